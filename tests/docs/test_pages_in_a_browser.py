@@ -93,7 +93,7 @@ def test_the_report_of_threads(browser: Chromium, tmp_path: Path) -> None:
 
 def test_the_report_of_pairs(browser: Chromium, tmp_path: Path) -> None:
     corpus = translated_corpus(tmp_path, n=60)
-    given = ["--left", corpus.left, "--right", corpus.right, "--table", corpus.table, "--left-translated", corpus.right]
+    given = ["--left", corpus.left, "--right", corpus.right, "--table", corpus.table]
     for probe in opened(browser, report_of(tmp_path, "pairs", *given, "--known", "same-ids", "--method", "window")):
         rows = "const rows = all('.matches [data-find]'), n = () => rows.filter((row) => row.checkVisibility()).length;"
         last = "look(rows[rows.length - 1].children[1].textContent)"  # it is folded
@@ -103,7 +103,7 @@ def test_the_report_of_pairs(browser: Chromium, tmp_path: Path) -> None:
         assert found == 1 < unfiltered < n_rows  # folded again
         probe("all('details').forEach((part) => part.open = true)")
         bars = "all('.weight').filter((bar) => bar.getBoundingClientRect().width > 1).length"
-        assert probe(f"return [{bars} > 50, shown('svg')]") == [True, 3]
+        assert probe(f"return [{bars} > 50, shown('svg')]") == [True, 2]
 
 
 def test_a_comparison_goes_from_mark_to_mark(browser: Chromium, tmp_path: Path) -> None:

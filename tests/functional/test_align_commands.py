@@ -121,26 +121,6 @@ def refused(tmp_path: Path, *arguments: object, code: int) -> str:
     return json.loads(err.splitlines()[-1])["message"]
 
 
-def test_what_cannot_be_aligned_is_refused_with_its_reason(texts, tmp_path):
-    german, english = texts
-    assert "Swap the files, or the languages" in refused(tmp_path, english, german, code=2)
-    english.write_text("The house\nThe book\n")
-    assert "news.de has 5 lines and" in refused(tmp_path, german, english, code=3)
-    english.write_bytes(b"The house\nThe b\xe4\n\n\n\n")
-    assert "news.en:2: wrong encoding: not valid UTF-8 at byte 5" in refused(tmp_path, german, english, code=4)
-    told = json.loads(train(german, english, "--on-error", "skip", out=tmp_path / "a.table")[0])
-    assert (told["pairs_unreadable"], told["pairs_with_an_empty_side"], told["pairs"]) == (1, 3, 1)
-    english.write_text("\n" * 5)
-    assert "no pair of sentences has words on both sides (5 were read)" in refused(tmp_path, german, english, code=3)
-    same = ("align", german, "--source", "de", "--target", "de", "--out", tmp_path / "x", "--format", "csv")
-    assert "a language other than de" in nearkin(*same, code=2)[1]
-    assert "two text files, or one TMX file" in refused(tmp_path, german, english, german, code=2)
-    assert "its name does not show which" in refused(tmp_path, german, code=3)
-    assert "Cannot open" in refused(tmp_path, tmp_path / "missing.tmx", code=3)
-    assert "must be one of tmx, jsonl" in refused(tmp_path, german, "--format", "pdf", code=2)
-    assert "nope" in refused(tmp_path, german, english, "--encoding", "nope", code=2)
-
-
 def test_a_tmx_file_that_is_cut_short_or_of_other_languages(tmp_path):
     path = tmp_path / "a.tmx"
     whole = tmx(list(zip(GERMAN, ENGLISH, strict=True)))
@@ -164,14 +144,6 @@ def test_a_table_that_is_there_is_not_replaced_unasked(texts, tmp_path):
         "align", "show", out, "haus", "--source", "en", "--target", "de", code=2
     )[1].replace("\n", " ")  # fmt: skip
     assert "translations of single words" in nearkin("align", "show", out, "das haus", code=2)[1]
-
-
-def test_a_stemmed_table_is_asked_by_any_form(texts, tmp_path):
-    pytest.importorskip("snowballstemmer")
-    out = tmp_path / "a.table"
-    train(*texts, "--stem", out=out)
-    assert translations(out, "Häuser")[0] == "hous"
-    assert translations(out, "houses", "--reverse")[0] == "haus"
 
 
 def test_a_line_that_is_no_entry_of_a_dictionary(tmp_path):

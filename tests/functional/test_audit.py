@@ -14,17 +14,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here, run_here, write_jsonl
-from made_up_prose import Prose
-from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import ParameterError, RunError, SourceError
+from nearkin.errors import RunError, SourceError
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.runs.files import write_checked_json
 from nearkin.runs.progress import Silent
-from nearkin.stages.search import inverted
 from nearkin.stages.search.linking import SkewedRuns
 from nearkin.workflows.auditing import run as auditing_run
 from nearkin.workflows.auditing.audit import audit
-from nearkin.workflows.auditing.audited import MAX_MISSED, Audited, AuditOptions, MissedPairs
+from nearkin.workflows.auditing.audited import Audited, AuditOptions
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.regrouping import regroup
 from nearkin.workflows.families.files import families_files
@@ -137,26 +133,6 @@ def test_a_pair_of_two_sampled_documents_counts_once(documents, lossy):
         assert estimate.recall == estimate.n_found / estimate.n_true
 
 
-def few_pairs(n: int) -> list[dict[str, object]]:
-    """Unrelated texts, of which one in twenty comes again with another word."""
-    prose = Prose(8)
-    texts = [prose.text(40) for _ in range(n)]
-    return [{"id": i, "text": text} for i, text in enumerate([*texts, *(f"{text} again" for text in texts[::20])])]
-
-
-def test_of_every_document_without_a_true_pair_the_audit_is_exact(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", few_pairs(20)[:20])
-    run_here([str(path)], tmp_path / "out", threshold=0.8)
-    refused = nearkin_here("audit", tmp_path / "out", "--out", "missed.tsv")
-    assert (refused.code, "No such option: --out (Possible options: --missed)" in refused.err) == (2, True)
-    ended = nearkin_here("audit", tmp_path / "out")
-    assert "no true pair was found (every document was sampled)" in " ".join(ended.out.split())
-    assert "nothing can be said" not in ended.out
-    assert "--sample" not in ended.out
-    (proposed,) = audit(tmp_path / "out", AuditOptions(sample=5)).proposed
-    assert (proposed.n_documents, proposed.width) == (20, 0)
-
-
 def test_samples_hold_the_recall(lossy):
     everything = audit(lossy, EVERYTHING)
     drawn = [audit(lossy, AuditOptions(sample=40, seed=seed, threads=2)) for seed in range(8)]
@@ -170,15 +146,6 @@ def test_samples_hold_the_recall(lossy):
     timeless = {"elapsed_s": 0, "missed": None, "proposed": ()}
     assert replace(again, **timeless) == replace(drawn[3], **timeless)
     assert again.missed == drawn[3].missed
-
-
-def test_memory_changes_nothing(lossy, monkeypatch):
-    expected = audit(lossy, EVERYTHING)
-    monkeypatch.setattr(auditing_run, "SHINGLES_AT_A_TIME", 2_000)
-    monkeypatch.setattr(inverted, "_AT_A_TIME", 50)
-    in_parts = audit(lossy, EVERYTHING)
-    assert in_parts.estimate == expected.estimate
-    assert in_parts.missed == expected.missed
 
 
 def test_a_regrouped_run(documents, lossy, tmp_path):
@@ -228,27 +195,6 @@ def test_against_another_collection(documents, tmp_path):
     assert 0 < audited.estimate.n_missed == len(audited.missed)
 
 
-@pytest.mark.parametrize("is_against", [False, True])
-def test_folders_of_text_files(documents, tmp_path, monkeypatch, is_against):
-    """Their documents are named after their places, in two folders alike; what is not UTF-8 was read as Latin-1."""
-    monkeypatch.chdir(tmp_path)
-    for i, one in enumerate(documents):
-        path = Path(("mine", "theirs")[i % 2]) / f"{i // 2:03}.txt"
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(f"{one['text']} déjà vu".encode("latin-1"))
-    sides = (["mine"], ["theirs"]) if is_against else (["mine", "theirs"], [])
-    arguments = ["dedup", *sides[0], *(["--against", *sides[1]] if is_against else [])]
-    ended = nearkin_here(
-        *arguments, "--out", "out", "--encoding", "latin-1", "--threshold", "0.6", "--recall", "0.5", "-q"
-    )
-    assert ended.code == 0
-    audited = audit("out", EVERYTHING)
-    assert 0 < audited.estimate.n_missed < audited.estimate.n_true
-    assert audited.estimate.n_found > 0
-    if not is_against:
-        assert audited.estimate.n_found == len(stored_pairs(Path("out")))
-
-
 def test_pairs_that_were_not_compared(tmp_path, monkeypatch):
     """A crowd under one key: the run cannot say what it missed, the audit can."""
     texts = [f"{' '.join(map(str, range(60)))} x{i} y{i % 7} z{i}" for i in range(300)]
@@ -262,46 +208,7 @@ def test_pairs_that_were_not_compared(tmp_path, monkeypatch):
     assert audited.estimate.recall < 0.5
 
 
-def test_integer_ids(documents, tmp_path):
-    numbered = [{**one, "id": i} for i, one in enumerate(documents)]
-    path = write_jsonl(tmp_path / "in.jsonl", numbered)
-    run_here([str(path)], tmp_path / "out", **LOSSY)
-    audited = audit(tmp_path / "out", EVERYTHING)
-    assert audited.missed["id_a"].type == pa.large_string()
-    assert 0 < audited.estimate.n_missed == len(audited.missed)
-
-
-def test_no_texts_at_all(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", [{"id": "a", "text": ""}, {"id": "b", "text": " "}])
-    run_here([str(path)], tmp_path / "out")
-    audited = audit(tmp_path / "out")
-    assert (audited.estimate.n_population, audited.estimate.recall, len(audited.missed)) == (0, None, 0)
-
-
 # -- what is refused --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["sample", "threads"])
-@pytest.mark.parametrize("value", [0, -3, 1.5, True, "7"])
-def test_options(name, value):
-    with pytest.raises(ParameterError, match=f"^{name}: "):
-        AuditOptions(**{name: value})
-
-
-def test_no_run(tmp_path, lossy):
-    with pytest.raises(RunError, match="neither a finished run nor a collection"):
-        audit(tmp_path)
-    with pytest.raises(RunError, match="neither a finished run nor a collection: there is no such directory"):
-        audit(tmp_path / "nowhere")
-    (tmp_path / ".work").mkdir()
-    with pytest.raises(RunError, match="not finished"):
-        audit(tmp_path)
-    for text, said in (("{", "cannot be read"), ("[]", "was changed"), ("{}", "was changed")):
-        (tmp_path / "manifest.json").write_text(text)
-        with pytest.raises(RunError, match=said):
-            audit(tmp_path)
-    with pytest.raises(ParameterError, match="own threshold"):
-        audit(lossy, AuditOptions(tolerance=Tolerance.of(gamma=0.05)))
 
 
 @pytest.mark.parametrize("name", ["documents.parquet", "pairs.parquet"])
@@ -313,17 +220,6 @@ def test_a_damaged_run(lossy, tmp_path, name):
     (out / name).unlink()
     with pytest.raises(RunError, match="damaged"):
         audit(out)
-
-
-def test_pairs_that_are_none(lossy, tmp_path):
-    """Stored pairs that the input does not bear out are told, and no recall is made of them."""
-    out = shutil.copytree(lossy, tmp_path / "out")
-    manifest = json.loads((out / "manifest.json").read_text())
-    manifest["parameters"]["threshold"] = 0.9
-    del manifest["checksum"]
-    write_checked_json(out / "manifest.json", manifest)
-    with pytest.raises(RunError, match="not similar enough"):
-        audit(out, EVERYTHING)
 
 
 def test_inputs_that_changed(files, tmp_path, monkeypatch):
@@ -348,24 +244,6 @@ def test_inputs_that_changed(files, tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     with pytest.raises(SourceError, match=r"There is no in\.jsonl in /, .* from which it was read first"):
         audit(tmp_path / "relative")
-
-
-def test_standard_input(tmp_path):
-    nearkin_here("dedup", "-", "--format", "jsonl", "--out", tmp_path / "out", stdin=b'{"id": "a", "text": "a text"}\n')
-    with pytest.raises(SourceError, match="standard input"):
-        audit(tmp_path / "out")
-
-
-def test_missed_pairs_have_a_limit():
-    missed = MissedPairs(most=2)
-    missed.take([("a", "b", 0.7), ("b", "a", 0.7), ("c", "d", 0.9)])
-    assert not missed.is_truncated
-    missed.take([("d", "c", 0.9)])
-    assert not missed.is_truncated
-    missed.take([("e", "f", 0.8), ("g", "h", 0.8)])
-    assert missed.is_truncated
-    assert missed.table().to_pydict() == {"id_a": ["c", "a"], "id_b": ["d", "b"], "similarity": [0.9, 0.7]}
-    assert MAX_MISSED >= 100_000
 
 
 # -- the command ------------------------------------------------------------------------------------------------------
@@ -412,22 +290,3 @@ def test_json_and_missed(lossy, tmp_path, name):
     assert f"more missed pairs, in {tmp_path / name}" in said.replace("\n", " ")
     assert "--missed FILE" not in said
     assert nearkin_here("audit", lossy, "--missed", tmp_path / name, "--overwrite", "-q").code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["--sample", "0"], 2, "--sample: must be"),
-        (["--sample=-1"], 2, "--sample: must be"),
-        (["--seed=-1"], 2, "--seed: must be"),
-        (["--missed", "x.docx"], 2, "--missed: must be"),
-        (["--gamma", "0.05"], 2, "is audited at its own threshold"),
-        (["--measure", "edit"], 2, "--measure: "),
-        (["--method", "minhash", "--gamma", "0.05"], 2, "--gamma: "),
-    ],
-)
-def test_what_the_command_refuses(lossy, arguments, code, said):
-    ended = nearkin_here("audit", lossy, *arguments)
-    assert ended.code == code
-    assert said in ended.err
-    ended.assert_clean()

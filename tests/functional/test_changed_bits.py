@@ -14,7 +14,6 @@ import pytest
 
 from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from nearkin.errors import NearkinError, RunError, SourceError
-from nearkin.formats import parquet
 from nearkin.formats.sealed import seal_file, sealed_length
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.auditing.audit import AuditOptions, audit
@@ -78,22 +77,6 @@ def test_tables_of_a_run(finished, tmp_path, name):
         ended = nearkin_here("regroup", out, "--threshold", "0.95")
         assert (ended.code, ended.out) == (5, "")
         ended.assert_clean()
-
-
-def test_pages_have_checksums(finished):
-    """For other programs, too: Arrow verifies them when it is asked to."""
-    for name in ("documents.parquet", "pairs.parquet", "groups.parquet"):
-        column = pq.ParquetFile(finished / name).metadata.row_group(0).column(0)
-        first = column.dictionary_page_offset or column.data_page_offset
-        before = (finished / name).read_bytes()
-        changed = bytearray(before)
-        changed[first + column.total_compressed_size - 3] ^= 4
-        (finished / name).write_bytes(changed)
-        with pytest.raises(OSError, match="CRC checksum verification failed") as refused:
-            parquet.read_table(finished / name)
-        (finished / name).write_bytes(before)
-        assert parquet.is_damage(refused.value)
-        assert "a checksum is wrong" in parquet.why_unreadable(finished / name, refused.value)
 
 
 def refusal_of(look: Callable[[], object]) -> NearkinError | None:

@@ -131,12 +131,3 @@ def test_a_file_that_is_edited_while_the_tables_are_written(source: Path) -> Non
     assert f"{source.name} changed while it was read" in ended.err
     assert not (source.parent / "o/manifest.json").exists()
     assert while_writing(source, lambda path: path.chmod(0o600), "--overwrite").code == 0
-
-
-@pytest.mark.parametrize("left", ["kept from another run", ""])
-def test_digests_of_another_run_are_not_taken(source: Path, left: str) -> None:
-    """A run that failed before its first stage leaves nothing, whatever it noted."""
-    out = source.parent / "o"
-    (out / ".work").mkdir(parents=True)
-    (out / ".work/inputs.json").write_text(left)
-    assert dedup(source, "--resume").code == 0

@@ -171,40 +171,6 @@ def test_a_file_that_changed_is_not_compared(tmp_path: Path, monkeypatch: pytest
     assert "changed while it was read" in ended.err
 
 
-def test_text_files(tmp_path: Path) -> None:
-    folder = tmp_path / "room"
-    folder.mkdir()
-    for name, text in {"a": FAST + " one", "b": FAST + " two", "c": "nothing like it at all, here"}.items():
-        (folder / f"{name}.txt").write_text(text, encoding="utf-8")
-    assert nearkin_here("families", folder, "--out", tmp_path / "out", "-q").code == 0
-    assert [Path(row["id"]).name for row in rows(tmp_path / "out")] == ["a.txt", "b.txt"]
-
-
-@pytest.mark.parametrize("texts", [[FAST], [FAST, "another one that is like nothing here", ""]])
-def test_no_families(texts: list[str], tmp_path: Path) -> None:
-    ended = run(tmp_path / "out", *texts)
-    assert ended.code == 0
-    assert rows(tmp_path / "out") == []
-    assert "No document is a near-duplicate of another" in (tmp_path / "out/report.html").read_text(encoding="utf-8")
-
-
-def test_bad_usage(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    assert nearkin_here("families", tmp_path / "empty", "--out", tmp_path / "out").code == 3
-    assert nearkin_here("families", tmp_path / "no.jsonl", "--out", tmp_path / "out").code == 3
-    path = write_jsonl(tmp_path / "in.jsonl", [{"id": 1, "text": FAST}])
-    for option in (("--threshold", "60"), ("--shingle", "3"), ("--memory", "1"), ("--on-error", "never")):
-        assert nearkin_here("families", path, "--out", tmp_path / "out", *option).code == 2, option
-    assert nearkin_here("families", path, "--out", tmp_path / "out", "-q").code == 0
-    assert nearkin_here("families", path, "--out", tmp_path / "out", "-q").code == 5
-    assert nearkin_here("families", path, "--out", tmp_path / "out", "-q", "--overwrite").code == 0
-
-
-def test_json(tmp_path: Path) -> None:
-    told = json.loads(run(tmp_path / "out", FAST, FAST + " again", options=("--json",)).out)
-    assert told["families"]["families"] == 1
-
-
 def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     evil = '</script><script>alert(1)</script><img src=x onerror="alert(2)"> \u202e{{ 7*7 }} \x00'
     texts = [f"{evil}\n{FAST} {evil}", f"=cmd|calc!A1\n{FAST} {evil}\n=cmd()"]
@@ -220,11 +186,3 @@ def test_hostile_texts_stay_texts(tmp_path: Path) -> None:
     assert not [cell for row in told for cell in row.values() if cell.startswith(("=", "+", "-", "@"))]
     assert '\'=HYPERLINK("http://evil")' in {row["id"] for row in told}
     assert '=HYPERLINK("http://evil")' in pq.read_table(tmp_path / "out/families.parquet")["id"].to_pylist()
-
-
-def test_a_run_of_dedup_is_not_gone_on_with(tmp_path: Path) -> None:
-    path = write_jsonl(tmp_path / "in.jsonl", [{"id": 1, "text": FAST}, {"id": 2, "text": None}])
-    assert nearkin_here("dedup", path, "--out", tmp_path / "out", "--on-error", "stop", "-q").code == 4
-    ended = nearkin_here("families", path, "--out", tmp_path / "out", "--resume", "-q")
-    assert ended.code in (0, 5)  # 5 where dedup left something to go on with
-    assert ended.code == 0 or "command was" in ended.err

@@ -13,10 +13,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from commands import command, quick_python
-from functional.conftest import CHOSEN, listing, results, run_here, warned_of_empty, write_jsonl
+from commands import quick_python
+from functional.conftest import CHOSEN, listing, results, run_here, warned_of_empty
 from nearkin.errors import OutputExistsError, ResumeError, RunError
-from nearkin.runs import files
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.reading import inputs
 
@@ -205,26 +204,6 @@ def test_interrupted(corpus, whole, tmp_path, how, name, when):
     assert_same(out, whole)
 
 
-@pytest.mark.parametrize("delay_s", [0.9, 1.5])
-def test_ctrl_c_at_any_moment(corpus, whole, tmp_path, delay_s):
-    """Whatever it is doing."""
-    out = tmp_path / "out"
-    arguments = ["dedup", *corpus, "--out", str(out), *CHOSEN, "--write-kept", "--no-report"]
-    process = subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(delay_s)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
-    if (out / "manifest.json").exists():  # it was done already
-        assert_same(out, whole)
-        return
-    if out.exists():  # before that, Python itself was still starting
-        assert process.returncode == 130
-        assert "Traceback" not in err
-        assert_nothing_looks_whole(out)
-    run_here(corpus, out, delivery=RESUME)
-    assert_same(out, whole)
-
-
 # -- what a run may go on with ---------------------------------------------------------------------------------------
 
 
@@ -262,30 +241,9 @@ def test_other_input_is_refused_by_name(corpus, unfinished):
         run_here(corpus, unfinished, delivery=RESUME, against=corpus[:1])
 
 
-def test_a_changed_input_is_refused(records, tmp_path):
-    path, out = write_jsonl(tmp_path / "all.jsonl", records), tmp_path / "out"
-    with pytest.MonkeyPatch.context() as patched:
-        Cutter(patched, 4)
-        with pytest.raises(PowerCut):
-            run_here([str(path)], out)
-    write_jsonl(path, records[1:])
-    with pytest.raises(ResumeError, match=r"all\.jsonl was [0-9,]+ bytes"):
-        run_here([str(path)], out, delivery=Delivery(report=False, resume=True))
-
-
-def test_other_threads_and_memory_are_none_of_its_business(corpus, whole, unfinished):
-    run_here(corpus, unfinished, delivery=RESUME, threads=1, memory=300 << 20)
-    assert_same(unfinished, whole)
-
-
 def test_an_unfinished_run_is_not_taken_over_unasked(corpus, unfinished):
     with pytest.raises(OutputExistsError, match="--resume"):
         run_here(corpus, unfinished)
-
-
-def test_resuming_where_nothing_began(corpus, whole, tmp_path):
-    run_here(corpus, tmp_path / "new", delivery=RESUME)
-    assert_same(tmp_path / "new", whole)
 
 
 def test_resuming_a_finished_run_leaves_it_alone(corpus, whole, tmp_path):
@@ -371,29 +329,3 @@ def test_a_directory_that_is_no_run_is_left_alone(corpus, tmp_path, files_there,
     for name, content in files_there.items():
         assert (out / name).read_text() == content
     assert listing(out) - {".lock", "kept"} == set(files_there)
-
-
-def test_an_empty_directory_will_do(corpus, whole, tmp_path):
-    (tmp_path / "out").mkdir()
-    run_here(corpus, tmp_path / "out", delivery=FRESH)
-    assert_same(tmp_path / "out", whole)
-
-
-def write_half(path: Path) -> None:
-    with files.published(path) as aside:
-        aside.write_text("half")
-        raise ZeroDivisionError
-
-
-def test_published_files_are_all_or_nothing(tmp_path):
-    path = tmp_path / "a.txt"
-    with pytest.raises(ZeroDivisionError):
-        write_half(path)
-    assert list(tmp_path.iterdir()) == []
-    with files.published(path) as aside:
-        aside.write_text("whole")
-        assert not path.exists()
-    with pytest.raises(ZeroDivisionError):
-        write_half(path)
-    assert path.read_text() == "whole"
-    assert [one.name for one in tmp_path.iterdir()] == ["a.txt"]

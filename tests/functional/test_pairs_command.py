@@ -5,7 +5,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
-import re
 from functools import partial
 
 import pyarrow as pa
@@ -13,8 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here
-from nearkin.errors import ParameterError
-from nearkin.workflows.pairing.options import PairOptions
 from translated_corpus import TranslatedCorpus, translated_corpus
 from wikipedia_dumps import dump, page
 
@@ -113,17 +110,6 @@ def test_both_precisions_of_known_pairs(tmp_path):
     assert "Precision over left documents with a known partner: 100% of their 8 pairs are known." in html
 
 
-def test_a_translation_beside_the_table(corpus, tmp_path):
-    told = json.loads(
-        nearkin("pairs", *sides(corpus), "--known", "same-ids", "--left-translated", corpus.right, "--json", "--out",
-                tmp_path / "out")[0]
-    )["translated"]  # fmt: skip
-    assert told["n_pairs"] == 80
-    assert told["mean_by_translation"] == pytest.approx(1.0, abs=1e-6)  # the translation is the right side itself
-    assert 0.3 < told["mean_by_table"] < 0.95
-    assert told["histogram_by_translation"] == [0] * 9 + [80]
-
-
 def test_known_pairs_are_marked_and_listed(corpus, tmp_path):
     out = tmp_path / "out"
     nearkin("pairs", *sides(corpus), "--known", "same-ids", "--threshold", 0.6, "--out", out)
@@ -165,14 +151,6 @@ def test_equal_documents(tmp_path):
     assert told["counts"]["left_with_pairs"] > 290
 
 
-def test_a_recall_that_is_not_reached_is_said(corpus, tmp_path):
-    few = ["--method", "window", "--bits", 64, "--permutations", 1, "--window", 2, "--recall", 0.99]
-    came, said = nearkin("pairs", *sides(corpus), *few, "--out", tmp_path / "out")
-    assert "requested recall 99.0%" in said
-    assert "less than the requested recall of 99.0%" in came
-    assert not json.loads((tmp_path / "out" / "manifest.json").read_text())["plan"]["reaches_recall"]
-
-
 def test_both_languages_in_one_file(corpus, tmp_path):
     both = tmp_path / "both.parquet"
     pq.write_table(pa.table({"id": range(80), "l": corpus.left_texts, "r": corpus.right_texts}), both)
@@ -182,53 +160,6 @@ def test_both_languages_in_one_file(corpus, tmp_path):
     assert pq.read_table(tmp_path / "out" / "pairs.parquet").schema.field("left_id").type == pa.int64()
     said = refused("--left", both, "--right", both, "--text", "l", "--out", tmp_path / "o", code=2)
     assert "is on both sides" in said
-
-
-def test_sides_and_tables_that_do_not_fit(corpus, tmp_path):
-    out = tmp_path / "out"
-    swapped = ["--left", corpus.right, "--right", corpus.left, "--table", corpus.table, "--out", out]
-    assert "the sides look swapped" in refused(*swapped)
-    one = ["--left", corpus.left, "--right", tmp_path / "again.parquet", "--table", corpus.table, "--out", out]
-    pq.write_table(pq.read_table(corpus.left), tmp_path / "again.parquet")
-    assert "--right should be bb, but looks like aa" in refused(*one)
-    pq.write_table(pa.table({"id": ["a"], "text": ["some words of no language"]}), tmp_path / "other.parquet")
-    other = ["--left", tmp_path / "other.parquet", "--right", corpus.right, "--table", corpus.table, "--out", out]
-    assert "this table has few of its words" in refused(*other)
-    languages = ["--left-language", "bb", "--right-language", "aa"]
-    assert " ".join(["The table serves both directions: add", *languages]) in refused(*swapped)
-    said = refused(*sides(corpus), *languages, "--out", out)
-    assert "--left should be bb and --right aa, but the sides look swapped" in said
-    assert "add --left-language aa --right-language bb" in said
-    assert "translates from aa to bb" in refused(*sides(corpus), "--left-language", "cc", "--out", out, code=2)
-    assert "If the languages differ" in nearkin("pairs", *sides(corpus, table=False), "--out", tmp_path / "none")[1]
-    assert "need a translation table" in refused(
-        *sides(corpus, table=False), "--left-language", "aa", "--out", out, code=2
-    )
-    assert "is not a translation table" in refused(*sides(corpus)[:4], "--table", corpus.left, "--out", out)
-    assert "there is no such file" in refused(*sides(corpus)[:4], "--table", tmp_path / "no", "--out", out)
-    assert not out.exists()
-
-
-def test_the_side_that_is_translated(corpus, tmp_path):
-    for side in ("left", "right"):
-        came, said = nearkin("pairs", *sides(corpus), "--translate", side, "--out", tmp_path / side)
-        assert f"{side.title()}-side words translated: 100.0% by the table" in came
-        assert f"translating the {side} side" in said
-    assert "one of auto, left, right" in refused(*sides(corpus), "--translate", "both", "--out", tmp_path / "o", code=2)
-
-
-def test_sides_with_nothing_to_compare(corpus, tmp_path):
-    out = tmp_path / "out"
-    empty = tmp_path / "empty.jsonl"
-    empty.write_text("")
-    assert "empty" in refused("--left", empty, "--right", corpus.right, "--out", out)
-    for text, said in (("", "has a word"), ("one two", "there is nothing to compare")):
-        pq.write_table(pa.table({"id": ["a", "b"], "text": [text, text]}), tmp_path / "side.parquet")
-        told = refused(
-            "--left", corpus.right, "--right", tmp_path / "side.parquet", "--out", out, code=3 if not text else 2
-        )
-        assert said in told
-    assert not out.exists()
 
 
 def test_no_pairs(corpus, tmp_path):
@@ -255,53 +186,6 @@ def test_files_that_are_cut(corpus, tmp_path):
         assert nearkin("audit", out, "--sample", "20", "--json")  # which reads the same part again
 
 
-def test_ids_that_come_twice(corpus, tmp_path):
-    twice = tmp_path / "twice.parquet"
-    pq.write_table(pa.table({"id": ["same"] * 80, "text": corpus.right_texts}), twice)
-    out = tmp_path / "out"
-    given = ["--left", corpus.left, "--right", twice, "--table", corpus.table]
-    told = json.loads(nearkin("pairs", *given, "--json", "--out", out)[0])
-    assert told["right"]["n_unreadable"] == 0
-    right = pq.read_table(out / "documents.parquet").to_pylist()[80:]
-    assert {row["id"] for row in right} == {"same"}
-    assert len({row["name"] for row in right}) == 80
-    assert "id repeated: 'same' was used before" in right[1]["problem"]
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"threshold": 0}, "threshold: must be a number > 0 and <= 1"),
-        ({"threshold": 30}, "0.3"),
-        ({"recall": 1.5}, "recall: "),
-        ({"recall": True}, "recall: "),
-        ({"top": 0}, "top: must be an int >= 1"),
-        ({"method": "magic"}, "one of auto, vectors, signatures, window"),
-        ({"method": "window", "bits": 100}, "multiple of 8"),
-        ({"method": "vectors", "window": 10}, "belongs to the method window"),
-        ({"method": "signatures", "permutations": 10}, "belongs to the method window"),
-        ({"agreement": 2}, "agreement: "),
-        ({"min_terms": 1.5}, "min_terms: "),
-        ({"n_terms": 101}, "n_terms: "),
-        ({"seed": 2**64}, "seed: "),
-        ({"bits": 64, "distance": 65}, "at most the 64 bits"),
-        ({"window": 2**31}, "window: "),
-    ],
-)
-def test_options_that_are_refused(options, said):
-    with pytest.raises(ParameterError, match=re.escape(said)):
-        PairOptions(**options)
-
-
-def test_options_that_do_not_go_together(corpus, tmp_path):
-    out = ["--out", tmp_path / "out"]
-    assert "--top: " in refused(*sides(corpus), "--top", 0, *out, code=2)
-    both = ["--known", "same-ids", "--interwiki", "inline"]
-    assert "--known: " in refused(*sides(corpus), *both, *out, code=2)
-    assert "is not a Wikipedia dump" in refused(*sides(corpus), "--interwiki", "inline", *out, code=2)
-    assert not (tmp_path / "out").exists()
-
-
 def test_results_are_not_overwritten_unless_that_is_asked(corpus, tmp_path):
     out = tmp_path / "out"
     nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out)
@@ -320,14 +204,11 @@ def test_what_a_killed_run_left_is_in_nobodys_way(corpus, tmp_path):
     (out / ".work" / "arrays" / "left-terms").write_bytes(b"half")
     for name in ("pairs.tsv", "overlay.dat"):
         (out / f".{name}.17.part").write_text("half")
-    nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out)
+    assert "unfinished run" in refused(*sides(corpus), "--out", out, code=5)
+    nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out, "--overwrite")
     assert sorted(path.name for path in out.iterdir()) == [
         "documents.parquet", "manifest.json", "pairs.parquet", "pairs.tsv"
     ]  # fmt: skip
-    other = tmp_path / "other"
-    (other / ".work").mkdir(parents=True)
-    (other / ".work" / "run.json").write_text('{"parameters": {}}')
-    assert "unfinished run" in refused(*sides(corpus), "--out", other, code=5)
 
 
 def test_hostile_ids_and_words(corpus, tmp_path):
@@ -376,12 +257,6 @@ def test_the_audit_tells_the_recall_that_was_reached(corpus, tmp_path):
     assert (told["below_predicted_in_words"] or "found") in nearkin("audit", out, "--sample", 80)[0]
     part = json.loads(nearkin("audit", out, "--sample", 20, "--seed", 3, "--json")[0])
     assert part["low"] <= told["recall"] <= part["high"]
-
-
-def test_the_audit_of_the_best_ones(corpus, tmp_path):
-    nearkin("pairs", *sides(corpus), "--top", 1, "--threshold", 0.15, "--quiet", "--out", tmp_path / "out")
-    told = json.loads(nearkin("audit", tmp_path / "out", "--json")[0])
-    assert (told["n_true"], told["n_found"]) == (80, 80)
 
 
 def test_the_audit_refuses_what_has_changed(corpus, tmp_path):

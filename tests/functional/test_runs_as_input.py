@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -20,7 +19,6 @@ from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.files import Delivery
-from nearkin.workflows.dedup.regrouping import regroup
 
 KEPT = Delivery(report=False, kept=True)
 Texts = dict[object, str]
@@ -75,11 +73,6 @@ def with_repeated_ids(folder: Path, texts: Texts) -> Path:
 WRITERS = [in_jsonl, in_packed_lines, in_csv, in_parquet, in_one_file_each, without_ids, with_repeated_ids]
 
 
-def kept_of(out: Path) -> list[object]:
-    table = pq.read_table(out / "documents.parquet")
-    return table.filter(table["keep"])["id"].to_pylist()
-
-
 def read_by(out: Path, tmp_path: Path, **options: object) -> list[dict[str, object]]:
     """What a run over the results of another says of their documents."""
     run_here([str(out)], tmp_path / "reading", **options)
@@ -130,14 +123,6 @@ def test_one_wave_after_another_is_as_all_at_once(tmp_path):
     assert reasons.count("unique") < 0.05 * len(reasons)
     audited = audit(tmp_path / "clean-2", AuditOptions(sample=10**6))  # whose input is a run against runs
     assert audited.estimate.is_exact
-
-
-def test_of_a_regrouped_run(tmp_path):
-    path = in_jsonl(tmp_path, wave(1))
-    run_here([str(path)], tmp_path / "out", threshold=0.5)
-    directory, _ = regroup(tmp_path / "out", threshold=0.95, report=False)
-    assert len(kept_of(directory)) > len(kept_of(tmp_path / "out"))
-    assert [row["id"] for row in read_by(directory, tmp_path)] == kept_of(directory)
 
 
 def test_a_resumed_run_must_find_the_same_run(tmp_path, monkeypatch):
@@ -216,17 +201,6 @@ def test_a_run_whose_documents_are_gone_or_changed(tmp_path):
     said = refused("dedup", moved, "--against", tmp_path / "written", out=out)
     assert "kept/wave.jsonl has changed" in said
     assert "--write-kept" not in said
-
-
-def test_the_kept_corpus_of_an_earlier_run_has_ids_and_texts(tmp_path):
-    path = in_jsonl(tmp_path, wave(1))
-    run_here([str(path)], tmp_path / "clean")
-    assert nearkin_here("dedup", tmp_path / "clean", "--write-kept", "--out", tmp_path / "out", "-q").code == 0
-    records = [json.loads(line) for line in (tmp_path / "out/kept/clean.jsonl").read_text().splitlines()]
-    rows = pq.read_table(tmp_path / "out/documents.parquet").to_pylist()
-    assert [one["id"] for one in records] == [row["id"] for row in rows if row["keep"]]
-    texts = {one["id"]: one["text"] for one in map(json.loads, path.read_text().splitlines())}
-    assert all(texts[one["id"]] == one["text"] for one in records)
 
 
 def test_an_unfinished_run_and_results_without_documents(tmp_path, monkeypatch):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -118,23 +116,6 @@ def test_the_expected_recall_is_the_recall_that_is_reached(tmp_path):
     assert json.loads(again.out)["n_pairs"] == pytest.approx(reaching["n_pairs"], rel=0.3)
 
 
-def test_the_expected_recall_is_told(load, tmp_path):
-    sign(load, tmp_path / "sig", *WEIGHTED)
-    given = (tmp_path / "sig", "--out", tmp_path / "p", "--overwrite")
-    said = " ".join(nearkin_here("neighbours", *given).err.split())
-    assert "expected recall: at most 0.2% of pairs with a Jaccard similarity of 0.8 (chars:4), more above it" in said
-    assert "that of four measured corpora" in said
-    assert re.search(r"distance 23 is expected to find 90%: about [\d,]+ pairs lie within it, estimated under", said)
-    assert "is expected to find 90%" not in nearkin_here("neighbours", *given, "--distance", "30").err
-    assert "distance 23 is expected to find 90%" in nearkin_here("neighbours", *given, "--against", given[0]).err
-    assert "distance 23 is expected to find 90%" in nearkin_here("neighbours", given[0], "--query", "d4").err
-    sign(load, tmp_path / "other", "--method", "topsig", "--features", "words:2")
-    said = nearkin_here("neighbours", tmp_path / "other", "--out", tmp_path / "q").err
-    assert "expected recall: not known for topsig with features words:2" in " ".join(said.split())
-    ended = nearkin_here("neighbours", tmp_path / "other", "--out", tmp_path / "q", "--overwrite", "--json")
-    assert json.loads(ended.out)["expected"] is None
-
-
 def test_one_query(load, tmp_path):
     sign(load, tmp_path / "sig")
     ended = nearkin_here("neighbours", tmp_path / "sig", "--query", "d4", "--distance", "20", "--json")
@@ -215,53 +196,7 @@ def test_online_signatures_drift_less_and_less(load, tmp_path):
     assert "bits that all would change" in table
 
 
-def test_standard_input(load, tmp_path):
-    command = ("sign", "-", "--method", "topsig", "--out", str(tmp_path / "sig"), "-q")
-    nearkin_here(*command, stdin=load.read_bytes()).assert_done()
-    sign(load, tmp_path / "file", "--method", "topsig")
-    assert hexes(tmp_path / "sig") == hexes(tmp_path / "file")
-    refused = nearkin_here("neighbours", tmp_path / "sig", "--verify", "jaccard:0.8", "--out", tmp_path / "p", "-q")
-    assert (refused.code, "standard input" in refused.err) == (3, True)
-
-
-def test_integer_ids_stay_integers(tmp_path):
-    load = write_jsonl(tmp_path / "in.jsonl", [{"id": i, "text": f"text number {i // 2}"} for i in range(6)])
-    sign(load, tmp_path / "sig", "--method", "topsig")
-    nearkin_here("neighbours", tmp_path / "sig", "--distance", "0", "--out", tmp_path / "p", "-q")
-    pairs = [{"id_a": i, "id_b": i + 1, "row_a": i, "row_b": i + 1, "distance": 0} for i in (0, 2, 4)]
-    assert pq.read_table(tmp_path / "p").to_pylist() == pairs
-
-
-def test_no_documents(tmp_path):
-    (tmp_path / "in.jsonl").write_bytes(b"")
-    for method in METHODS:
-        sign(tmp_path / "in.jsonl", tmp_path / f"sig-{method}", "--method", method)
-        nearkin_here("neighbours", tmp_path / f"sig-{method}", "--out", tmp_path / f"p-{method}", "-q").assert_done()
-        assert len(pq.read_table(tmp_path / f"p-{method}")) == 0
-
-
 # -- bad input --------------------------------------------------------------------------------------------------------
-
-REFUSED_TO_SIGN = {
-    "bits that are no bytes": (("--bits", "12"), 2, "a multiple of 8 from 8 to 1024"),
-    "no bits": (("--bits", "0"), 2, "a multiple of 8"),
-    "too many bits": (("--bits", "2048"), 2, "a multiple of 8 from 8 to 1024"),
-    "an unknown method": (("--method", "sha"), 2, "one of simhash"),
-    "density without vectors": (("--method", "simhash", "--density", "0.5"), 2, "topsig"),
-    "density 0": (("--method", "topsig", "--density", "0"), 2, "> 0 and <= 1"),
-    "online without statistics": (("--method", "topsig", "--online"), 2, "weighted-topsig"),
-    "a seed beyond 64 bits": (("--method", "topsig", "--seed", str(2**64)), 2, "2**64"),
-    "features": (("--features", "grams:4"), 2, "words:N or chars:N"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED_TO_SIGN)
-def test_refused_to_sign(load, tmp_path, case):
-    options, code, words = REFUSED_TO_SIGN[case]
-    ended = nearkin_here("sign", load, "--out", tmp_path / "sig", "-q", *options)
-    ended.assert_clean()
-    assert (ended.code, words in ended.err) == (code, True), ended.err
-    assert not (tmp_path / "sig").exists()
 
 
 def test_what_is_there_is_not_replaced_unless_asked(load, tmp_path):
@@ -300,29 +235,6 @@ def test_files_that_are_cut_short(load, tmp_path, size):
         assert (ended.code, str(cut) in ended.err) == (3, True)
 
 
-def test_damaged_statistics(load, tmp_path):
-    nearkin_here("statistics", load, "--out", tmp_path / "stats", "-q")
-    table = pq.read_table(tmp_path / "stats")
-    other = table.set_column(1, table.schema.field(1), pa.array(np.arange(len(table))))
-    pq.write_table(other, tmp_path / "stats")
-    ended = nearkin_here("sign", load, *WEIGHTED, "--statistics", tmp_path / "stats", "--out", tmp_path / "x", "-q")
-    assert (ended.code, "damaged" in ended.err) == (3, True)
-
-
-@pytest.mark.parametrize(("distance", "bits"), [("16", "16"), ("-1", "16"), ("999", "64"), ("256", "256")])
-def test_distances_that_make_no_sense(load, tmp_path, distance, bits):
-    sign(load, tmp_path / "sig", "--bits", bits)
-    ended = nearkin_here("neighbours", tmp_path / "sig", "--distance", distance, "--out", tmp_path / "x", "-q")
-    assert (ended.code, "distance" in ended.err) == (2, True)
-
-
-@pytest.mark.parametrize("verify", ["jaccard", "jaccard:80", "jaccard:0", "cosine:0.8", "jaccard:x"])
-def test_verification_that_makes_no_sense(load, tmp_path, verify):
-    sign(load, tmp_path / "sig")
-    ended = nearkin_here("neighbours", tmp_path / "sig", "--verify", verify, "--out", tmp_path / "x", "-q")
-    assert (ended.code, "jaccard:T" in ended.err) == (2, True)
-
-
 def test_documents_that_changed_cannot_verify(load, tmp_path):
     copy = tmp_path / "in.jsonl"
     shutil.copy(load, copy)
@@ -335,11 +247,6 @@ def test_documents_that_changed_cannot_verify(load, tmp_path):
     assert (ended.code, str(copy) in ended.err) == (3, True)
 
 
-def test_stop_at_bad_documents(load, tmp_path):
-    ended = nearkin_here("sign", load, "--on-error", "stop", "--out", tmp_path / "sig", "-q")
-    assert (ended.code, f"{load}:{BAD + 1}" in ended.err) == (4, True)
-
-
 def test_repeated_ids_get_names_of_their_own(tmp_path):
     records = [{"id": i, "text": f"a lease of the house number {j}"} for j, i in enumerate((1, 1, 2, 1))]
     load = write_jsonl(tmp_path / "in.jsonl", records)
@@ -350,28 +257,6 @@ def test_repeated_ids_get_names_of_their_own(tmp_path):
     assert table["problem"].is_null().to_pylist() == [True, False, True, False]
     nearkin_here("dedup", load, "--out", tmp_path / "d", "--no-report", "-q")
     assert pq.read_table(tmp_path / "d/documents.parquet").select(["id", "name"]).equals(table.select(["id", "name"]))
-
-
-@pytest.mark.parametrize(
-    "told", [b"no json", b"\xff", b"null", b"[]", b"1", b"{}", b'{"version": 1, "parameters": []}']
-)
-def test_files_that_tell_nonsense_of_themselves(load, tmp_path, told):
-    sign(load, tmp_path / "sig")
-    nearkin_here("statistics", load, "--out", tmp_path / "stats", "-q")
-    for name, key, command in (
-        ("sig", b"nearkin.signatures", ("neighbours",)),
-        ("stats", b"nearkin.statistics", ("sign", load, *WEIGHTED, "--statistics")),
-    ):
-        table = pq.read_table(tmp_path / name)
-        pq.write_table(table.replace_schema_metadata({key: told}), tmp_path / name)
-        ended = nearkin_here(*command, tmp_path / name, "--out", tmp_path / "x", "-q")
-        ended.assert_clean()
-        assert (ended.code, str(tmp_path / name) in ended.err) == (3, True)
-
-
-def test_a_file_that_is_not_there(tmp_path):
-    ended = nearkin_here("neighbours", tmp_path / "nothing", "--query", "x")
-    assert (ended.code, "no such file" in ended.err) == (3, True)
 
 
 def test_neighbours_in_another_file(load, tmp_path):

@@ -11,10 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-import nearkin
 from functional.conftest import nearkin_here
-from nearkin.errors import ParameterError
-from nearkin.results import ThreadsResult
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads import job
 from nearkin.workflows.threads.judging import ThreadOptions
@@ -217,16 +214,6 @@ def test_hostile_headers_steer_nothing(tmp_path: Path) -> None:
     assert "\u202e" not in page
 
 
-def test_mails_of_one_name_in_two_folders_are_two_mails(tmp_path: Path) -> None:
-    for place, text in (("one", "Yes"), ("two", "No")):
-        (tmp_path / place).mkdir()
-        (tmp_path / place / "a.eml").write_text(eml(place, text))
-    rows = run(tmp_path / "one", tmp_path / "two", "--out", tmp_path / "out", "-q")
-    assert [row["id"] for row in rows] == ["a.eml", "a.eml"]
-    assert len({row["name"] for row in rows}) == 2
-    assert len({row["thread"] for row in rows}) == 2
-
-
 def test_the_window_and_new_text_only(tmp_path: Path) -> None:
     folder = tmp_path / "mails"
     folder.mkdir()
@@ -238,38 +225,6 @@ def test_the_window_and_new_text_only(tmp_path: Path) -> None:
     assert [row["reason"] for row in rows] == ["message", "message"]
     rows = run(folder, "--out", tmp_path / "out", "-q", "--overwrite", "--window-days", "0")
     assert [row["thread"] for row in rows] == [1, 2]
-
-
-def test_the_function_answers_what_the_command_writes(folder: Path, tmp_path: Path) -> None:
-    rows = run(folder, "--out", tmp_path / "out", "-q")
-    found = nearkin.threads(folder)
-    assert found.mails.to_pylist() == rows == ThreadsResult.open(tmp_path / "out").mails.to_pylist()
-    assert repr(found) == "ThreadsResult(1 thread of 4 mails; 2 inclusive, 1 missing)"
-    assert "inclusive mails by reason" in found._repr_html_()
-    with pytest.raises(nearkin.NearkinError, match="There is no mail among 1 document"):
-        nearkin.threads([("x", "a text in memory")])  # type: ignore[list-item]
-    for wrong in ({"window_days": "x"}, {"new_text_only": 1}, {"report": True}):
-        with pytest.raises(ParameterError):
-            nearkin.threads(folder, **wrong)  # type: ignore[arg-type]
-
-
-def test_refusals(folder: Path, tmp_path: Path) -> None:
-    texts = tmp_path / "texts"
-    texts.mkdir()
-    (texts / "a.txt").write_text("no mail")
-    ended = nearkin_here("threads", texts, "--out", tmp_path / "out")
-    assert ended.code == 3
-    assert "There is no mail among 1 document" in ended.err
-    assert not (tmp_path / "out").exists()
-    for days in ("-1", "99999", "nan"):
-        ended = nearkin_here("threads", folder, "--out", tmp_path / "out", "--window-days", days)
-        assert ended.code == 2, days
-        assert "--window-days: must be a number from 0 to 3,650" in ended.err
-    assert nearkin_here("threads", folder, "--out", tmp_path / "out", "-q").code == 0
-    assert nearkin_here("threads", folder, "--out", tmp_path / "out", "-q").code == 5
-    ended = nearkin_here("dedup", tmp_path / "out", "--out", tmp_path / "other")
-    assert ended.code == 3
-    assert "results of nearkin threads, which keep no documents" in ended.err
 
 
 @pytest.mark.parametrize("step", ["write_threads", "with_digests", "render_threads_report"])

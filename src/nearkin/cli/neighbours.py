@@ -71,8 +71,7 @@ def neighbours(
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.workflows.resources import Resources
-    from nearkin.workflows.signing.across import find_neighbours
-    from nearkin.workflows.signing.neighbours import nearest_documents
+    from nearkin.workflows.signing.neighbours import find_neighbours, nearest_documents
     from nearkin.workflows.signing.signature_file import SignatureFile as Signatures
     from nearkin.workflows.signing.verifying import Verification
 

@@ -64,7 +64,7 @@ def pairs(
     from nearkin.workflows.resources import Resources
 
     given, options, where = sides.given(left, right), chosen.options(terms), engine.chosen()
-    beside = besides.beside(sides.encoding, sides.rules)
+    beside = besides.beside()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = pair_files(
             given, out, options, beside, resume=resume, overwrite=overwrite,

@@ -99,7 +99,6 @@ def pairs(
     seed: int = 0,
     known: Where | None = None,
     interwiki: Where | None = None,
-    left_translated: Documents | None = None,
     file_format: str | None = None,
     encoding: str = "utf-8",
     on_error: OnError = "skip-documents",
@@ -155,8 +154,6 @@ def pairs(
         Known pairs, to measure recall: documents with the same id, or a file of two columns of ids.
     interwiki : {"inline"} or path, optional
         Known pairs from the links between editions of Wikipedia.
-    left_translated : like ``left``, optional
-        Your own translations of the left documents, with the same ids.
     file_format, encoding, on_error, max_unreadable, max_document_size, threads, extraction_limits, ocr
         As for `nearkin.dedup`.
     report, overwrite : bool
@@ -207,9 +204,8 @@ def pairs(
     beside = Beside(
         None if known is None else str(path_of(known, "known")),
         None if interwiki is None else str(path_of(interwiki, "interwiki")),
-        None if left_translated is None else side.request(left_translated, "left_translated"),
     )
-    check_files_are_read(given.left, given.right, beside.translated)
+    check_files_are_read(given.left, given.right)
     with directory_for(out, "pairs") as directory:
         manifest = pair_files(
             given, directory, options, beside, overwrite=overwrite, report=report, resources=Resources(threads),

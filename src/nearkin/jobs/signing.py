@@ -26,9 +26,8 @@ from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.tabular import Histogram, Tabular, histogram_of_bits
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.across import check_place, find_neighbours
 from nearkin.workflows.signing.job import sign as sign_texts
-from nearkin.workflows.signing.neighbours import Equal, nearest_documents
+from nearkin.workflows.signing.neighbours import Equal, check_place, find_neighbours, nearest_documents
 from nearkin.workflows.signing.options import MethodName, SigningOptions
 from nearkin.workflows.signing.signature_file import SignatureFile
 from nearkin.workflows.signing.verifying import Verification

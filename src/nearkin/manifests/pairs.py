@@ -147,29 +147,6 @@ class KnownFound(Stored):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TranslatedCosines(Stored):
-    """Cosines of the same pairs, computed by the table and by the translation.
-
-    Parameters
-    ----------
-    pairs : str
-        Which pairs: the known ones, or the reported ones, which the table has selected.
-    n_pairs : int
-        Number of pairs for which all three documents have a vector.
-    mean_by_table, mean_by_translation : float or None
-    histogram_by_table, histogram_by_translation : tuple of int
-        Number of pairs with a cosine from 0 to below 0.1, and so on.
-    """
-
-    pairs: str
-    n_pairs: int
-    mean_by_table: float | None
-    mean_by_translation: float | None
-    histogram_by_table: tuple[int, ...]
-    histogram_by_translation: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PairsManifest(Manifest):
     """``manifest.json`` of a run of pairs."""
 
@@ -185,7 +162,6 @@ class PairsManifest(Manifest):
     histogram: Mapping[str, Any]
     """Number of pairs by cosine: ``counts`` of steps of the width ``step``, ``from`` a cosine on."""
     known: KnownFound | None = None
-    translated: TranslatedCosines | None = None
     engine: Mapping[str, object] | None = None
 
     def side(self, side: Side) -> SideRecord:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from pathlib import Path
 
 import numpy as np
@@ -142,15 +140,6 @@ def test_only_files_of_the_directory_are_removed(tmp_path, listed):
     assert (tmp_path / "victim").read_text() == "somebody's"
 
 
-@pytest.mark.parametrize("name", ["manifest.json", ".work/run.json", ".lock"])
-def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path, name):
-    begin(tmp_path)
-    (tmp_path / name).unlink(missing_ok=True)
-    os.mkfifo(tmp_path / name)
-    with pytest.raises(RunError):
-        begin(tmp_path, resume=True)
-
-
 @pytest.mark.parametrize("content", ["", "{", "[]", "null"])
 def test_an_identity_that_cannot_be_read_is_damaged(tmp_path, content):
     begin(tmp_path)
@@ -191,26 +180,6 @@ def test_files_of_a_killed_run_are_not_among_the_kept_ones(tmp_path):
     assert names(tmp_path / "kept") == {"a"}
 
 
-def _hold(path: str, ready: object, done: object) -> None:
-    with JobRun(Path(path)).claimed(ME, resume=False, overwrite=False):
-        ready.set()
-        done.wait(30)
-
-
-def test_one_run_at_a_time(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    ready, done = context.Event(), context.Event()
-    other = context.Process(target=_hold, args=(str(tmp_path), ready, done))
-    other.start()
-    assert ready.wait(30)
-    for how in ({"resume": True}, {"overwrite": True}, {}):
-        with pytest.raises(RunError, match="Another run is writing"):
-            begin(tmp_path, **how)
-    done.set()
-    other.join(30)
-    begin(tmp_path, overwrite=True)
-
-
 # -- texts -----------------------------------------------------------------------------------------------------------
 
 
@@ -224,14 +193,6 @@ def test_texts_come_back_in_any_order(tmp_path):
     assert [column.to_pylist() for column in gathered(chunks, "text")] == [["a", "b"], ["c"], ["d", "e"]]
     spool.forget(0)
     assert [chunk.column("text").to_pylist() for chunk in spool.chunks()] == [["d", "e"]]
-
-
-def test_chunks_stay_in_order_when_they_are_many(tmp_path):
-    spool = Spool(tmp_path)
-    for part, number in ((0, 9), (0, 10), (0, 100_000), (9, 0), (10, 0), (100_000, 0)):
-        spool.write(part, number, pa.RecordBatch.from_pydict({"text": pa.array([f"{part}-{number}"])}))
-    texts = [text for column in gathered(spool.chunks(), "text") for text in column.to_pylist()]
-    assert texts == ["0-9", "0-10", "0-100000", "9-0", "10-0", "100000-0"]
 
 
 # -- costs -----------------------------------------------------------------------------------------------------------

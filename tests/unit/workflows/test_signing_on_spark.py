@@ -66,23 +66,6 @@ def inputs_of(files: list[str]) -> list[TaskInput]:
     return [task_input([block]) for block in task_blocks(resolve_sources(files).sources, "utf-8")]
 
 
-@pytest.mark.parametrize(
-    ("spoil", "told"),
-    [
-        (Path.unlink, "it does not exist"),
-        (lambda path: path.write_text("longer than it was before"), "its size differs"),
-        (lambda path: (path.unlink(), path.mkdir()), "it does not exist"),
-    ],
-)
-@pytest.mark.parametrize("name", ["a.jsonl", "in/3.txt"])
-def test_a_worker_that_sees_other_files(name, spoil, told, files, tmp_path):
-    """A folder that is not there must not become a folder of documents that cannot be read."""
-    found = inputs_of(files)
-    spoil(tmp_path / name)
-    with pytest.raises(SourceError, match=rf"{Path(name).name} is not the same file on the worker .*: {told}\. Every"):
-        read(found[0 if name == "a.jsonl" else 1])
-
-
 def test_bytes_decide_if_only_the_modification_time_differs(files, tmp_path):
     """The driver and a worker have copies of a file, under one path."""
     path, own = tmp_path / "shared/a.jsonl", DriverFiles(tmp_path / "checked-files.json", Meter(Silent()))

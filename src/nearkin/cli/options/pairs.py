@@ -128,11 +128,6 @@ Interwiki = Annotated[
     _beside(metavar="inline|FILE", help="Known pairs from the links between editions of Wikipedia: inline in a "
             "dump up to 2013, or in a langlinks.sql.gz file."),
 ]  # fmt: skip
-LeftTranslated = Annotated[
-    list[str] | None,
-    _beside("--left-translated", metavar="INPUT", help="Your own translations of the left documents, with the same "
-            "ids; their cosines are shown beside those of the table."),
-]  # fmt: skip
 
 Method = Annotated[
     str,
@@ -226,17 +221,13 @@ class PairChoices(OptionGroup):
 
 @dataclass(frozen=True)
 class BesideOptions(OptionGroup):
-    """Options for known pairs and translations."""
+    """Options for known pairs."""
 
     known: KnownPairs = None
     interwiki: Interwiki = None
-    left_translated: LeftTranslated = None
 
-    def beside(self, encoding: str, rules: RulesOptions) -> Beside:
-        """Request that the known pairs and translations be read with the rules of the two corpora."""
+    def beside(self) -> Beside:
+        """Return the request for known pairs."""
         from nearkin.workflows.pairing.job import Beside
-        from nearkin.workflows.reading.request import ReadingRequest
 
-        translated = self.left_translated
-        request = ReadingRequest(inputs=translated, encoding=encoding, rules=rules.rules()) if translated else None
-        return Beside(self.known, self.interwiki, request)
+        return Beside(self.known, self.interwiki)

@@ -95,7 +95,6 @@ def render_pairs_report(
         figures = {
             "cosines": cosine_figure(told),
             "known": known_figure(told),
-            "translated": translated_figure(told),
         }
         notes = tuple(wording.notes(told))
         return environment.get_template("pairs.html.j2").render(
@@ -110,7 +109,6 @@ def render_pairs_report(
             script=PageScript.named("find.js"),
             way_rows=wording.way_rows(told),
             known_sentences=tuple(wording.known_sentences(told.known)) if told.known else (),
-            translated_sentence=wording.translated_sentence(told),
             figures=figures,
             best=best,
             others=others,
@@ -154,38 +152,6 @@ def known_figure(told: PairsManifest) -> Figure | None:
     return _histogram("known", _tenths(known.histogram), known.histogram, told.threshold, caption)
 
 
-def translated_figure(told: PairsManifest) -> Figure | None:
-    """Draw the cosines of the same pairs by the table and by a translation, as outlines of two histograms."""
-    from nearkin.reports.plots.charts import Series, line_chart
-
-    found = told.translated
-    if found is None or not found.n_pairs:
-        return None
-    both = {
-        "by the translation table": found.histogram_by_table,
-        "by the translated documents": found.histogram_by_translation,
-    }
-    edges = _tenths(found.histogram_by_table)
-    series = [Series(label, *_outline(edges, counts)) for label, counts in both.items()]
-    top = max(max(counts) for counts in both.values())
-    wide, narrow = at_both_widths(
-        "translated",
-        lambda name, width: line_chart(
-            series, name=name, title="Pairs by cosine, by the table and by the translation",
-            description=f"Outlines of two histograms of the same {counted(found.n_pairs, 'pair')}", x_title="cosine",
-            y_title="pairs", x_domain=(0.0, 1.0), y_domain=(0.0, top * 1.05), width=width, height=220,
-        ),
-    )  # fmt: skip
-    rows = tuple(
-        (words, f"{table:,} · {translation:,}")
-        for words, table, translation in zip(
-            bins_in_words(edges), found.histogram_by_table, found.histogram_by_translation, strict=True
-        )
-    )
-    caption = f"The same pairs by both, in steps of 0.1, as in {ARTICLE}."
-    return Figure(wide, narrow, caption, ("Cosine", "Pairs by the table · by the translation"), rows)
-
-
 def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], threshold: float, caption: str) -> Figure:
     """Draw one histogram with the threshold marked."""
     from nearkin.reports.plots.charts import interval_chart
@@ -206,14 +172,3 @@ def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], thr
 def _tenths(counts: Sequence[int]) -> list[float]:
     """Return the edges of equally wide bins from 0 to 1."""
     return [round(i / len(counts), 9) for i in range(len(counts) + 1)]
-
-
-def _outline(bin_edges: Sequence[float], counts: Sequence[int]) -> tuple[list[float], list[float]]:
-    """Return the corners of a histogram, from left to right.
-
-    Examples
-    --------
-    >>> _outline([0.0, 0.5, 1.0], [3, 1])
-    ([0.0, 0.0, 0.5, 0.5, 1.0, 1.0], [0.0, 3.0, 3.0, 1.0, 1.0, 0.0])
-    """
-    return [edge for edge in bin_edges for _ in range(2)], [0.0, *(float(n) for n in counts for _ in range(2)), 0.0]

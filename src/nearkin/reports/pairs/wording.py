@@ -229,20 +229,6 @@ def known_sentences(known: KnownFound) -> Iterator[str]:
         yield f"{counted(n_bare, 'known pair')} {verb} a document that could not be compared."
 
 
-def translated_sentence(told: PairsManifest) -> str:
-    """Give the mean cosines of the same pairs by the table and by a translation; "" without a translation."""
-    found = told.translated
-    if found is None:
-        return ""
-    of = f"{counted(found.n_pairs, 'pair')} {found.pairs}"
-    if found.mean_by_table is None or found.mean_by_translation is None:
-        return f"{of}: none could be compared."
-    return (
-        f"{of}: the mean cosine is {share_text(found.mean_by_table)} by the table and"
-        f" {share_text(found.mean_by_translation)} by the translated documents."
-    )
-
-
 def translated_side(told: PairsManifest) -> Side:
     """Name the side whose words were translated."""
     return "right" if told.table is not None and told.table.translated == "right" else "left"

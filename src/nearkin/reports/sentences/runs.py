@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.pairs.wording import WAYS, headline, known_sentences, translated_sentence
+from nearkin.reports.pairs.wording import WAYS, headline, known_sentences
 from nearkin.reports.quantities import criterion_text, parameter_text, recall_text, share_percent_text
 from nearkin.reports.reasons import no_kept_corpus_text, textless_in_words
 from nearkin.reports.sentences.dedup import (
@@ -46,8 +46,6 @@ def pairs_sentences(told: PairsManifest, out: str) -> Iterator[Sentence]:
     yield from _on_translation(told)
     if told.known:
         yield from _on_known(told.known, out)
-    if compared := translated_sentence(told):
-        yield Sentence(compared)
     yield Sentence(f"{total_s(told.stages):.1f} s, {memory_text(told.stages)}")
 
 

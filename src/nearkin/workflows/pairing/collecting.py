@@ -43,7 +43,7 @@ class Collected:
     Parameters
     ----------
     side, name : str
-        "left", "right" or "left-translated", and the names of its files, for messages.
+        "left" or "right", and the names of its files, for messages.
     inputs : sequence of SourceRecord
         The files as they were when they were read; empty if the documents are not from files.
     documents : Table
@@ -109,7 +109,7 @@ def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: i
     texts : Texts
     split : function
         Function from texts to their words.
-    side : {"left", "right", "left-translated"}
+    side : {"left", "right"}
     work : Path
         Directory for the counts.
     threads : int

@@ -11,7 +11,7 @@ from nearkin.planning.pairs.search import PairForecast, PairSearch, Plan, Predic
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.planning import answer_by_sample, costs_here
+from nearkin.workflows.pairing.planning import answer_by_sample, costs_here, question_of
 from nearkin.workflows.resources import Resources
 
 _NAMES = ("sample-left", "sample-right")
@@ -57,19 +57,10 @@ def forecast(
         say_which_side(prepared, options, meter.progress)
         vectors = prepared.vectors
         left, right = vectors.left_facts, vectors.right_facts
-        sizes = n_left or left.n_vectors, n_right or right.n_vectors
-        question = Question(
-            n_left=sizes[0],
-            n_right=sizes[1],
-            threshold=options.threshold,
-            recall=options.recall,
-            cores=cores,
-            left_terms=left.mean_terms,
-            right_terms=right.mean_terms,
-        )
+        question = question_of(vectors, options, cores=cores, n_left=n_left, n_right=n_right)
         answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
         costs = costs or costs_here(answer.sampled)
-        plan = answer.told(costs, is_capped=sizes == (left.n_vectors, right.n_vectors))
+        plan = answer.told(costs, is_capped=(question.n_left, question.n_right) == (left.n_vectors, right.n_vectors))
     question, sampled = replace(answer.question, costs=costs), answer.sampled
     return PairForecast(
         question=question,

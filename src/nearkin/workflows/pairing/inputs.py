@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,18 +13,21 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import agreeing, counted
 from nearkin.paths import STDIN
+from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import TextWords
-from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.progress import LabelledProgress, Meter, Progress
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.sources import Source
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.wording import WarningMessage, labelled
+from nearkin.wording import WarningMessage
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, translation_of
 from nearkin.workflows.pairing.vectors import PairVectors, WeighingBoth, vectors_of
+from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.reading.identity import SourceRecords
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -76,15 +79,29 @@ class Prepared:
     vectors: PairVectors
 
 
-class OfSide(Silent):
-    """Progress that passes on only messages, with the side that they concern."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairEngine:
+    """The long work of a run, as an engine does it.
 
-    def __init__(self, side: str, progress: Progress) -> None:
-        self._side, self._progress = side, progress
+    Parameters
+    ----------
+    collect : function
+        Reads and counts the documents of a side; see `workflows.pairing.collecting.collect`.
+    weigh : function
+        Makes the vectors of both sides; see `workflows.pairing.vectors.weigh_here`.
+    search : function
+        Finds the pairs; see `workflows.pairing.searching.search`.
+    about : mapping or None
+        Record of the engine for the manifest; None for threads.
+    records : mapping of str to sequence of SourceRecord
+        Files of each side with the digests that were computed before reading; threads compute none.
+    """
 
-    def say(self, message: str) -> None:
-        """Pass on a message about this side."""
-        self._progress.say(labelled(f"--{self._side}", message))
+    collect: Collecting
+    weigh: WeighingBoth
+    search: Callable[[PairVectors, PairSearch, PairOptions], FoundPairs]
+    about: Mapping[str, object] | None = None
+    records: Mapping[str, SourceRecords] = field(default_factory=dict)
 
 
 def read_table(
@@ -121,7 +138,7 @@ def opened(
     """
     languages = (None, None) if table is None else (table.origin.source, table.origin.target)
     sides = tuple(
-        _opened(reading, language, OfSide(name, progress))
+        _opened(reading, language, LabelledProgress(f"--{name}", progress))
         for reading, language, name in zip((given.left, given.right), languages, names)
     )
     ours = {(Path(source.path).resolve(), source.text) for source in sides[0].sources}
@@ -138,7 +155,7 @@ def opened(
     return sides[0], sides[1]
 
 
-def _opened(reading: ReadingRequest, language: str | None, progress: OfSide) -> Texts:
+def _opened(reading: ReadingRequest, language: str | None, progress: Progress) -> Texts:
     """Open the files of a side; a column named after the language is its text, unless another column was named."""
     if language is None or reading.text is not None:
         return reading.opened(progress)

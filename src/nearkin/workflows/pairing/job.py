@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow.compute as pc
 
 from nearkin._version import __version__
 from nearkin.engines.local import LOCAL, Engine
@@ -20,51 +19,37 @@ from nearkin.manifests.pairs import (
     SideFacts,
     SideRecord,
     TableRecord,
-    TranslatedCosines,
 )
-from nearkin.nouns import agreeing, counted
-from nearkin.records import F64, I64
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
-from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.wording import WarningMessage
-from nearkin.workflows.pairing.collecting import Collected, collect
-from nearkin.workflows.pairing.engines import (
-    PairEngine,
-    arrays_of,
-    engine_of,
-)
+from nearkin.workflows.pairing.collecting import Collected
+from nearkin.workflows.pairing.engines import arrays_of, engine_of
 from nearkin.workflows.pairing.inputs import (
-    OfSide,
+    PairEngine,
     PairInput,
     Prepared,
     opened,
     prepare,
     read_table,
     say_which_side,
-    splitting,
 )
 from nearkin.workflows.pairing.known import (
     SAME_IDS,
     Known,
-    histogram,
     judge,
     known_by_file,
     known_by_id,
     known_by_links,
-    shortened,
     told_of,
 )
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import Planned, plan_search
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
-from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
-from nearkin.workflows.pairing.verifying import FoundPairs, cosines_of
+from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
-from nearkin.workflows.reading.identity import fingerprint_of
-from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.identity import check_unchanged, fingerprint_of
 from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.reading.texts import Texts, damaged_files
 from nearkin.workflows.resources import Resources
@@ -82,13 +67,10 @@ class Beside:
         "same-ids", or the path of a file of pairs of ids.
     interwiki : str or None
         "inline", or the path of a dump of the table ``langlinks``; the left side is then a Wikipedia dump.
-    translated : ReadingRequest or None
-        Left documents translated by the user into the language of the right ones, with the same ids.
     """
 
     known: str | None = None
     interwiki: str | None = None
-    translated: ReadingRequest | None = None
 
 
 def pair_files(
@@ -164,14 +146,15 @@ def pair_files(
                     side.sources,
                     resources,
                     run.meter,
-                    worker.described_files(name),
+                    [one.file for one in worker.records[name]] if worker.records else None,
                 )
             ]
             if exceptions:
                 write_exceptions(run.path / EXCEPTIONS_FILE, exceptions)
             if report:
                 record = _report(run, record)
-            worker.check_unchanged()
+            # files that threads read were compared when they had read them
+            check_unchanged([one for records in worker.records.values() for one in records if one.has_many_documents])
             return run.finish(record)
         finally:  # making them again is faster than checking them; search results are kept
             shutil.rmtree(arrays, ignore_errors=True)
@@ -195,24 +178,18 @@ def _searched(
     engine: PairEngine,
 ) -> PairsManifest:
     """Search the vectors and write the tables of pairs; return the manifest."""
-    vectors, threads, meter = prepared.vectors, resources.n_threads, run.meter
+    vectors, meter = prepared.vectors, run.meter
     known = _known(beside, given, prepared, meter)
-    translation = None
-    if beside.translated is not None:
-        translation = TranslatedDocuments.read(
-            beside.translated, prepared, options, arrays_of(run), resources=resources, meter=meter
-        )
     planned = plan_search(vectors, options, resources=resources, meter=meter)
     found = engine.search(vectors, planned.search, options)
     pairs = Ranked.of(found)
-    told = None if known is None else told_of(known, pairs, vectors, threads)
+    told = None if known is None else told_of(known, pairs, vectors, resources.n_threads)
     run.begin_results()
     _write(run.path, prepared, pairs, told, options, meter)
     return replace(
         build(given, prepared, planned, found, pairs, options),
         engine=engine.about,
         known=judge(known, told, pairs) if known is not None and told is not None else None,
-        translated=translation.compare(prepared, pairs, known, threads) if translation is not None else None,
     )
 
 
@@ -325,84 +302,3 @@ def _side(collected: Collected, facts: SideFacts, encoding: str) -> SideRecord:
 def _histogram(found: FoundPairs) -> tuple[int, ...]:
     counts, _ = np.histogram(found.cosine, np.linspace(0.0, 1.0, 21))
     return tuple(counts.tolist())
-
-
-@dataclass(frozen=True, slots=True)
-class TranslatedDocuments:
-    """Documents on the left, translated by the user.
-
-    Parameters
-    ----------
-    vectors : PairVectors
-        Vectors of the translations and the right side, in their own vocabulary.
-    row_of : int64 array, shape (n_left,)
-        Translation of each document on the left, -1 if there is none.
-    """
-
-    vectors: PairVectors
-    row_of: I64
-
-    @classmethod
-    def read(
-        cls,
-        translated: ReadingRequest,
-        prepared: Prepared,
-        options: PairOptions,
-        work: Path,
-        *,
-        resources: Resources,
-        meter: Meter,
-    ) -> TranslatedDocuments:
-        """Read the translations before the search, so that errors in them are reported early.
-
-        Raises
-        ------
-        ParameterError
-            No translation has the id of a document on the left.
-        """
-        texts = translated.opened(OfSide("left-translated", meter.progress))
-        folder = work / "translated"
-        folder.mkdir()
-        split = splitting(prepared.table, options.ignored)[0][1]
-        own = collect(texts, split, "left-translated", work=folder, threads=resources.n_threads, meter=meter)
-        ids = [one.documents["name"].combine_chunks() for one in (prepared.left, own)]
-        row_of = pc.index_in(ids[0], value_set=ids[1]).fill_null(-1).to_numpy().astype(np.int64)
-        n_missing = int((row_of < 0).sum())
-        if n_missing == len(row_of):
-            raise ParameterError(
-                f"none of the ids of {own.name} is in {prepared.left.name} ({shortened(ids[1][0].as_py())}, "
-                f"{shortened(ids[0][0].as_py())}, …).",
-                parameter="left_translated",
-            )
-        if n_missing:
-            told = (
-                f"--left-translated: {n_missing:,} of {counted(len(row_of), 'document')} on the left "
-                f"{agreeing(n_missing, 'has', 'have')} no translation. Words are weighted by the translated "
-                "documents only: translate all documents to make the weights comparable with those of the table"
-            )
-            meter.progress.say(WarningMessage(told))
-        vectors = vectors_of(own, prepared.right, options, None, folder, fingerprint="translated", meter=meter)
-        return cls(vectors, row_of)
-
-    def compare(self, prepared: Prepared, pairs: Ranked, known: Known | None, threads: int) -> TranslatedCosines:
-        """Return the cosines of the same pairs, by the table and by the translation."""
-        keys = known.keys if known is not None else keys_of(pairs.left, pairs.right)
-        left, right = rows_of(keys)
-        own, other = prepared.vectors, self.vectors
-        is_there = (self.row_of[left] >= 0) & (own.left.sizes[left] > 0) & (other.right.sizes[right] > 0)
-        is_there[is_there] = other.left.sizes[self.row_of[left[is_there]]] > 0
-        by_table = cosines_of(own, keys[is_there], threads)
-        translated = keys_of(self.row_of[left[is_there]], right[is_there])
-        by_translation = cosines_of(other, translated, threads)
-        return TranslatedCosines(
-            pairs=f"known by {known.told_by}" if known is not None else "reported",
-            n_pairs=len(by_table),
-            mean_by_table=_mean(by_table),
-            mean_by_translation=_mean(by_translation),
-            histogram_by_table=histogram(by_table),
-            histogram_by_translation=histogram(by_translation),
-        )
-
-
-def _mean(cosines: F64) -> float | None:
-    return round(float(cosines.mean()), 6) if len(cosines) else None

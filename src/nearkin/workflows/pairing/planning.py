@@ -93,7 +93,7 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
 
 def _planned(vectors: PairVectors, options: PairOptions, resources: Resources, meter: Meter) -> Planned:
     """Choose the search method, without a message."""
-    question = _question(vectors, options, resources)
+    question = question_of(vectors, options, cores=resources.n_threads)
     is_open = options.method == "auto" and not options.fixed
     is_asked = options.method == "vectors" or (is_open and options.recall >= 1)
     if is_asked or (is_open and exact_is_quick(question)):
@@ -261,14 +261,17 @@ def _probes(signatures: tuple[BitSignatures, BitSignatures], seed: int) -> list[
     return list(SlidingWindow(_PROBES, 1, other).positions(*signatures))
 
 
-def _question(vectors: PairVectors, options: PairOptions, resources: Resources) -> Question:
+def question_of(
+    vectors: PairVectors, options: PairOptions, *, cores: int, n_left: int | None = None, n_right: int | None = None
+) -> Question:
+    """Return the question to the planner, about corpora of these vectors' kind and, by default, of their sizes."""
     left, right = vectors.left_facts, vectors.right_facts
     return Question(
-        n_left=left.n_vectors,
-        n_right=right.n_vectors,
+        n_left=n_left or left.n_vectors,
+        n_right=n_right or right.n_vectors,
         threshold=options.threshold,
         recall=options.recall,
-        cores=resources.n_threads,
+        cores=cores,
         left_terms=left.mean_terms,
         right_terms=right.mean_terms,
     )

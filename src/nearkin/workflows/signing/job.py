@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.manifests.signing import DriftRow, SigningRecord, StatisticsRecord
 from nearkin.manifests.stored import DamagedFile
-from nearkin.paths import check_own_format
+from nearkin.paths import STDIN, check_own_format
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
@@ -22,6 +22,7 @@ from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 from nearkin.workflows.reading.collection_exceptions import all_exceptions
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
+from nearkin.workflows.reading.on_spark.tasks import standard_input_of_this_machine
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.reading.texts import (
@@ -72,13 +73,12 @@ def sign(
         The cluster cannot be used, or gave up.
     """
     meter = Meter(progress or Silent())
-    signer = SigningThreads(resources, meter) if out is None else signing_engine(engine, out, resources, meter)
     if statistics is not None and (options.method != "weighted-topsig" or options.is_online):
         raise ParameterError(
             "is for weighted-topsig that is not online. Choose that method, or omit 'statistics'.",
             parameter="statistics",
         )
-    signer.check(reading, options)
+    engine.choose(local=lambda: None, cluster=lambda _: _check_can_be_divided(reading, options))
     given = None if statistics is None else Statistics.load(statistics)
     texts = reading.opened(meter.progress)
     if out is not None:
@@ -90,7 +90,15 @@ def sign(
         raise FingerprintError(
             f"The statistics are of features {given.features!r}, the documents' are {options.counts_fingerprint!r}."
         )
-    done = signer.sign(reading, texts, options, given)
+
+    def on_cluster(cluster: Cluster) -> SignedTexts:
+        from nearkin.workflows.signing.on_spark import sign_on
+
+        return sign_on(cluster, reading, texts, options, given, out=out, meter=meter)  # type: ignore[arg-type]  # checked
+
+    done = engine.choose(
+        local=lambda: _sign_here(texts, options, given, threads=resources.n_threads, meter=meter), cluster=on_cluster
+    )
     check_unchanged(inputs)
     documents = [documents for documents, _ in done.batches]
     check_readable(documents, reading.rules)
@@ -165,62 +173,37 @@ def _joined(
     )
 
 
-class SigningEngine(Protocol):
-    """Engine that reads the documents and signs them."""
+def _check_can_be_divided(reading: ReadingRequest, options: SigningOptions) -> None:
+    """Refuse what workers cannot share: standard input, and signatures that depend on all earlier documents."""
+    if STDIN in reading.inputs:
+        raise standard_input_of_this_machine()
+    if options.is_online:
+        raise ParameterError(
+            "--online signs each document by all documents before it, so that workers cannot share the work. "
+            "Omit --online: weighted-topsig then counts all documents first. Or omit --engine spark."
+        )
 
-    def check(self, reading: ReadingRequest, options: SigningOptions) -> None:
-        """Refuse, before anything is read, options and input that this engine does not support."""
 
-    def sign(
-        self, reading: ReadingRequest, texts: Texts, options: SigningOptions, statistics: Statistics | None
-    ) -> SignedTexts:
-        """Sign documents; if the method needs statistics and none are given, they are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class SigningThreads:
-    """Threads of this process; see `SigningEngine`."""
-
-    resources: Resources
-    meter: Meter
-
-    def check(self, reading: ReadingRequest, options: SigningOptions) -> None:
-        """Accept every request."""
-
-    def sign(
-        self, reading: ReadingRequest, texts: Texts, options: SigningOptions, statistics: Statistics | None
-    ) -> SignedTexts:
-        """See `SigningEngine`."""
-        signed = self._signed(texts, options, statistics)
-        options.normalise.ignored.say_not_found(self.meter.progress.say)
-        return signed
-
-    def _signed(self, texts: Texts, options: SigningOptions, statistics: Statistics | None) -> SignedTexts:
-        threads = self.resources.n_threads
-        if options.method == "weighted-topsig" and statistics is None and not options.is_online:
-            if not texts.can_be_read_again:
-                raise ParameterError(
-                    "weighted-topsig counts all documents before it signs them, and a pipe can be read "
-                    "only once. Save it to a file, give 'statistics', or add online=True."
-                )
-            statistics = collect(texts, options.features, options.normalise, threads=threads, meter=self.meter)
-        method = options.signer(statistics)
-        if isinstance(method, OnlineTopSig):
-            return _sign_online(texts, options, method, threads=threads, meter=self.meter)
-        with self.meter.stage("sign", texts.size_bytes, "bytes") as progress:
+def _sign_here(
+    texts: Texts, options: SigningOptions, statistics: Statistics | None, *, threads: int, meter: Meter
+) -> SignedTexts:
+    """Sign documents with threads; if the method needs statistics and none are given, they are counted."""
+    if options.method == "weighted-topsig" and statistics is None and not options.is_online:
+        if not texts.can_be_read_again:
+            raise ParameterError(
+                "weighted-topsig counts all documents before it signs them, and a pipe can be read "
+                "only once. Save it to a file, give 'statistics', or add online=True."
+            )
+        statistics = collect(texts, options.features, options.normalise, threads=threads, meter=meter)
+    method = options.signer(statistics)
+    if isinstance(method, OnlineTopSig):
+        signed = _sign_online(texts, options, method, threads=threads, meter=meter)
+    else:
+        with meter.stage("sign", texts.size_bytes, "bytes") as progress:
             batches = list(signed_batches(texts, options, method, threads=threads, progress=progress))
-        return SignedTexts(batches, method.fingerprint, texts.id_kind, statistics)
-
-
-def signing_engine(engine: Engine, out: Path, resources: Resources, meter: Meter) -> SigningEngine:
-    """Return the signer of an engine."""
-
-    def on_cluster(chosen: Cluster) -> SigningEngine:
-        from nearkin.workflows.signing.on_spark import SigningCluster
-
-        return SigningCluster(chosen, out, meter)
-
-    return engine.choose(local=lambda: SigningThreads(resources, meter), cluster=on_cluster)
+        signed = SignedTexts(batches, method.fingerprint, texts.id_kind, statistics)
+    options.normalise.ignored.say_not_found(meter.progress.say)
+    return signed
 
 
 def _sign_online(

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import ParameterError, is_among, is_int
-from nearkin.formats.delimited import table_writer
+from nearkin.errors import FingerprintError, ParameterError, is_among, is_int
+from nearkin.formats.delimited import check_suffix, table_writer
 from nearkin.nouns import counted
+from nearkin.paths import on_disk
 from nearkin.planning.neighbour_recall import usual_distance
-from nearkin.records import BitSignatures
+from nearkin.records import U32, BitSignatures
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.stages.search.hamming.neighbours import MAX_PAIRS as MAX_NEAREST
 from nearkin.stages.search.hamming.neighbours import Nearest, nearest, neighbour_pairs
 from nearkin.stages.search.hamming.pairs import U16, HammingPairs, Neighbours
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
+from nearkin.workflows.reading.texts import check_not_an_input
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import Expected, expected_of, say_expected
 from nearkin.workflows.signing.signature_file import SignatureFile
 from nearkin.workflows.signing.verifying import SignatureVerifier, Verification
 
 MAX_PAIRS = 100_000_000
+_BLOCK_PAIRS = 1 << 20
 Equal = Literal["all", "first"]
 
 
@@ -73,8 +77,22 @@ class NeighboursFound:
         return {"command": "neighbours", **told}
 
 
-def neighbours_of_signatures(
+def check_place(out: Path, signed: Iterable[SignatureFile], *, is_verified: bool) -> None:
+    """Refuse a file for pairs that has no known format, or whose documents are read again to verify them.
+
+    Raises
+    ------
+    ParameterError
+    """
+    check_suffix(out, "out", may_have_none=True)
+    for one in signed if is_verified else ():
+        sources = [replace(entry.source, path=on_disk(entry.source.path)) for entry in one.about.inputs]
+        check_not_an_input(out, sources)
+
+
+def find_neighbours(
     file: SignatureFile,
+    against: SignatureFile | None,
     out: Path,
     distance: int | None = None,
     *,
@@ -83,64 +101,94 @@ def neighbours_of_signatures(
     resources: Resources,
     progress: Progress | None = None,
 ) -> NeighboursFound:
-    """Write all pairs of documents within a Hamming distance to a file; its suffix determines the format.
+    """Write all pairs within a Hamming distance: of two documents of ``file``, or of one and one of ``against``.
 
-    Columns: ``id_a``, ``id_b`` (in reading order), ``row_a``, ``row_b`` (rows of the file of signatures, from 0),
-    ``distance``; with ``verification`` also the columns of every measure (`MEASURE_COLUMNS` of
-    ``stages.verification.measures``), and only pairs at its threshold.
+    Columns: ``id_a``, ``id_b`` (in reading order; with ``against``, ``id_b`` is of it), ``row_a``, ``row_b`` (rows of
+    the files of signatures, from 0), ``distance``; with ``verification`` also the columns of every measure
+    (`MEASURE_COLUMNS` of ``stages.verification.measures``), and only pairs at its threshold.
 
     Parameters
     ----------
     file : SignatureFile
+    against : SignatureFile or None
     out : Path
-        File for the pairs.
+        File for the pairs; its suffix determines the format.
     distance : int, optional
         In bits, less than the length of a signature; see `default_distance`.
     verification : Verification, optional
     equal : {"all", "first"}
-        For documents with the same signature: every pair of them, or each with only the first of them; different
-        signatures are then also paired by their first documents.
+        For documents of ``file`` with the same signature: every pair of them, or each with only the first of them;
+        different signatures are then also paired by their first documents.
     resources : Resources
     progress : Progress, optional
 
     Raises
     ------
+    FingerprintError
+        The signatures of the two files were made by different methods; the message names both.
     SourceError
         The documents to verify have changed since they were signed.
     ParameterError
-        A parameter is invalid, or there are more than 100 million pairs.
+        A parameter is invalid, or there are more than 100 million pairs, or 134 million with ``against``.
     """
-    if not is_among(equal, ("all", "first")):
-        raise ParameterError.of("equal", "all or first", equal)
+    check_place(out, (file,) if against is None else (file, against), is_verified=verification is not None)
+    _check_sets(file, against, equal)
     meter = Meter(progress or Silent())
     distance = chosen_distance(distance, file, meter.progress)
-    expected = expected_of(file, distance)
+    expected = expected_of(file, distance, against)
     say_expected(file, expected, meter.progress)
     if verification is not None:
         verification.say(file, meter.progress)
-    pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
-    if equal == "all":
-        _check_n_pairs(pairs, distance, file.name)
     verifier = None
-    if verification is not None:
-        rows = np.unique(np.concatenate([np.zeros(0, np.uint32), *_rows(pairs, equal)]))
-        verifier = SignatureVerifier.read(file, rows, verification, resources, meter)
+    if against is None:
+        pairs = neighbour_pairs(file.signatures, distance, threads=resources.n_threads, progress=meter.progress)
+        if equal == "all":
+            _check_n_pairs(pairs, distance, file.name)
+        if verification is not None:
+            rows = np.unique(np.concatenate([np.zeros(0, np.uint32), *_rows(pairs, equal)]))
+            verifier = SignatureVerifier.read(file, rows, verification, resources, meter)
+        blocks, n_pairs, plan = _blocks(pairs, equal), pairs.n_document_pairs, pairs.plan
+    else:
+        found = nearest(
+            file.signatures, against.signatures, distance, threads=resources.n_threads, progress=meter.progress,
+            max_pairs=MAX_NEAREST,
+        )  # fmt: skip
+        if verification is not None:
+            verifier = SignatureVerifier.joined(
+                SignatureVerifier.read(file, np.unique(found.query), verification, resources, meter),
+                SignatureVerifier.read(against, np.unique(found.row), verification, resources, meter),
+            )
+        blocks, n_pairs, plan = _blocks_across(found, len(file.documents)), len(found), found.plan
     with meter.stage("write", 0, "steps"), published(out) as aside:
         ids = file.documents["id"].combine_chunks()
-        n_written = write_pairs(aside, _blocks(pairs, equal), (ids, ids), verifier, suffix=out.suffix)
-    classes = pairs.classes
+        other_ids = ids if against is None else against.documents["id"].combine_chunks()
+        n_written = write_pairs(aside, blocks, (ids, other_ids), verifier, suffix=out.suffix)
+    signed = file.signatures.packed[file.signatures.has_features]
     return NeighboursFound(
         distance=distance,
         n_documents=len(file.signatures),
-        n_signed=len(classes.members),
-        n_distinct=len(classes),
-        n_pairs=pairs.n_document_pairs,
+        n_signed=len(signed),
+        n_distinct=len(np.unique(signed, axis=0)) if len(signed) else 0,
+        n_pairs=n_pairs,
         n_written=n_written,
-        plan=pairs.plan.describe(),
+        plan=plan.describe(),
         elapsed_s=meter.elapsed_s,
         expected=expected,
         verification=verification,
     )
+
+
+def _check_sets(file: SignatureFile, against: SignatureFile | None, equal: Equal) -> None:
+    if not is_among(equal, ("all", "first")):
+        raise ParameterError.of("equal", "all or first", equal)
+    if against is not None:
+        if equal != "all":
+            raise ParameterError(
+                "is about the pairs of one set of signatures: omit it with 'against'.", parameter="equal"
+            )
+        if file.about.fingerprint != against.about.fingerprint:
+            both = (file.name, file.about.fingerprint), (against.name, against.about.fingerprint)
+            raise FingerprintError.of("Signatures", "be compared", *both)
 
 
 def _check_n_pairs(pairs: HammingPairs, distance: int, name: str) -> None:
@@ -249,12 +297,19 @@ def _blocks(pairs: HammingPairs, equal: Equal) -> Iterator[Neighbours]:
     right = np.concatenate([classes.members[other], np.maximum(one, two)])
     distance: U16 = np.concatenate([np.zeros(int(other.sum()), np.uint16), pairs.distance])
     order = np.lexsort((right, left))
-    for start in range(0, len(order), 1 << 20):
-        some = order[start : start + (1 << 20)]
+    for start in range(0, len(order), _BLOCK_PAIRS):
+        some = order[start : start + _BLOCK_PAIRS]
         yield Neighbours(left[some], right[some], distance[some])
 
 
-def _rows(pairs: HammingPairs, equal: Equal) -> Iterator[np.ndarray[tuple[int], np.dtype[np.uint32]]]:
+def _blocks_across(found: Nearest, first_of_theirs: int) -> Iterator[Neighbours]:
+    for start in range(0, len(found), _BLOCK_PAIRS):
+        some = slice(start, start + _BLOCK_PAIRS)
+        right: U32 = found.row[some] + np.uint32(first_of_theirs)
+        yield Neighbours(found.query[some], right, found.distance[some])
+
+
+def _rows(pairs: HammingPairs, equal: Equal) -> Iterator[U32]:
     for block in _blocks(pairs, equal):
         yield np.unique(np.concatenate([block.left, block.right]))
 

@@ -17,9 +17,8 @@ import pyarrow as pa
 from nearkin.engines.spark.layout import Block, Column, Layout
 from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import Stages, stages_on
-from nearkin.errors import EngineError, ParameterError, RunError
+from nearkin.errors import EngineError, RunError
 from nearkin.nouns import counted
-from nearkin.paths import STDIN
 from nearkin.records import U64, BitSignatures
 from nearkin.runs.arrays import PartFiles, batch_reader, batch_writer
 from nearkin.runs.files import writing
@@ -35,7 +34,6 @@ from nearkin.workflows.reading.on_spark.tasks import (
     reading_texts,
     refuse_other_attempts,
     split,
-    standard_input_of_this_machine,
     task_blocks,
     task_input,
 )
@@ -52,75 +50,55 @@ from nearkin.workflows.signing.counting import (
 from nearkin.workflows.signing.options import SigningOptions
 
 
-@dataclass(frozen=True, slots=True)
-class SigningCluster:
-    """See `workflows.signing.engines.SigningEngine`.
+def sign_on(
+    cluster: Cluster,
+    reading: ReadingRequest,
+    texts: Texts,
+    options: SigningOptions,
+    statistics: Statistics | None,
+    *,
+    out: Path,
+    meter: Meter,
+) -> SignedTexts:
+    """Sign documents on a cluster.
 
     Parameters
     ----------
     cluster : Cluster
+    reading : ReadingRequest
+        Input requested by the user.
+    texts : Texts
+        Sources found.
+    options : SigningOptions
+    statistics : Statistics or None
+        Statistics of the corpus; None: counted if the method needs them.
     out : Path
         File for the signatures; every executor can access its directory, which temporarily holds the parts.
     meter : Meter
+
+    Raises
+    ------
+    EngineError
+        The cluster cannot do the work, or gave up.
+    DocumentError, SourceError, OutputError
+        As on one machine; if several documents are unreadable, any may be named.
+    ParameterError
+        A source is a pipe.
     """
-
-    cluster: Cluster
-    out: Path
-    meter: Meter
-
-    def check(self, reading: ReadingRequest, options: SigningOptions) -> None:
-        """Refuse what cannot be divided: standard input, and signatures that depend on all earlier documents."""
-        if STDIN in reading.inputs:
-            raise standard_input_of_this_machine()
-        if options.is_online:
-            raise ParameterError(
-                "--online signs each document by all documents before it, so that workers cannot share the work. "
-                "Omit --online: weighted-topsig then counts all documents first. Or omit --engine spark."
+    tasks = task_blocks(texts.sources, reading.encoding)
+    with _work_beside(out) as work, stages_on(cluster, work, meter) as stages:
+        if options.method == "weighted-topsig" and statistics is None:
+            statistics = count_all(
+                stages, tasks, options, rules=reading.rules, size_bytes=texts.size_bytes, progress=meter.progress
             )
-
-    def sign(
-        self, reading: ReadingRequest, texts: Texts, options: SigningOptions, statistics: Statistics | None
-    ) -> SignedTexts:
-        """Sign documents.
-
-        Parameters
-        ----------
-        reading : ReadingRequest
-            Input requested by the user.
-        texts : Texts
-            Sources found.
-        options : SigningOptions
-        statistics : Statistics or None
-            Statistics of the collection; None: counted if the method needs them.
-
-        Raises
-        ------
-        EngineError
-            The cluster cannot do the work, or gave up.
-        DocumentError, SourceError, OutputError
-            As on one machine; if several documents are unreadable, any may be named.
-        ParameterError
-            A source is a pipe.
-        """
-        tasks = task_blocks(texts.sources, reading.encoding)
-        with _work_beside(self.out) as work, stages_on(self.cluster, work, self.meter) as stages:
-            if options.method == "weighted-topsig" and statistics is None:
-                statistics = count_all(
-                    stages,
-                    tasks,
-                    options,
-                    rules=reading.rules,
-                    size_bytes=texts.size_bytes,
-                    progress=self.meter.progress,
-                )
-            kept = None
-            if statistics is not None:
-                kept = work / "statistics.parquet"
-                save(statistics, kept)
-            method = options.signer(statistics)
-            signing = SignInputTask(work / "parts", options, reading.rules, method.fingerprint, kept)
-            batches, id_kind = sign_all(stages, tasks, signing, texts, self.meter.progress)
-        return SignedTexts(batches, method.fingerprint, id_kind, statistics)
+        place = None
+        if statistics is not None:
+            place = work / "statistics.parquet"
+            save(statistics, place)
+        method = options.signer(statistics)
+        signing = SignInputTask(work / "parts", options, reading.rules, method.fingerprint, place)
+        batches, id_kind = sign_all(stages, tasks, signing, texts, meter.progress)
+    return SignedTexts(batches, method.fingerprint, id_kind, statistics)
 
 
 @contextlib.contextmanager
