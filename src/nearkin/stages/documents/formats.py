@@ -66,6 +66,11 @@ class Format:
         """Its `.reader.Reader`, or a subclass with more methods."""
         return _reader(self.of)
 
+    @property
+    def is_extracted(self) -> bool:
+        """Whether workers extract its texts with libraries."""
+        return self.of.startswith("extracted:")
+
 
 @functools.cache
 def _reader(of: str) -> Any:

@@ -316,7 +316,7 @@ def _source(
 
 def _refuse_documents_in_a_pipe(forced: str | None) -> None:
     """Raise SourceError for documents that are extracted: they are read in any order."""
-    if forced is not None and FORMATS[forced].holds == "documents":
+    if forced is not None and FORMATS[forced].is_extracted:
         raise SourceError(
             f"-: {FORMATS[forced].in_words} cannot be read from standard input. Save the file, and name it."
         )

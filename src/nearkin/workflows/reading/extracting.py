@@ -82,7 +82,7 @@ class AheadOfReading:
         while self._n_seen <= index or (self._n_seen < last and self._has_room):
             file = self._ahead[self._n_seen] = _looked_into(self._sources[self._n_seen])
             form = FORMATS[file.source.format]
-            if form.holds == "documents":
+            if form.is_extracted:
                 self._begun[self._n_seen] = self._submit(file.source, form.reader.kind)
             self._n_seen += 1
 

@@ -147,7 +147,7 @@ class TaskInput:
             one = replace(one, sources=tuple(map(_absolute, one.sources)), n_workers=1)  # a task has one processor
         else:
             one = replace(one, source=_absolute(one.source))
-        is_extracted = any(FORMATS[source.format].holds == "documents" for source in _sources(one))
+        is_extracted = any(FORMATS[source.format].is_extracted for source in _sources(one))
         seen = tuple(
             found if digest is None or found is None else replace(found, noted_ns=digest.noted_ns)
             for found, digest in zip([Seen.of(source.path) for source in _sources(one)], known, strict=True)
