@@ -14,25 +14,21 @@ import pytest
 
 from nearkin.stages.documents import formats
 from nearkin.stages.documents.faults import StreamFault
-from nearkin.stages.documents.formats.extracted import MembersFormat
-from nearkin.stages.documents.formats.format import stream_of
+from nearkin.stages.documents.formats import Format
 from nearkin.stages.documents.members import InnerDocument, MemberIds
+from nearkin.stages.documents.reader import stream_of
+from nearkin.stages.documents.readers.extracted import MembersReader
 from nearkin.stages.documents.source import OpenedSource
 
 Member = tuple[str, str, Sequence["Member"]]
 """Its name, its text, its members."""
 
 
-class Bundle(MembersFormat):
+class Bundle(MembersReader):
     """See the module."""
 
-    name = "bundle"
-    hint = "a text and its members"
-    in_words = "a bundle"
-    suffixes = (".bundle",)
-
     def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """See `MembersFormat`."""
+        """See `MembersReader`."""
         stream = stream_of(opened, opened.encoding, is_compression_known=False)
         ids, above, counts = MemberIds(), [opened.source.name], [0]
         lines: list[str] = []
@@ -75,10 +71,13 @@ def write_bundle(path: Path, text: str, members: Sequence[Member] = ()) -> Path:
 
 
 @pytest.fixture
-def bundles(monkeypatch: pytest.MonkeyPatch) -> Bundle:
-    """The format, entered as CONTRIBUTING says: an object in the registry."""
-    form = Bundle()
+def bundles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The format, entered as CONTRIBUTING says: a line in the list."""
+    form = Format(name="bundle", of="bundle:Bundle", in_words="a bundle", suffixes=(".bundle",), holds="documents")
     monkeypatch.setitem(formats.FORMATS, form.name, form)
-    for suffix in form.suffixes:
-        monkeypatch.setitem(formats.FORMAT_OF_SUFFIX, suffix, form.name)
-    return form
+    monkeypatch.setitem(formats.FORMAT_OF_SUFFIX, ".bundle", form.name)
+    monkeypatch.setattr(formats, "_reader", _with_bundle(formats._reader))
+
+
+def _with_bundle(reader):
+    return lambda of: Bundle() if of == "bundle:Bundle" else reader(of)

@@ -11,7 +11,7 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.loads.adding import Added, add_incoming
 from nearkin.collection.loads.incoming import Incoming
 from nearkin.records import DOCUMENTS_SCHEMA
-from nearkin.stages.documents.origin import MailHeaders, Origin
+from nearkin.stages.documents.members import MailHeaders, Origin
 from nearkin.stages.documents.rules import ReadingRules
 
 LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord."

@@ -20,9 +20,8 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.formats import parquet
 from nearkin.records import F64, I32, I64, U64, Bool, ShingleSets
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.arrow_values import holds_characters
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.rows import as_large_strings
+from nearkin.stages.documents.rows import holds_characters, ids_from_characters
 from nearkin.stages.signatures.similarity_index import DIVISOR, TOLERANCE, SimilarityIndex, interval
 from nearkin.stages.signatures.text_streams import TextStream
 
@@ -472,7 +471,7 @@ def _strings(table: pa.Table, column: str) -> pa.LargeStringArray:
     """Return a column as texts."""
     values = table[column].combine_chunks()
     if holds_characters(values.type) and not pa.types.is_dictionary(values.type):
-        return as_large_strings(values)  # replaces invalid UTF-8
+        return ids_from_characters(values)  # replaces invalid UTF-8
     try:
         return values.cast(pa.large_string())
     except pa.ArrowException as error:

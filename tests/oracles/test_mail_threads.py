@@ -19,7 +19,7 @@ from nearkin.stages.documents.mail.threads import (
     reading_order,
     thread_mails,
 )
-from nearkin.stages.documents.origin import MailHeaders
+from nearkin.stages.documents.members import MailHeaders
 
 START = datetime(2004, 1, 5, tzinfo=UTC)
 IDS = [f"m{i}" for i in range(9)]

@@ -72,7 +72,7 @@ def check_by_server(
 
 
 def _content(file: Path) -> bytes:
-    from nearkin.stages.documents.sniffing import standard_input
+    from nearkin.stages.documents.head import standard_input
 
     try:
         return standard_input(None).read() if str(file) == "-" else file.read_bytes()

@@ -135,7 +135,7 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
     """Open a file, or standard input, whose lines are read as they arrive."""
     from nearkin.errors import SourceError
     from nearkin.paths import why
-    from nearkin.stages.documents.sniffing import standard_input
+    from nearkin.stages.documents.head import standard_input
 
     if file == _STDOUT:
         yield standard_input(None)

@@ -16,7 +16,7 @@ from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.arrow_values import WITHOUT_VIEWS
+from nearkin.stages.documents.rows import WITHOUT_VIEWS
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
 from nearkin.stages.documents.tables import check_names
 from nearkin.wording import reveal_line

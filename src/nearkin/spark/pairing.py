@@ -9,7 +9,7 @@ from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.spark.work import arrow_schema, check_named, claimed, stages_in
-from nearkin.stages.documents.table_columns import check_schema
+from nearkin.stages.documents.readers.tables import check_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -141,7 +141,7 @@ def _check(left: FrameSide, right: FrameSide, *, is_text_own: bool, is_id_own: b
     own = "right_text" if is_text_own else "text", "right_id" if is_id_own else "id"
     for side, names, place in ((left, ("text", "id"), "the left data frame"), (right, own, "the right data frame")):
         check_named(side.frame, list(zip(names, (side.text, side.doc_id))), of=_OF, place=place)
-        check_schema(place, arrow_schema(side.frame, side.columns), side.text, side.doc_id, None)
+        check_schema(place, arrow_schema(side.frame, side.columns), side.text, side.doc_id)
     if left.text == right.text and left.frame.sameSemantics(right.frame):
         raise ParameterError(
             f"Both data frames are the same, with the same text, the column {left.text!r}. right_text names another "

@@ -14,8 +14,7 @@ from typing import BinaryIO, Generic, TypeVar
 
 from nearkin.collection.listing.exceptions import StoredException
 from nearkin.errors import ParameterError, SourceError
-from nearkin.stages.documents.members import SENT, printable_id
-from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
+from nearkin.stages.documents.members import SENT, UNKNOWN_FILE, KnownFile, printable_id
 from nearkin.workflows.reading.one_text import OneDocument, read_one_document
 
 _MAX_NAME = 200

@@ -16,7 +16,7 @@ from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.planning.part_recall import MeanPartRecall, PartRecall
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
-from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile
+from nearkin.stages.documents.members import UNKNOWN_FILE, KnownFile
 from nearkin.store.bulk import is_storable
 from nearkin.tabular import Histogram, Tabular, histogram
 

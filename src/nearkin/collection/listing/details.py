@@ -24,8 +24,7 @@ from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.collection.stored.inside import AFTER
 from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, origin_of, with_origins
 from nearkin.collection.tolerance import described
-from nearkin.stages.documents.members import BETWEEN
-from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.members import BETWEEN, Origin
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import documents, loads, origins, tags
 

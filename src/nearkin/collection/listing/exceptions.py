@@ -28,9 +28,8 @@ from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
 from nearkin.stages.documents import faults
 from nearkin.stages.documents.faults import reason_of, sentence_of
-from nearkin.stages.documents.members import place_text
+from nearkin.stages.documents.members import NO_TEXT, place_text
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.origin import NO_TEXT
 from nearkin.store.bulk import written_out
 from nearkin.store.schema import contents, documents, loads, origins, problems, waves
 

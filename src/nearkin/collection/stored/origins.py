@@ -12,7 +12,7 @@ import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, select
 
 from nearkin.collection.stored.purged import PURGED
-from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.members import Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents, origins, problems

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nearkin.collection.listing.lists import ListedDocuments
     from nearkin.collection.results import StoredDocument
     from nearkin.collection.word_search.results import SearchResult
-    from nearkin.stages.documents.origin import Origin
+    from nearkin.stages.documents.members import Origin
 
 
 _MAX_NAMED = 5

@@ -1,18 +1,19 @@
-"""Choice of the columns with texts and ids if the user did not name them."""
+"""Columns of a source: what its first records show of them, and which are the text and the id."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import pyarrow as pa
 
+from nearkin.arguments import plain_number
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
-from nearkin.stages.documents.column_samples import ColumnSample, objects_of_schema
-from nearkin.stages.documents.text_path import column_of
+from nearkin.stages.documents.rows import as_binary, holds_characters, is_binary, plain
+from nearkin.stages.documents.values import WrittenNumber, column_of, has_own_text, in_words
 
 TABLE_IN_MEMORY = "the table"
 """Name of an Arrow table in messages."""
@@ -45,10 +46,179 @@ PART_NAMES = frozenset(
 )  # fmt: skip
 """Names of texts that belong together: if there are two of them, neither alone is the document."""
 
+SAMPLE_ROWS = 20
 _FEW_WORDS = 3
-_MAX_NAME, _N_SHOWN = 120, 40
-_MAX_LISTED = 30
+_MAX_NAME, _N_SHOWN, _MAX_LISTED = 120, 40, 30
 _NUMBER = re.compile(r"[\d\W]*\d[\d\W]*")
+_CODE = re.compile(
+    r"""(?x) \s* (?:
+      [!-~]* \d [!-~]*              # one word with a digit: an id, a number, a date, a hash
+    | [a-z][a-z0-9+.-]*://\S+ | www\.\S+ | [^\s@]+@[^\s@]+\.[^\s@]+
+    | [\d\W_]+ (?: (?:T|Z|UTC|GMT|[AaPp][Mm]) [\d\W_]* )*   # dates and times, numbers with units of their own
+    ) \s*"""
+)
+_MAX_CODE = 2048
+_WITHOUT_SPACES = re.compile("[^\0-\u0dff]")  # compiled in a tenth of the time of a range up to the last character
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column, as the first records show it.
+
+    Parameters
+    ----------
+    mean_length : float or None
+        Average length of the values; None unless they are strings.
+    mean_words : float
+        Average number of words in the values that have some.
+    may_be_id : bool
+        Whether the values may be ids: strings or integers.
+    nested : str
+        "an object" or "a list" if it holds these, of JSON or of Arrow.
+    unfit : str
+        Type of the values if they cannot be texts.
+    is_empty : bool
+        Whether all values are null or empty, though they may be texts.
+    is_code : bool
+        Whether the values are strings that all look like ids, numbers, dates, hashes or addresses.
+    """
+
+    mean_length: float | None = None
+    mean_words: float = 0.0
+    may_be_id: bool = False
+    nested: str = ""
+    unfit: str = ""
+    is_empty: bool = False
+    is_code: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSample:
+    """The columns of a source, and the first records that show them.
+
+    Parameters
+    ----------
+    columns : mapping of str to Column
+        In the order of the source.
+    header : sequence of str
+        Names as the source has them, so that they can repeat; empty if each record names its own.
+    records : sequence of mapping
+        First records of JSON, CSV or Python.
+    table : Table or None
+        First rows of a table instead.
+    delimiter : str or None
+        Separator of the columns if it varies between files.
+    is_partial : bool
+        Whether only the beginning of the first record was visible, so that there may be more columns.
+    """
+
+    columns: Mapping[str, Column]
+    header: Sequence[str] = ()
+    records: Sequence[Mapping[str, object]] = ()
+    table: pa.Table | None = None
+    delimiter: str | None = None
+    is_partial: bool = False
+    objects: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "objects", {name: one.nested for name, one in self.columns.items() if one.nested})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, each once."""
+        return tuple(self.columns)
+
+
+def sample_of_records(
+    records: Iterable[Mapping[str, object]],
+    *,
+    header: Sequence[str] = (),
+    delimiter: str | None = None,
+    is_partial: bool = False,
+) -> ColumnSample:
+    """Return the columns of a few records from JSON or Python.
+
+    A few values of another type are bad records; they do not change the type of the column.
+    """
+    records = list(records)
+    values: dict[str, list[object]] = {}
+    for record in records:
+        for name, value in record.items():
+            values.setdefault(name, []).append(plain_number(value))
+    columns = {name: _column(of) for name, of in values.items()}
+    return ColumnSample(columns=columns, header=header, records=records, delimiter=delimiter, is_partial=is_partial)
+
+
+def sample_of_table(table: pa.Table) -> ColumnSample:
+    """Return the columns of the first rows of a table."""
+    columns = {}
+    for name, type_, column in zip(table.schema.names, table.schema.types, table.columns, strict=True):
+        if holds_characters(type_):
+            look = _column(_characters(column.slice(0, SAMPLE_ROWS)))
+            columns[name] = replace(look, may_be_id=True, mean_length=look.mean_length or 0.0)
+        elif pa.types.is_null(type_):
+            columns[name] = Column(is_empty=True)
+        else:
+            columns[name] = Column(unfit=str(type_), may_be_id=pa.types.is_integer(type_), nested=_nested(type_))
+    return ColumnSample(columns=columns, header=table.schema.names, table=table)
+
+
+def _column(values: Sequence[object]) -> Column:
+    strings = [one for one in values if isinstance(one, (str, bytes)) and not isinstance(one, WrittenNumber)]
+    others = [one for one in values if one is not None and (isinstance(one, WrittenNumber) or not _is_string(one))]
+    n_not_ids = sum(
+        isinstance(one, bool) or not (isinstance(one, (int, WrittenNumber)) or has_own_text(one)) for one in others
+    )
+    words = [n for n in map(_n_words, strings) if n]
+    is_string = bool(strings) and len(strings) >= len(others)
+    objects = [one for one in others if isinstance(one, (Mapping, list))]
+    return Column(
+        mean_length=sum(map(len, strings)) / len(strings) if is_string else None,
+        mean_words=sum(words) / len(words) if words else 0.0,
+        may_be_id=len(strings) + len(others) > 2 * n_not_ids,
+        nested="" if not objects else "an object" if isinstance(objects[-1], Mapping) else "a list",
+        unfit=in_words(others[0]) if others and not strings else "",
+        is_empty=not others and not any(strings),
+        is_code=any(strings) and all(map(_is_code, strings)),
+    )
+
+
+def _is_string(value: object) -> bool:
+    return isinstance(value, (str, bytes))
+
+
+def _nested(type_: pa.DataType) -> str:
+    if pa.types.is_struct(type_) or pa.types.is_map(type_):
+        return "an object"
+    return "a list" if pa.types.is_nested(type_) else ""
+
+
+def objects_of_schema(schema: pa.Schema) -> dict[str, str]:
+    """Return the columns of structs, maps and lists, with "an object" or "a list"."""
+    return {name: nested for name, type_ in zip(schema.names, schema.types) if (nested := _nested(type_))}
+
+
+def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:
+    """Return string or binary values; strings may contain bytes that are not UTF-8."""
+    values = [value for chunk in column.chunks for value in as_binary(plain(chunk)).to_pylist()]
+    if is_binary(column.type):
+        return values
+    return [None if value is None else value.decode("utf-8", "replace") for value in values]
+
+
+def _is_code(value: str | bytes) -> bool:
+    """Whether a string is empty, or looks like an id, a number, a date, a hash or an address."""
+    characters = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+    return len(characters) <= _MAX_CODE and (not characters.strip() or _CODE.fullmatch(characters) is not None)
+
+
+def _n_words(value: str | bytes) -> float:
+    """Count words by spaces; two letters of a script without spaces count as one; without letters there are none."""
+    if isinstance(value, bytes):
+        return len(value.split())
+    if not any(map(str.isalpha, value)):
+        return 0
+    return len(value.split()) + len(_WITHOUT_SPACES.findall(value)) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,65 +228,6 @@ class Columns:
     text: str
     id: str | None
     guesses: tuple[str, ...]
-
-
-def inside_hint(names: Iterable[str], objects: Mapping[str, str], parameter: str = "text") -> str:
-    """Say of the first of some names that is a column of objects or lists how a text inside it is named.
-
-    Examples
-    --------
-    >>> inside_hint(["id", "messages"], {"messages": "a list"})
-    " A text inside a list ('messages') is named by its path, such as messages[].content or messages[]."
-    >>> inside_hint(["meta"], {"meta": "an object"}, "id")
-    " Fields inside an object ('meta') cannot be named; lift them to the top level."
-    """
-    inside = next((name for name in names if name in objects), None)
-    if inside is None:
-        return ""
-    if parameter != "text":
-        return f" Fields inside {objects[inside]} ('{inside}') cannot be named; lift them to the top level."
-    such = f"{inside}[].content or {inside}[]" if objects[inside] == "a list" else f"{inside}.content"
-    return f" A text inside {objects[inside]} ('{inside}') is named by its path, such as {such}."
-
-
-def check_header(names: Sequence[str], label: str) -> None:
-    """Raise SourceError if the first line of a table is probably its first record: nothing says that it is a header.
-
-    Examples
-    --------
-    >>> check_header(["number", "wording"], "in.csv")
-    >>> check_header(["17", "It was a dark night."], "in.csv")
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.SourceError: text: in.csv has no header: its first line, '17', 'It was a dark night.', looks like a
-    record. Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv,
-    HEADER)); if it is a header, name the text column.
-    """
-    if not {_folded(name) for name in names}.isdisjoint(KNOWN_NAMES | PART_NAMES):
-        return
-    if any(len(name) > _MAX_NAME or _NUMBER.fullmatch(name) for name in names):
-        shown = first_of([repr(_shortened(name)) for name in names], 3)
-        raise SourceError(
-            f"{label} has no header: its first line, {shown}, looks like a record. Put a line with the "
-            "names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv, "
-            "HEADER)); if it is a header, name the text column.",
-            parameter="text",
-        )
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _MAX_NAME else f"{name[:_N_SHOWN]}…"
-
-
-def listed_columns(names: Sequence[str]) -> str:
-    """List names of columns for a message: the first ones, long ones shortened, and the number of the others.
-
-    Examples
-    --------
-    >>> listed_columns(["id", "text"]), listed_columns([f"c{i}" for i in range(5000)])[-23:]
-    ('id, text', 'c28, c29 and 4,970 more')
-    """
-    return first_of([_shortened(name) for name in names[:_MAX_LISTED]], _MAX_LISTED, len(names))
 
 
 def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
@@ -139,10 +250,9 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
         text = _guess_text(sample, label, doc_id)
         guesses.append(f"text column: '{_shortened(text)}' (guessed from the columns {every})")
     if doc_id is None:
-        doc_id = _first_named(ID_NAMES, [name for name in sample.names if name in sample.id_names and name != text])
-        doc_id = doc_id or _first_named(
-            ID_NAMES, [name for name in sample.names if name in sample.without_values - {text}]
-        )
+        others = {name: one for name, one in sample.columns.items() if name != text}
+        doc_id = _first_named(ID_NAMES, [name for name, one in others.items() if one.may_be_id])
+        doc_id = doc_id or _first_named(ID_NAMES, [name for name, one in others.items() if one.is_empty])
         if doc_id is not None:
             guesses.append(f"id column: '{doc_id}' (guessed from the columns {every})")
         else:
@@ -150,57 +260,10 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
     return Columns(text, doc_id, tuple(guesses))
 
 
-def missing_column(
-    label: str,
-    parameter: str,
-    named: str,
-    names: Sequence[str],
-    *,
-    n_seen: int | None = None,
-    objects: Mapping[str, str] = MappingProxyType({}),
-) -> MissingColumnError:
-    """Return the error for a missing column; ``n_seen`` records were read where each may have other columns.
-
-    If one of the ``objects`` is named with a field of it, such as ``meta.site``, the error says that fields have no
-    names.
-    """
-    hint = inside_hint((named[:at] for at, letter in enumerate(named) if letter in ".["), objects, parameter)
-    columns, seen = listed_columns(names) or "none", ". The"
-    if n_seen is not None:
-        which = "at least one file" if parameter == "by" else "every file"
-        where = "" if label == TABLE_IN_MEMORY else f", in {which}"
-        seen = f" in the first {counted(n_seen, 'record')}; at least one of these must have it{where}. Their"
-    return MissingColumnError(
-        f"{label}: there is no column '{named}'{seen} columns are: {columns}.{hint}", parameter=parameter
-    )
-
-
-def check_column(label: str, parameter: str, named: str, schema: pa.Schema) -> None:
-    """Raise SourceError unless a table has exactly one column of that name."""
-    names = schema.names
-    if named not in names:
-        raise missing_column(label, parameter, named, names, objects=objects_of_schema(schema))
-    check_unique(label, {parameter: named}, names)
-
-
-def check_unique(label: str, used: Mapping[str, str | None], names: Sequence[str]) -> None:
-    """Raise SourceError if several columns have the name of a used one; names of unused columns may repeat.
-
-    ``used`` has the names by their parameters, of which "" is none.
-    """
-    for parameter, named in used.items():
-        if named is not None and (n_alike := names.count(named)) > 1:
-            raise SourceError(
-                f"{label}: {counted(n_alike, 'column')} have the name '{named}'; it must "
-                f"be unique. Rename the others. The columns are: {listed_columns(names)}.",
-                parameter=parameter or None,
-            )
-
-
 def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:
     """Return the column with the likeliest name of a text, even if its first values are null; one that fits first."""
     names = [name for name in sample.names if name != doc_id]
-    fit = _first_named(TEXT_NAMES, [name for name in names if name not in sample.unfit])
+    fit = _first_named(TEXT_NAMES, [name for name in names if not sample.columns[name].unfit])
     return fit if fit is not None else _first_named(TEXT_NAMES, names)
 
 
@@ -208,11 +271,10 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
     """Return the column with a likely name, else the only one with texts that are not ids."""
     columns = listed_columns(sample.names) or "none"
     named = likely_text(sample, doc_id)
-    if named is not None and named in sample.unfit:
+    if named is not None and (unfit := sample.columns[named].unfit):
         raise SourceError(
-            f"{label}: the column '{named}' has the name of a text but holds "
-            f"{_shortened(sample.unfit[named])}, not strings. Name the text column (the "
-            f"columns are: {columns}).",
+            f"{label}: the column '{named}' has the name of a text but holds {_shortened(unfit)}, not strings. Name "
+            f"the text column (the columns are: {columns}).",
             parameter="text",
         )
     if named is not None:
@@ -245,27 +307,28 @@ def _texts(sample: ColumnSample, doc_id: str | None) -> list[str]:
     lists. The column of the ids, and those of values that look like ids, numbers, dates, hashes or addresses,
     never count, and a column without values does where no other has more than a few words: its texts may come later.
     """
+    columns = sample.columns
     ids = doc_id or _first_named(ID_NAMES, sample.names)
-    strings = [name for name in sample.names if name in sample.mean_length or name in sample.without_values]
-    others = [name for name in strings if name not in sample.codes | {doc_id} and _folded(name) not in ID_NAMES]
-    if sample.without_values.issuperset(sample.names):  # so nothing can be misread
+    strings = [name for name, one in columns.items() if one.mean_length is not None or one.is_empty]
+    others = [
+        name for name in strings if not columns[name].is_code and name != doc_id and _folded(name) not in ID_NAMES
+    ]
+    if all(one.is_empty for one in columns.values()):  # so nothing can be misread
         return others[:1]
     parts = [name for name in others if _folded(name) in PART_NAMES]
     if len(parts) > 1:
         return parts
-    wordy = _with_words(sample, others, _FEW_WORDS)
+    wordy = [name for name in others if columns[name].mean_words >= _FEW_WORDS]
     if wordy:
         return wordy
-    unknown = [name for name in others if name in sample.without_values]
-    if found := [] if sample.objects else _with_words(sample, others, 1):  # the text may be inside the objects
-        return [*found, *unknown]
-    if others != unknown and not sample.objects:
-        return others
-    return [*_with_words(sample, [name for name in strings if name not in (ids, *others)], _FEW_WORDS), *unknown]
-
-
-def _with_words(sample: ColumnSample, names: Iterable[str], least: int) -> list[str]:
-    return [name for name in names if sample.mean_words.get(name, 0.0) >= least]
+    unknown = [name for name in others if columns[name].is_empty]
+    if not sample.objects:  # the text may be inside the objects
+        if found := [name for name in others if columns[name].mean_words >= 1]:
+            return [*found, *unknown]
+        if others != unknown:
+            return others
+    rest = [name for name in strings if name not in (ids, *others) and columns[name].mean_words >= _FEW_WORDS]
+    return [*rest, *unknown]
 
 
 def _folded(name: str) -> str:
@@ -278,3 +341,107 @@ def _first_named(likely: Sequence[str], names: Sequence[str]) -> str | None:
     for name in names:
         by_folded.setdefault(_folded(name), name)
     return next((by_folded[name] for name in likely if name in by_folded), None)
+
+
+def check_header(names: Sequence[str], label: str) -> None:
+    """Raise SourceError if the first line of a table is probably its first record: nothing says that it is a header.
+
+    Examples
+    --------
+    >>> check_header(["number", "wording"], "in.csv")
+    >>> check_header(["17", "It was a dark night."], "in.csv")
+    Traceback (most recent call last):
+    ...
+    nearkin.errors.SourceError: text: in.csv has no header: its first line, '17', 'It was a dark night.', looks like a
+    record. Put a line with the names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv,
+    HEADER)); if it is a header, name the text column.
+    """
+    if not {_folded(name) for name in names}.isdisjoint(KNOWN_NAMES | PART_NAMES):
+        return
+    if any(len(name) > _MAX_NAME or _NUMBER.fullmatch(name) for name in names):
+        shown = first_of([repr(_shortened(name)) for name in names], 3)
+        raise SourceError(
+            f"{label} has no header: its first line, {shown}, looks like a record. Put a line with the "
+            "names of the columns, such as id,text, before it (psql: COPY … WITH (FORMAT csv, "
+            "HEADER)); if it is a header, name the text column.",
+            parameter="text",
+        )
+
+
+def check_unique(label: str, used: Mapping[str, str | None], names: Sequence[str]) -> None:
+    """Raise SourceError if several columns have the name of a used one; names of unused columns may repeat.
+
+    ``used`` has the names by their parameters, of which "" is none.
+    """
+    for parameter, named in used.items():
+        if named is not None and (n_alike := list(names).count(named)) > 1:
+            raise SourceError(
+                f"{label}: {counted(n_alike, 'column')} have the name '{named}'; it must "
+                f"be unique. Rename the others. The columns are: {listed_columns(names)}.",
+                parameter=parameter or None,
+            )
+
+
+def check_column(label: str, parameter: str, named: str, schema: pa.Schema) -> None:
+    """Raise SourceError unless a table has exactly one column of that name."""
+    if named not in schema.names:
+        raise missing_column(label, parameter, named, schema.names, objects=objects_of_schema(schema))
+    check_unique(label, {parameter: named}, schema.names)
+
+
+def missing_column(
+    label: str,
+    parameter: str,
+    named: str,
+    names: Sequence[str],
+    *,
+    n_seen: int | None = None,
+    objects: Mapping[str, str] = MappingProxyType({}),
+) -> MissingColumnError:
+    """Return the error for a missing column; ``n_seen`` records were read where each may have other columns.
+
+    If one of the ``objects`` is named with a field of it, such as ``meta.site``, the error says that fields have no
+    names.
+    """
+    hint = inside_hint((named[:at] for at, letter in enumerate(named) if letter in ".["), objects, parameter)
+    columns, seen = listed_columns(names) or "none", ". The"
+    if n_seen is not None:
+        where = "" if label == TABLE_IN_MEMORY else ", in every file"
+        seen = f" in the first {counted(n_seen, 'record')}; at least one of these must have it{where}. Their"
+    return MissingColumnError(
+        f"{label}: there is no column '{named}'{seen} columns are: {columns}.{hint}", parameter=parameter
+    )
+
+
+def inside_hint(names: Iterable[str], objects: Mapping[str, str], parameter: str = "text") -> str:
+    """Say of the first of some names that is a column of objects or lists how a text inside it is named.
+
+    Examples
+    --------
+    >>> inside_hint(["id", "messages"], {"messages": "a list"})
+    " A text inside a list ('messages') is named by its path, such as messages[].content or messages[]."
+    >>> inside_hint(["meta"], {"meta": "an object"}, "id")
+    " Fields inside an object ('meta') cannot be named; lift them to the top level."
+    """
+    inside = next((name for name in names if name in objects), None)
+    if inside is None:
+        return ""
+    if parameter != "text":
+        return f" Fields inside {objects[inside]} ('{inside}') cannot be named; lift them to the top level."
+    such = f"{inside}[].content or {inside}[]" if objects[inside] == "a list" else f"{inside}.content"
+    return f" A text inside {objects[inside]} ('{inside}') is named by its path, such as {such}."
+
+
+def listed_columns(names: Sequence[str]) -> str:
+    """List names of columns for a message: the first ones, long ones shortened, and the number of the others.
+
+    Examples
+    --------
+    >>> listed_columns(["id", "text"]), listed_columns([f"c{i}" for i in range(5000)])[-23:]
+    ('id, text', 'c28, c29 and 4,970 more')
+    """
+    return first_of([_shortened(name) for name in names[:_MAX_LISTED]], _MAX_LISTED, len(names))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _MAX_NAME else f"{name[:_N_SHOWN]}…"

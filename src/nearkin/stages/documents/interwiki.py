@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.buffers import strings
-from nearkin.stages.documents.faults import truncated_input
-from nearkin.stages.documents.sniffing import head_of_file, unreadable
-from nearkin.stages.documents.streams import ByteStream, Progress, StreamFault, no_progress
+from nearkin.stages.documents.faults import StreamFault, truncated_input
+from nearkin.stages.documents.head import head_of_file, unreadable
+from nearkin.stages.documents.streams import ByteStream, Progress, no_progress
 from nearkin.stages.documents.wikipedia.pages import PageReader
 from nearkin.stages.documents.wikipedia.wikitext import without_comments
 

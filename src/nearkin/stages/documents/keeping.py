@@ -2,164 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.arguments import plain_number
 from nearkin.errors import SourceError
-from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.arrow_values import as_binary, holds_characters
-from nearkin.stages.documents.column_samples import objects_of_records
-from nearkin.stages.documents.columns import check_column, listed_columns, missing_column
-from nearkin.stages.documents.dates import microseconds_of_string, microseconds_of_strings, microseconds_of_times
+from nearkin.nouns import counted
+from nearkin.stages.documents.columns import ColumnSample, check_column, listed_columns, missing_column
+from nearkin.stages.documents.rows import as_binary, holds_characters, plain
 from nearkin.stages.documents.values import WrittenNumber, number_of
-from nearkin.wording import WarningMessage, reveal_line
 
-RULE = (
+_RULE = (
     "the column that chooses what to keep must hold numbers, true and false, dates or times (in strings: 2004-02-03, "
     "2004-02-03T10:00:00Z)"
 )
-
-_FIRST_ROUNDED = 2.0**53
-"""Magnitude from which float64 cannot represent every integer."""
 
 
 def noting_values_without_number(
     batches: Iterable[pa.RecordBatch], name: str, keep: KeepColumn, note: Callable[[str], None]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the batches unchanged; at the end, note documents without a value to keep by, and rounded values."""
-    n_documents = n_without = n_rounded = 0
+    """Yield the batches unchanged; at the end, note documents without a value to keep by."""
+    n_documents = n_without = 0
     for batch in batches:
         yield batch
         is_document = batch["problem"].is_null()
         n_documents += is_document.true_count
-        values = batch["keep_value"]
-        n_without += pc.and_(is_document, values.is_null()).true_count
-        if not keep.holds_dates:
-            is_rounded = pc.and_(pc.greater_equal(pc.abs(values), _FIRST_ROUNDED), pc.is_finite(values))
-            n_rounded += pc.and_(is_document, is_rounded.fill_null(False)).true_count
-    if n_rounded:
-        note(
-            f"{name}: {keep.name}: {counted(n_rounded, 'number')} of magnitude 2^53 or more "
-            f"{agreeing(n_rounded, 'is', 'are')} compared rounded to 53 bits"
-        )
+        n_without += pc.and_(is_document, batch["keep_value"].is_null()).true_count
     if n_without:
-        kind, other = ("date", "numbers") if keep.holds_dates else ("number", "dates")
-        mixed = f" ({keep.n_others:,} {other}, which cannot be compared with {kind}s)" if keep.n_others else ""
-        first = f" (the first is {reveal_line(keep.first_unread[:30])!r})" if keep.first_unread else ""
-        told = (
-            f"{name}: {keep.name}: no readable {kind} in {n_without:,} of {counted(n_documents, 'document')}"
-            f"{mixed or first}; of these, only documents that match no kept document with a {kind} are kept"
-        )
-        note(WarningMessage(told) if mixed or first else told)
-
-
-def check_keep_type(name: str, column: str, schema: pa.Schema) -> None:
-    """Raise SourceError if a table lacks the column or it holds nothing that can be ordered as numbers.
-
-    Strings may be dates: see `check_keep_strings`.
-    """
-    check_column(name, "keep", column, schema)
-    type_ = schema.field(column).type
-    checks = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal,
-              pa.types.is_timestamp, pa.types.is_date, holds_characters)  # fmt: skip
-    if not any(check(type_) for check in checks):
-        raise SourceError(
-            f"{name}: {RULE}. The column '{column}' holds {type_}. The columns are: {listed_columns(schema.names)}."
+        kind = "date" if keep.holds_dates else "number"
+        note(
+            f"{name}: {keep.name}: no readable {kind} in {n_without:,} of {counted(n_documents, 'document')}; of "
+            f"these, only documents that match no kept document with a {kind} are kept"
         )
 
 
-def check_keep_strings(name: str, column: str, values: pa.Array, names: Sequence[str]) -> None:
-    """Raise SourceError if the first values of a column are strings and none of them is a date."""
-    if not holds_characters(values.type):
-        return
-    dates = KeepColumn(column).of_json(values)
-    if dates.null_count == len(dates) and values.null_count < len(values):
-        raise SourceError(
-            f"{name}: {RULE}. The column '{column}' holds {values.type}, such as "
-            f"{str(values.drop_null()[0].as_py())[:60]!r}. The columns are: {listed_columns(names)}."
-        )
+def check_keep(name: str, sample: ColumnSample, column: str, *, is_text: bool) -> bool | None:
+    """Return whether the first values of a column are dates; None if none is visible.
 
-
-def check_keep_records(
-    name: str, column: str, records: Sequence[Mapping[str, object]], *, is_text: bool
-) -> bool | None:
-    """Check the first records of JSON, or of an untyped file, in the same way.
-
-    Returns
-    -------
-    bool or None
-        Whether the column holds dates; None if no value is visible.
+    Parameters
+    ----------
+    name : str
+        Of the source, for messages.
+    sample : ColumnSample
+    column : str
+    is_text : bool
+        Whether all values are characters, as in CSV.
 
     Raises
     ------
     SourceError
         The column is missing, holds neither numbers nor dates, or holds both.
     """
-    if not records:
-        return None
-    names = list(dict.fromkeys(key for record in records for key in record))
-    if column not in names:
-        n_seen, objects = None if is_text else len(records), objects_of_records(records)
-        raise missing_column(name, "keep", column, names, n_seen=n_seen, objects=objects)
-    values = [plain_number(record[column]) for record in records if record.get(column) not in (None, "")]
-    number, date = _first_of_each_kind(values, is_text=is_text)
-    if number is not None and date is not None:
+    keep = KeepColumn(column)
+    if sample.table is not None:
+        values, numbers = _of_table(name, sample.table, keep)
+    else:
+        if column not in sample.names:
+            n_seen = None if is_text else len(sample.records)
+            raise missing_column(name, "keep", column, sample.names, n_seen=n_seen, objects=sample.objects)
+        values = [record[column] for record in sample.records if record.get(column) not in (None, "")]
+        if is_text:
+            numbers = keep.of_characters(pa.array(values, pa.large_string())).to_pylist()
+        else:
+            numbers = [keep.of_value(value) for value in values]
+    if keep.n_others:
         raise SourceError(
-            f"{name}: the column '{column}' holds numbers ({number}) and dates ({date}), which cannot be compared. "
-            "Write all of its values in one way."
+            f"{name}: the column '{column}' holds numbers and dates, which cannot be compared. Write all of its values "
+            "in one way."
         )
-    strings = [value for value in values if isinstance(value, (str, list, dict))]
-    if number is None and date is None and len(strings) == len(values) > 0:
+    if values and all(number is None for number in numbers):
         raise SourceError(
-            f"{name}: {RULE}. The column '{column}' holds {str(strings[0])[:60]!r}. "
-            f"The columns are: {listed_columns(names)}."
+            f"{name}: {_RULE}. The column '{column}' holds {str(values[0])[:60]!r}. "
+            f"The columns are: {listed_columns(sample.names)}."
         )
-    return None if number is None and date is None else date is not None
+    return keep.holds_dates
 
 
-def _first_of_each_kind(values: Sequence[object], *, is_text: bool) -> tuple[str | None, str | None]:
-    """Return the first number and the first date among values, in words."""
-    number = date = None
-    for value in values:
-        if isinstance(value, str) and microseconds_of_string(value) is not None:
-            date = date or repr(value)
-        elif _is_number(value, is_text=is_text):
-            number = number or str(value)
-    return number, date
-
-
-def _is_number(value: object, *, is_text: bool) -> bool:
-    """Whether a value is a number, true or false; strings count as numbers only in untyped files."""
-    if not isinstance(value, str) or not is_text:
-        return number_of(value) is not None
-    try:
-        float(value)
-    except ValueError:
-        return value.strip().casefold() in ("true", "false")
-    return True
-
-
-def check_one_kind(kinds: Mapping[str, bool], column: str) -> None:
-    """Raise SourceError if the column holds numbers in one source and dates in another.
-
-    Parameters
-    ----------
-    kinds : mapping of str to bool
-        By the name of each source, whether its column holds dates.
-    column : str
-    """
-    if len(set(kinds.values())) > 1:
-        dates, numbers = (
-            next(name for name, is_date in kinds.items() if is_date == wanted) for wanted in (True, False)
-        )
+def _of_table(name: str, table: pa.Table, keep: KeepColumn) -> tuple[list[object], list[float | None]]:
+    check_column(name, "keep", keep.name, table.schema)
+    type_ = table.schema.field(keep.name).type
+    checks = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal,
+              pa.types.is_timestamp, pa.types.is_date, holds_characters)  # fmt: skip
+    if not any(check(type_) for check in checks):
         raise SourceError(
-            f"The column '{column}' holds numbers in {numbers} and dates in {dates}, which cannot be compared. Write "
-            "all of its values in one way."
+            f"{name}: {_RULE}. The column '{keep.name}' holds {type_}. "
+            f"The columns are: {listed_columns(table.schema.names)}."
         )
+    values = plain(table[keep.name].combine_chunks()).drop_null()
+    numbers = keep.of_json(values).to_pylist()
+    return (as_binary(values).to_pylist() if holds_characters(values.type) else [], numbers)
 
 
 _PLAIN_NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"
@@ -179,8 +114,6 @@ class KeepColumn:
         None until a value decides.
     n_others : int
         Number of values of the other kind.
-    first_unread : str
-        First value, not blank, that is neither; "" if there is none.
 
     Examples
     --------
@@ -194,16 +127,12 @@ class KeepColumn:
     name: str
     holds_dates: bool | None = None
     n_others: int = 0
-    first_unread: str = ""
 
     def of_json(self, values: pa.Array) -> pa.DoubleArray:
         """Convert values of a JSON or table type: strings may be dates, but never numbers."""
         type_ = values.type
         if holds_characters(type_):
-            strings = _legible(values)
-            dates = microseconds_of_strings(strings)
-            self._note_unread(strings, dates.is_null())
-            return self._taken(dates, are_dates=True)
+            return self._taken(microseconds_of_strings(_legible(values)), are_dates=True)
         if pa.types.is_timestamp(type_) or pa.types.is_date(type_):
             return self._taken(microseconds_of_times(values), are_dates=True)
         if pa.types.is_boolean(type_):
@@ -214,7 +143,6 @@ class KeepColumn:
         """Convert values of an untyped file: each may be a number, true or false, or a date."""
         strings = _legible(values)
         numbers, dates = numbers_of(strings), microseconds_of_strings(strings)
-        self._note_unread(strings, pc.and_(numbers.is_null(), dates.is_null()))
         if self.holds_dates is None:
             either = pc.or_(numbers.is_valid(), dates.is_valid()).index(True).as_py()
             if either < 0:
@@ -229,8 +157,6 @@ class KeepColumn:
         is_date = isinstance(value, str) and not isinstance(value, WrittenNumber)
         number = microseconds_of_string(str(value)) if is_date else number_of(value)
         if number is None:
-            if is_date:
-                self.first_unread = self.first_unread or str(value).strip()
             return None
         if self.holds_dates is None:
             self.holds_dates = is_date
@@ -238,13 +164,6 @@ class KeepColumn:
             self.n_others += 1
             return None
         return number
-
-    def _note_unread(self, strings: pa.LargeStringArray, is_unread: pa.BooleanArray) -> None:
-        """Note the first value that is neither a number nor a date."""
-        if self.first_unread or not pc.and_(strings.is_valid(), is_unread).true_count:
-            return
-        odd = strings.filter(is_unread).drop_null().to_pylist()
-        self.first_unread = next((trimmed for value in odd if (trimmed := value.strip())), "")
 
     def _taken(self, numbers: pa.DoubleArray, *, are_dates: bool) -> pa.DoubleArray:
         """Return the numbers of some values, if they are of the column's kind."""
@@ -297,3 +216,100 @@ def _legible(values: pa.Array) -> pa.LargeStringArray:
     except pa.ArrowInvalid:
         decoded = [None if value is None else value.decode("utf-8", "replace") for value in raw.to_pylist()]
         return pa.array(decoded, pa.large_string())
+
+
+_ISO = (
+    r"^\s*(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
+    r"(?:[Tt ](?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?"
+    r" ?(?:(?P<utc>[Zz])|(?P<sign>[+-])(?P<off_hour>\d{2}):?(?P<off_minute>\d{2})?)?)?\s*$"
+)
+_PATTERN = re.compile(_ISO, re.ASCII)
+_EPOCH = date(1970, 1, 1).toordinal()
+_SECOND = 1_000_000
+_MOST = {"hour": 24, "minute": 60, "second": 61, "off_hour": 24, "off_minute": 60}
+"""Upper limits of the parts of a time; 60 seconds are a leap second."""
+
+
+def microseconds_of_strings(values: pa.Array) -> pa.DoubleArray:
+    """Parse dates and times in the extended form of ISO 8601; null for other strings.
+
+    A date means its midnight. A time without an offset means UTC. Fractions of a second count to six digits.
+
+    Parameters
+    ----------
+    values : Array
+        Array of strings.
+
+    Returns
+    -------
+    DoubleArray
+        Microseconds since 1970 in UTC; exact between 1685 and 2255.
+
+    Examples
+    --------
+    >>> said = ["1970-01-02", "1970-01-01T01:00:00.25+01:00", "soon", "1970-02-30"]
+    >>> microseconds_of_strings(pa.array(said)).to_pylist()
+    [86400000000.0, 250000.0, None, None]
+    """
+    parts = pc.extract_regex(values.cast(pa.large_string()), _ISO)
+    time = {name: _part_number(parts, name) for name in _MOST}
+    days = _days(parts)
+    seconds = pc.add(pc.multiply(time["hour"], 3600), pc.add(pc.multiply(time["minute"], 60), time["second"]))
+    offset = pc.add(pc.multiply(time["off_hour"], 3600), pc.multiply(time["off_minute"], 60))
+    is_west = pc.equal(pc.struct_field(parts, "sign"), "-")
+    seconds = pc.add(seconds, pc.if_else(is_west, offset, pc.negate(offset)))
+    fraction = pc.utf8_rpad(pc.utf8_slice_codeunits(pc.struct_field(parts, "fraction"), 0, 6), 6, "0").cast(pa.int64())
+    told = pc.add(pc.multiply(pc.add(pc.multiply(days, 86_400), seconds), _SECOND), fraction)
+    for name, most in _MOST.items():
+        told = pc.if_else(pc.less(time[name], most), told, None)
+    return told.cast(pa.float64(), safe=False)
+
+
+def _days(parts: pa.StructArray) -> pa.Int64Array:
+    """Return days since 1970; null for days that do not exist."""
+    year, month, day = (_part_number(parts, name) for name in ("year", "month", "day"))
+    joined = pc.binary_join_element_wise(
+        *(pc.struct_field(parts, name) for name in ("year", "month", "day")), pa.scalar("-", pa.large_string())
+    )
+    # strings that are no dates are parsed as a valid one, and become null at the end
+    found = pc.strptime(pc.coalesce(joined, pa.scalar("", pa.large_string())), "%Y-%m-%d", "s", error_is_null=True)
+    is_there = pc.and_(pc.equal(pc.year(found), year), pc.equal(pc.month(found), month))
+    is_there = pc.and_(is_there, pc.and_(pc.equal(pc.day(found), day), pc.greater(year, 0)))
+    seconds = pc.if_else(is_there, found.cast(pa.int64()), pa.scalar(None, pa.int64()))
+    return pc.divide(seconds, 86_400)
+
+
+def _part_number(parts: pa.StructArray, name: str) -> pa.Int64Array:
+    """Return a part as a number, 0 if it is omitted."""
+    characters = pc.struct_field(parts, name)
+    return pc.if_else(pc.equal(characters, ""), "0", characters).cast(pa.int64())
+
+
+def microseconds_of_times(values: pa.Array) -> pa.DoubleArray:
+    """Convert dates and timestamps of a table to the same numbers."""
+    type_ = values.type
+    unit = pa.timestamp("us", tz=type_.tz if pa.types.is_timestamp(type_) else None)
+    return values.cast(unit, safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
+
+
+def microseconds_of_string(characters: str) -> float | None:
+    """Parse a single date or time; the plain twin of `microseconds_of_strings`.
+
+    Examples
+    --------
+    >>> microseconds_of_string("1970-01-01T00:00:01Z")
+    1000000.0
+    """
+    found = _PATTERN.match(characters)
+    if found is None:
+        return None
+    time = {name: int(found[name] or 0) for name in _MOST}
+    if any(time[name] >= most for name, most in _MOST.items()):
+        return None
+    try:
+        days = date(int(found["year"]), int(found["month"]), int(found["day"])).toordinal() - _EPOCH
+    except ValueError:
+        return None
+    offset = 3600 * time["off_hour"] + 60 * time["off_minute"]
+    seconds = 3600 * time["hour"] + 60 * time["minute"] + time["second"] + (offset if found["sign"] == "-" else -offset)
+    return float((86_400 * days + seconds) * _SECOND + int((found["fraction"] or "")[:6].ljust(6, "0")))

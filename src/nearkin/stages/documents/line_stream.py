@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from nearkin.stages.documents.jsonl import read_jsonl
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import prepare
-from nearkin.stages.documents.rows import escaped_ids
+from nearkin.stages.documents.readers.jsonl import read_jsonl
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.streams import ByteStream
 
@@ -98,14 +97,11 @@ class JsonDocument:
         Empty if there is a problem.
     problem : str or None
         Why the line cannot be read.
-    id_digest : str or None
-        Digest of an id that was bytes other than UTF-8; see `rows.escaped_ids`.
     """
 
     doc_id: str | None
     text: str
     problem: str | None
-    id_digest: str | None = None
 
 
 def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterator[JsonDocument]:
@@ -125,11 +121,9 @@ def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterato
     """
     # behind a blank line no line is taken for the byte order mark of a file, which would decode all the others by it
     stream = ByteStream(io.BytesIO(b"\n" + b"\n".join(lines)), "none")
-    batches = read_jsonl(
-        stream, text=text, doc_id=doc_id, keep=None, batch_bytes=_BATCH_BYTES, max_document_bytes=1 << 40
-    )
+    batches = read_jsonl(stream, text=text, doc_id=doc_id, batch_bytes=_BATCH_BYTES, max_document_bytes=1 << 40)
     for batch in batches:
-        prepared, escaped = prepare(batch, AS_IT_CAME, source_name=""), escaped_ids(batch)
+        prepared = prepare(batch, AS_IT_CAME, source_name="")
         columns = (prepared[name].to_pylist() for name in ("doc_id", "has_id", "text", "problem"))
-        for place, (own_id, has_id, own_text, problem) in enumerate(zip(*columns, strict=True)):
-            yield JsonDocument(own_id if has_id else None, own_text, problem, escaped.get(place))
+        for own_id, has_id, own_text, problem in zip(*columns, strict=True):
+            yield JsonDocument(own_id if has_id else None, own_text, problem)

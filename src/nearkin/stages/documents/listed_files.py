@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import BinaryIO, cast
 
 from nearkin.nouns import counted, first_of
-from nearkin.stages.documents.formats.load_file import LoadFile
+from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.foreign import is_image_list
 from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.load_files.columns import columns_of
 from nearkin.stages.documents.load_files.records import names_in
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder, folded_file_name
-from nearkin.stages.documents.markup import is_image_list
 from nearkin.stages.documents.not_read import Note, NotRead
-from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.readers.load_file import LoadFile
+from nearkin.stages.documents.streams import ByteStream
 
 _SUFFIXES = (".dat", ".csv")
 _IMAGE_SUFFIXES = (".opt", ".lfp", ".log")
@@ -82,8 +83,7 @@ def is_load_file(path: str) -> bool:
             head = head_of_stream(ByteStream(cast(BinaryIO, raw), "none"))
     except (OSError, StreamFault):
         return False  # reported when it is read
-    form = LoadFile()
-    return form.settled(head, None) == form.name
+    return LoadFile().settled(head, None) == "load-file"
 
 
 def _has_texts(path: str) -> bool:

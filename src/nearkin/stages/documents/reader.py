@@ -1,30 +1,174 @@
-"""Reader of a source of any format as Arrow batches of documents."""
+"""Reading of a source of any format as Arrow batches of documents; what the reader of a format provides.
+
+A reader is a class of the folder `formats`, named in the list of its `__init__`. It needs one method, `batches`.
+"""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import IO, BinaryIO, ClassVar
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
-from nearkin.stages.documents.checking import check_has_columns
-from nearkin.stages.documents.encodings import check_encoding
-from nearkin.stages.documents.faults import problem_of, truncated_input
+from nearkin.records import I64, Bool
+from nearkin.stages.documents.columns import Columns, ColumnSample, choose_columns
+from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
+from nearkin.stages.documents.faults import StreamFault, problem_of, truncated_input
 from nearkin.stages.documents.formats import FORMATS
-from nearkin.stages.documents.rows import IdType, one_batch, problem_piece
-from nearkin.stages.documents.sniffing import standard_input, unreadable
+from nearkin.stages.documents.head import Head, empty_stdin, head_of_stream, standard_input, unreadable
+from nearkin.stages.documents.rows import IdType, legible, one_batch, problem_piece
 from nearkin.stages.documents.source import OpenedSource, Source, no_check, no_note
-from nearkin.stages.documents.streams import Progress, StreamFault, no_progress
+from nearkin.stages.documents.streams import (
+    MAGIC_BYTES,
+    ByteStream,
+    Progress,
+    compression_of,
+    no_progress,
+    packed,
+)
 from nearkin.wording import WarningMessage
 
-if TYPE_CHECKING:
-    from nearkin.stages.documents.keeping import KeepColumn
+RowMask = Callable[[I64], Bool]
+"""Selection of the rows of a source, numbered from 1, that are kept."""
+
+
+class Reader:
+    """Reader of a format; instances have no state."""
+
+    def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """Yield batches of documents; see `read_batches`.
+
+        Raises
+        ------
+        StreamFault
+            The file breaks off; all earlier documents have been yielded.
+        """
+        raise NotImplementedError
+
+    def begins(self, head: Head) -> bool:
+        """Whether a file with this beginning and an uninformative name is in this format."""
+        return False
+
+    def settled(self, head: Head, text: str | None) -> str:
+        """Return the format's name for a file with a suffix that does not settle it; ``text`` is the named column."""
+        raise NotImplementedError
+
+    def evidence(self, head: Head) -> str:
+        """Return the evidence for the format if it is incomplete, to be appended to a sentence."""
+        return ""
+
+    def problem(self, head: Head) -> str | None:
+        """Return a sentence that says why a file cannot be read in this format, and what to do; or None."""
+        return None
+
+    def sample(self, source: Source, head: Head) -> ColumnSample | None:
+        """Return the columns of the first records; None if the format has none, or none are visible.
+
+        The names, the delimiter and the path of the source may help.
+        """
+        return None
+
+    def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
+        """Return the named columns, or guess them; see `.columns.choose_columns`."""
+        return choose_columns(sample, label, text=text, doc_id=doc_id)
+
+    def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
+        """Write the kept documents of a source; only for formats that are copied.
+
+        Raises
+        ------
+        StreamFault
+            The source breaks off; the copy of everything before is valid.
+        """
+        raise NotImplementedError
+
+
+class StreamReader(Reader):
+    """Reader of characters, from the beginning to the end.
+
+    Attributes
+    ----------
+    declares_encoding : bool
+        Whether a file declares its own character encoding.
+    """
+
+    declares_encoding: ClassVar[bool] = False
+
+    def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """Yield batches of documents of a source with known columns; UTF-8 is not checked here."""
+        raise NotImplementedError
+
+    def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
+        """Write the kept documents of a stream."""
+        raise NotImplementedError
+
+    def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """Yield batches of documents; see `Reader`."""
+        stream = stream_of(opened, self.encoding(opened.encoding))
+        batches = self.read(stream, replace(opened, source=self.with_columns(opened, stream)))
+        yield from batches if self.declares_encoding else legible(batches, stream, opened.encoding)
+
+    def encoding(self, encoding: str) -> str:
+        """Return the encoding in which the whole stream is decoded."""
+        return "utf-8" if self.declares_encoding else encoding
+
+    def with_columns(self, opened: OpenedSource, stream: ByteStream) -> Source:
+        """Return the source, with unknown columns guessed, after a check that its first bytes are readable."""
+        source = opened.source
+        form, head = FORMATS[source.format], head_of_stream(stream)
+        if (advice := looks_like_utf16(head.data)) is not None:
+            raise SourceError(f"{source.name}: {advice}.")
+        if source.path == STDIN and not head.data:
+            raise empty_stdin()
+        sample = self.sample(source, head) if form.has_columns else None
+        if sample is None:
+            return source
+        source = replace(source, delimiter=source.delimiter or sample.delimiter)
+        if source.text is None:
+            columns = self.choose_columns(sample, source.name, text=None, doc_id=source.id)
+            source = replace(source, text=columns.text, id=columns.id)
+            opened.check(source, sample.names)
+        if opened.keep is not None and not sample.is_partial:
+            from nearkin.stages.documents.keeping import check_keep
+
+            check_keep(source.name, sample, opened.keep.name, is_text=not form.has_types)
+        return source
+
+    def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
+        """Write the kept documents; see `Reader`."""
+        stream = stream_of(opened, opened.encoding)
+        fault: StreamFault | None = None
+        with packed(file, opened.source.compression) as sink:
+            try:
+                sink.write(stream.byte_order_mark())
+                self.copy_stream(opened.source, is_kept, stream, sink)
+            except StreamFault as broken:
+                fault = broken
+        if fault is not None:
+            raise fault
+
+
+def stream_of(opened: OpenedSource, encoding: str, *, is_compression_known: bool = True) -> ByteStream:
+    """Return a source's decompressed bytes, converted from an encoding to UTF-8."""
+    source, raw = opened.source, opened.raw
+    compression = source.compression
+    if not is_compression_known and compression == "none" and not opened.is_pipe:
+        compression = compression_of(raw.read(MAGIC_BYTES))
+        raw.seek(0)
+    return ByteStream(
+        raw,
+        compression,
+        encoding=encoding,
+        progress=opened.progress,
+        max_line_bytes=source.max_document_bytes,
+    )
 
 
 def read_batches(
@@ -39,12 +183,13 @@ def read_batches(
     content: bytes | None = None,
     check: Callable[[Source, Sequence[str]], None] = no_check,
     carry: Sequence[str] = (),
+    damage_is_row: bool = True,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a source in batches.
 
     An unreadable record becomes a row with a null text and a ``problem``; so does a text that is not UTF-8, or longer
     than the source allows. In tables, texts that are not UTF-8 are returned unchanged. A file that breaks off is an
-    error, or, if the source accepts damaged files, also a row (see :mod:`.damage`).
+    error, or, if the source accepts damaged files, also a row (see :mod:`.faults`).
 
     The ids of a source are int64 while all are integers; from the first batch with another id on they are strings (see
     :class:`.rows.IdType`). The same source and ``batch_bytes`` give the same batches, and any ``batch_bytes`` gives the
@@ -59,7 +204,7 @@ def read_batches(
         bounded by a few times this, and by a few times the longest document that the source allows.
     keep_column : str, optional
         Its values become ``keep_value``: numbers, true as 1, dates and times as microseconds since 1970, others null.
-        See :class:`.keep_column.KeepColumn`.
+        See :class:`.keeping.KeepColumn`.
     progress : callable, optional
         Receives the number of bytes of the file consumed since the last call; they add up to its size.
     stdin : binary file, optional
@@ -78,6 +223,8 @@ def read_batches(
         them.
     carry : sequence of str
         More columns, which follow in batches under the names of `.rows.carried_field`.
+    damage_is_row : bool
+        Whether damage is an error or a row, as above; otherwise a `StreamFault` is raised.
 
     Yields
     ------
@@ -102,9 +249,32 @@ def read_batches(
 
         check_has_columns(source.name, source.format)
         keep = KeepColumn(keep_column)
-    batches = batches_of(source, batch_bytes, keep, progress, stdin, encoding, note, content, check, carry)
-    batches = _until_damage(source, batches, note)
-    yield from batches if keep is None else noting_values_without_number(batches, source.name, keep, note)
+    with _opened(source, stdin) if content is None else io.BytesIO(content) as raw:
+        opened = OpenedSource(
+            source=source,
+            raw=raw,
+            batch_bytes=batch_bytes,
+            keep=keep,
+            progress=progress,
+            encoding=encoding,
+            note=note,
+            check=check,
+            carry=carry,
+        )
+        batches: Iterator[pa.RecordBatch] = FORMATS[source.format].reader.batches(opened)
+        if damage_is_row:
+            batches = _until_damage(source, batches, note)
+        yield from batches if keep is None else noting_values_without_number(batches, source.name, keep, note)
+
+
+def _opened(source: Source, stdin: BinaryIO | None) -> AbstractContextManager[BinaryIO]:
+    """Open the file, to be closed after use; standard input is left open."""
+    if source.path == STDIN:
+        return nullcontext(standard_input(stdin))
+    try:
+        return Path(source.path).open("rb", buffering=0)
+    except OSError as error:
+        raise unreadable(source.name, error) from error
 
 
 def _until_damage(
@@ -128,45 +298,26 @@ def _until_damage(
         yield one_batch([problem_piece(fault.line or n_documents + 1, problem)], IdType())
 
 
-def batches_of(
-    source: Source,
-    batch_bytes: int,
-    keep: KeepColumn | None,
-    progress: Progress,
-    stdin: BinaryIO | None,
-    encoding: str,
-    note: Callable[[str], None],
-    content: bytes | None = None,
-    check: Callable[[Source, Sequence[str]], None] = no_check,
-    carry: Sequence[str] = (),
-) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of an opened source; parameters as for `read_batches`.
+_STORED = {"collection": "a collection", "results": "a directory of results"}
 
-    Raises
-    ------
-    StreamFault
-        The file breaks off; all earlier documents have been yielded.
+
+def without_columns(name: str, file_format: str) -> str:
+    """Return a clause that says what an input without columns is.
+
+    Examples
+    --------
+    >>> without_columns("notes/a.txt", "file"), without_columns("matter", "collection")
+    ('notes/a.txt is a text file, which has none.', 'matter is a collection, which has none.')
     """
-    with _opened(source, stdin) if content is None else io.BytesIO(content) as raw:
-        opened = OpenedSource(
-            source=source,
-            raw=raw,
-            batch_bytes=batch_bytes,
-            keep=keep,
-            progress=progress,
-            encoding=encoding,
-            note=note,
-            check=check,
-            carry=carry,
+    what = FORMATS[file_format].a_file if file_format in FORMATS else _STORED[file_format]
+    return f"{name} is {what}, which has none."
+
+
+def check_has_columns(name: str, file_format: str | None) -> None:
+    """Raise SourceError for a format without a column to keep by; None stands for strings and pairs in memory."""
+    if file_format is None:
+        raise SourceError("a column needs columns; strings and (id, text) pairs have none.", parameter="keep")
+    if file_format in FORMATS and not FORMATS[file_format].has_columns:
+        raise SourceError(
+            f"a column needs columns in every input; {without_columns(name, file_format)}", parameter="keep"
         )
-        yield from FORMATS[source.format].read(opened)
-
-
-def _opened(source: Source, stdin: BinaryIO | None) -> AbstractContextManager[BinaryIO]:
-    """Open the file, to be closed after use; standard input is left open."""
-    if source.path == STDIN:
-        return nullcontext(standard_input(stdin))
-    try:
-        return Path(source.path).open("rb", buffering=0)
-    except OSError as error:
-        raise unreadable(source.name, error) from error

@@ -1,12 +1,10 @@
-"""Rows of one source on their way into batches; shared by all formats."""
+"""Rows of one source on their way into batches; shared by all formats. Their values, ids and legible texts in Arrow."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,14 +12,13 @@ import pyarrow.compute as pc
 
 from nearkin.kernels.buffers import as_type, binaries, integers, strings, text_buffers
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
-from nearkin.stages.documents.arrow_values import as_binary
-from nearkin.stages.documents.members import printable_id
-from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.encodings import why_not_utf8
+from nearkin.stages.documents.members import Origin, printable_id
+
+if TYPE_CHECKING:
+    from nearkin.stages.documents.streams import ByteStream
 
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
-_ESCAPED = b"nearkin escaped ids"
-"""Key of a batch's metadata; see `escaped_ids`."""
-
 _LEFT_OUT = {
     "doc_id": pa.null(), "problem": pa.large_string(), "keep_value": pa.float64(), "parent": pa.large_string(),
     "origin": ORIGIN_TYPE,
@@ -32,8 +29,7 @@ _LEFT_OUT = {
 class RowPiece:
     """Some rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema.
 
-    Ids of which some are not UTF-8 are large_binary: `one_batch` escapes them. Omitted columns have no value in any
-    row. Carried columns are as ids.
+    Omitted columns have no value in any row. Carried columns are as ids.
     """
 
     text: pa.Array
@@ -88,18 +84,6 @@ class RowList:
         self.origins.append(origin)
         self.carried.append(carried)
 
-    def extend(self, piece: RowPiece) -> None:
-        """Add the rows of a piece."""
-        self.doc_ids += piece.doc_id.to_pylist()
-        self.texts += piece.text.to_pylist()
-        self.lines += piece.line.tolist()
-        self.problems += piece.problem.to_pylist()
-        self.keep_values += piece.keep_value.to_pylist()
-        self.parents += piece.parent.to_pylist()
-        self.origins += [None if one is None else Origin.of_row(one) for one in piece.origin.to_pylist()]
-        values = [column.to_pylist() for column in piece.carried]
-        self.carried += zip(*values, strict=True) if values else [()] * len(piece)
-
     def piece(self) -> RowPiece:
         """Return the rows as arrays."""
         n_carried = max(map(len, self.carried), default=0)
@@ -113,6 +97,16 @@ class RowList:
             origin=_array([None if one is None else one.as_row() for one in self.origins], ORIGIN_TYPE),
             carried=[ids_from_python([row[i] if row else None for row in self.carried]) for i in range(n_carried)],
         )
+
+    def batch(self, ids: IdType | None = None) -> pa.RecordBatch:
+        """Return the rows as a batch, and forget them."""
+        batch = one_batch([self.piece()], ids or IdType())
+        for column in (
+            self.doc_ids, self.texts, self.lines, self.problems, self.keep_values, self.parents, self.origins,
+            self.carried,
+        ):  # fmt: skip
+            column.clear()
+        return batch
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
@@ -129,27 +123,6 @@ def problem_piece(line: int, problem: str) -> RowPiece:
     rows = RowList()
     rows.add(line, problem=problem)
     return rows.piece()
-
-
-def ids_from_python(doc_ids: Sequence[int | str | bytes | None]) -> pa.Array:
-    """Return int64 if all ids fit, null if there are none, else large_string; an empty string is no id.
-
-    If some ids are bytes, which may not be UTF-8, all are large_binary.
-    """
-    if "" in doc_ids or b"" in doc_ids:
-        doc_ids = [None if doc_id in ("", b"") else doc_id for doc_id in doc_ids]
-    if all(doc_id is None for doc_id in doc_ids):
-        return pa.nulls(len(doc_ids))
-    if all(doc_id is None or (isinstance(doc_id, int) and -(2**63) <= doc_id < 2**63) for doc_id in doc_ids):
-        return pa.array(doc_ids, pa.int64())
-    if any(isinstance(doc_id, bytes) for doc_id in doc_ids):
-        return pa.array(
-            [one if one is None or isinstance(one, bytes) else printable_id(str(one)).encode() for one in doc_ids],
-            pa.large_binary(),
-        )
-    if None not in doc_ids:
-        return strings([printable_id(str(doc_id)) for doc_id in doc_ids])
-    return pa.array([None if doc_id is None else printable_id(str(doc_id)) for doc_id in doc_ids], pa.large_string())
 
 
 @dataclass(slots=True)
@@ -173,11 +146,7 @@ class IdType:
 
 def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
     """Combine the pieces into one batch, with the ids in one type; an empty string is no id."""
-    escaped, n_rows, of_pieces = dict[int, str](), 0, []
-    for piece in pieces:
-        of_pieces.append(_escaped(piece.doc_id, escaped, n_rows))
-        n_rows += len(piece)
-    doc_ids = ids.settle(without_empty(_joined_ids(of_pieces)))
+    doc_ids = ids.settle(without_empty(_joined_ids([piece.doc_id for piece in pieces])))
     columns = [
         doc_ids,
         _joined([piece.text for piece in pieces]),
@@ -189,57 +158,15 @@ def one_batch(pieces: Sequence[RowPiece], ids: IdType) -> pa.RecordBatch:
     ]
     schema = _INT64_SCHEMA if pa.types.is_int64(doc_ids.type) else DOCUMENTS_SCHEMA
     for i in range(max(len(piece.carried) for piece in pieces)):
-        values = [_escaped(piece.carried[i], {}, 0) if piece.carried else pa.nulls(len(piece)) for piece in pieces]
+        values = [piece.carried[i] if piece.carried else pa.nulls(len(piece)) for piece in pieces]
         columns.append(without_empty(_joined_ids(values)))
         schema = schema.append(pa.field(carried_field(i), columns[-1].type))
-    return _with_escaped(pa.RecordBatch.from_arrays(columns, schema=schema), escaped)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def carried_field(number: int) -> str:
     """Return the name of a carried column in batches, by its place among those that were asked for."""
     return f"carried {number}"
-
-
-def escaped_ids(batch: pa.RecordBatch) -> Mapping[int, str]:
-    """Return the places of ids of a batch that were bytes other than UTF-8, with a digest of these bytes.
-
-    A batch that was made from another one may have lost them; `taken` keeps them.
-    """
-    found: dict[str, str] = json.loads((batch.schema.metadata or {}).get(_ESCAPED, b"{}"))
-    return {int(place): digest for place, digest in found.items()}
-
-
-def taken(batch: pa.RecordBatch, places: I64) -> pa.RecordBatch:
-    """Return some rows of a batch, with their `escaped_ids`."""
-    escaped = escaped_ids(batch)
-    kept = {i: escaped[place] for i, place in enumerate(places.tolist()) if place in escaped} if escaped else {}
-    return _with_escaped(batch.take(pa.array(places)), kept)
-
-
-def escaped_as(batch: pa.RecordBatch, other: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch with the `escaped_ids` of another one that has the same rows, where both have the same id."""
-    escaped = escaped_ids(other)
-    ids, others = batch["doc_id"], other["doc_id"]
-    return _with_escaped(
-        batch, {place: one for place, one in escaped.items() if ids[place].as_py() == others[place].as_py()}
-    )
-
-
-def _with_escaped(batch: pa.RecordBatch, escaped: Mapping[int, str]) -> pa.RecordBatch:
-    return batch.replace_schema_metadata({_ESCAPED: json.dumps(escaped)} if escaped else None)
-
-
-def without_empty(doc_ids: pa.Array) -> pa.Array:
-    """Return ids with null in the place of empty strings: those name no document, and all name the same.
-
-    Examples
-    --------
-    >>> without_empty(strings(["a", "", "b"])).to_pylist()
-    ['a', None, 'b']
-    """
-    if not pa.types.is_large_string(doc_ids.type) or np.diff(text_buffers(doc_ids)[1]).all():
-        return doc_ids  # and nothing of pyarrow.compute is loaded
-    return pc.if_else(pc.equal(doc_ids, ""), None, doc_ids)
 
 
 def _joined(arrays: list[pa.Array]) -> pa.Array:
@@ -255,6 +182,44 @@ def _joined_ids(arrays: list[pa.Array]) -> pa.Array:
     return _joined([as_type(array, joint) for array in arrays])
 
 
+def ids_from_python(doc_ids: Sequence[int | str | bytes | None]) -> pa.Array:
+    """Return int64 if all ids fit, null if there are none, else large_string; an empty string is no id."""
+    if "" in doc_ids or b"" in doc_ids:
+        doc_ids = [None if doc_id in ("", b"") else doc_id for doc_id in doc_ids]
+    if all(doc_id is None for doc_id in doc_ids):
+        return pa.nulls(len(doc_ids))
+    if all(doc_id is None or (isinstance(doc_id, int) and -(2**63) <= doc_id < 2**63) for doc_id in doc_ids):
+        return pa.array(doc_ids, pa.int64())
+    named = [None if doc_id is None else _string_id(doc_id) for doc_id in doc_ids]
+    return pa.array(named, pa.large_string()) if None in named else strings(named)  # type: ignore[arg-type]
+
+
+def _string_id(doc_id: int | str | bytes) -> str:
+    return doc_id.decode("utf-8", "backslashreplace") if isinstance(doc_id, bytes) else printable_id(str(doc_id))
+
+
+def ids_from_characters(values: pa.Array) -> pa.Array:
+    r"""Return ids as large_string; bytes that are not UTF-8 are escaped (``caf\xe9``), to keep ids distinct."""
+    raw = as_binary(values)  # strings would not be checked
+    try:
+        return raw.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return pa.array([None if one is None else _string_id(one) for one in raw.to_pylist()], pa.large_string())
+
+
+def without_empty(doc_ids: pa.Array) -> pa.Array:
+    """Return ids with null in the place of empty strings: those name no document, and all name the same.
+
+    Examples
+    --------
+    >>> without_empty(strings(["a", "", "b"])).to_pylist()
+    ['a', None, 'b']
+    """
+    if not pa.types.is_large_string(doc_ids.type) or np.diff(text_buffers(doc_ids)[1]).all():
+        return doc_ids  # and nothing of pyarrow.compute is loaded
+    return pc.if_else(pc.equal(doc_ids, ""), None, doc_ids)
+
+
 def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
     """Return ids read as characters: int64 if each is an integer in canonical form, otherwise unchanged.
 
@@ -262,8 +227,6 @@ def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
     """
     if doc_ids.null_count == len(doc_ids):
         return pa.nulls(len(doc_ids))
-    if pa.types.is_large_binary(doc_ids.type):
-        return doc_ids
     first = next(value for value in doc_ids if value.is_valid)
     if not first.as_py().lstrip("-").isdigit():
         return doc_ids
@@ -274,36 +237,99 @@ def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
     return integers if integers.cast(doc_ids.type).equals(doc_ids) else doc_ids
 
 
-def ids_from_characters(values: pa.Array) -> pa.Array:
-    """Return ids as large_string, or as large_binary if some are not UTF-8: `one_batch` escapes those."""
-    raw = as_binary(values)  # strings would not be checked
-    try:
-        return raw.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        return raw
+def named(values: pa.Array) -> pa.Array:
+    """Return ids read as characters; empty ones become null."""
+    return without_empty(ids_from_characters(values))
 
 
-def as_large_strings(values: pa.Array) -> pa.Array:
-    r"""Return strings as large_string; bytes that are not UTF-8 are escaped (``caf\xe9``), to keep ids distinct."""
-    return _escaped(ids_from_characters(values), {}, 0)
+def legible(batches: Iterable[pa.RecordBatch], stream: ByteStream, encoding: str) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of a stream with problems for texts that are not valid in its encoding.
 
-
-def _escaped(doc_ids: pa.Array, found: dict[int, str], first: int) -> pa.Array:
-    """Return ids as strings or integers; those with bytes that are not UTF-8 are escaped.
-
-    The digests of these are added to ``found``, by their places, of which that of the first id is given.
+    If a file in UTF-16 or UTF-32 ends within a character, its last record is one of them, whatever it holds.
     """
-    if not pa.types.is_large_binary(doc_ids.type):
-        return doc_ids
-    raw = doc_ids.to_pylist()
-    decoded = [None if one is None else one.decode("utf-8", "backslashreplace") for one in raw]
-    for place, (one, text) in enumerate(zip(raw, decoded, strict=True), first):
-        if text is not None and text.encode() != one:
-            found[place] = hashlib.blake2b(one, digest_size=16).hexdigest()
-    return pa.array(decoded, pa.large_string())
+    mark, last = stream.byte_order_mark(), None
+    for batch in batches:
+        if last is not None and len(batch):
+            yield last
+        if last is None or len(batch):
+            last = without_illegible(batch, encoding, mark)
+        if not stream.is_wide:
+            yield last
+            last = None
+    if last is not None:
+        problem = stream.problem_at_end
+        if problem is not None and len(last):
+            texts, problems = last["text"].to_pylist(), last["problem"].to_pylist()
+            last = _with_texts(last, [*texts[:-1], None], [*problems[:-1], problem])
+        yield last
 
 
-def null_positions(values: pa.Array) -> I64:
-    """Return the indices of nulls in an array."""
-    positions: I64 = np.flatnonzero(pc.is_null(values).to_numpy(zero_copy_only=False))
-    return positions
+def without_illegible(batch: pa.RecordBatch, encoding: str, mark: bytes = b"") -> pa.RecordBatch:
+    """Return the batch with each text that is not valid UTF-8 replaced by a problem with advice."""
+    try:
+        batch["text"].view(pa.large_string()).validate(full=True)  # does not copy; a cast imports pyarrow.compute
+    except pa.ArrowInvalid:
+        texts, problems = batch["text"].to_pylist(), batch["problem"].to_pylist()
+        for row, text in enumerate(texts):
+            problem = None if text is None else why_not_utf8(text, encoding, mark)
+            if problem is not None:
+                texts[row], problems[row] = None, problem
+        return _with_texts(batch, texts, problems)
+    return batch
+
+
+def _with_texts(batch: pa.RecordBatch, texts: list[bytes | None], problems: list[str | None]) -> pa.RecordBatch:
+    for name, values in (("text", texts), ("problem", problems)):
+        index = batch.schema.get_field_index(name)
+        field_ = batch.schema.field(index)
+        batch = batch.set_column(index, field_, pa.array(values, field_.type))
+    return batch
+
+
+WITHOUT_CHECK = {
+    pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view(),
+}  # fmt: skip
+"""String types, and the binary type with the same layout."""
+WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+"""View types, for which Arrow lacks functions, and equivalent types that have them all."""
+_ARE_BINARY = (
+    pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary,
+)  # fmt: skip
+
+
+def as_binary(values: pa.Array) -> pa.Array:
+    """Return strings of any type as large_binary, unchecked: a string may contain bytes that are not UTF-8."""
+    if pa.types.is_null(values.type):
+        return pa.nulls(len(values), pa.large_binary())
+    if values.type in WITHOUT_CHECK:
+        values = values.view(WITHOUT_CHECK[values.type])
+    return values.cast(pa.large_binary())
+
+
+def plain(values: pa.Array) -> pa.Array:
+    """Return values without dictionary, extension or views."""
+    if isinstance(values, pa.ExtensionArray):
+        values = values.storage
+    if pa.types.is_dictionary(values.type):
+        if values.type.value_type not in WITHOUT_VIEWS:
+            return values.dictionary_decode()
+        return plain(values.dictionary).take(values.indices)
+    without_views = WITHOUT_VIEWS.get(values.type)
+    return values if without_views is None else as_binary(values).view(without_views)  # a cast would check strings
+
+
+def value_type(type_: pa.DataType) -> pa.DataType:
+    """Return the type of the values, without dictionary or extension."""
+    if isinstance(type_, pa.BaseExtensionType):
+        type_ = type_.storage_type
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
+
+
+def holds_characters(type_: pa.DataType) -> bool:
+    """Whether a column of this type can hold texts."""
+    return value_type(type_) in WITHOUT_CHECK or is_binary(type_)
+
+
+def is_binary(type_: pa.DataType) -> bool:
+    """Whether a column of this type holds bytes."""
+    return any(check(value_type(type_)) for check in _ARE_BINARY)

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from nearkin.paths import STDIN
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
+from nearkin.stages.documents.streams import Compression, Progress, no_progress
 
 if TYPE_CHECKING:
-    from nearkin.stages.documents.compression import Compression
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
     from nearkin.stages.documents.keeping import KeepColumn
-    from nearkin.stages.documents.streams import Progress
 
 _DESCRIPTORS = re.compile(r"/dev/(fd/.*|std(in|out|err))|/proc/[^/]+(/task/\d+)?/fd/.*")
 
@@ -125,11 +124,11 @@ class OpenedSource:
 
     source: Source
     raw: BinaryIO
-    batch_bytes: int
-    keep: KeepColumn | None
-    progress: Progress
-    encoding: str
-    note: Callable[[str], None]
+    encoding: str = "utf-8"
+    batch_bytes: int = 8 << 20
+    keep: KeepColumn | None = None
+    progress: Progress = no_progress
+    note: Callable[[str], None] = no_note
     check: Callable[[Source, Sequence[str]], None] = no_check
     """Refuses a source whose columns are not known before it is read; it receives these, and the names of all."""
     carry: Sequence[str] = ()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -12,26 +13,39 @@ from typing import BinaryIO
 from nearkin.errors import ParameterError, SourceError, TruncatedInputError, is_among
 from nearkin.nouns import first_of
 from nearkin.paths import STDIN, printable, shown_path
-from nearkin.stages.documents.column_samples import ColumnSample
-from nearkin.stages.documents.columns import check_unique, inside_hint, likely_text, listed_columns
+from nearkin.stages.documents.columns import (
+    ColumnSample,
+    check_column,
+    check_unique,
+    inside_hint,
+    likely_text,
+    listed_columns,
+    missing_column,
+)
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.extraction.reading import Blob
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
-from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents, sniffed
-from nearkin.stages.documents.formats.delimited import TAB
-from nearkin.stages.documents.formats.extracted import Extracted
-from nearkin.stages.documents.formats.format import StreamFormat
-from nearkin.stages.documents.head import Head, empty_stdin
+from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
+from nearkin.stages.documents.head import (
+    Head,
+    empty_stdin,
+    head_of_file,
+    head_of_stdin,
+    sniffed,
+    standard_input,
+    unreadable,
+)
 from nearkin.stages.documents.not_read import Note, NotRead, not_read_among, sentences_of
+from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sniffing import head_of_file, head_of_stdin, standard_input, unreadable
 from nearkin.stages.documents.source import Source, is_descriptor
 from nearkin.stages.documents.streams import Compression
-from nearkin.stages.documents.text_path import column_of
+from nearkin.stages.documents.values import column_of, text_in
 
+__all__ = ["Source", "SourceSet", "check_columns", "resolve_sources"]
 _MANY_ALIKE, _N_NAMED = 3, 3
-__all__ = ["Source", "SourceSet", "resolve_sources"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,19 +267,25 @@ def _resolve_seen(
         # a block has up to 900 kB, and nothing of it can be decompressed before all of it is read
         raise SourceError("-: the format of bzip2 data in a pipe cannot be detected. Name it with --format.")
     if forced is None:
-        file_format = FORMATS[named].settled(head, asked.text) if named is not None else sniffed(head) or "file"
-        told = FORMATS[file_format]
-        if named != file_format or not told.is_settled:
-            guesses.append(f"{one.name}: read as {told.in_words} (recognised by its content{told.evidence(head)})")
-    elif FORMATS[forced].is_unmistakable and (evidence := FORMATS[forced].evidence(head)):
+        if named is None:
+            file_format = sniffed(head) or "file"
+        elif not FORMATS[named].is_settled:
+            file_format = FORMATS[named].reader.settled(head, asked.text)
+        form = FORMATS[file_format]
+        if named != file_format or not form.is_settled:
+            evidence = form.reader.evidence(head)
+            guesses.append(f"{one.name}: read as {form.in_words} (recognised by its content{evidence})")
+    elif FORMATS[forced].is_unmistakable and (evidence := FORMATS[forced].reader.evidence(head)):
         guesses.append(f"{one.name}: {evidence.removeprefix(': ')}")
     _check_format(one, file_format, head)
-    delimiter = FORMATS[file_format].delimiter(head, asked.text, asked.doc_id) if head.data else None
-    if delimiter not in (None, ","):
-        guesses.append(f"delimiter: {'tab' if delimiter == TAB else repr(delimiter)} (recognised by the header)")
-    text, doc_id, said = _columns(one, file_format, head, delimiter, asked)
     source = _source(one, file_format, head.compression, size_bytes, asked, is_forced=forced == "file")
-    return replace(source, text=text, id=doc_id, delimiter=delimiter), (*guesses, *said)
+    if not FORMATS[file_format].has_columns or asked.has_columns_later:
+        return source, tuple(guesses)
+    source, said = _with_columns(source, head, asked)
+    if source.delimiter not in (None, ","):
+        delimiter = "tab" if source.delimiter == "\t" else repr(source.delimiter)
+        guesses.append(f"delimiter: {delimiter} (recognised by the header)")
+    return source, (*guesses, *said)
 
 
 def _source(
@@ -296,7 +316,7 @@ def _source(
 
 def _refuse_documents_in_a_pipe(forced: str | None) -> None:
     """Raise SourceError for documents that are extracted: they are read in any order."""
-    if forced is not None and isinstance(FORMATS[forced], Extracted):
+    if forced is not None and FORMATS[forced].is_extracted:
         raise SourceError(
             f"-: {FORMATS[forced].in_words} cannot be read from standard input. Save the file, and name it."
         )
@@ -319,33 +339,26 @@ def _refuse_foreign(one: FoundFile, head: Head, forced: str | None) -> None:
 def _check_format(one: FoundFile, file_format: str, head: Head) -> None:
     """Raise SourceError if the content is of another format."""
     form = FORMATS[file_format]
-    if isinstance(form, StreamFormat) and (advice := looks_like_utf16(head.data)) is not None:
+    if form.holds == "records" and not form.magic and (advice := looks_like_utf16(head.data)) is not None:
         raise SourceError(f"{one.name}: {advice}.")
     if head.table is not None and file_format != head.table:
         raise SourceError(
             f"{one.name}: this is {TABLES[head.table].a_file}, not {form.in_words}. Read it with --format {head.table}."
         )
-    if (problem := form.problem(head)) is not None:
+    if (problem := form.reader.problem(head)) is not None:
         raise SourceError(f"{one.name}: {problem}")
 
 
-def _columns(
-    one: FoundFile, file_format: str, head: Head, delimiter: str | None, asked: _Asked
-) -> tuple[str | None, str | None, tuple[str, ...]]:
-    """Return the columns of a source, and notes about them."""
-    form, table = FORMATS[file_format], TABLES.get(file_format)
-    if not form.has_columns or asked.has_columns_later:
-        return None, None, ()
-    sample: ColumnSample | None
-    if table is not None:
-        sample = None if one.path == STDIN else table.sample_of_file(one.path, one.name)
-    else:
-        sample = form.sample(head, delimiter)
+def _with_columns(source: Source, head: Head, asked: _Asked) -> tuple[Source, tuple[str, ...]]:
+    """Return a source with its columns, and notes about them."""
     text, doc_id = asked.text, asked.doc_id
+    reader = FORMATS[source.format].reader
+    sample: ColumnSample | None = reader.sample(replace(source, text=text, id=doc_id), head)
     if sample is None:  # an empty file, or a pipe with no visible data yet
-        return text, doc_id, ()
-    if one.path == STDIN and sample.is_partial and text is None and likely_text(sample, doc_id) is None:
-        return text, doc_id, ()  # the reader sees more
+        return replace(source, text=text, id=doc_id), ()
+    source = replace(source, delimiter=sample.delimiter)
+    if source.path == STDIN and sample.is_partial and text is None and likely_text(sample, doc_id) is None:
+        return replace(source, text=text, id=doc_id), ()  # the reader sees more
     wanted = (None if text is None else column_of(text, sample.names), doc_id)
     missing = [name for name in wanted if name is not None and name not in sample.names]
     missing = [] if sample.is_partial else missing
@@ -353,13 +366,113 @@ def _columns(
         text = None
     if doc_id in missing and "doc_id" in asked.optional:
         doc_id = None
-    columns = form.choose_columns(sample, one.name, text=text, doc_id=doc_id)
-    check_unique(one.name, {"text": columns.text, "id": columns.id}, form.header(head, delimiter))
-    if table is not None and columns.text in sample.unfit:
-        strings = listed_columns([*sample.mean_length]) or "none"
+    columns = reader.choose_columns(sample, source.name, text=text, doc_id=doc_id)
+    source = replace(source, text=columns.text, id=columns.id)
+    _check_text(source, sample)
+    check_unique(source.name, {"text": columns.text, "id": columns.id}, sample.header)
+    said = [f"{source.name}: there is no column '{name}', so another column is guessed" for name in missing]
+    return source, (*said, *columns.guesses)
+
+
+def _check_text(source: Source, sample: ColumnSample) -> None:
+    """Raise SourceError if the column of the text cannot hold texts, as far as the first records show."""
+    text = source.text
+    if text is None:
+        return
+    if sample.table is not None:
+        from nearkin.stages.documents.readers.tables import check_schema
+
+        check_schema(source.name, sample.table.schema, text, None)
+        return
+    values = []
+    for record in sample.records:
+        with contextlib.suppress(RecordFault):
+            values.append(text_in(record, text, of=""))
+    values = [value for value in values if value is not None]
+    if text not in sample.names and not values and not sample.is_partial:  # a path that leads nowhere
+        raise missing_column(source.name, "text", text, sample.names, objects=sample.objects)
+    if values and not any(isinstance(value, str) for value in values):
+        strings = [name for name, one in sample.columns.items() if one.mean_length is not None]
         raise SourceError(
-            f"{one.name}: the column '{columns.text}' holds no strings. Those that do: {strings}."
-            f"{inside_hint([columns.text], sample.objects)}"
+            f"{source.name}: the column '{text}' holds no strings. Those that do: {listed_columns(strings) or 'none'}."
+            f"{inside_hint([text], sample.objects)}"
         )
-    said = [f"{one.name}: there is no column '{name}', so another column is guessed" for name in missing]
-    return columns.text, columns.id, (*said, *columns.guesses)
+
+
+def check_columns(
+    sources: Sequence[Source],
+    columns: Mapping[str, str | None],
+    *,
+    encoding: str = "utf-8",
+    stdin: BinaryIO | None = None,
+) -> None:
+    """Check that each source has columns beside those of text and id.
+
+    Only the beginning of a file is read, for Parquet and Arrow the schema and first rows; nothing is taken from a pipe.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        From :func:`resolve_sources`.
+    columns : mapping of str to str or None
+        Names of columns by the parameters that name them; that of "keep" chooses which copy survives.
+    encoding : str
+        See :func:`.reader.read_batches`.
+    stdin : binary file, optional
+        Standard input; it is inspected, but nothing is taken from it.
+
+    Raises
+    ------
+    SourceError
+        A column is missing or has the wrong type; the message names the file, the column and the existing columns.
+        Or the column to keep by holds numbers in one source and dates in another.
+    """
+    named = {parameter: column for parameter, column in columns.items() if column is not None}
+    keep = named.get("keep")
+    kinds: dict[bool, str] = {}
+    for source in sources if named else ():
+        if keep is not None:
+            check_has_columns(source.name, source.format)
+        if not has_columns(source.format):
+            continue
+        try:
+            sample = _sample_of(source, check_encoding(encoding), stdin)
+        except TruncatedInputError:
+            if not source.takes_damaged:
+                raise
+            continue
+        if sample is None or sample.is_partial:
+            continue
+        _check_exist(source, sample, named)
+        if keep is not None:
+            from nearkin.stages.documents.keeping import check_keep
+
+            holds_dates = check_keep(source.name, sample, keep, is_text=not FORMATS[source.format].has_types)
+            if holds_dates is not None:
+                kinds.setdefault(holds_dates, source.name)
+    if len(kinds) > 1:
+        raise SourceError(
+            f"The column '{keep}' holds numbers in {kinds[False]} and dates in {kinds[True]}, which cannot be "
+            "compared. Write all of its values in one way."
+        )
+
+
+def _sample_of(source: Source, encoding: str, stdin: BinaryIO | None) -> ColumnSample | None:
+    """Return the visible columns of a source."""
+    if source.path == STDIN:
+        head = head_of_stdin(standard_input(stdin), encoding)
+    else:
+        head = head_of_file(source.path, source.name, encoding)
+    sample: ColumnSample | None = FORMATS[source.format].reader.sample(source, head)
+    return sample
+
+
+def _check_exist(source: Source, sample: ColumnSample, columns: Mapping[str, str]) -> None:
+    for parameter, column in columns.items():
+        if sample.table is not None:
+            check_column(source.name, parameter, column, sample.table.schema)
+        elif column not in sample.names:
+            n_seen = len(sample.records) if FORMATS[source.format].has_types else None
+            raise missing_column(source.name, parameter, column, sample.names, n_seen=n_seen, objects=sample.objects)
+        else:
+            check_unique(source.name, {parameter: column}, sample.header)

@@ -10,21 +10,24 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.paths import check_are_texts
-from nearkin.stages.documents.arrow_values import as_binary, holds_characters, plain
-from nearkin.stages.documents.checking import check_has_columns
-from nearkin.stages.documents.column_samples import objects_of_schema, sample_of_records, sample_of_table
-from nearkin.stages.documents.columns import TABLE_IN_MEMORY, Columns, check_unique, choose_columns, missing_column
-from nearkin.stages.documents.keeping import (
-    KeepColumn,
-    check_keep_records,
-    check_keep_strings,
-    noting_values_without_number,
+from nearkin.stages.documents.columns import (
+    SAMPLE_ROWS,
+    TABLE_IN_MEMORY,
+    Columns,
+    check_unique,
+    choose_columns,
+    missing_column,
+    objects_of_schema,
+    sample_of_records,
+    sample_of_table,
 )
-from nearkin.stages.documents.rows import IdType, RowList, one_batch
+from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.keeping import KeepColumn, check_keep, noting_values_without_number
+from nearkin.stages.documents.reader import check_has_columns
+from nearkin.stages.documents.readers.tables import Wanted, check_schema, pieces_of_batch
+from nearkin.stages.documents.rows import IdType, RowList, as_binary, holds_characters, one_batch, plain
 from nearkin.stages.documents.source import no_note
-from nearkin.stages.documents.table_columns import SAMPLE_ROWS, Wanted, check_schema, pieces_of_batch
-from nearkin.stages.documents.text_path import TextPath, column_of, has_text, text_in
-from nearkin.stages.documents.values import id_of, in_words, text_of
+from nearkin.stages.documents.values import TextPath, column_of, id_of, in_words, text_in, text_of
 
 _ACCEPTED = (
     "a pyarrow Table or array, a pandas or polars DataFrame or Series, "
@@ -234,11 +237,10 @@ def _read_arrow(
         return
     columns = _columns_of(table, text, doc_id)
     text, doc_id = columns.text, columns.id
-    check_schema(TABLE_IN_MEMORY, table.schema, text, doc_id, keep_column)
-    if is_whole and keep_column is not None:
-        values = pa.chunked_array([plain(chunk) for chunk in table[keep_column].chunks])
-        first = values.drop_null().slice(0, SAMPLE_ROWS).combine_chunks()
-        check_keep_strings(TABLE_IN_MEMORY, keep_column, first, table.schema.names)
+    check_schema(TABLE_IN_MEMORY, table.schema, text, doc_id)
+    if keep_column is not None:
+        seen = table.slice(0, SAMPLE_ROWS if is_whole else 0)
+        check_keep(TABLE_IN_MEMORY, sample_of_table(seen), keep_column, is_text=False)
     wanted = Wanted(text, doc_id, keep, TextPath.of(text, table.schema.names))
     ids = wanted.ids(table.schema)
     row = 1
@@ -291,16 +293,16 @@ def _read_records(
     if keep is not None and head:
         if not dicts:
             check_has_columns(TABLE_IN_MEMORY, None)
-        check_keep_records(TABLE_IN_MEMORY, keep.name, dicts, is_text=False)
+        check_keep(TABLE_IN_MEMORY, sample_of_records(dicts), keep.name, is_text=False)
     ids = IdType()
     rows, n_bytes = RowList(), 0
     for row, record in enumerate(chain(head, stream), start=1):
         n_bytes += _add(rows, row, record, names)
         if len(rows.lines) >= batch_rows or n_bytes >= _BATCH_BYTES:
-            yield one_batch([rows.piece()], ids)
-            rows, n_bytes = RowList(), 0
+            yield rows.batch(ids)
+            n_bytes = 0
     if rows.lines:
-        yield one_batch([rows.piece()], ids)
+        yield rows.batch(ids)
 
 
 def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: object) -> None:
@@ -313,27 +315,24 @@ def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: obj
 
 def _add(rows: RowList, row: int, record: object, names: _Names) -> int:
     """Add a record; return the bytes of its text."""
-    doc_id: object = None
-    keep_value = None
-    if isinstance(record, Mapping):
-        if not isinstance(names.text, str) or not has_text(record, names.text):
-            rows.add(
-                row, id_of(record.get(names.doc_id)), problem=f"no such column: the dict has no key {names.text!r}"
-            )
-            return 0
-        value: object = text_in(record, names.text)
-        doc_id = record.get(names.doc_id)
-        keep_value = None if names.keep is None else names.keep.of_value(record.get(names.keep.name))
-    elif isinstance(record, (tuple, list)):
-        if len(record) != 2:
-            rows.add(row, problem=f"damaged: not an (id, text) pair but {len(record)} values")
-            return 0
-        doc_id, value = record
-    elif isinstance(record, (str, bytes)) or record is None:
-        value = record
-    else:
-        rows.add(row, problem=f"not text: neither a string, a pair nor a dict but {in_words(record)}")
-        return 0
-    text, problem = text_of(value)
+    doc_id, keep_value, text, problem = None, None, None, None
+    try:
+        if isinstance(record, Mapping):
+            doc_id = record.get(names.doc_id)
+            keep_value = None if names.keep is None else names.keep.of_value(record.get(names.keep.name))
+            if not isinstance(names.text, str):
+                raise RecordFault("no such column", f"the dict has no key {names.text!r}")
+            value = text_in(record, names.text, of="the dict")
+        elif isinstance(record, (tuple, list)):
+            if len(record) != 2:
+                raise RecordFault("damaged", f"not an (id, text) pair but {len(record)} values")
+            doc_id, value = record
+        elif isinstance(record, (str, bytes)) or record is None:
+            value = record
+        else:
+            raise RecordFault("not text", f"neither a string, a pair nor a dict but {in_words(record)}")
+        text = text_of(value)
+    except RecordFault as fault:
+        problem = str(fault)
     rows.add(row, id_of(doc_id), text, problem, keep_value)
     return len(text or b"")

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
-from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.xml_stream import guarded_parser, parse
 
 _BATCH_ROWS = 1 << 14

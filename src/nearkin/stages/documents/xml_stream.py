@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from xml.parsers import expat
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.streams import ByteStream
 
 _READ_BYTES = 1 << 18
 _MAX_MARKUP_BYTES = 16 << 20

@@ -24,7 +24,7 @@ from nearkin.reports.sentences.compare import similarity_facts
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.reports.sentences.similar import similar_sentences
 from nearkin.stages.differences.comparison import Comparison
-from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.members import Origin
 from nearkin.web.queries import SLIDER_MEASURES, SliderMeasure, ToleranceQuery
 from nearkin.web.screen import Screen, ScreenFile
 from nearkin.web.screens.groups import quick_tags

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,12 +17,11 @@ from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import check_unique, listed_columns, missing_column
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats import FORMATS, TABLES, WITH_COLUMNS
-from nearkin.stages.documents.legibility import legible, without_illegible
-from nearkin.stages.documents.lines import read_plain_lines
-from nearkin.stages.documents.reader import batches_of
-from nearkin.stages.documents.sniffing import head_of_file, unreadable
-from nearkin.stages.documents.source import no_note
+from nearkin.stages.documents.formats import FORMATS, WITH_COLUMNS
+from nearkin.stages.documents.head import head_of_file, unreadable
+from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.readers.lines import read_plain_lines
+from nearkin.stages.documents.rows import legible, without_illegible
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.tmx import TmxReader
@@ -170,19 +168,17 @@ class ParallelCorpus:
             raise SourceError(f"{path} is a folder. Name a file.")
         columns = self._columns(source[0], say)
         sides = [replace(source[0], text=column, id=None) for column in columns]
-        readers = [batches_of(side, _BATCH_BYTES, None, progress, None, self.encoding, no_note) for side in sides]
+        readers = [
+            read_batches(side, batch_bytes=_BATCH_BYTES, progress=progress, encoding=self.encoding, damage_is_row=False)
+            for side in sides
+        ]
         for one, other in _InStep(*readers).pairs():
             yield without_illegible(one, self.encoding), without_illegible(other, self.encoding)
 
     def _columns(self, source: Source, say: Callable[[str], None]) -> tuple[str, str]:
-        if (table_format := TABLES.get(source.format)) is not None:
-            with table_format.at(source.path, source.name) as table:
-                names = list(table.schema.names)
-        else:
-            head = head_of_file(source.path, source.name, self.encoding)
-            form = FORMATS[source.format]
-            records = form.records(head, source.delimiter)
-            names = list(form.header(head, source.delimiter)) or list(dict.fromkeys(chain.from_iterable(records)))
+        head = head_of_file(source.path, source.name, self.encoding)
+        sample = FORMATS[source.format].reader.sample(source, head)
+        names = [] if sample is None else list(sample.header or sample.names)
         found = []
         for role, language, named in (
             ("source", self.source, self.source_column),

@@ -23,8 +23,7 @@ from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
-from nearkin.stages.documents.formats.whole_file import WholeFile
-from nearkin.stages.documents.sniffing import head_of_stdin, standard_input
+from nearkin.stages.documents.head import head_of_stdin, standard_input
 from nearkin.stages.documents.source import Source
 from nearkin.store.failures import reason_of
 from nearkin.store.place import Place
@@ -92,10 +91,10 @@ def _incoming(texts: Texts, progress: Progress) -> Iterator[Incoming]:
 def _plain_file(sources: Sequence[Source], numbers: I64, place: int) -> PlainFile | None:
     """Digest the file of a document if it is a text; None if it cannot be read any more."""
     source = sources[numbers[place]]
-    if not isinstance(FORMATS.get(source.format), WholeFile) or source.path == STDIN:
+    if source.format not in FORMATS or FORMATS[source.format].holds != "one document" or source.path == STDIN:
         return None
     with contextlib.suppress(SourceError):
-        kind = "text" if source.format == WholeFile.name else source.format
+        kind = "text" if source.format == "file" else source.format
         return PlainFile(kind, file_sha256(source.path), source.size_bytes)
     return None
 
@@ -206,7 +205,7 @@ def _columns(one: FileInput) -> Sequence[str]:
     """Return the columns of standard input, before it is read."""
     source, form = one.source, FORMATS[one.source.format]
     head = head_of_stdin(standard_input(one.stdin), one.encoding)
-    sample = form.sample(head, source.delimiter)
+    sample = form.reader.sample(source, head)
     return () if sample is None else sample.names
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,11 +14,11 @@ from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckO
 from nearkin.collection.loads.incoming import SeenIds
 from nearkin.errors import DocumentError, NearkinError, SourceError
 from nearkin.nouns import counted
-from nearkin.stages.documents.compression import MAGIC_BYTES, compression_of
 from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS, WIDE
-from nearkin.stages.documents.jsonl import no_key
-from nearkin.stages.documents.line_stream import ArrivedLine, JsonDocument, arriving_lines, json_documents
+from nearkin.stages.documents.faults import reason_of
+from nearkin.stages.documents.line_stream import ArrivedLine, arriving_lines, json_documents
 from nearkin.stages.documents.rules import STOPPED, ReadingRules, too_long
+from nearkin.stages.documents.streams import MAGIC_BYTES, compression_of
 
 if TYPE_CHECKING:
     from nearkin.collection.collection import Collection
@@ -27,12 +26,6 @@ if TYPE_CHECKING:
 _TOOLS = {"gzip": "zcat", "zstd": "zstdcat", "bzip2": "bzcat", "xz": "xzcat"}
 """Programs that decompress a file to standard output."""
 _WHITE = b" \t\r\n"
-_ESCAPED = re.compile(r"\\x[89a-f][0-9a-f]")
-"""A byte that is not UTF-8, or an id that has these characters."""
-_WRITTEN_ALIKE = (
-    r"the id is also that of an earlier line: the two have different bytes, but both are written in the same way, with "
-    r"\x and two digits for a byte that is not UTF-8"
-)
 _CONTINUE = (
     "Already answered and stored: {}. To continue, run the command again with the same input, and with --overwrite if "
     "--kept names a file."
@@ -96,24 +89,6 @@ class _ReadLine:
     problem: str | None
 
 
-class _IdsWrittenAlike:
-    """Ids of a stream that have, or are written as if they had, a byte that is not UTF-8."""
-
-    def __init__(self) -> None:
-        self._ids, self._forms = SeenIds(), SeenIds()
-
-    def has_other(self, one: JsonDocument) -> bool:
-        """Whether an earlier line has an id that is written in the same way and has other bytes."""
-        if one.doc_id is None or not _ESCAPED.search(one.doc_id):
-            return False
-        form = f"{one.doc_id}\0{one.id_digest}"
-        if self._ids.has([one.doc_id])[0]:
-            return not self._forms.has([form])[0]
-        self._ids.mark([one.doc_id])
-        self._forms.mark([form])
-        return False
-
-
 class _StoredLines:
     """Ids and texts of the lines of a stream whose documents are stored, in eight bytes each."""
 
@@ -173,13 +148,12 @@ def check_stream(
     summary = StreamSummary(
         threshold=options.threshold, containment=options.containment, expected_recall=expected_recall(options)
     )
-    alike = None if store is None else _IdsWrittenAlike()
     stored = None if store is None else _StoredLines()
     with _continuing(summary, is_stored=store is not None) as answers_given:
         for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
             if summary.n_documents == 0:
                 _check_plain(lot[0])
-            rows = list(_rows(lot, columns, rules, alike))
+            rows = list(_rows(lot, columns, rules, are_stored=store is not None))
             if rules.on_error == "stop":
                 rows = _until_problem(rows)
             try:
@@ -246,9 +220,9 @@ def _check_plain(first: ArrivedLine) -> None:
 
 
 def _rows(
-    lot: Iterable[ArrivedLine], columns: StreamColumns, rules: ReadingRules, alike: _IdsWrittenAlike | None
+    lot: Iterable[ArrivedLine], columns: StreamColumns, rules: ReadingRules, *, are_stored: bool
 ) -> Iterator[_ReadLine]:
-    """Parse the lines that are not blank; if documents are to be stored, refuse other bytes written alike."""
+    """Parse the lines that are not blank; if documents are to be stored, they need an id."""
     lines = [line for line in lot if line.is_too_long or line.data.strip(_WHITE)]
     whole = [line.data for line in lines if not line.is_too_long]
     read = json_documents(whole, text=columns.text, doc_id=columns.doc_id)
@@ -258,14 +232,12 @@ def _rows(
             continue
         one = next(read)
         problem = one.problem
-        if problem == no_key(columns.text):
+        if problem is not None and reason_of(problem) == "no such column":
             problem += "; name the key of the texts with --text"
-        if problem is None and alike is not None and not (one.doc_id or "").strip():
+        if problem is None and are_stored and not (one.doc_id or "").strip():
             problem = (
                 f"the object has no key {columns.doc_id!r}, or its value is empty; an id is needed to store a document"
             )
-        if problem is None and alike is not None and alike.has_other(one):
-            problem = _WRITTEN_ALIKE
         yield _ReadLine(line, one.doc_id, one.text, problem)
 
 

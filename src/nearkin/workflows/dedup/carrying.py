@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from nearkin.errors import MissingColumnError, ParameterError
 from nearkin.runs.progress import Meter, Progress
-from nearkin.stages.documents.checking import check_columns, without_columns
 from nearkin.stages.documents.formats import has_columns
+from nearkin.stages.documents.reader import without_columns
 from nearkin.stages.documents.rows import carried_field
-from nearkin.stages.documents.sources import Source
+from nearkin.stages.documents.sources import Source, check_columns
 from nearkin.workflows.dedup.origins import FIELDS
 from nearkin.workflows.reading.identity import changed_while_read
 from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource
@@ -59,7 +59,7 @@ def check_carry(columns: Sequence[str], sources: Sequence[Source], *, encoding: 
         n_missing = 0
         for source in files:
             try:
-                check_columns([replace(source, id=column)], encoding=encoding, stdin=stdin, id_parameter="carry")
+                check_columns([source], {"carry": column}, encoding=encoding, stdin=stdin)
             except MissingColumnError:
                 n_missing += 1
                 if n_missing == len(files):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,19 +26,15 @@ from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
-from nearkin.stages.documents.faults import truncated_input
+from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.formats import (
     FORMATS,
     TABLES,
-    Copied,
     StoredFormat,
-    is_kept_as_it_is,
     is_of_documents,
 )
-from nearkin.stages.documents.packing import json_line
-from nearkin.stages.documents.sniffing import unreadable
-from nearkin.stages.documents.source import Source
-from nearkin.stages.documents.streams import StreamFault
+from nearkin.stages.documents.head import unreadable
+from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
@@ -123,12 +120,12 @@ def write_kept(
     """
     names, files, as_json = kept_names(sources), dict[int, Path](), dict[int, Bool]()
     for number, source in enumerate(sources):
-        mask, form = kept_lines(number), FORMATS.get(source.format)
-        if (not mask.any() and (is_of_documents(source.format) or not isinstance(form, Copied))) or _is_lost(source):
+        mask, is_copied = kept_lines(number), _is_copied(source.format)
+        if (not mask.any() and (is_of_documents(source.format) or not is_copied)) or _is_lost(source):
             progress.advance(source.size_bytes)
-        elif isinstance(form, Copied):
+        elif is_copied:
             files[number] = out / names[number]
-            _copy(form, source, mask, files[number], encoding, progress)
+            _copy(source, mask, files[number], encoding, progress)
         else:
             as_json[number] = mask
     numbers = list(as_json)
@@ -141,8 +138,13 @@ def write_kept(
             for _, batch in batches:
                 kept = batch.filter(_is_kept(as_json[number], batch["line"].to_numpy()))
                 for doc_id, text in zip(kept["doc_id"].to_pylist(), kept["text"].to_pylist(), strict=True):
-                    file.write(json_line(doc_id, text))
+                    record = {"id": doc_id, "text": text.decode()}
+                    file.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
     return files
+
+
+def _is_copied(file_format: str) -> bool:
+    return file_format in FORMATS and FORMATS[file_format].is_copied
 
 
 def kept_names(sources: Sequence[Source]) -> list[PurePosixPath]:
@@ -166,7 +168,7 @@ def kept_names(sources: Sequence[Source]) -> list[PurePosixPath]:
             name = PurePosixPath(f"{stem}.jsonl")
         else:
             name = PurePosixPath(Path(os.path.abspath(source.path)).relative_to(shared).as_posix())
-            name = name if is_kept_as_it_is(source.format) else name.with_name(f"{name.name}.jsonl")
+            name = name if _is_copied(source.format) else name.with_name(f"{name.name}.jsonl")
         unique, n_tried = name, 1
         while str(unique).casefold() in taken:  # some file systems ignore case
             n_tried += 1
@@ -182,13 +184,13 @@ def _is_lost(source: Source) -> bool:
     if not source.takes_damaged or table is None:
         return False
     try:
-        with table.at(source.path, source.name):
+        with table.reader.at(source.path, source.name):
             return False
     except TruncatedInputError:
         return True
 
 
-def _copy(form: Copied, source: Source, mask: Bool, target: Path, encoding: str, progress: Progress) -> None:
+def _copy(source: Source, mask: Bool, target: Path, encoding: str, progress: Progress) -> None:
     encoding = check_encoding(encoding)
     if is_told_by_line(encoding):
         encoding = "utf-8"  # lines and records keep their bytes, which then pass unchanged
@@ -200,7 +202,8 @@ def _copy(form: Copied, source: Source, mask: Bool, target: Path, encoding: str,
         raise unreadable(source.name, error) from error
     with opened as raw, published(target) as aside, open(aside, "wb") as file:
         try:
-            form.copy(source, partial(_is_kept, mask), cast(BinaryIO, raw), file, progress.advance, encoding)
+            to_copy = OpenedSource(source=source, raw=cast(BinaryIO, raw), encoding=encoding, progress=progress.advance)
+            FORMATS[source.format].reader.copy(to_copy, partial(_is_kept, mask), file)
         except StreamFault as fault:
             n_lost = int(mask[fault.line or len(mask) :].sum())
             if n_lost:  # another column is damaged than those that were read

@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from nearkin.manifests.dedup import REASONS
 from nearkin.records import U32
-from nearkin.stages.documents.formats.load_file import NAME as LOAD_FILE
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, Outcome
 from nearkin.workflows.dedup.row_places import Places, row_numbers
@@ -35,7 +34,7 @@ def write_overlay_of_run(
     formats : iterable of str or None
         Formats of the input.
     """
-    path = out / ("overlay.dat" if LOAD_FILE in formats else "overlay.csv")
+    path = out / ("overlay.dat" if "load-file" in formats else "overlay.csv")
     write_overlay(overlay_table(outcome, places, options), tool, path)
     return path
 

@@ -17,8 +17,7 @@ from nearkin.records import I32, I64, U32
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.faults import is_rest_missing, reason_of, sentence_of, truncated_input
 from nearkin.stages.documents.ids import IdKind, given_ids
-from nearkin.stages.documents.members import BETWEEN
-from nearkin.stages.documents.origin import NO_TEXT
+from nearkin.stages.documents.members import BETWEEN, NO_TEXT
 from nearkin.stages.documents.preparing import PARENT
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, Corpus

@@ -24,8 +24,7 @@ from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.stages.differences.relating import COPY
 from nearkin.stages.documents.extraction.kinds import is_ocr
-from nearkin.stages.documents.members import place_text
-from nearkin.stages.documents.origin import NO_TEXT
+from nearkin.stages.documents.members import NO_TEXT, place_text
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.origins import with_exceptions

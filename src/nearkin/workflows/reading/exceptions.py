@@ -19,8 +19,7 @@ from nearkin.runs.files import published
 from nearkin.stages.documents.encodings import kind_of_plain
 from nearkin.stages.documents.faults import reason_of, sentence_of
 from nearkin.stages.documents.formats import FORMATS
-from nearkin.stages.documents.formats.whole_file import WholeFile
-from nearkin.stages.documents.origin import NO_TEXT
+from nearkin.stages.documents.members import NO_TEXT
 from nearkin.stages.documents.preparing import ONLY_IGNORED, ONLY_NUMBERS, ORIGIN, PARENT
 from nearkin.stages.documents.sources import Source
 
@@ -169,7 +168,7 @@ def exception_lines(
     for one in found:
         own: tuple[object, ...] = (one.kind, one.sha256, one.size_bytes)
         if one.kind is None and (file := files.get(one.source)) is not None and file.format in FORMATS:
-            kind = "text" if file.format == WholeFile.name else file.format
+            kind = "text" if file.format == "file" else file.format
             own = (kind_of_plain(kind, one.exception), file.sha256, file.size_bytes)
         told = (one.given_id, one.parent, one.exception, str(one.is_partial).lower(), one.sentence)
         lines.append((*told, *own, names[one.source], one.line, one.doc_id))

@@ -10,15 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nearkin.errors import DocumentError
-from nearkin.stages.documents.compression import compression_of
 from nearkin.stages.documents.extraction.kinds import is_extracted
-from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, FORMATS
-from nearkin.stages.documents.formats.extracted import Extracted
-from nearkin.stages.documents.formats.whole_file import WholeFile
+from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.head import HEAD_BYTES, Head
-from nearkin.stages.documents.kept_memory import keep_memory
+from nearkin.stages.documents.readers.whole_file import WholeFile
 from nearkin.stages.documents.sources import Source
-from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.streams import ByteStream, compression_of, keep_memory
 
 if TYPE_CHECKING:
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
@@ -84,8 +82,8 @@ class AheadOfReading:
         while self._n_seen <= index or (self._n_seen < last and self._has_room):
             file = self._ahead[self._n_seen] = _looked_into(self._sources[self._n_seen])
             form = FORMATS[file.source.format]
-            if isinstance(form, Extracted):
-                self._begun[self._n_seen] = self._submit(file.source, form.kind)
+            if form.is_extracted:
+                self._begun[self._n_seen] = self._submit(file.source, form.reader.kind)
             self._n_seen += 1
 
     @property
@@ -139,11 +137,11 @@ def _looked_into(source: Source) -> FileToRead:
         return FileToRead(source)  # reported when it is read
     if is_extracted(head, source.name):
         return FileToRead(replace(source, format="document"))
-    form = text_format_of(source.name, head)
-    return FileToRead(source if form is None else replace(source, format=form.name), content=content)
+    text_format = text_format_of(source.name, head)
+    return FileToRead(source if text_format is None else replace(source, format=text_format), content=content)
 
 
-def text_format_of(name: str, data: bytes) -> WholeFile | None:
+def text_format_of(name: str, data: bytes) -> str | None:
     """Return the format of a text file by its suffix, or else by its beginning; None if its content is the text.
 
     Parameters
@@ -152,26 +150,24 @@ def text_format_of(name: str, data: bytes) -> WholeFile | None:
     data : bytes
         Its beginning, in UTF-8 or with a byte order mark.
     """
-    found = {one.name: one for one in FORMATS.values() if isinstance(one, WholeFile) and _converts(one)}
-    if not found:  # without a format of one's own
-        return None
+    formats = [one for one in FORMATS.values() if one.holds == "one document" and one.name != "file"]
     suffix = os.path.splitext(name.lower())[1]
     if suffix:
-        return found.get(FORMAT_OF_SUFFIX.get(suffix, ""))
+        return next((one.name for one in formats if suffix in one.suffixes), None)
     try:
         text = ByteStream(io.BytesIO(data[:HEAD_BYTES]), "none").read(HEAD_BYTES)
     except StreamFault:
         return None
     head = Head(data=text, compression="none", is_all=len(data) < HEAD_BYTES)
-    return next((one for one in found.values() if one.is_begun_by(head)), None)
+    return next((one.name for one in formats if one.reader.begins(head)), None)
 
 
 def by_text_formats(nodes: Iterator[ExtractedNode]) -> Iterator[ExtractedNode]:
     """Yield what a worker extracted; convert unchanged texts by the formats of their names."""
     for node in nodes:
         is_text = node.origin.kind == "text" and node.text is not None and node.origin.exception is None
-        form = text_format_of(node.name or "", node.text or b"") if is_text else None
-        yield node if form is None else _by_format(node, form)
+        name = text_format_of(node.name or "", node.text or b"") if is_text else None
+        yield node if name is None else _by_format(node, FORMATS[name].reader)
 
 
 def _by_format(node: ExtractedNode, form: WholeFile) -> ExtractedNode:
@@ -180,7 +176,3 @@ def _by_format(node: ExtractedNode, form: WholeFile) -> ExtractedNode:
     except (ValueError, DocumentError) as error:
         origin = replace(node.origin, exception="damaged", sentence=str(error).rstrip("."))
         return replace(node, text=None, origin=origin)
-
-
-def _converts(form: WholeFile) -> bool:
-    return type(form).text_of is not WholeFile.text_of

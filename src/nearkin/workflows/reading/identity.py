@@ -19,8 +19,7 @@ from nearkin.runs.files import read_work_json, write_work_json
 from nearkin.runs.progress import Meter
 from nearkin.runs.run import JobRun
 from nearkin.stages.documents.digest import file_sha256
-from nearkin.stages.documents.formats import FORMATS, StoredFormat, holding
-from nearkin.stages.documents.formats.load_file import LoadFile
+from nearkin.stages.documents.formats import FORMATS, StoredFormat
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.resources import Resources
@@ -74,10 +73,12 @@ class SourceRecord:
             return cls(source=source, encoding=encoding)
         if source.path == STDIN or not stat.S_ISREG(found.st_mode):
             return cls(source=source, encoding=encoding)
-        form = FORMATS.get(source.format)
         return cls(
             source=replace(source, size_bytes=found.st_size),
-            changed_ns=max(found.st_mtime_ns, form.latest_change(source) if isinstance(form, LoadFile) else 0),
+            changed_ns=max(
+                found.st_mtime_ns,
+                _latest_change_of_texts(source),
+            ),
             noted_ns=found.st_ctime_ns,
             encoding=encoding,
         )
@@ -108,7 +109,7 @@ class SourceRecord:
     @property
     def has_many_documents(self) -> bool:
         """Whether this is not a file of a single document."""
-        return holding(self.source.format) != "one document"
+        return self.is_stored or FORMATS[self.source.format].holds != "one document"
 
     @property
     def file(self) -> InputFile:
@@ -196,11 +197,19 @@ def _digest(record: SourceRecord) -> str | None:
         return None
 
 
+def _latest_change_of_texts(source: Source) -> int:
+    if source.format != "load-file":
+        return 0
+    changed_ns: int = FORMATS["load-file"].reader.latest_change(source)
+    return changed_ns
+
+
 def texts_sha256(source: Source, encoding: str) -> str | None:
     """Return the SHA-256 of the texts in the files that a load file names; None if it is no load file or names none."""
-    form = FORMATS.get(source.format)
-    is_file = isinstance(form, LoadFile) and source.path != STDIN
-    return form.digest_of_texts(source, encoding) if is_file else None  # type: ignore[union-attr]
+    if source.format != "load-file" or source.path == STDIN:
+        return None
+    digest: str | None = FORMATS["load-file"].reader.digest_of_texts(source, encoding)
+    return digest
 
 
 def digested_sides(

@@ -22,11 +22,11 @@ from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.faults import problem_of
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
-from nearkin.stages.documents.formats.extracted import Extracted
+from nearkin.stages.documents.head import unreadable
 from nearkin.stages.documents.members import InnerDocument
 from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.readers.extracted import Extracted
 from nearkin.stages.documents.rows import IdType, RowList, one_batch
-from nearkin.stages.documents.sniffing import unreadable
 from nearkin.stages.documents.source import OpenedSource, Source, no_check
 from nearkin.workflows.reading.extracting import FileToRead, ahead_of_reading
 
@@ -173,7 +173,7 @@ class LooseFilesInput:
         self, file: FileToRead, nodes: Iterator[ExtractedNode], progress: Progress
     ) -> Iterator[InnerDocument]:
         """Yield what workers extracted from a file."""
-        form = cast("Extracted", FORMATS[file.source.format])
+        form = cast("Extracted", FORMATS[file.source.format].reader)
         opened = OpenedSource(
             source=file.source,
             raw=io.BytesIO(),  # a worker reads the file

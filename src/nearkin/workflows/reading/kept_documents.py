@@ -25,11 +25,10 @@ from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, damage_of, read_results
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.checking import check_columns, check_has_columns
-from nearkin.stages.documents.formats import StoredFormat, is_kept_as_it_is
-from nearkin.stages.documents.rows import escaped_as
+from nearkin.stages.documents.formats import FORMATS, StoredFormat
+from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import Source
+from nearkin.stages.documents.sources import Source, check_columns
 from nearkin.workflows.reading.identity import SourceRecord, SourceRecords, changed
 from nearkin.workflows.reading.inputs import (
     FileInput,
@@ -185,7 +184,7 @@ class KeptDocuments:
                 batch["origin"],
             ]
             fields = [DOCUMENTS_SCHEMA.field(0).with_type(self.ids.type), *list(DOCUMENTS_SCHEMA)[1:]]
-            yield escaped_as(pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)), batch)
+            yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
 class KeptNames:
@@ -238,7 +237,7 @@ def _with_column(one: Input, keep_column: str) -> Input:
         check_has_columns(one.names[0], one.sources[0].format)
     if not isinstance(one, FileInput):
         return one
-    check_columns([one.source], keep_column=keep_column, encoding=one.encoding)
+    check_columns([one.source], {"keep": keep_column}, encoding=one.encoding)
     return replace(one, keep_column=keep_column)
 
 
@@ -252,7 +251,7 @@ def _files(directory: Path, manifest: DedupManifest, rows: I64) -> tuple[Sequenc
     files = []
     for one in manifest.kept:
         of_input = inputs[one.input]
-        if not is_kept_as_it_is(of_input.format):
+        if not (of_input.format in FORMATS and FORMATS[of_input.format].is_copied):
             of_input = replace(of_input, format="jsonl", text="text", id="id")
         if n := int(n_kept[one.input]):
             path = str(directory / one.path)

@@ -17,11 +17,9 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.documents.extraction.kinds import declared_kind
 from nearkin.stages.documents.faults import sentence_of
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats import is_of_documents
-from nearkin.stages.documents.formats.tables import table_begun_by
-from nearkin.stages.documents.members import BETWEEN
+from nearkin.stages.documents.formats import is_of_documents, table_begun_by
+from nearkin.stages.documents.members import BETWEEN, UNKNOWN_FILE, KnownFile, Origin
 from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.origin import UNKNOWN_FILE, KnownFile, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.reading.extracting import recognised_format

@@ -16,10 +16,9 @@ from nearkin.nouns import counted, first_of
 from nearkin.paths import STDIN, printable
 from nearkin.runs.finished import HOW_TO_FINISH, MANIFEST, TABLES, manifest_if_any
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import Source, SourceSet, resolve_sources
+from nearkin.stages.documents.sources import Source, SourceSet, check_columns, resolve_sources
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.texts import Texts
 
@@ -198,7 +197,7 @@ class ReadingRequest:
             A column is missing or unusable.
         """
         files = [source for source in sources if not isinstance(source, StoredSource)]
-        check_columns(files, keep_column=keep_column, encoding=self.encoding, stdin=self.stdin)
+        check_columns(files, {"keep": keep_column}, encoding=self.encoding, stdin=self.stdin)
         for source in sources:
             if isinstance(source, StoredSource):
                 source.documents.keeping(keep_column, source.name)

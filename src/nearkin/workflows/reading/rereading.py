@@ -21,7 +21,6 @@ from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import StoredFormat, is_of_documents
 from nearkin.stages.documents.not_read import NotRead
-from nearkin.stages.documents.rows import taken
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.workflows.reading.identity import (
@@ -184,7 +183,7 @@ def _of_input(
         if wanted is None:
             yield here, batch, one.names[0]
         elif len(found := wanted[slice(*np.searchsorted(wanted, [here[0], here[-1] + 1]))]):
-            yield found, taken(batch, np.searchsorted(here, found)), one.names[0]
+            yield found, batch.take(pa.array(np.searchsorted(here, found))), one.names[0]
     if n_read != len(rows):
         raise changed(one.names[0] if len(one.names) == 1 else f"One of {first_of(one.names, _SHOWN)}")
 

@@ -16,14 +16,13 @@ from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted, one_of
 from nearkin.stages.documents.columns import listed_columns
-from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16, why_not_utf8
+from nearkin.stages.documents.encodings import check_encoding, is_told_by_line, looks_like_utf16, why_not_utf8
+from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats.load_file import NAME
+from nearkin.stages.documents.head import head_of_file, unreadable
 from nearkin.stages.documents.load_files.columns import columns_of, is_for_review
-from nearkin.stages.documents.load_files.reading import stream_encoding
 from nearkin.stages.documents.load_files.records import Dialect, LoadRecord, dialect_of, fallback, names_in, records_of
-from nearkin.stages.documents.sniffing import head_of_file, unreadable
-from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.streams import ByteStream
 
 # in lower case, with blanks for "_" and "-"; the first name of an id column found is used
 _NAMES_OF_IDS = (
@@ -258,7 +257,7 @@ def load_file_rows(path: Path, encoding: str = "utf-8") -> list[tuple[int, list[
         return None
     try:
         with open(path, "rb", buffering=0) as raw:
-            stream = ByteStream(raw, head.compression, encoding=stream_encoding(encoding))
+            stream = ByteStream(raw, head.compression, encoding="utf-8" if is_told_by_line(encoding) else encoding)
             return list(_values_of(path, records_of(stream, dialect, encoding=fallback(encoding)), dialect.newline))
     except OSError as error:
         raise unreadable(name, error) from error
@@ -282,7 +281,7 @@ def _is_load_file(path: Path, dialect: Dialect, names: list[str]) -> bool:
     """
     if dialect.is_csv:
         return False
-    return bool(dialect.newline) or (len(names) > 1 and by_suffix(path.name)[0] == NAME)
+    return bool(dialect.newline) or (len(names) > 1 and by_suffix(path.name)[0] == "load-file")
 
 
 def _values_of(path: Path, records: Iterator[LoadRecord], newline: str) -> Iterator[tuple[int, list[str]]]:

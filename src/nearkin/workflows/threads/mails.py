@@ -17,8 +17,8 @@ from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.mail.inclusive import originals_of
 from nearkin.stages.documents.mail.threads import NamedMail
+from nearkin.stages.documents.members import MailHeaders, Origin
 from nearkin.stages.documents.normalisation import AS_IT_CAME
-from nearkin.stages.documents.origin import MailHeaders, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.workflows.dedup.origins import Origins, find_origins
 from nearkin.workflows.reading.texts import TextBatch, Texts, check_readable, with_distinct_names

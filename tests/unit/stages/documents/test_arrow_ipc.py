@@ -16,10 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.errors import NearkinError, SourceError, TruncatedInputError
-from nearkin.stages.documents.checking import check_columns
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import Source, resolve_sources
+from nearkin.stages.documents.sources import Source, check_columns, resolve_sources
 from nearkin.stages.documents.tables import read_table
 from unit.stages.documents.conftest import rows_of
 
@@ -82,7 +81,7 @@ def test_the_rows_are_those_of_parquet(tmp_path: Path, write: Write, compression
         (tmp_path / name).write_bytes(write(TABLE, compression))
         source = only(tmp_path / name)
         assert (source.format, source.text, source.id) == ("arrow", "text", "id")
-        check_columns([source], keep_column="score")
+        check_columns([source], {"keep": "score"})
         consumed: list[int] = []
         assert rows_of(list(read_batches(source, progress=consumed.append))) == expected
         assert sum(consumed) == source.size_bytes
@@ -109,7 +108,7 @@ def test_views_and_dictionaries_of_views_serve_as_every_column(
         path = tmp_path / f"{write.__name__}.arrow"
         path.write_bytes(write(table))
         source = only(path)
-        check_columns([source], keep_column="at")
+        check_columns([source], {"keep": "at"})
         batches.append(list(read_batches(source, keep_column="at")))
     for some in batches:
         assert rows_of(some) == [*expected, ("a", b"one", 4, None)]

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents import record_runs
+from nearkin.stages.documents.readers import record_runs
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.column_samples import sample_of_records, sample_of_table
-from nearkin.stages.documents.columns import choose_columns
+from nearkin.stages.documents.columns import choose_columns, sample_of_records, sample_of_table
 from nearkin.stages.documents.sources import resolve_sources
 
 LONG = "a sentence of some words, which is a text of its own"

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from nearkin.errors import OutputError
 from nearkin.formats import zstd
 from nearkin.records import Bool
-from nearkin.stages.documents import packing
 from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.readers import delimited
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.workflows.dedup import kept_corpus
@@ -80,7 +80,7 @@ def test_csv_keeps_header_and_records(
     rows = [line for batch in read_batches(sources[0]) for line in batch["line"].to_pylist()]
     lines = [line for line, (_, is_kept) in zip(rows, records, strict=True) if is_kept]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "_BLOCK_BYTES", block)
+        patch.setattr(delimited, "_COPIED_BYTES", block)
         (written,) = kept_files(sources, lines_kept(*lines), tmp_path / "out")
     found = list(csv.reader(io.StringIO(written.read_bytes().decode(), newline="")))
     assert found == [["text", "n"], *([text, str(is_kept)] for text, is_kept in records if is_kept)]
@@ -157,7 +157,7 @@ def test_nothing_half_written_is_left(tmp_path: Path, monkeypatch: pytest.Monkey
     def full(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(type(kept_corpus.FORMATS["lines"]), "copy", full)
+    monkeypatch.setattr(type(kept_corpus.FORMATS["lines"].reader), "copy", full)
     with pytest.raises(OutputError, match=r"Cannot write .*out/a.txt: the disk is full;"):
         write_kept(sources, lines_kept(1), tmp_path / "out")
     assert os.listdir(tmp_path / "out") == ["a.txt"]

@@ -91,7 +91,7 @@ def test_a_bomb_of_one_line_is_passed_over(encoding: str) -> None:
             held.append(len(self._left))
             return n
 
-    from nearkin.stages.documents.jsonl import read_jsonl
+    from nearkin.stages.documents.readers.jsonl import read_jsonl
 
     stream = Watched(raw, "zstd", encoding=encoding, max_line_bytes=1 << 20)
     batches = list(

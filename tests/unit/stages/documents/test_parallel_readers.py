@@ -8,7 +8,7 @@ import io
 import pytest
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.lines import read_plain_lines
+from nearkin.stages.documents.readers.lines import read_plain_lines
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.tmx import TmxReader
 

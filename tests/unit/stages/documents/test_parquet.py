@@ -101,7 +101,7 @@ def test_keep_values_are_numbers(
 
 def test_a_keep_column_of_strings_is_refused(read_table_file: Callable[..., list[Row]]) -> None:
     table = pa.table({"text": ["a"], "n": ["1"]})
-    with pytest.raises(SourceError, match="The column 'n' holds string, such as '1'"):
+    with pytest.raises(SourceError, match="The column 'n' holds "):
         read_table_file(table, keep="n")
     with pytest.raises(SourceError, match=r"no column 'm'. The columns are: text, n"):
         read_table_file(table, keep="m")

@@ -225,7 +225,7 @@ def test_an_unreadable_file_is_refused(folder: Path, monkeypatch: pytest.MonkeyP
         raise PermissionError(13, "Permission denied")
 
     write("a.jsonl", JSONL)
-    monkeypatch.setattr("nearkin.stages.documents.sniffing.open", refuse, raising=False)
+    monkeypatch.setattr("nearkin.stages.documents.head.open", refuse, raising=False)
     with pytest.raises(SourceError, match=r"Cannot open .*a.jsonl: Permission denied. Give yourself permission"):
         resolve_sources(["a.jsonl"])
 

@@ -100,7 +100,7 @@ def test_keep_values() -> None:
     for table in (pa.table(COLUMNS), pl.DataFrame(COLUMNS), pa.table(COLUMNS).to_pylist()):
         (batch,) = read_table(table, keep_column="n")
         assert batch["keep_value"].to_pylist() == [0.5, None, 2.0]
-    with pytest.raises(SourceError, match="The column 'body' holds string"):
+    with pytest.raises(SourceError, match="The column 'body' holds "):
         next(read_table(pa.table(COLUMNS), keep_column="body"))
 
 

@@ -12,8 +12,7 @@ from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionL
 from nearkin.stages.documents.extraction.nodes import ExtractedNode
 from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
 from nearkin.stages.documents.faults import problem_of
-from nearkin.stages.documents.members import InnerDocument, MemberIds
-from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.members import InnerDocument, MemberIds, Origin
 
 
 def documents_of(

@@ -9,9 +9,9 @@ import struct
 from functools import lru_cache
 from typing import Final
 
-from nearkin.stages.documents.compression import compression_of
 from nearkin.stages.documents.extraction.reading import ARCHIVE_FAULTS, Blob
 from nearkin.stages.documents.foreign import COMPOUND_FILE, foreign
+from nearkin.stages.documents.streams import compression_of
 
 KIND_OF_SUFFIX: Final = {
     ".pdf": "pdf", ".docx": "docx", ".docm": "docx", ".dotx": "docx", ".dotm": "docx", ".doc": "doc", ".dot": "doc",

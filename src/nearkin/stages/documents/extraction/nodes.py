@@ -15,7 +15,7 @@ import msgspec
 
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.faults import Reason
-from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.members import Origin
 
 MAX_TEXT_BYTES = 1 << 30
 _MAX_MESSAGE_BYTES = MAX_TEXT_BYTES + (16 << 20)

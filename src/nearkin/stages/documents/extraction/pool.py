@@ -38,8 +38,8 @@ from nearkin.stages.documents.extraction.ocr import language_data
 from nearkin.stages.documents.extraction.reading import LanguageData, is_out_of_memory, too_much_memory
 from nearkin.stages.documents.extraction.sandbox import Sandbox
 from nearkin.stages.documents.faults import Reason
-from nearkin.stages.documents.kept_memory import keep_memory
-from nearkin.stages.documents.origin import Origin
+from nearkin.stages.documents.members import Origin
+from nearkin.stages.documents.streams import keep_memory
 
 _IN_FLIGHT = 4
 """Files that a worker has at a time: the one that it reads, and the next ones."""

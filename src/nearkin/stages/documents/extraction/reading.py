@@ -18,7 +18,7 @@ from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
 from nearkin.stages.documents.faults import Reason
-from nearkin.stages.documents.origin import MailHeaders
+from nearkin.stages.documents.members import MailHeaders
 
 HEAD_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20

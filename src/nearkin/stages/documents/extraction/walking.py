@@ -13,7 +13,6 @@ from importlib import import_module
 from typing import IO
 
 from nearkin.nouns import counted
-from nearkin.stages.documents.compression import compression_of, unpacked
 from nearkin.stages.documents.extraction.kinds import OFFICE, declared_kind, extractor_of, kind_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.mail import is_single
@@ -33,7 +32,8 @@ from nearkin.stages.documents.extraction.reading import (
     too_much_memory,
 )
 from nearkin.stages.documents.faults import StreamFault
-from nearkin.stages.documents.origin import NO_TEXT, Origin
+from nearkin.stages.documents.members import NO_TEXT, Origin
+from nearkin.stages.documents.streams import compression_of, unpacked
 
 Timed = Callable[[], AbstractContextManager[object]]
 """Start the time limit of one step; when the time is over, the process ends."""

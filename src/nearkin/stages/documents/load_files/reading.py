@@ -14,8 +14,7 @@ import pyarrow as pa
 from nearkin.errors import SourceError
 from nearkin.paths import STDIN
 from nearkin.stages.documents.columns import check_unique, missing_column
-from nearkin.stages.documents.delimited import named
-from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
+from nearkin.stages.documents.encodings import is_utf8
 from nearkin.stages.documents.head import SAMPLE_RECORDS, head_of_stream
 from nearkin.stages.documents.load_files.columns import columns_of, holds_paths, parent_in
 from nearkin.stages.documents.load_files.records import (
@@ -27,16 +26,11 @@ from nearkin.stages.documents.load_files.records import (
     records_of,
 )
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder
-from nearkin.stages.documents.rows import IdType, RowList, integers_or_strings, one_batch
+from nearkin.stages.documents.rows import IdType, RowList, integers_or_strings, named, one_batch
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 
 _BATCH_RECORDS = 4_096
-
-
-def stream_encoding(encoding: str) -> str:
-    """Return the encoding in which the whole file is decoded: fields are judged one by one unless it is wide."""
-    return "utf-8" if is_told_by_line(encoding) else encoding
 
 
 def dialect_in(stream: ByteStream, name: str) -> Dialect:

@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
+from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
-from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.streams import ByteStream
 
 SEPARATOR, QUALIFIER, NEWLINE = "\x14", "þ", "®"
 _CSV_QUALIFIER, _CSV_SEPARATORS = '"', ",;\t|"

@@ -11,7 +11,7 @@ from email.message import Message
 from email.utils import mktime_tz, parsedate_tz
 from quopri import decodestring
 
-from nearkin.stages.documents.origin import MailHeaders
+from nearkin.stages.documents.members import MailHeaders
 
 _BETWEEN_ADDRESSES = re.compile(r"[\s<>()\[\],;:\"]+")
 _ADDRESSED = ("from", "sender", "reply-to", "to", "cc")

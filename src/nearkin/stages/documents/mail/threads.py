@@ -17,7 +17,7 @@ from typing import Literal
 
 from nearkin.stages.documents.mail.headers import addresses_of
 from nearkin.stages.documents.mail.inclusive import Quotations
-from nearkin.stages.documents.origin import MailHeaders
+from nearkin.stages.documents.members import MailHeaders
 
 LinkSource = Literal["headers", "another mail", "subject"]
 LINK_SOURCES: tuple[LinkSource, ...] = ("headers", "another mail", "subject")

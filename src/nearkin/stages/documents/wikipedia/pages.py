@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
-from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.wikipedia.wikitext import HIDDEN
 from nearkin.stages.documents.xml_stream import guarded_parser, parse
 

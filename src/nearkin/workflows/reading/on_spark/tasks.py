@@ -24,7 +24,6 @@ from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
-from nearkin.stages.documents.formats.extracted import Extracted
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.identity import RecordsByPath, SourceRecord
@@ -148,7 +147,7 @@ class TaskInput:
             one = replace(one, sources=tuple(map(_absolute, one.sources)), n_workers=1)  # a task has one processor
         else:
             one = replace(one, source=_absolute(one.source))
-        is_extracted = any(isinstance(FORMATS[source.format], Extracted) for source in _sources(one))
+        is_extracted = any(FORMATS[source.format].is_extracted for source in _sources(one))
         seen = tuple(
             found if digest is None or found is None else replace(found, noted_ns=digest.noted_ns)
             for found, digest in zip([Seen.of(source.path) for source in _sources(one)], known, strict=True)

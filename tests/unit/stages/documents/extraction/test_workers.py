@@ -30,7 +30,7 @@ from nearkin.stages.documents.extraction.nodes import (
     node_of,
 )
 from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract, WorkerProcess
-from nearkin.stages.documents.origin import MailHeaders, Origin
+from nearkin.stages.documents.members import MailHeaders, Origin
 
 PROSE = Prose(20)
 

@@ -8,8 +8,8 @@ import pytest
 
 import nearkin
 from nearkin.errors import SourceError
+from nearkin.stages.documents.foreign import is_image_list
 from nearkin.stages.documents.load_files.columns import columns_of, parent_in
-from nearkin.stages.documents.markup import is_image_list
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import SourceSet, resolve_sources

@@ -18,7 +18,7 @@ from nearkin.stages.documents.mail.headers import (
     sent_at_of,
 )
 from nearkin.stages.documents.mail.threads import base_subject
-from nearkin.stages.documents.origin import MailHeaders
+from nearkin.stages.documents.members import MailHeaders
 
 WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N")), min_size=1, max_size=30)
 

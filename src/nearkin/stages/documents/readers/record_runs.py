@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.records import I64
+from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
-from nearkin.stages.documents.streams import ByteStream, StreamFault
+from nearkin.stages.documents.streams import ByteStream
 
 _WINDOW_BYTES = 1 << 14
 QUOTE, _CR, _LF = ord('"'), ord("\r"), ord("\n")

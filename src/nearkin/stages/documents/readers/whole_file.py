@@ -4,58 +4,45 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, BinaryIO
+from typing import IO
+
+import pyarrow as pa
 
 from nearkin.errors import DocumentError
 from nearkin.paths import STDIN
+from nearkin.stages.documents import encodings
 from nearkin.stages.documents.faults import RecordFault, StreamFault, reason_of, sentence_of
-from nearkin.stages.documents.formats.format import Format, stream_of
-from nearkin.stages.documents.formats.tables import table_begun_by
+from nearkin.stages.documents.foreign import foreign
+from nearkin.stages.documents.formats import table_begun_by
 from nearkin.stages.documents.head import empty_stdin, head_of_stream
+from nearkin.stages.documents.reader import Reader, RowMask, stream_of
+from nearkin.stages.documents.rows import RowList, without_illegible
 from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.source import OpenedSource, Source
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from nearkin.stages.documents.streams import ByteStream, Progress
-    from nearkin.stages.documents.table_columns import RowMask
+from nearkin.stages.documents.streams import ByteStream
 
 _BLOCK_BYTES, _PIECE_BYTES = 8 << 20, 1 << 20
 
 
-class WholeFile(Format):
+class WholeFile(Reader):
     r"""The whole file is a document, with its name as the id.
 
-    A subclass is a format of its own; `text_of` converts a file to its text.
+    A subclass is the reader of a format of its own; `text_of` converts a file to its text.
 
     Examples
     --------
     >>> class Transcript(WholeFile):
-    ...     name = "transcript"
-    ...     hint = listed = in_words = "a transcript, without who speaks"
-    ...     suffixes = (".transcript",)
-    ...
     ...     def text_of(self, content: str) -> str:
     ...         return "\n".join(line.partition(": ")[2] for line in content.splitlines())
     >>> Transcript().text_of("A: Good morning.\nB: It is raining.")
     'Good morning.\nIt is raining.'
     """
 
-    name = "file"
-    hint = "a document per file"
-    in_words = "one text document"
-    a_file = "a text file"
-    holds = "one document"
-
-    def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+    def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield one batch of one document, which is decoded when it has been read completely.
 
         A file that breaks off, is too long or is not plain text is a row with its problem.
         """
-        from nearkin.stages.documents.legibility import without_illegible
-        from nearkin.stages.documents.rows import IdType, RowList, one_batch
-
         source = opened.source
         stream = stream_of(opened, "utf-8", is_compression_known=False)  # files of a folder were not inspected before
         if source.path == STDIN and not head_of_stream(stream).data:
@@ -65,7 +52,7 @@ class WholeFile(Format):
             rows.add(1, source.name, self._text(self._held(stream, source), mark, opened.encoding))
         except RecordFault as fault:
             rows.add(1, source.name, problem=str(fault))
-        yield without_illegible(one_batch([rows.piece()], IdType()), opened.encoding, mark)
+        yield without_illegible(rows.batch(), opened.encoding, mark)
 
     def _held(self, stream: ByteStream, source: Source) -> bytes:
         """Return the whole file."""
@@ -87,8 +74,6 @@ class WholeFile(Format):
 
     def _check_begin(self, first: bytes, source: Source) -> None:
         """Refuse a file that is no plain text."""
-        from nearkin.stages.documents.foreign import foreign
-
         if (table := table_begun_by(first)) is not None:
             raise RecordFault("not text", f"{table.a_file}; read it with --format {table.name}")
         kind = foreign(first, source.name)
@@ -97,8 +82,6 @@ class WholeFile(Format):
 
     def _text(self, data: bytes, mark: bytes, encoding: str) -> bytes:
         """Return the text of the document in UTF-8; bytes that are no characters stay, and are found later."""
-        from nearkin.stages.documents import encodings
-
         if mark:
             encoding = dict(encodings.BYTE_ORDER_MARKS)[mark]
             if (problem := encodings.why_not_utf8(data, encoding, mark)) is not None:
@@ -135,9 +118,7 @@ class WholeFile(Format):
         """
         return content
 
-    def copy(
-        self, source: Source, is_kept: RowMask, raw: BinaryIO, file: IO[bytes], progress: Progress, encoding: str
-    ) -> None:
+    def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
         """Copy the file."""
-        shutil.copyfileobj(raw, file, _BLOCK_BYTES)
-        progress(source.size_bytes)
+        shutil.copyfileobj(opened.raw, file, _BLOCK_BYTES)
+        opened.progress(opened.source.size_bytes)

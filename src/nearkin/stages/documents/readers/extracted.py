@@ -1,56 +1,48 @@
-"""Formats of documents that are extracted: office files, PDF, pages, mail, mailboxes, archives."""
+"""Readers of documents that are extracted: office files, PDF, pages, mail, mailboxes, archives."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from nearkin.stages.documents.faults import problem_of
-from nearkin.stages.documents.formats.format import Format
+import pyarrow as pa
+
+from nearkin.stages.documents.faults import StreamFault, problem_of
 from nearkin.stages.documents.members import InnerDocument, MemberIds
+from nearkin.stages.documents.reader import Reader
+from nearkin.stages.documents.rows import RowList
+from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.source import OpenedSource
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
 _BATCH_DOCUMENTS = 2048
-_BLOCK_BYTES = 8 << 20
 
 
-class MembersFormat(Format):
+class MembersReader(Reader):
     """A file that may contain several documents, each with its own id and parent."""
 
-    holds = "documents"
-
-    @abstractmethod
     def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
         """Yield the documents, always in the same order; containers come before their contents.
 
         An unreadable member is a document with a problem. If the file cannot be read any further, it ends with a
         `StreamFault`: the documents before are used.
         """
+        raise NotImplementedError
 
-    def read(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches; a document's line is its number in the file. See `Format`."""
-        from nearkin.stages.documents.rows import IdType, RowList, one_batch
-
+    def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """Yield batches; a document's line is its number in the file. See `Reader`."""
         rows, n_bytes = RowList(), 0
         for number, one in enumerate(self.whole_documents(opened), 1):
             rows.add(number, one.doc_id, one.text, one.problem, parent=one.parent, origin=one.origin)
             n_bytes += len(one.text or b"")
             if n_bytes >= opened.batch_bytes or len(rows.lines) >= _BATCH_DOCUMENTS:
-                yield one_batch([rows.piece()], IdType())
-                rows, n_bytes = RowList(), 0
+                yield rows.batch()
+                n_bytes = 0
         if rows.lines:
-            yield one_batch([rows.piece()], IdType())
+            yield rows.batch()
 
     def whole_documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
         """Yield the documents; a text that is longer than the source allows is a problem, as is a file without any."""
-        from nearkin.stages.documents.rules import too_long
-
         longest = opened.source.max_document_bytes
         for one in self._until_fault(opened):
             if one.text is not None and len(one.text) > longest:
@@ -60,8 +52,6 @@ class MembersFormat(Format):
 
     def _until_fault(self, opened: OpenedSource) -> Iterator[InnerDocument]:
         """Yield the documents; a truncation becomes a document with this problem, because a file never stops a run."""
-        from nearkin.stages.documents.streams import StreamFault
-
         name, n_documents = opened.source.name, 0
         try:
             for one in self.documents(opened):
@@ -76,24 +66,14 @@ class MembersFormat(Format):
             yield InnerDocument(name, problem="empty: it contains no document")
 
 
-class Extracted(MembersFormat):
+class Extracted(MembersReader):
     """Any document; its content decides the kind."""
 
-    name = "document"
-    hint = "office files, PDF, mail, HTML and archives, by their content"
-    listed = "documents (PDF, Word, Excel, PowerPoint, OpenDocument, RTF, EPUB, HTML, mail, ZIP, tar)"
-    in_words = "documents"
-    a_file = "a document whose text is extracted"
-    suffixes: ClassVar[tuple[str, ...]] = (
-        ".pdf", ".docx", ".docm", ".dotx", ".dotm", ".doc", ".dot", ".xlsx", ".xlsm", ".xltx", ".xls", ".xlt", ".pptx",
-        ".pptm", ".ppsx", ".ppt", ".pps", ".odt", ".ott", ".ods", ".odp", ".rtf", ".epub", ".mbox", ".msg", ".pst",
-        ".ost", ".zip", ".tar", ".tgz", ".tbz2", ".txz",
-    )  # fmt: skip
     kind: ClassVar[str | None] = None
     """Kind of every file in this format; None: by its content."""
 
     def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents of a file; see `MembersFormat`."""
+        """Yield the documents of a file; see `MembersReader`."""
         from nearkin.stages.documents.extraction.documents import as_documents, documents_of
         from nearkin.stages.documents.extraction.pool import FileToExtract
 
@@ -109,20 +89,10 @@ class Extracted(MembersFormat):
 class Html(Extracted):
     """Web pages."""
 
-    name = "html"
-    hint = "the text of a page"
-    listed = ""
-    in_words = a_file = "an HTML page"
-    suffixes = (".html", ".htm", ".xhtml")
     kind = "html"
 
 
 class Eml(Extracted):
     """Mails, one per file."""
 
-    name = "eml"
-    hint = "a mail with its attachments"
-    listed = ""
-    in_words = a_file = "a mail"
-    suffixes = (".eml", ".emlx")
     kind = "eml"

@@ -7,6 +7,7 @@ A line is bad only if both refuse it.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
@@ -16,28 +17,109 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json
 from numpy.typing import NDArray
 
 from nearkin.records import I64
-from nearkin.stages.documents.blocks import LineBlock, read_blocks
+from nearkin.stages.documents.columns import ColumnSample, sample_of_records
+from nearkin.stages.documents.faults import RecordFault
+from nearkin.stages.documents.head import SAMPLE_RECORDS, Head
 from nearkin.stages.documents.keeping import KeepColumn
-from nearkin.stages.documents.rows import (
-    IdType,
-    RowList,
-    RowPiece,
-    ids_from_characters,
-    null_positions,
-    one_batch,
-    problem_piece,
-)
+from nearkin.stages.documents.readers.lines import LineBlock, LineReader, read_blocks
+from nearkin.stages.documents.rows import IdType, RowList, RowPiece, ids_from_characters, one_batch, problem_piece
+from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
-from nearkin.stages.documents.text_path import TextPath, has_text, text_in
-from nearkin.stages.documents.values import WrittenNumber, id_of, in_words, text_of
+from nearkin.stages.documents.values import TextPath, WrittenNumber, id_of, in_words, text_in, text_of
 
 _SLOW_LINES = 8
 _FEW_LINES = 64
 _WHITE = b" \t\r\n"
+
+
+class JsonLines(LineReader):
+    """Each line is an object; columns are its members."""
+
+    def begins(self, head: Head) -> bool:
+        """Whether the first line that is not blank begins an object."""
+        lines = head.first_lines
+        return bool(lines) and lines[0].lstrip().startswith(b"{")
+
+    def problem(self, head: Head) -> str | None:
+        """Return the problem of a JSON array, or of objects in several lines: neither is JSON Lines."""
+        first, second = ([line.strip() for line in head.first_lines[:2]] + [b"", b""])[:2]
+        if first.startswith(b"{") and first.endswith((b"{", b"[", b",")) and second.startswith(b'"'):
+            return (
+                "each line must be one JSON object, but the first object has several lines. Turn it into JSON Lines, "
+                "for example with: jq -c ."
+            )
+        if not head.data.lstrip().startswith(b"["):
+            return None
+        return (
+            "this is one JSON array instead of one object per line. "
+            "Turn it into JSON Lines, for example with: jq -c '.[]'"
+        )
+
+    def sample(self, source: Source, head: Head) -> ColumnSample | None:
+        """Return the columns of the objects in the first lines, and of the visible part of an incomplete line."""
+        records = list(_first_objects(head))
+        return sample_of_records(records, is_partial=head.is_cut_record) if records else None
+
+    def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """Yield batches of documents, one for each block that is not entirely blank."""
+        source = opened.source
+        return read_jsonl(
+            stream,
+            text="text" if source.text is None else source.text,
+            doc_id=source.id,
+            keep=opened.keep,
+            carry=opened.carry,
+            batch_bytes=opened.batch_bytes,
+            max_document_bytes=source.max_document_bytes,
+        )
+
+
+def _first_objects(head: Head) -> Iterator[dict[str, object]]:
+    """Yield the objects in the first lines, and the visible part of an incomplete line."""
+    n_found = 0
+    for line in head.lines:
+        if not line.strip():
+            continue
+        characters = line.decode("utf-8", "replace")
+        try:
+            record = json.loads(characters)
+        except (ValueError, RecursionError):
+            record = dict(_first_members(characters)) if not n_found else None
+        if isinstance(record, dict) and record:
+            yield record
+            n_found += 1
+        if n_found == SAMPLE_RECORDS:
+            return
+
+
+def _first_members(characters: str) -> Iterator[tuple[str, object]]:
+    """Yield the members of an object up to the end of an incomplete line.
+
+    >>> list(_first_members('{"id": 7, "text": "It was a'))
+    [('id', 7), ('text', 'It was a')]
+    """
+    decoder = json.JSONDecoder()
+    place = 0
+    while opening := re.compile(r'\s*[{,]\s*(?=")').match(characters, place):
+        try:
+            key, place = decoder.raw_decode(characters, opening.end())
+            colon = re.compile(r"\s*:\s*").match(characters, place)
+            if colon is None:
+                return
+        except (ValueError, RecursionError):
+            return
+        try:
+            value, place = decoder.raw_decode(characters, colon.end())
+        except (ValueError, RecursionError):
+            if characters.startswith('"', colon.end()):
+                yield key, characters[colon.end() + 1 :]
+            return
+        yield key, value
 
 
 @dataclass(slots=True)
@@ -108,7 +190,7 @@ def read_jsonl(
     *,
     text: str,
     doc_id: str | None,
-    keep: KeepColumn | None,
+    keep: KeepColumn | None = None,
     batch_bytes: int,
     max_document_bytes: int,
     carry: Sequence[str] = (),
@@ -176,7 +258,7 @@ def _read_lines(lines: _JsonLines, wanted: _Wanted) -> Iterator[RowPiece]:
     if piece is not None:
         yield piece
     elif len(lines) <= _SLOW_LINES or wanted.is_inside:
-        yield _read_slow(lines, wanted)
+        yield from _read_slow(lines, wanted)
     else:
         for first, stop in pairwise((0, len(lines) // 2, len(lines))):
             yield from _read_lines(lines.part(first, stop), wanted)
@@ -214,10 +296,10 @@ def _types_to_carry(lines: _JsonLines, names: Sequence[str]) -> Mapping[str, pa.
     """Return the types of carried columns: that of the first value of each in the first lines."""
     types = dict[str, pa.DataType]()
     for index in range(min(len(lines), _FEW_LINES) if names else 0):
-        record = _load(lines.line(index)).value
-        for name, value in record.items() if isinstance(record, dict) else ():
-            if name in names and value is not None:
-                types.setdefault(name, pa.int64() if isinstance(value, int) else pa.binary())
+        with contextlib.suppress(RecordFault):
+            for name, value in _record(lines.line(index))[0].items():
+                if name in names and value is not None:
+                    types.setdefault(name, pa.int64() if isinstance(value, int) else pa.binary())
         if len(types) == len(names):
             break
     return {name: types.get(name, pa.binary()) for name in names}
@@ -266,43 +348,40 @@ def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:
 def _why_null(lines: _JsonLines, texts: pa.Array, text: str) -> pa.Array:
     """Return, for each null text, whether the key is missing or null."""
     problems: list[str | None] = [None] * len(lines)
-    for index in null_positions(texts):
-        record = _load(lines.line(index)).value
-        problems[index] = no_key(text) if isinstance(record, dict) and text not in record else "empty: the text is null"
+    for index in np.flatnonzero(pc.is_null(texts).to_numpy(zero_copy_only=False)).tolist():
+        try:
+            text_of(text_in(_record(lines.line(index))[0], text, of="the object"))
+        except RecordFault as fault:
+            problems[index] = str(fault)
     return pa.array(problems, pa.large_string())
 
 
-def no_key(text: str) -> str:
-    """Return the problem of an object without the key of the text."""
-    return f"no such column: the object has no key {text!r}"
-
-
-def _read_slow(lines: _JsonLines, wanted: _Wanted) -> RowPiece:
-    """Read lines one by one; each bad one becomes a row with its problem."""
+def _read_slow(lines: _JsonLines, wanted: _Wanted) -> Iterator[RowPiece]:
+    """Yield lines read one by one; each bad one becomes a row with its problem."""
     rows = RowList()
     for index in range(len(lines)):
-        number, loaded = int(lines.numbers[index]), _load(lines.line(index))
-        if loaded.problem is not None:
+        number, line = int(lines.numbers[index]), lines.line(index)
+        try:
+            record, is_utf8 = _record(line)
+        except RecordFault as fault:
             part = lines.part(index, index + 1)
             alone = _read_fast(part, wanted) if part.looks_whole else None
             if alone is None:
-                rows.add(number, problem=loaded.problem)
+                rows.add(number, problem=str(fault))
             else:
-                rows.extend(alone)
+                yield from (rows.piece(), alone)
+                rows = RowList()
             continue
-        record = loaded.value
-        if not isinstance(record, dict):
-            rows.add(number, problem=f"damaged: not a JSON object but {in_words(record)}")
-            continue
-        if has_text(record, wanted.text):
-            text, problem = text_of(text_in(record, wanted.text), is_utf8=loaded.is_utf8)
-        else:
-            text, problem = None, no_key(wanted.text)
-        doc_id = None if wanted.doc_id is None else _id_of(record.get(wanted.doc_id), is_utf8=loaded.is_utf8)
-        carried = [_id_of(record.get(name), is_utf8=loaded.is_utf8) for name in wanted.carry]
+        doc_id = None if wanted.doc_id is None else _id_of(record.get(wanted.doc_id), is_utf8=is_utf8)
+        carried = [_id_of(record.get(name), is_utf8=is_utf8) for name in wanted.carry]
         keep_value = None if wanted.keeper is None else wanted.keeper.of_value(record.get(wanted.keeper.name))
+        text, problem = None, None
+        try:
+            text = text_of(text_in(record, wanted.text, of="the object"), is_utf8=is_utf8)
+        except RecordFault as fault:
+            problem = str(fault)
         rows.add(number, doc_id, text, problem, keep_value, carried=carried)
-    return rows.piece()
+    yield rows.piece()
 
 
 def _id_of(value: object, *, is_utf8: bool) -> int | str | bytes | None:
@@ -317,32 +396,31 @@ def _with_bytes(characters: str) -> bytes:
     return escaped.encode("utf-8", "surrogateescape")
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
-    """The content of one line, or the reason why it has none."""
+def _record(line: bytes) -> tuple[dict[str, object], bool]:
+    """Parse one line with Python's ``json``, and return whether it is UTF-8; other bytes become surrogates.
 
-    value: object
-    problem: str | None
-    is_utf8: bool
-
-
-def _load(line: bytes) -> _Loaded:
-    """Parse one line with Python's ``json``; bytes that are not UTF-8 become surrogates."""
+    Raises
+    ------
+    RecordFault
+        It is no object.
+    """
     try:
         characters, is_utf8 = line.decode(), True
     except UnicodeDecodeError:
         characters, is_utf8 = line.decode("utf-8", "surrogateescape"), False
     try:
-        return _Loaded(_parsed(characters), None, is_utf8)
+        record = _parsed(characters)
     except json.JSONDecodeError as error:
         if characters.startswith("\ufeff"):
-            return _Loaded(None, "damaged: not valid JSON: a byte order mark, as where two files were joined", is_utf8)
-        # some of the messages already end in "at"
-        return _Loaded(
-            None, f"damaged: not valid JSON: {error.msg.removesuffix(' at')} at column {error.colno}", is_utf8
-        )
-    except RecursionError:
-        return _Loaded(None, "damaged: not valid JSON: nested too deeply", is_utf8)
+            why = "a byte order mark, as where two files were joined"
+        else:
+            why = f"{error.msg.removesuffix(' at')} at column {error.colno}"  # some of the messages already end in "at"
+        raise RecordFault("damaged", f"not valid JSON: {why}") from error
+    except RecursionError as error:
+        raise RecordFault("damaged", "not valid JSON: nested too deeply") from error
+    if not isinstance(record, dict):
+        raise RecordFault("damaged", f"not a JSON object but {in_words(record)}")
+    return record, is_utf8
 
 
 def _parsed(characters: str) -> object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from nearkin.errors import DocumentError
-from nearkin.stages.documents.formats.whole_file import WholeFile
+from nearkin.stages.documents.readers.whole_file import WholeFile
 
 
 class SubRip(WholeFile):
@@ -16,11 +16,6 @@ class SubRip(WholeFile):
     >>> SubRip().text_of("1\n00:00:01,000 --> 00:00:02,000\nGood\nmorning.\n\n2\n00:00:03,000 --> 00:00:04,000\nIt is")
     'Good morning.\nIt is'
     """
-
-    name = "subrip"
-    hint = listed = in_words = "SubRip subtitles"
-    a_file = "a file of subtitles"
-    suffixes = (".srt",)
 
     def text_of(self, content: str) -> str:
         """Return a line for each cue that is not empty."""

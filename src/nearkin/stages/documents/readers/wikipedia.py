@@ -18,19 +18,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.faults import StreamFault
-from nearkin.stages.documents.formats.format import StreamFormat
+from nearkin.stages.documents.head import Head
+from nearkin.stages.documents.reader import StreamReader
+from nearkin.stages.documents.rows import IdType, RowList
 from nearkin.stages.documents.source import OpenedSource
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from nearkin.stages.documents.head import Head
-    from nearkin.stages.documents.streams import ByteStream
-    from nearkin.stages.documents.wikipedia.pages import Page
+from nearkin.stages.documents.streams import ByteStream
+from nearkin.stages.documents.wikipedia.pages import Page, PageReader
+from nearkin.stages.documents.wikipedia.wikitext import plain_text, template_names
 
 MIN_WORDS = 50
 _DISAMBIGUATION = """
@@ -43,33 +42,28 @@ _WITHOUT_SPACES = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u3
 _ROOT_OF_DUMP = re.compile(rb"<mediawiki[\s>]")
 
 
-class Wikipedia(StreamFormat):
+class Wikipedia(StreamReader):
     """XML with one page per article."""
 
-    name = "wikipedia"
-    listed = "dumps of Wikipedia"
-    in_words = a_file = "a dump of Wikipedia"
-    is_unmistakable = True
     declares_encoding = True
 
-    def is_begun_by(self, head: Head) -> bool:
+    def begins(self, head: Head) -> bool:
         """Whether this is the beginning of a MediaWiki export.
 
         Examples
         --------
-        >>> from nearkin.stages.documents.head import Head
         >>> dump = b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/">'
-        >>> Wikipedia().is_begun_by(Head(data=dump, compression="none", is_all=False))
+        >>> Wikipedia().begins(Head(data=dump, compression="none", is_all=False))
         True
         >>> prose = b"The element <mediawiki> is the outermost."
-        >>> Wikipedia().is_begun_by(Head(data=prose, compression="none", is_all=True))
+        >>> Wikipedia().begins(Head(data=prose, compression="none", is_all=True))
         False
         """
         begins_so = head.data.lstrip().startswith((b"<mediawiki", b"<?xml", b"<!"))
         return begins_so and bool(_ROOT_OF_DUMP.search(head.data))
 
-    def batches(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents; see `StreamFormat`."""
+    def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """Yield batches of articles; see `read_wikipedia`."""
         return read_wikipedia(stream, opened)
 
 
@@ -97,9 +91,6 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
     StreamFault
         The file breaks off; all earlier articles have been yielded.
     """
-    from nearkin.stages.documents.rows import IdType, RowList, one_batch
-    from nearkin.stages.documents.wikipedia.pages import PageReader
-
     reader = PageReader(stream, opened.source.name, opened.source.max_document_bytes)
     counts: Counter[str] = Counter()
     ids, rows, n_characters = IdType(), RowList(), 0
@@ -120,10 +111,10 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
             rows.add(page.line, page.title, text.encode())
             n_characters += len(page.wikitext)
         if n_characters >= opened.batch_bytes:
-            yield one_batch([rows.piece()], ids)
-            rows, n_characters = RowList(), 0
+            yield rows.batch(ids)
+            n_characters = 0
     if rows.lines:
-        yield one_batch([rows.piece()], ids)
+        yield rows.batch(ids)
     opened.note(_told(opened.source.name, counts))
     if fault is not None:
         fault.line = reader.line
@@ -138,8 +129,6 @@ def _read_page(page: Page, hidden: frozenset[str]) -> tuple[str | None, str]:
         return None, "unreadable"
     if page.is_redirect:
         return None, "redirect"
-    from nearkin.stages.documents.wikipedia.wikitext import plain_text, template_names  # with many patterns
-
     names = template_names(page.wikitext)
     is_disambiguation = any(name in _NAMES_OF_DISAMBIGUATION or name.endswith(" disambiguation") for name in names)
     if is_disambiguation or "__DISAMBIG__" in page.wikitext:

@@ -1,22 +1,28 @@
-"""Parquet: reads only the needed columns, a batch of rows at a time."""
+"""Parquet: reads only the needed columns, a batch of rows at a time; copies rows with all columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import IO, BinaryIO
+from contextlib import AbstractContextManager, contextmanager
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from nearkin.errors import SourceError
 from nearkin.formats.parquet import UNREADABLE, open_table, table_writer
+from nearkin.records import Bool
 from nearkin.stages.documents.faults import StreamFault
-from nearkin.stages.documents.foreign import PARQUET
+from nearkin.stages.documents.reader import RowMask
+from nearkin.stages.documents.readers.tables import TableFile, TableReader, Wanted
+from nearkin.stages.documents.rows import WITHOUT_VIEWS
+from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import Progress
-from nearkin.stages.documents.table_columns import RowMask, Wanted, filtered
 
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+_MAGIC = b"PAR1"
 _MAX_ROWS = 1 << 16
 _COPIED_BYTES = 8 << 20
 _ROW_GROUP_BYTES = 64 << 20
@@ -24,8 +30,22 @@ _ROW_GROUP_BYTES = 64 << 20
 _FOLDED_BYTES = 64
 
 
+class Parquet(TableReader):
+    """Parquet files."""
+
+    def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
+        """Open a file; see `TableReader`."""
+        return ParquetTable.opened(raw, name)
+
+    def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
+        """Copy kept rows with all columns; see `Reader`."""
+        with ParquetTable.opened(opened.raw, opened.source.name) as table:
+            table.copy_rows(is_kept, file)
+        opened.progress(opened.source.size_bytes)
+
+
 class ParquetTable:
-    """An open Parquet file; see `.table_columns.TableFile`."""
+    """An open Parquet file; see `.tables.TableFile`."""
 
     def __init__(self, raw: BinaryIO, parquet: pq.ParquetFile, size_bytes: int, name: str) -> None:
         self._raw = raw
@@ -37,7 +57,7 @@ class ParquetTable:
     @classmethod
     @contextmanager
     def opened(cls, raw: BinaryIO, name: str) -> Iterator[ParquetTable]:
-        """Open a file; see `.formats.tables.TableFormat`."""
+        """Open a file; see `Parquet`."""
         if not raw.seekable():
             raise SourceError(f"{name}: Parquet cannot be read from a pipe. Save it to a file first.")
         size_bytes = raw.seek(0, 2)
@@ -108,10 +128,10 @@ class ParquetTable:
 def _why_not(raw: BinaryIO, size_bytes: int, name: str, error: Exception) -> Exception:
     """Return the error for a file that cannot be opened: it is of another kind, or incomplete."""
     raw.seek(0)
-    begins = raw.read(len(PARQUET))
-    if begins == PARQUET:
-        raw.seek(max(size_bytes - len(PARQUET), 0))
-        if raw.read(len(PARQUET)) != PARQUET or size_bytes < 3 * len(PARQUET):
+    begins = raw.read(len(_MAGIC))
+    if begins == _MAGIC:
+        raw.seek(max(size_bytes - len(_MAGIC), 0))
+        if raw.read(len(_MAGIC)) != _MAGIC or size_bytes < 3 * len(_MAGIC):
             return StreamFault("the Parquet file is truncated: its footer is missing")
         return StreamFault(f"the Parquet file is damaged: {_first_line(error)}")
     if not size_bytes:
@@ -147,7 +167,7 @@ def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask) -> Iterator[list[pa.Re
         fault: StreamFault | None = None
         try:
             for batch in _batches(parquet, n_rows, index, row):
-                kept = filtered(batch, is_kept(np.arange(row, row + len(batch))))
+                kept = _filtered(batch, is_kept(np.arange(row, row + len(batch))))
                 row += len(batch)
                 if len(kept):
                     waiting.append(kept)
@@ -173,3 +193,25 @@ def _batches(parquet: pq.ParquetFile, n_rows: int, group: int, row: int) -> Iter
         fault = damaged_row_group(error)
         fault.line = row
         raise fault from error
+
+
+def _filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:
+    """Return the kept rows of a batch."""
+    mask = pa.array(is_kept)
+    try:
+        return batch.filter(mask)
+    except pa.ArrowNotImplementedError:
+        columns = [_filtered_column(column, mask) for column in batch.columns]
+        return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def _filtered_column(column: pa.Array, mask: pa.BooleanArray) -> pa.Array:
+    """Filter a column; Arrow cannot filter string views, so these are converted, those inside lists through Python."""
+    without_views = WITHOUT_VIEWS.get(column.type)
+    if without_views is not None:
+        return column.cast(without_views).filter(mask).cast(column.type)
+    try:
+        return column.filter(mask)
+    except pa.ArrowNotImplementedError:
+        rows = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
+        return pa.array([column[row].as_py() for row in rows], column.type)

@@ -1,30 +1,149 @@
-"""Columns of a table that become documents: their allowed types, and the conversion of rows."""
+"""Tables that name their columns and types, as Parquet and Arrow do: columns that are documents, rows as batches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
-from nearkin.records import I64, Bool
-from nearkin.stages.documents.arrow_values import WITHOUT_VIEWS, as_binary, holds_characters, plain
-from nearkin.stages.documents.column_samples import objects_of_schema, sample_of_table
-from nearkin.stages.documents.columns import check_column, choose_columns, inside_hint, listed_columns, missing_column
-from nearkin.stages.documents.faults import StreamFault
-from nearkin.stages.documents.keeping import KeepColumn, check_keep_strings, check_keep_type
-from nearkin.stages.documents.rows import IdType, RowPiece, ids_from_characters, ids_from_python, one_batch
+from nearkin.paths import STDIN
+from nearkin.stages.documents.columns import (
+    SAMPLE_ROWS,
+    ColumnSample,
+    check_column,
+    choose_columns,
+    inside_hint,
+    listed_columns,
+    missing_column,
+    objects_of_schema,
+    sample_of_table,
+)
+from nearkin.stages.documents.faults import StreamFault, truncated_input
+from nearkin.stages.documents.formats import FORMATS
+from nearkin.stages.documents.head import Head
+from nearkin.stages.documents.keeping import KeepColumn, check_keep
+from nearkin.stages.documents.reader import Reader
+from nearkin.stages.documents.rows import (
+    IdType,
+    RowPiece,
+    as_binary,
+    holds_characters,
+    ids_from_characters,
+    ids_from_python,
+    one_batch,
+    plain,
+)
 from nearkin.stages.documents.rules import too_long
-from nearkin.stages.documents.source import OpenedSource
+from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import Progress
-from nearkin.stages.documents.text_path import TextPath
+from nearkin.stages.documents.values import TextPath
 
-RowMask = Callable[[I64], Bool]
-"""Selection of the rows of a table, numbered from 1, that are kept."""
+
+class TableFile(Protocol):
+    """An open table."""
+
+    schema: pa.Schema
+
+    def first_rows(self, n_rows: int) -> pa.Table:
+        """Return some rows with all columns; StreamFault if they are damaged."""
+
+    def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
+        """Yield the wanted columns, some rows at a time; StreamFault if the file breaks off."""
+
+
+class TableReader(Reader):
+    """Reader of tables."""
+
+    def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
+        """Open a file as a table for a block; ``name`` is for messages.
+
+        Raises
+        ------
+        SourceError
+            The file is not in this format.
+        StreamFault
+            The file is in this format, but truncated or damaged.
+        """
+        raise NotImplementedError
+
+    @contextmanager
+    def at(self, path: str, name: str) -> Iterator[TableFile]:
+        """Open a file on a disk as a table.
+
+        Raises
+        ------
+        SourceError
+            The file is not in this format.
+        TruncatedInputError
+            The file is too damaged to open.
+        """
+        with open(path, "rb", buffering=0) as raw:
+            try:
+                with self.opened(raw, name) as table:
+                    yield table
+            except StreamFault as fault:
+                raise truncated_input(name, fault, 0) from fault
+
+    def sample(self, source: Source, head: Head) -> ColumnSample | None:
+        """Return the columns of the first rows; damage inside the file is left to later readers. Errors as for `at`."""
+        if source.path == STDIN:
+            return None
+        with self.at(source.path, source.name) as table:
+            return _sample(table)
+
+    def problem(self, head: Head) -> str | None:
+        """Return a problem if the file is compressed as a whole, since it is read at many places."""
+        if head.compression == "none" or head.table is None:
+            return None
+        what = FORMATS[head.table].a_file
+        return f"this is {what} that is compressed as a whole with {head.compression}. Decompress it first."
+
+    def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
+        """Yield batches of documents with about ``batch_bytes`` of text each; a null text is a row with its problem."""
+        source, keep = opened.source, opened.keep
+        with self.opened(opened.raw, source.name) as table:
+            text, doc_id = source.text, source.id
+            if text is None:
+                sample = sample_of_table(table.first_rows(SAMPLE_ROWS))
+                columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
+                text, doc_id = columns.text, columns.id
+                opened.check(replace(source, text=text, id=doc_id), sample.names)
+            check_schema(source.name, table.schema, text, doc_id)
+            if keep is not None:
+                check_keep(source.name, _sample(table), keep.name, is_text=False)
+            names = table.schema.names
+            carry = [column if column in names else None for column in opened.carry]
+            wanted = Wanted(text, doc_id, keep, TextPath.of(text, names), carry)
+            ids, row = wanted.ids(table.schema), 1
+            try:
+                for batch in table.batches(wanted, opened.batch_bytes, opened.progress):
+                    for piece in pieces_of_batch(
+                        batch,
+                        wanted,
+                        row,
+                        name=source.name,
+                        batch_bytes=opened.batch_bytes,
+                        max_document_bytes=source.max_document_bytes,
+                    ):
+                        yield one_batch([piece], ids)
+                    row += len(batch)
+            except StreamFault as fault:
+                fault.line = row
+                raise
+
+
+def _sample(table: TableFile) -> ColumnSample:
+    try:
+        rows = table.first_rows(SAMPLE_ROWS)
+    except StreamFault:  # damage is reported when the rows are read
+        rows = table.schema.empty_table()
+    return sample_of_table(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +174,7 @@ class Wanted:
         return IdType(self.doc_id is None or not pa.types.is_integer(schema.field(self.doc_id).type))
 
 
-def filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:
-    """Return the kept rows of a batch."""
-    mask = pa.array(is_kept)
-    try:
-        return batch.filter(mask)
-    except pa.ArrowNotImplementedError:
-        columns = [_filtered_column(column, mask) for column in batch.columns]
-        return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
-
-
-def _filtered_column(column: pa.Array, mask: pa.BooleanArray) -> pa.Array:
-    """Filter a column; Arrow cannot filter string views, so these are converted, those inside lists through Python."""
-    without_views = WITHOUT_VIEWS.get(column.type)
-    if without_views is not None:
-        return column.cast(without_views).filter(mask).cast(column.type)
-    try:
-        return column.filter(mask)
-    except pa.ArrowNotImplementedError:
-        rows = np.flatnonzero(mask.to_numpy(zero_copy_only=False)).tolist()
-        return pa.array([column[row].as_py() for row in rows], column.type)
-
-
-def check_schema(
-    name: str, schema: pa.Schema, text: str, doc_id: str | None, keep_column: str | None, id_parameter: str = "id"
-) -> None:
+def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, id_parameter: str = "id") -> None:
     """Raise SourceError if a column is missing, occurs twice, or has an unsuitable type."""
     path = TextPath.of(text, schema.names)
     for parameter, column in (("text", text if path is None else path.column), (id_parameter, doc_id)):
@@ -93,8 +188,6 @@ def check_schema(
             f"{name}: the text must be a column of strings. The column '{text}' holds {type_}. "
             f"The columns are: {listed_columns(schema.names)}.{inside_hint([text], objects_of_schema(schema))}"
         )
-    if keep_column is not None:
-        check_keep_type(name, keep_column, schema)
 
 
 def pieces_of_batch(
@@ -189,85 +282,3 @@ def _ids(values: pa.Array, name: str, column: str) -> pa.Array:
             f"{name}: the column '{column}' holds {values.type}, and some of its values cannot be read "
             "as ids. Choose another column (--id)."
         ) from error
-
-
-SAMPLE_ROWS = 20
-
-
-class TableFile(Protocol):
-    """An open table.
-
-    Attributes
-    ----------
-    schema : Schema
-    """
-
-    schema: pa.Schema
-
-    def first_rows(self, n_rows: int) -> pa.Table:
-        """Return some rows with all columns; StreamFault if they are damaged."""
-
-    def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Yield the wanted columns, some rows at a time; StreamFault if the file breaks off."""
-
-
-def check_first_to_keep_by(table: TableFile, name: str, column: str) -> bool | None:
-    """Return whether the first values of the column to keep by are dates; None if there are none.
-
-    Raises
-    ------
-    SourceError
-        The values are strings, and none of them is a date.
-    """
-    try:
-        values = plain(table.first_rows(SAMPLE_ROWS).column(column).combine_chunks())
-    except StreamFault:  # damage is reported when the rows are read
-        values = pa.nulls(0, table.schema.field(column).type)
-    check_keep_strings(name, column, values, table.schema.names)
-    keep = KeepColumn(column)
-    keep.of_json(values)
-    return keep.holds_dates
-
-
-def read_table_file(table: TableFile, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-    """Yield batches of documents with about ``batch_bytes`` of text each; a null text is a row with its problem.
-
-    Unknown columns are guessed.
-
-    Raises
-    ------
-    SourceError
-        A column is missing or unsuitable.
-    StreamFault
-        The file breaks off; all earlier rows have been yielded.
-    """
-    source, keep = opened.source, opened.keep
-    text, doc_id = source.text, source.id
-    if text is None:
-        sample = sample_of_table(table.first_rows(SAMPLE_ROWS))
-        columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
-        text, doc_id = columns.text, columns.id
-        opened.check(replace(source, text=text, id=doc_id), sample.names)
-    names = table.schema.names
-    carry = [column if column in names else None for column in opened.carry]
-    wanted = Wanted(text, doc_id, keep, TextPath.of(text, names), carry)
-    check_schema(source.name, table.schema, text, doc_id, None if keep is None else keep.name)
-    if keep is not None:
-        check_first_to_keep_by(table, source.name, keep.name)
-    ids = wanted.ids(table.schema)
-    row = 1
-    try:
-        for batch in table.batches(wanted, opened.batch_bytes, opened.progress):
-            for piece in pieces_of_batch(
-                batch,
-                wanted,
-                row,
-                name=source.name,
-                batch_bytes=opened.batch_bytes,
-                max_document_bytes=source.max_document_bytes,
-            ):
-                yield one_batch([piece], ids)
-            row += len(batch)
-    except StreamFault as fault:
-        fault.line = row
-        raise

@@ -1,0 +1,165 @@
+"""Formats of documents: `FORMATS` lists what a format is called and which class of the folder `readers` reads it.
+
+Commands list the formats when they start, so a class, and Arrow with it, is imported when it reads a file.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Holding = Literal["records", "one document", "documents"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A format of documents.
+
+    Parameters
+    ----------
+    name : str
+        Name in ``--format``.
+    of : str
+        Module of the folder `readers` and class, such as "jsonl:JsonLines".
+    in_words, a_file : str
+        Name in a sentence; phrase for a file of the format, with the article.
+    hint, listed : str
+        Explanation in the help text of ``--format``; entry in that of input files, empty if another entry includes it.
+    suffixes : tuple of str
+        File name suffixes, in lower case, each with its dot.
+    magic : tuple of bytes
+        First bytes of tables that name their columns and types; others have none.
+    holds : {"records", "one document", "documents"}
+        Contents of a file: records or lines; a single document; or several nested documents, such as a mail with
+        attachments. A folder of the latter two is a folder of documents, not of tables.
+    has_columns, has_types, has_ids : bool
+        Whether text and id are in named columns; whether values may be numbers instead of strings; whether records can
+        have ids.
+    is_settled : bool
+        Whether the suffix determines the format; otherwise the reader inspects the content.
+    is_unmistakable : bool
+        Whether the reader's `begins` is conclusive: it is tried first, and such a file is not refused as foreign.
+    is_copied : bool
+        Whether kept documents are copied byte for byte, or row for row; those of others become JSON Lines.
+    """
+
+    name: str
+    of: str
+    in_words: str
+    a_file: str = "a file"
+    hint: str = ""
+    listed: str = ""
+    suffixes: tuple[str, ...] = ()
+    magic: tuple[bytes, ...] = ()
+    holds: Holding = "records"
+    has_columns: bool = False
+    has_types: bool = False
+    has_ids: bool = True
+    is_settled: bool = True
+    is_unmistakable: bool = False
+    is_copied: bool = False
+
+    @property
+    def reader(self) -> Any:
+        """Its `.reader.Reader`, or a subclass with more methods."""
+        return _reader(self.of)
+
+    @property
+    def is_extracted(self) -> bool:
+        """Whether workers extract its texts with libraries."""
+        return self.of.startswith("extracted:")
+
+
+@functools.cache
+def _reader(of: str) -> Any:
+    module, _, name = of.partition(":")
+    return getattr(importlib.import_module(f"{__package__}.readers.{module}"), name)()
+
+
+_DOCUMENT_SUFFIXES = (
+    ".pdf", ".docx", ".docm", ".dotx", ".dotm", ".doc", ".dot", ".xlsx", ".xlsm", ".xltx", ".xls", ".xlt", ".pptx",
+    ".pptm", ".ppsx", ".ppt", ".pps", ".odt", ".ott", ".ods", ".odp", ".rtf", ".epub", ".mbox", ".msg", ".pst",
+    ".ost", ".zip", ".tar", ".tgz", ".tbz2", ".txz",
+)  # fmt: skip
+
+_ALL = (
+    Format(name="jsonl", of="jsonl:JsonLines", listed="JSON Lines", in_words="JSON Lines",
+           suffixes=(".jsonl", ".ndjson", ".json"), has_columns=True, has_types=True, is_copied=True),
+    Format(name="parquet", of="parquet:Parquet", listed="Parquet", in_words="Parquet", a_file="a Parquet file",
+           suffixes=(".parquet", ".pq"), magic=(b"PAR1",), has_columns=True, has_types=True, is_unmistakable=True,
+           is_copied=True),
+    Format(name="arrow", of="arrow:Arrow", listed="Arrow", in_words="Arrow", a_file="an Arrow file",
+           suffixes=(".arrow", ".feather", ".ipc"), magic=(b"ARROW1\0\0", b"\xff\xff\xff\xff"), has_columns=True,
+           has_types=True, is_unmistakable=True),
+    Format(name="csv", of="delimited:Csv", listed="CSV", in_words="CSV", suffixes=(".csv",), has_columns=True,
+           is_copied=True),
+    Format(name="tsv", of="delimited:Tsv", listed="TSV", in_words="TSV with a header", suffixes=(".tsv", ".tab"),
+           has_columns=True, is_settled=False, is_copied=True),
+    Format(name="lines", of="lines:Lines", hint="ID<TAB>TEXT", listed="ID<TAB>TEXT lines",
+           in_words="lines of ID<TAB>TEXT", a_file="a file of ID<TAB>TEXT lines", is_copied=True),
+    Format(name="text-lines", of="lines:TextLines", hint="a document per line", in_words="a document per line",
+           a_file="a file with a document per line", has_ids=False, is_copied=True),
+    Format(name="file", of="whole_file:WholeFile", hint="a document per file", in_words="one text document",
+           a_file="a text file", holds="one document", is_copied=True),
+    Format(name="subrip", of="subrip:SubRip", hint="SubRip subtitles", listed="SubRip subtitles",
+           in_words="SubRip subtitles", a_file="a file of subtitles", suffixes=(".srt",), holds="one document",
+           is_copied=True),
+    Format(name="wikipedia", of="wikipedia:Wikipedia", listed="dumps of Wikipedia", in_words="a dump of Wikipedia",
+           a_file="a dump of Wikipedia", is_unmistakable=True),
+    Format(name="load-file", of="load_file:LoadFile", hint="Concordance DAT, or CSV like it",
+           listed="load files (Concordance DAT)", in_words="a load file", suffixes=(".dat",), has_columns=True,
+           is_settled=False, is_unmistakable=True),
+    Format(name="document", of="extracted:Extracted",
+           hint="office files, PDF, mail, HTML and archives, by their content",
+           listed="documents (PDF, Word, Excel, PowerPoint, OpenDocument, RTF, EPUB, HTML, mail, ZIP, tar)",
+           in_words="documents", a_file="a document whose text is extracted", suffixes=_DOCUMENT_SUFFIXES,
+           holds="documents"),
+    Format(name="html", of="extracted:Html", hint="the text of a page", in_words="an HTML page", a_file="an HTML page",
+           suffixes=(".html", ".htm", ".xhtml"), holds="documents"),
+    Format(name="eml", of="extracted:Eml", hint="a mail with its attachments", in_words="a mail", a_file="a mail",
+           suffixes=(".eml", ".emlx"), holds="documents"),
+)  # fmt: skip
+FORMATS = {one.name: one for one in _ALL}
+"""Every format by name, in the order of help texts and of recognition by content."""
+FORMAT_OF_SUFFIX = {suffix: one.name for one in _ALL for suffix in one.suffixes}
+WITH_COLUMNS = tuple(one.name for one in _ALL if one.has_columns)
+"""Names of the formats with named columns."""
+TABLES = {one.name: one for one in _ALL if one.magic}
+"""Tables in files that name their columns and types."""
+StoredFormat = Literal["collection", "results", "table"]
+"""Names of documents that are not in files: a collection, the directory of a finished run, a table in memory."""
+
+
+def is_of_documents(name: str | None) -> bool:
+    """Whether a file of a format is a document or contains some, instead of records; None is no format."""
+    return name in FORMATS and FORMATS[name].holds != "records"
+
+
+def has_columns(name: str) -> bool:
+    """Whether texts and ids are in named columns, as in a collection and the results of a run."""
+    return name not in FORMATS or FORMATS[name].has_columns
+
+
+def table_begun_by(data: bytes) -> Format | None:
+    """Return the format of a table that begins with these bytes.
+
+    Examples
+    --------
+    >>> table_begun_by(b"PAR1...").a_file
+    'a Parquet file'
+    """
+    return next((table for table in TABLES.values() if data.startswith(table.magic)), None)
+
+
+def names_with_hints() -> str:
+    """Return the names of all formats, for a help text.
+
+    Examples
+    --------
+    >>> names_with_hints()[:38]
+    'jsonl, parquet, arrow, csv, tsv, lines'
+    """
+    *most, last = [f"{one.name} ({one.hint})" if one.hint else one.name for one in FORMATS.values()]
+    return f"{', '.join(most)} or {last}"

@@ -1,0 +1,1 @@
+"""Readers of formats, one file each; `nearkin.stages.documents.formats` lists them."""

@@ -1,0 +1,202 @@
+"""Arrow IPC: files, including Feather version 2, and streams.
+
+A file on a disk is memory-mapped, so that only the data that is read costs memory. Arrow trusts the offsets in such a
+file, so every array is validated before it is read.
+
+A stream may end without a marker (Arrow Columnar Format, "IPC Streaming Format"), and one that was cut between two
+batches looks the same. Every writer that is closed writes the marker, so its absence is treated as truncation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from nearkin.errors import SourceError
+from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.formats import TABLES
+from nearkin.stages.documents.readers.tables import TableFile, TableReader, Wanted
+from nearkin.stages.documents.rows import WITHOUT_CHECK
+from nearkin.stages.documents.streams import Progress
+
+_FILE, _STREAM = TABLES["arrow"].magic
+_END_OF_STREAM = _STREAM + bytes(4)
+_MAX_ROWS = 1 << 16
+_MAX_PADDING = 1 << 12
+_ERRORS = (pa.ArrowException, OSError, EOFError, UnicodeDecodeError)  # the last for names of columns
+
+
+class Arrow(TableReader):
+    """Arrow files and streams."""
+
+    def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
+        """Open a file or a stream; see `TableReader`."""
+        return contextlib.nullcontext(ArrowTable(raw, name))
+
+
+class ArrowTable:
+    """An open Arrow file or stream; see `.tables.TableFile`."""
+
+    def __init__(self, raw: BinaryIO, name: str) -> None:
+        self._size_bytes = raw.seek(0, 2) if raw.seekable() else 0
+        source: Any = _mapped(raw, self._size_bytes) if raw.seekable() else _Pipe(raw)
+        self._bytes = source
+        begins = b"" if isinstance(self._bytes, _Pipe) else self._bytes.read_at(len(_FILE), 0)
+        self._is_file = begins == _FILE
+        try:
+            if self._is_file:
+                self._reader = pa.ipc.open_file(self._bytes)
+            else:
+                is_pipe = isinstance(self._bytes, _Pipe)
+                self._reader = pa.ipc.open_stream(pa.PythonFile(self._bytes, "r") if is_pipe else self._bytes)
+            self.schema: pa.Schema = self._reader.schema
+            _ = self.schema.names  # decodes them
+            with contextlib.suppress(pa.ArrowException):  # for types without empty arrays
+                self.schema.empty_table()  # decodes the names inside structs
+        except _ERRORS as error:
+            if self._is_file and self._bytes.read_at(6, max(self._size_bytes - 6, 0)) != _FILE[:6]:
+                raise StreamFault("the Arrow file is truncated: its footer is missing") from error
+            if self._is_file or begins.startswith(_STREAM):
+                raise _damaged(error) from error
+            pipe = "" if self._size_bytes else " Only Arrow streams can be read through a pipe: save a file first."
+            raise SourceError(f"{name} is not a readable Arrow file or stream: {error}.{pipe}") from error
+        self._n_read = 0
+        self._first: pa.RecordBatch | None = None
+
+    def first_rows(self, n_rows: int) -> pa.Table:
+        """Return some rows with all columns; `batches` yields them again."""
+        if self._first is None:
+            self._first = self._next()
+        if self._first is None:
+            return self.schema.empty_table()
+        return pa.Table.from_batches([_checked(self._first.slice(0, n_rows))])
+
+    def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
+        """Yield the wanted columns, some rows at a time, strings as bytes.
+
+        Raises
+        ------
+        StreamFault
+            A batch is damaged, the file ends within one, or a stream ends without its marker or has data after it; all
+            earlier batches have been yielded.
+        """
+        n_told = 0
+        batch = self._first or self._next()
+        while batch is not None:
+            chosen = batch.select(wanted.names)
+            for start in range(0, len(batch), _MAX_ROWS):
+                yield _checked(chosen.slice(start, _MAX_ROWS))
+            n_read = self._n_bytes_read()
+            progress(n_read - n_told)
+            n_told = n_read
+            batch = self._next()
+        progress(max(self._size_bytes - n_told, 0))
+
+    def _next(self) -> pa.RecordBatch | None:
+        """Return the next batch; None at the end, which a stream must mark."""
+        place = self._place()
+        try:
+            if not self._is_file:
+                batch = self._reader.read_next_batch()
+            elif self._n_read < self._reader.num_record_batches:
+                batch = self._reader.get_batch(self._n_read)
+            else:
+                return None
+        except StopIteration:
+            self._check_end(place)
+            return None
+        except _ERRORS as error:
+            raise _damaged(error) from error
+        self._n_read += 1
+        return batch
+
+    def _place(self) -> int:
+        return int(self._bytes.n_read if isinstance(self._bytes, _Pipe) else self._bytes.tell())
+
+    def _check_end(self, place: int) -> None:
+        """Raise StreamFault unless a stream's marker, or that of older writers, is between a place and the current one.
+
+        Only zeros, as padding, may follow it.
+        """
+        n_marked = self._place() - place
+        if isinstance(self._bytes, _Pipe):
+            end, rest = self._bytes.last[-n_marked:] if n_marked else b"", self._bytes.read(_MAX_PADDING)
+        else:
+            end, rest = self._bytes.read_at(n_marked, place), self._bytes.read_at(_MAX_PADDING, place + n_marked)
+        if end not in (_END_OF_STREAM, bytes(4)):
+            raise StreamFault(
+                "the Arrow stream is truncated, or its writer was not closed: its end-of-stream marker is missing"
+            )
+        if any(rest):
+            raise StreamFault("the Arrow stream has data after its end-of-stream marker: only the first stream is read")
+
+    def _n_bytes_read(self) -> int:
+        """Approximate number of bytes of the file read so far."""
+        if not self._is_file:
+            return self._place() if self._size_bytes else 0
+        return int(self._size_bytes * self._n_read // max(self._reader.num_record_batches, 1))
+
+
+class _Pipe:
+    """A pipe that counts its bytes and remembers the last ones; Arrow cannot tell how far it has read."""
+
+    closed = False
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = raw
+        self.n_read = 0
+        self.last = b""
+
+    def read(self, n_bytes: int) -> bytes:
+        """Read from the pipe as many bytes as are wanted, unless it ends: Arrow takes fewer for the end."""
+        parts: list[bytes] = []
+        while n_bytes > 0 and (part := self._raw.read(n_bytes)):
+            parts.append(part)
+            n_bytes -= len(part)
+        data = b"".join(parts)
+        self.n_read += len(data)
+        self.last = (self.last + data[-len(_END_OF_STREAM) :])[-len(_END_OF_STREAM) :]
+        return data
+
+
+def _mapped(raw: BinaryIO, size_bytes: int) -> pa.NativeFile:
+    if not size_bytes:
+        raise StreamFault("the file is empty, not even an empty Arrow file")
+    raw.seek(0)
+    try:
+        data: mmap.mmap | bytes = mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # in memory, or on a file system without memory maps
+        data = raw.read()
+    return pa.BufferReader(pa.py_buffer(data))
+
+
+def _damaged(error: BaseException) -> StreamFault:
+    return StreamFault(f"the Arrow data is truncated or damaged: {str(error).partition(chr(10))[0].rstrip('.')}")
+
+
+def _checked(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the batch with its strings as bytes, with each array validated."""
+    columns = [_as_bytes(column) for column in batch.columns]
+    for column in columns:
+        try:
+            column.validate(full=True)
+        except pa.ArrowException as error:
+            if "UTF8" not in str(error):  # inside a list or a struct, which is not read; offsets were right
+                raise _damaged(error) from error
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _as_bytes(column: pa.Array) -> pa.Array:
+    """Return strings as binary of the same layout."""
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if isinstance(column, pa.DictionaryArray):
+        values = _as_bytes(column.dictionary)
+        return column if values is column.dictionary else pa.DictionaryArray.from_arrays(column.indices, values)
+    kind = WITHOUT_CHECK.get(column.type)
+    return column if kind is None else column.view(kind)
