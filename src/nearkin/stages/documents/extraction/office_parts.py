@@ -116,7 +116,7 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str) -> tuple[PartL
             continue
         try:
             part = archive.read(name)
-            added = _headers_of_sheet(part) if name.startswith("xl/worksheets/") else []
+            added = _headers_of_sheet(part) if b"headerFooter" in part else []
             if is_omitted or not _is_found(part, kind, extracted):
                 found = _PartText(part, is_odf=kind.startswith("od"))
                 added += found.paragraphs if is_omitted else found.remarks
