@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,69 +13,23 @@ from sqlalchemy import Connection, select
 from nearkin.collection.decisions.activity import next_number
 from nearkin.collection.decisions.deciding import record_principal
 from nearkin.collection.decisions.for_groups import similarity_by
-from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals, places_of_chosen, shown_principals
+from nearkin.collection.decisions.principals import chosen_principals, places_of_chosen
 from nearkin.collection.groups.changes import GroupChange, changes_between
+from nearkin.collection.groups.compared import ComparedMembers, Group, MemberRows
 from nearkin.collection.groups.grouping import NO_GROUP, Membership, Regrouped, regroup
-from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
+from nearkin.collection.matching.matches import Matching, PairMeasures, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import check_id, document, document_rows
 from nearkin.collection.stored.group_state import GroupState, principals_over_time
-from nearkin.collection.tolerance import Tolerance, described, is_letters_only
+from nearkin.collection.tolerance import Tolerance, described
 from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.nouns import counted
-from nearkin.records import I64, Bool
+from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.search.ranges.index import check_threads
-from nearkin.store.bulk import in_slices
-from nearkin.store.schema import contents, documents, loads, waves
+from nearkin.store.schema import documents, loads, waves
 from nearkin.tabular import Histogram, Tabular, counts_of
-
-MEMBERS_SCHEMA = pa.schema(
-    [
-        pa.field("group", pa.int64(), nullable=False),
-        pa.field("doc_id", pa.large_string(), nullable=False),
-        pa.field("version", pa.int32(), nullable=False),
-        pa.field("wave", pa.large_string(), nullable=False),
-        pa.field("n_characters", pa.int64(), nullable=False),
-        pa.field("is_principal", pa.bool_(), nullable=False),
-        pa.field("is_proposed_principal", pa.bool_(), nullable=False),
-        pa.field("jaccard", pa.float64(), nullable=False),  # of the word 5-grams, with the principal
-        pa.field("relative_distance", pa.float64(), nullable=False),  # of the letter counts
-        pa.field("is_match", pa.bool_(), nullable=False),  # of the principal; otherwise linked through others
-        pa.field("is_new", pa.bool_(), nullable=False),  # since the last call
-        pa.field("is_letters_only", pa.bool_(), nullable=False),  # letters like the principal's, wording not
-    ]
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Documents linked by matches.
-
-    Parameters
-    ----------
-    number : int
-        Permanent number; never given to another group.
-    principal : str
-        Document that represents the group. It stays the principal, in any version, as long as it is in the group; if a
-        decision took it out and is undone, it is the principal again.
-    proposed_principal : str or None
-        Suggestion of a better principal: the document with the most letters and digits, in a tie the earliest. None if
-        that is the principal, or if a person chose the principal.
-    n_documents : int
-    n_texts : int
-        Number of distinct texts.
-    n_chained : int
-        Number of documents that do not match the principal; they are linked to it only through other documents.
-    """
-
-    number: int
-    principal: str
-    proposed_principal: str | None
-    n_documents: int
-    n_texts: int
-    n_chained: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,20 +105,6 @@ class CollectionGroups(Tabular):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemberRows:
-    """Current documents of all groups, as columns sorted by group, then by row."""
-
-    row: I64
-    group: I64
-    content: I64
-    n_letters: I64
-    n_characters: I64
-    doc_id: list[str]
-    version: list[int]
-    wave: list[str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Updated:
     """Groups and what is stored of them, up to a row of documents and a number of the log."""
 
@@ -196,7 +136,7 @@ def group(
             seen.connection, state, matching, similarity_by(measures, tolerance),
             threads=threads, progress=progress or collection.progress,
         )  # fmt: skip
-        rows = _rows_of(seen.connection, regrouped.membership)
+        rows = MemberRows(seen.connection, regrouped.membership)
         is_chosen = principal is not None and principal in rows.doc_id
         chosen = chosen_principals(seen.connection)
         if principal is not None and is_chosen:
@@ -223,37 +163,6 @@ def group(
     return found.groups
 
 
-def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Table:
-    """Return the members of the stored groups, with `MEMBERS_SCHEMA`; nothing is compared again, and no member is new.
-
-    Raises
-    ------
-    ParameterError
-        No groups are stored at this tolerance.
-    """
-
-    def ask(seen: Snapshot) -> pa.Table:
-        state = GroupState.read(seen.connection, str(tolerance))
-        if state.number is None:
-            raise ParameterError(f"The groups {tolerance.in_words()} are not computed yet.")
-        matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance)
-        rows = _rows_of(seen.connection, Membership(state.member_contents, state.member_groups))
-        numbers, starts, ends, proposed = _bounds(rows)
-        shown = shown_principals(seen.connection, state, numbers.tolist())
-        by_row = np.argsort(rows.row)
-        wanted = [shown[number].row for number in numbers.tolist()]
-        places = by_row[np.searchsorted(rows.row, wanted, sorter=by_row)]
-        chosen = places_of_chosen(rows.doc_id, rows.group, chosen_principals(seen.connection))
-        proposed = np.where(np.isin(numbers, list(chosen)), places, proposed)
-        found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
-        is_new = np.zeros(len(rows.row), np.bool_)
-        table = _members(rows, places, proposed, found, matching.is_match(found), is_new, tolerance)
-        alone = numbers[ends - starts < 2]  # the others were removed since
-        return table.filter(pa.array(~np.isin(table["group"].to_numpy(), alone)))
-
-    return collection.answered(ask)
-
-
 def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Tolerance) -> int:
     """Make a document the principal of its group, and return the group's number."""
     check_id(doc_id)
@@ -270,32 +179,6 @@ def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Toleran
     return number
 
 
-def _rows_of(connection: Connection, membership: Membership) -> MemberRows:
-    columns = (
-        documents.c.row, documents.c.content, N_LETTERS, contents.c.n_characters, documents.c.doc_id,
-        documents.c.version, waves.c.name,
-    )  # fmt: skip
-    joined = documents.join(contents).join(loads).join(waves)
-    found = list[Any]()
-    for some in in_slices(membership.contents.tolist()):
-        is_wanted = documents.c.content.in_(some) & documents.c.is_current
-        found += connection.execute(select(*columns).select_from(joined).where(is_wanted)).all()
-    row, content, n_letters, n_characters = (np.array([one[i] for one in found], np.int64) for i in range(4))
-    of_group = membership.group_of(content)
-    order = np.lexsort((row, of_group))
-    doc_id, version, wave = ([found[i][column] for i in order.tolist()] for column in (4, 5, 6))
-    return MemberRows(
-        row=row[order],
-        group=of_group[order],
-        content=content[order],
-        n_letters=n_letters[order],
-        n_characters=n_characters[order],
-        doc_id=doc_id,
-        version=version,
-        wave=wave,
-    )
-
-
 def _updated(
     connection: Connection,
     tolerance: Tolerance,
@@ -308,33 +191,17 @@ def _updated(
     is_chosen: bool,
 ) -> _Updated:
     """Return the groups with their principals, and the changes."""
-    numbers, starts, ends, proposed = _bounds(rows)
-    places = _principals(connection, rows, numbers, starts, ends, state, proposed)
+    places = _principals(connection, rows, state)
     again = _returned_principals(connection, state, rows) if regrouped.is_undone else {}
-    of_choice = places_of_chosen(rows.doc_id, rows.group, chosen)
-    places[np.searchsorted(numbers, list(again | of_choice))] = list((again | of_choice).values())
-    is_longer = rows.n_letters[proposed] > rows.n_letters[places]
-    proposed = np.where(is_longer & ~np.isin(numbers, list(of_choice)), proposed, places)  # nothing instead of a choice
-    found = measures.of(rows.content[np.repeat(places, ends - starts)], rows.content)
-    is_match = matching.is_match(found)
-    is_new = rows.row >= state.seen_row
-    groups = (
-        Group(
-            number=int(number),
-            principal=rows.doc_id[place],
-            proposed_principal=rows.doc_id[best] if best != place else None,
-            n_documents=int(end - start),
-            n_texts=len(np.unique(rows.content[start:end])),
-            n_chained=int((~is_match[start:end]).sum()),
-        )
-        for number, start, end, place, best in zip(numbers, starts, ends, places.tolist(), proposed.tolist())
-    )
+    moved = again | places_of_chosen(rows.doc_id, rows.group, chosen)
+    places[np.searchsorted(rows.numbers, list(moved))] = list(moved.values())
+    compared = ComparedMembers(rows, places, chosen, matching, measures)
     is_first = state.number is None
     now = replace(
         state,
         rows=rows.row,
         row_groups=rows.group,
-        principals=dict(zip(numbers.tolist(), rows.row[places].tolist())),
+        principals=dict(zip(rows.numbers.tolist(), rows.row[places].tolist(), strict=True)),
         seen_row=group_state.n_rows(connection),
         next_group=regrouped.next_group,
         last_activity=next_number(connection) - 1,
@@ -344,32 +211,21 @@ def _updated(
     new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(connection, state.seen_row)))
     told = CollectionGroups(
         tolerance=tolerance,
-        groups=tuple(sorted(groups, key=lambda one: (-one.n_documents, one.number))),
+        groups=tuple(sorted(compared.groups(), key=lambda one: (-one.n_documents, one.number))),
         changes=changes,
         is_first=is_first,
         new_waves=new_waves,
         n_uncounted=regrouped.n_uncounted,
         n_not_compared=now.n_not_compared,
-        members=_members(rows, places, proposed, found, is_match, is_new & (not is_first), tolerance),
+        members=compared.table(tolerance, (rows.row >= state.seen_row) & (not is_first)),
     )
     return _Updated(groups=told, state=state, now=now, is_chosen=is_chosen)
 
 
-def _bounds(rows: MemberRows) -> tuple[I64, I64, I64, I64]:
-    """Return the numbers, starts and ends of the groups, and the positions of their proposed principals.
-
-    These are the members with the most letters and digits; in a tie, the one stored first.
-    """
-    numbers, starts = np.unique(rows.group, return_index=True)
-    return numbers, starts, np.append(starts[1:], len(rows.group)), np.lexsort((-rows.n_letters, rows.group))[starts]
-
-
-def _principals(
-    connection: Connection, rows: MemberRows, numbers: I64, starts: I64, ends: I64, state: GroupState, proposed: I64
-) -> I64:
-    """Position of each group's principal: the previous one, in any version, if it is still in the group."""
-    places, missing = proposed.copy(), dict[int, int]()
-    for i, (number, start, end) in enumerate(zip(numbers.tolist(), starts.tolist(), ends.tolist())):
+def _principals(connection: Connection, rows: MemberRows, state: GroupState) -> I64:
+    """Place of each group's principal: the previous one, in any version, if it is still in the group."""
+    places, missing = rows.longest.copy(), dict[int, int]()
+    for i, (number, start, end) in enumerate(zip(rows.numbers.tolist(), rows.starts.tolist(), rows.ends.tolist())):
         if (row := state.principals.get(number)) is not None:
             place = start + int(np.searchsorted(rows.row[start:end], row))
             if place < end and rows.row[place] == row:
@@ -378,34 +234,9 @@ def _principals(
                 missing[i] = row
     names = {one.row: one.doc_id for one in document_rows(connection, documents.c.row, missing.values())}
     for i, row in missing.items():
-        places[i] = next((at for at in range(starts[i], ends[i]) if rows.doc_id[at] == names[row]), places[i])
+        own = range(rows.starts[i], rows.ends[i])
+        places[i] = next((at for at in own if rows.doc_id[at] == names[row]), places[i])
     return places
-
-
-def _members(
-    rows: MemberRows,
-    places: I64,
-    proposed: I64,
-    found: Similarities,
-    is_match: Bool,
-    is_new: Bool,
-    tolerance: Tolerance,
-) -> pa.Table:
-    is_principal = np.zeros(len(rows.row), np.bool_)
-    is_principal[places] = True
-    is_proposed = np.zeros(len(rows.row), np.bool_)
-    is_proposed[proposed] = True
-    order = np.lexsort((rows.row, found.relative_distance, -found.jaccard, ~is_principal, rows.group))
-    listed = order.tolist()
-    columns = [
-        rows.group[order], pa.array([rows.doc_id[i] for i in listed], pa.large_string()),
-        np.array([rows.version[i] for i in listed], np.int32),
-        pa.array([rows.wave[i] for i in listed], pa.large_string()), rows.n_characters[order],
-        is_principal[order], (is_proposed & ~is_principal)[order],
-        found.jaccard[order], found.relative_distance[order], is_match[order], is_new[order],
-        np.array([is_letters_only(one, tolerance) for one in found.jaccard[order].tolist()], np.bool_),
-    ]  # fmt: skip
-    return pa.Table.from_arrays([pa.array(column) for column in columns], schema=MEMBERS_SCHEMA)
 
 
 def _waves_since(connection: Connection, row: int) -> list[str]:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from sqlalchemy import Connection
 
 from nearkin.collection.decisions.activity import values_of
-from nearkin.collection.decisions.principals import ShownPrincipal, chosen_principals, shown_principals
 from nearkin.collection.decisions.records import GROUP_NOTE
 from nearkin.collection.decisions.tags import members_of, tags_of
+from nearkin.collection.groups.compared import stored_compared
 from nearkin.collection.groups.grouping import OneSidedPassages, passages_added, passages_lacked
-from nearkin.collection.groups.proposals import proposed_among
-from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import stored_documents, with_documents
-from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import relations_of
-from nearkin.collection.tolerance import Tolerance, is_letters_only
+from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError
-from nearkin.records import I64
 from nearkin.stages.differences.relating import MemberComparison
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents
@@ -184,48 +179,35 @@ def _compared(
     collection: OpenedCollection, seen: Snapshot, number: int, tolerance: Tolerance, limit: int
 ) -> GroupMembers:
     connection = seen.connection
-    matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance)
-    ids = members_of(connection, number, str(tolerance))
-    principal = shown_principals(connection, GroupState.known(connection, str(tolerance)), [number])[number]
-    rows, found = _documents(connection, ids)
-    place = rows.index(principal.row)
-    contents: I64 = np.array([one.content for one in found], np.int64)
-    measured = measures.of(contents[np.full(len(found), place)], contents)
-    is_match = matching.is_match(measured)
-    is_other = np.arange(len(found)) != place
-    order = np.lexsort((np.array(rows), measured.relative_distance, -measured.jaccard, is_other))[:limit].tolist()
-    tags = tags_of(connection, [found[i].doc_id for i in order])
-    key = GROUP_NOTE, str(tolerance), str(number)
-    members = [ShownPrincipal(row, one.content, one.doc_id) for row, one in zip(rows, found, strict=True)]
+    members_of(connection, number, str(tolerance))  # refuses a group that is not there
+    found = stored_compared(collection, seen, tolerance, [number])
+    (group,) = found.groups()
+    table = found.table(tolerance, np.zeros(group.n_documents, np.bool_)).slice(0, limit)
+    rows, stored = table.to_pylist(), dict[str, StoredDocument]()
+    for some in in_slices(table["doc_id"].to_pylist()):
+        query = with_documents().where(documents.c.doc_id.in_(some) & documents.c.is_current)
+        stored |= {one.doc_id: one for one in stored_documents(connection.execute(query).all())}
+    content = stored[group.principal].content
+    copies = {doc_id for doc_id, one in stored.items() if one.content == content and doc_id != group.principal}
+    tags, note = tags_of(connection, list(stored)), (GROUP_NOTE, str(tolerance), str(number))
     return GroupMembers(
         number=number,
         tolerance=tolerance,
         members=tuple(
             GroupMember(
-                document=found[i],
-                jaccard=float(measured.jaccard[i]),
-                relative_distance=float(measured.relative_distance[i]),
-                is_principal=i == place,
-                is_match=bool(is_match[i]),
-                is_same_text=i != place and found[i].content == found[place].content,
-                is_letters_only=is_letters_only(float(measured.jaccard[i]), tolerance),
-                relation="same text" if i != place and found[i].content == found[place].content else "",
-                tags=tags.get(found[i].doc_id, {}),
+                document=stored[row["doc_id"]],
+                is_same_text=row["doc_id"] in copies,
+                relation="same text" if row["doc_id"] in copies else "",
+                tags=tags.get(row["doc_id"], {}),
+                **{
+                    name: row[name]
+                    for name in ("jaccard", "relative_distance", "is_principal", "is_match", "is_letters_only")
+                },
             )
-            for i in order
+            for row in rows
         ),
-        n_documents=len(found),
-        note=values_of(connection, [key]).get(key),
-        proposed_principal=proposed_among(connection, members, principal, chosen_principals(connection)),
-        n_indirect=int((~is_match).sum()),
+        n_documents=group.n_documents,
+        note=values_of(connection, [note]).get(note),
+        proposed_principal=group.proposed_principal,
+        n_indirect=group.n_chained,
     )
-
-
-def _documents(connection: Connection, ids: Sequence[str]) -> tuple[list[int], list[StoredDocument]]:
-    """Return the rows and the current documents with some ids, in order of rows."""
-    rows = list[tuple[int, StoredDocument]]()
-    for some in in_slices(ids):
-        found = connection.execute(with_documents().where(documents.c.doc_id.in_(some) & documents.c.is_current)).all()
-        rows += zip([row[0] for row in found], stored_documents(found), strict=True)
-    rows.sort(key=lambda one: one[0])
-    return [row for row, _ in rows], [document for _, document in rows]

@@ -8,7 +8,7 @@ import json
 import tempfile
 import zipfile
 from collections import Counter
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from markupsafe import Markup
 
-from nearkin.collection.groups.current import stored_members
+from nearkin.collection.groups.compared import MAX_COMPARED, compared_groups, stored_members
 from nearkin.collection.groups.listed import (
     ids_not_grouped,
     later_changes,
@@ -24,7 +24,6 @@ from nearkin.collection.groups.listed import (
     stored_groups,
 )
 from nearkin.collection.groups.members import group_members
-from nearkin.collection.groups.proposals import MAX_COMPARED, GroupProposal, compared_groups, group_proposals
 from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
@@ -129,8 +128,8 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         )  # fmt: skip
         tolerances = stored_tolerances(connection)
         n_pairs = GroupState.known(connection, str(asked.tolerance)).n_not_compared
-    compared = compared_groups([(one.number, one.n_documents) for one in found.groups])
-    proposals = group_proposals(service.collection.opened, asked.tolerance, compared)
+    sizes = [(one.number, one.n_documents) for one in found.groups]
+    compared = compared_groups(service.collection.opened, asked.tolerance, sizes)
     said = list(later_sentences(found.n_not_grouped, found.n_decisions)) if found.is_stored else []
     said += search_sentences(asked.tolerance, n_pairs) if found.is_stored else []
     said += not_compared_sentences(len(found.groups) - len(compared), MAX_COMPARED, asked.tolerance)
@@ -138,7 +137,7 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         "asked": asked,
         "value": asked.tolerance.value,
         "groups": found,
-        "proposals": proposals,
+        "compared": compared,
         "page": page,
         "n_pages": -(-found.n_groups // _A_PAGE),
         "tools": TOOLS,
@@ -146,14 +145,14 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
         "tolerances": [tolerance_parts(one) for one in tolerances],
     }
-    listed = [asdict(one) | _proposal_fields(proposals.get(one.number)) for one in found.groups]
+    beside = [compared.get(one.number) for one in found.groups]
+    listed = [
+        asdict(one)
+        | {"proposed_principal": group and group.proposed_principal, "n_indirect": group and group.n_chained}
+        for one, group in zip(found.groups, beside, strict=True)
+    ]
     data = {**found.to_dict(), "groups": listed, "n_not_compared": n_pairs, "expected_recall": asked.tolerance.recall}
     return ScreenAnswer("groups.html.j2", values, data)
-
-
-def _proposal_fields(proposal: GroupProposal | None) -> dict[str, object]:
-    """Return the fields of a proposal; null for a group that the page does not compare."""
-    return dict.fromkeys(one.name for one in fields(GroupProposal)) if proposal is None else asdict(proposal)
 
 
 def tolerance_parts(stored: str) -> tuple[str, str]:
