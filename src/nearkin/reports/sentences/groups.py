@@ -199,7 +199,7 @@ def not_compared_sentences(n_groups: int, max_compared: int, tolerance: Toleranc
     >>> from nearkin.collection.tolerance import Tolerance
     >>> print(*not_compared_sentences(1, 5_000, Tolerance.of(gamma=0.1)))
     Indirect members and proposed principals of 1 group are not shown: a page compares at most 5,000 documents with \
-their principals. For all groups: nearkin groups COLLECTION --gamma 0.1
+their principals. For all groups: nearkin groups COLLECTION --measure letters --gamma 0.1
     """
     if n_groups:
         yield Sentence(
