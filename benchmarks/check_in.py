@@ -73,7 +73,7 @@ def timed(ask: Callable[[str], object], texts: list[str]) -> tuple[np.ndarray, l
 def measure(place: str, texts: dict[str, str], unrelated: list[str], table: Table) -> None:
     """The questions, in three ways."""
     asked = questions(texts, unrelated)
-    by_index = CheckOptions(method="si", with_passage=False)
+    by_index = CheckOptions(measure="index", with_passage=False)
     by_keys = CheckOptions(with_passage=False)
     with nearkin.Collection.open(place) as collection:
         store = collection.opened.store

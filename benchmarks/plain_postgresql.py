@@ -36,9 +36,9 @@ SELECT relname, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class
 WHERE relnamespace = 'nearkin'::regnamespace AND relkind = 'r' AND pg_table_size(oid) > 65536 ORDER BY 2 DESC
 """
 OF_ONE: dict[str, Callable[[str, int], str]] = {
-    "similar_by_words(id, 0.5)": lambda name, _: f"SELECT * FROM nearkin.similar_by_words('{name}', 0.5)",
-    "similar_documents(id, 0.025)": lambda name, _: f"SELECT * FROM nearkin.similar_documents('{name}', 0.025)",
-    "similar_documents(id, 0.05)": lambda name, _: f"SELECT * FROM nearkin.similar_documents('{name}', 0.05)",
+    "similar_by_jaccard(id, 0.5)": lambda name, _: f"SELECT * FROM nearkin.similar_by_jaccard('{name}', 0.5)",
+    "similar_by_letters(id, 0.025)": lambda name, _: f"SELECT * FROM nearkin.similar_by_letters('{name}', 0.025)",
+    "similar_by_letters(id, 0.05)": lambda name, _: f"SELECT * FROM nearkin.similar_by_letters('{name}', 0.05)",
     "near_duplicate_pairs WHERE doc_id": lambda name, _: (
         f"SELECT * FROM nearkin.near_duplicate_pairs WHERE doc_id = '{name}'"
     ),

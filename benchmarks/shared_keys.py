@@ -15,8 +15,14 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from nearkin.collection.stored.reach import keys_of
-from nearkin.collection.stored.word_sets import jaccard
+from nearkin.collection.stored.keys import keys_of
+from nearkin.collection.stored.word_sets import shares as overlap
+
+
+def jaccard(a, b) -> float:
+    """Return the Jaccard similarity of two sets of hashes."""
+    return overlap(a, b).jaccard
+
 
 LENGTHS = 20, 50, 100, 300, 1000
 BINS = (0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 1.0)

@@ -237,6 +237,17 @@ class Differences:
             self.lines += [where, f"    OLD {_short(old)}", f"    NEW {_short(new)}"]
 
 
+MEASURES = re.compile(
+    r"^(minhash|words|range|letters|si|containment)(?:, (?:threshold|gamma|tolerance))?(?= [0-9.]+$|$)"
+)
+"""A measure, or a stored tolerance, as OLD names it."""
+NAMES = {"minhash": "jaccard", "words": "jaccard", "range": "letters", "si": "index"}
+
+
+def _as_new(value: Any) -> Any:
+    return MEASURES.sub(lambda one: NAMES.get(one[1], one[1]), value) if isinstance(value, str) else value
+
+
 def _placeless(value: Any) -> Any:
     return PLACES.sub("PLACE", value) if isinstance(value, str) else value
 
@@ -270,7 +281,7 @@ def compare_values(where: str, old: Any, new: Any, found: Differences) -> None:
             found.add(f"{where}: length", len(old), len(new))
         for index, (first, second) in enumerate(zip(old, new)):
             compare_values(f"{where}[{index}]", first, second, found)
-    elif type(old) is not type(new) or _placeless(old) != _placeless(new):
+    elif type(old) is not type(new) or _placeless(_as_new(old)) != _placeless(new):
         found.add(where, old, new)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from labs.collections.documents import TRUE_JACCARD, LabelledTexts
 from nearkin.collection.collection import Collection
 from nearkin.collection.counting import DEFAULT_ALPHABET, NORMALISE, SHINGLES, TextCounting
+from nearkin.collection.near import near
 from nearkin.collection.opened import Snapshot
-from nearkin.collection.similar import asked_near
 from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.kernels.overlap import n_common
@@ -79,7 +79,7 @@ def compare_all(documents: LabelledTexts, progress: Progress) -> BelongingPairs:
         relative = np.sqrt(gaps / np.maximum(np.maximum(squares[left], squares[right]), 1))
         relative[~(counted.is_counted[left] & counted.is_counted[right])] = np.inf
         for i, setting in enumerate(SETTINGS):
-            is_match = jaccard >= setting.value if setting.method == "minhash" else relative <= setting.value
+            is_match = jaccard >= setting.value if setting.measure == "jaccard" else relative <= setting.value
             found[i] += int(is_match.sum())
             right_found[i] += int((is_match & is_true).sum())
         lefts.append(left[is_true])
@@ -162,10 +162,7 @@ def ask_collection(
 def _versions(collection: Collection, setting: Tolerance, queries: I64, true: BelongingPairs) -> FoundCounts:
     def ask(seen: Snapshot) -> list[I64]:
         some = contents_of(seen.connection, queries.tolist())
-        counting, store = collection.opened.counting, collection.opened.store
-        asked = (some[row] for row in queries.tolist())
-        near = (asked_near(seen.connection, counting, seen.segments, one, setting, store)[0] for one in asked)
-        return [one.contents for one in near]
+        return [near(collection.opened, seen, some[row], setting).contents for row in queries.tolist()]
 
     # distinct texts that are added in one load get the numbers of their rows
     answers = collection.opened.answered(ask)

@@ -82,7 +82,7 @@ def test_the_page_has_every_table(folder: Path) -> None:
     page = (folder / "page/report.html").read_text("utf-8")
     HTMLParser().feed(page)
     assert all(f'id="{name}"' in page for name in ("pairs", "versions", "groups", "conflicts"))
-    assert page.count("words, threshold 0.5") == 4
+    assert page.count("jaccard 0.5") == 4
     assert "<script" not in page
 
 

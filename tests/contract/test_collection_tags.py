@@ -77,7 +77,7 @@ def test_a_group_is_tagged(collection) -> None:
         collection.tag(field="hot", group=1, gamma=GAMMA)
     collection.groups(gamma=GAMMA)
     assert len(collection.tag(field="hot", group=1, gamma=GAMMA).changes) == 6
-    assert collection.log()[0].data == {"field": "hot", "value": "", "group": 1, "tolerance": "range, gamma 0.2"}
+    assert collection.log()[0].data == {"field": "hot", "value": "", "group": 1, "tolerance": "letters 0.2"}
 
 
 def test_nothing_changed_is_no_activity_and_a_dry_run_changes_nothing(collection) -> None:

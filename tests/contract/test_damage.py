@@ -76,30 +76,14 @@ def test_adding_the_text_again_replaces_it_under_any_id(place: SomePlace, doc_id
         assert {one.document.doc_id for one in collection.similar("a", gamma=0).documents} >= {"g"}
 
 
-@pytest.mark.parametrize("only_new", [False, True])
-def test_checking_the_text_in_replaces_it(place: SomePlace, only_new: bool) -> None:
-    filled(place)
-    damage_text(place)
-    with place.open() as collection:
-        checked = collection.check(FORM)
-        assert (checked.verdict, checked.documents[0].is_damaged) == ("exact", True)
-        checked = collection.check(FORM, store=CheckIn("new-id", only_new=only_new))
-        assert (checked.verdict, checked.is_repaired, checked.documents[0].is_damaged) == ("exact", True, False)
-        assert (checked.stored_as is None) == only_new
-        assert collection.text("a") == FORM
-        assert is_silent(collection.fsck())
-
-
 def test_a_text_that_shares_wording_with_a_damaged_one_is_not_said_to_be_new(place: SomePlace) -> None:
     with place.open() as collection:
         collection.add([("a", LONG)])
         collection.check("something else")
         damage_text(place)
-        with pytest.raises(CollectionError, match=r"similar to a.*damaged"):
-            collection.check(NEAR, store=CheckIn("near", only_new=True))
-        collection.fsck()  # a damaged text has no keys: it cannot be known what is similar to it
-        checked = collection.check(NEAR)
-        assert (checked.verdict, checked.n_damaged, [str(one) for one in checked.damaged]) == ("new", 1, ["a"])
+        for text in (LONG, NEAR):
+            with pytest.raises(CollectionError, match=r"'a': the stored text is damaged"):
+                collection.check(text, store=CheckIn("near", only_new=True))
         collection.add([("b", LONG)])
         assert [one.document.doc_id for one in collection.check(NEAR).documents] == ["a", "b"]
         assert is_silent(collection.fsck())

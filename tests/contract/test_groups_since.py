@@ -210,7 +210,7 @@ def test_waves_whose_groups_are_not_known_are_refused(place):
         for wave in ("may", 3):
             with pytest.raises(ParameterError, match=r"may|since"):
                 collection.groups_since(wave, threshold=THRESHOLD)
-        with pytest.raises(ParameterError, match=r"no groups .* stored at words, threshold 0\.3\..* --threshold 0\.9$"):
+        with pytest.raises(ParameterError, match=r"no groups .* stored at jaccard 0\.3\..* --threshold 0\.9$"):
             collection.groups_since("april", threshold=0.9)
 
 

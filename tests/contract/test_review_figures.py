@@ -27,7 +27,7 @@ def visit(place: SomePlace) -> Iterator[Visit]:
         yield Visit(collection).sign_in()
 
 
-DEFAULT = "measure=words&value=0.5"
+DEFAULT = "measure=jaccard&value=0.5"
 
 
 def tiles(visit: Visit, **asked: object) -> dict[str, tuple[str, str]]:

@@ -85,14 +85,14 @@ def test_an_overlay_has_every_document_and_its_parameters(visit: Visit, tool: st
     in_groups = {row[0] for row in rows if "lease, signed" in row[1:]}
     assert in_groups == {"'=lease", "lease", "lease, signed", "lease/copy"}
     told = json.loads(found.read("parameters.json"))
-    assert (told["tool"], told["measure"], told["threshold"], told["n_groups"]) == (tool, "words", 0.5, 1)
+    assert (told["tool"], told["measure"], told["value"], told["n_groups"]) == (tool, "jaccard", 0.5, 1)
     assert (told["n_documents_in_groups"], told["n_documents_added_since"]) == (4, 0)
     assert told["n_documents"] == 5
 
 
 def test_every_export_says_what_made_it(visit: Visit) -> None:
     visit.service.collection.groups(threshold=0.7)
-    asked = {"measure": "words", "value": 0.7}
+    asked = {"measure": "jaccard", "value": 0.7}
     told = visit.get("/groups.parameters", **asked)
     assert told.headers["content-disposition"] == 'attachment; filename="groups.parameters.json"'
     expected = {"nearkin": __version__, "collection": visit.service.name, "export": "/groups"} | asked

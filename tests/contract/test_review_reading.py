@@ -70,7 +70,7 @@ def test_the_log_shows_values_before_and_after_and_kinds(visit: Visit) -> None:
     words = html.unescape(words_of(visit.get("/log").text))
     assert "letter : not set → set by activity 4" in words
     assert "lease, longer · letter : not set → letter split off" in words
-    assert "group 1 (words, threshold 0.5) : not set → look again" in words
+    assert "group 1 (jaccard 0.5) : not set → look again" in words
     rows = list(csv.DictReader(io.StringIO(visit.get("/log.csv").text.lstrip("\ufeff"))))
     assert [row["kind"] for row in rows] == ["tag", "tag", "never-group", "principal", "split-off", "group-note"]
     assert _documents_of(page)["3"] == "lease , letter"

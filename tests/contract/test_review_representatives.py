@@ -161,7 +161,7 @@ def test_the_export_waits_until_a_job_has_compared_all_texts(few: Visit) -> None
     done = few.service.jobs.wait(job.number, 60)
     assert done is not None
     assert (done.state, done.message, done.n_done) == ("done", "1 representative for 8 documents", 6)
-    assert '/representatives.csv?measure=words&amp;value=0.5" download' in few.get("/representatives").text
+    assert '/representatives.csv?measure=jaccard&amp;value=0.5" download' in few.get("/representatives").text
     assert "representatives: words, 0.5" in words_of(few.get("/jobs").text)
     (one, alone) = exported(few)
     assert (one["doc_id"], one["n_documents"], alone["doc_id"]) == ("lease, longer", "8", "letter")

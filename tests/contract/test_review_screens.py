@@ -34,7 +34,7 @@ def visit(place: SomePlace) -> Iterator[Visit]:
 def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
     assert "not computed yet" in words_of(visit.get("/groups").text)
     answer = visit.post("/groups/update")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/groups?measure=words&value=0.5")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/groups?measure=jaccard&value=0.5")
     (one,) = visit.get("/groups.json").json()["groups"]
     assert (one["n_documents"], one["n_texts"]) == (3, 2)
     assert visit.get("/groups.json").json()["expected_recall"] == 0.999
@@ -248,7 +248,7 @@ def test_members_are_split_off_united_and_made_principal(visit: Visit) -> None:
     assert answer.status_code == 303
     page = words_of(visit.get(answer.headers["location"]).text)
     assert re.search(r"lease, signed ?: in no group · lease ?: group 1, 2 documents", page)
-    assert "in no group" not in visit.get("/groups", measure="words", value=0.9, done=2).text  # they are not computed
+    assert "in no group" not in visit.get("/groups", measure="jaccard", value=0.9, done=2).text  # they are not computed
     assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 2
     for number, n_documents in ((2, 3), (3, 2)):  # an undo can be undone, too
         visit.post("/undo", number=number, back=place)
@@ -257,12 +257,12 @@ def test_members_are_split_off_united_and_made_principal(visit: Visit) -> None:
 
 def test_what_is_like_a_document_follows_the_slider(visit: Visit) -> None:
     for value, n in ((0.3, 2), (1.0, 1)):
-        found = visit.get("/document/similar.json", id="lease", measure="words", value=value).json()
+        found = visit.get("/document/similar.json", id="lease", measure="jaccard", value=value).json()
         assert found["n_found"] == n
     assert "letters alike" not in visit.get("/document/similar", id="lease", measure="letters", value=0.05).text
     drawn = visit.get("/document/histogram.json", id="lease").json()
     assert (len(drawn["counts"]), sum(drawn["counts"])) == (20, 2)
-    assert visit.send("GET", "/document/similar?id=lease&measure=words&value=2").status_code == 400
+    assert visit.send("GET", "/document/similar?id=lease&measure=jaccard&value=2").status_code == 400
     assert visit.send("GET", "/document/similar?id=lease&measure=nonsense").status_code == 400
     for path, said in (
         ("/groups?value=abc", "The parameter value must be a number. It is 'abc'."),

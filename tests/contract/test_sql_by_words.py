@@ -14,9 +14,16 @@ from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.collection.plain_sql import install
 from nearkin.collection.stored.contents import texts_of
-from nearkin.collection.stored.reach import keys_of
-from nearkin.collection.stored.word_sets import jaccard, word_sets
+from nearkin.collection.stored.keys import keys_of
+from nearkin.collection.stored.word_sets import shares as overlap
+from nearkin.collection.stored.word_sets import word_sets
 from places import SomePlace
+
+
+def jaccard(a, b) -> float:
+    """Return the Jaccard similarity of two sets of hashes."""
+    return overlap(a, b).jaccard
+
 
 ODD = "'; DROP TABLE documents; -- \\ {schema}"
 Row = tuple[str, int, str, float, float | None, bool]
@@ -127,14 +134,14 @@ def failed(ask, query: str) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize("threshold", ["0.5", "0.7", "0.05", "1", "0.333333"])
-def test_similar_by_words_is_exact_brute_force_over_shared_keys(oracle, ask, threshold):
+def test_similar_by_jaccard_is_exact_brute_force_over_shared_keys(oracle, ask, threshold):
     n_found = 0
     for doc_id in [ODD, "short", "none", "dots", "f3", "f4", "copy", *(f"v{i}" for i in range(0, 40, 3))]:
         expected = oracle.rows(doc_id, float(threshold))
-        assert ask(f"SELECT * FROM @similar_by_words(%s, {threshold})", doc_id) == expected
+        assert ask(f"SELECT * FROM @similar_by_jaccard(%s, {threshold})", doc_id) == expected
         n_found += len(expected)
         if threshold == "0.5":
-            assert ask("SELECT * FROM @similar_by_words(%s)", doc_id) == expected
+            assert ask("SELECT * FROM @similar_by_jaccard(%s)", doc_id) == expected
             assert ask("SELECT * FROM @near_duplicates(%s)", doc_id) == [(*row, False) for row in expected]
     assert n_found > 3
 
@@ -144,7 +151,7 @@ def test_hashes_of_a_long_text_are_looked_up_in_whatever_memory_a_query_has(orac
     for name, value in {"log_min_duration": "0", "log_nested_statements": "on", "log_level": "notice"}.items():
         ask(f"SET auto_explain.{name} = {value}")
     ask("SET work_mem = '64kB'")
-    assert ask("SELECT * FROM @similar_by_words('long')") == oracle.rows("long", 0.5) != []
+    assert ask("SELECT * FROM @similar_by_jaccard('long')") == oracle.rows("long", 0.5) != []
     plans = list(ask.notices)
     assert any("Hash Join" in plan for plan in plans)
     assert not any("SubPlan" in plan.replace("hashed SubPlan", "") for plan in plans)
@@ -153,7 +160,7 @@ def test_hashes_of_a_long_text_are_looked_up_in_whatever_memory_a_query_has(orac
 def test_letters_are_a_measure_of_near_duplicates_too(collection, ask):
     for doc_id in [ODD, "f3", "v1", "short"]:
         columns = "similar_doc_id, version, wave, jaccard, relative_distance, is_same_text, is_letters_only"
-        letters = ask(f"SELECT {columns} FROM @similar_documents(%s, 0.1)", doc_id)
+        letters = ask(f"SELECT {columns} FROM @similar_by_letters(%s, 0.1)", doc_id)
         rows = ask("SELECT * FROM @near_duplicates(%s, 'letters', 0.1)", doc_id)
         assert rows == letters
         counting, text = collection.opened.counting, collection.text(doc_id)
@@ -175,24 +182,34 @@ def test_sets_are_compared_as_in_python(collection, ask):
 @pytest.mark.parametrize(
     ("call", "code", "said", "hint"),
     [
-        ("similar_by_words('nobody')", "P0002", "There is no document 'nobody'", "indexed_documents"),
-        ("similar_by_words('f7')", "P0002", "The document 'f7' was removed", "Add it again"),
-        ("similar_by_words(NULL)", "22023", "similar_by_words takes the id of a document", "similar_by_words('ID')"),
-        ("similar_by_words('f3', NULL)", "22023", "above 0 and at most 1. Got NULL", "0.5"),
-        ("similar_by_words('f3', 0)", "22023", "Got 0 instead", "0.5"),
-        ("similar_by_words('f3', 1.01)", "22023", "Got 1.01 instead", "0.5"),
+        ("similar_by_jaccard('nobody')", "P0002", "There is no document 'nobody'", "indexed_documents"),
+        ("similar_by_jaccard('f7')", "P0002", "The document 'f7' was removed", "Add it again"),
         (
-            "near_contents_by_words(0, 0)",
+            "similar_by_jaccard(NULL)",
             "22023",
-            "of near_contents_by_words must be above 0 and at most 1. Got 0",
+            "similar_by_jaccard takes the id of a document",
+            "similar_by_jaccard('ID')",
+        ),
+        ("similar_by_jaccard('f3', NULL)", "22023", "above 0 and at most 1. Got NULL", "0.5"),
+        ("similar_by_jaccard('f3', 0)", "22023", "Got 0 instead", "0.5"),
+        ("similar_by_jaccard('f3', 1.01)", "22023", "Got 1.01 instead", "0.5"),
+        (
+            "near_contents_by_jaccard(0, 0)",
+            "22023",
+            "of near_contents_by_jaccard must be above 0 and at most 1. Got 0",
             "0.5",
         ),
-        ("near_contents_by_words(0, NULL)", "22023", "Got NULL instead", "near_contents_by_words(CONTENT"),
-        ("similar_by_words('f3', 'NaN')", "22023", "Got NaN instead", "0.5"),
-        ("near_duplicates('f3', 'bits')", "22023", "'words' or 'letters'. Got 'bits'", "'letters', 0.05"),
-        ("near_duplicates('f3', NULL)", "22023", "'words' or 'letters'. Got NULL", "'letters', 0.05"),
+        ("near_contents_by_jaccard(0, NULL)", "22023", "Got NULL instead", "near_contents_by_jaccard(CONTENT"),
+        ("similar_by_jaccard('f3', 'NaN')", "22023", "Got NaN instead", "0.5"),
+        ("near_duplicates('f3', 'bits')", "22023", "'jaccard' or 'letters'. Got 'bits'", "'letters', 0.05"),
+        ("near_duplicates('f3', NULL)", "22023", "'jaccard' or 'letters'. Got NULL", "'letters', 0.05"),
         ("n_common('abc', '12345678')", "22023", "Sets of 3 and 8 bytes", "shingles.hashes"),
-        ("group_of_documents", "55000", "no stored groups by words with a threshold of 0.5", "nearkin groups"),
+        (
+            "group_of_documents",
+            "55000",
+            "no stored groups by Jaccard similarity with a threshold of 0.5",
+            "nearkin groups",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_hint(collection, ask, call, code, said, hint):
@@ -203,7 +220,7 @@ def test_what_makes_no_sense_is_refused_with_a_hint(collection, ask, call, code,
 
 
 def test_a_text_without_words_is_like_its_equals(collection, ask):
-    assert ask("SELECT similar_doc_id, jaccard FROM @similar_by_words('none')") == [("none too", 1.0)]
+    assert ask("SELECT similar_doc_id, jaccard FROM @similar_by_jaccard('none')") == [("none too", 1.0)]
     assert "no words to be compared" in ask.notices[-1]
 
 
@@ -224,7 +241,7 @@ def test_a_reader_needs_nothing_else(collection, on_server, ask):
     ask(f"GRANT USAGE ON SCHEMA {on_server.schema} TO {reader}")
     ask(f"GRANT SELECT ON ALL TABLES IN SCHEMA {on_server.schema} TO {reader}")
     ask("SELECT set_config('role', %s, false)", reader)
-    assert ask("SELECT * FROM @similar_by_words(%s)", ODD)
+    assert ask("SELECT * FROM @similar_by_jaccard(%s)", ODD)
     assert ask("SELECT * FROM @near_duplicate_pairs WHERE doc_id = %s", ODD)
     ask("RESET ROLE")
 

@@ -72,7 +72,7 @@ def test_no_pair_is_missed_wherever_its_shared_hashes_are(ask, threshold):
     for n_own in (1, 2, 7, 60, 400):
         sets = around_the_threshold(chance, n_own, threshold)
         store(ask, sets)
-        found = ask(f"SELECT content, jaccard FROM near_contents_by_words({ASKED}, {threshold})")
+        found = ask(f"SELECT content, jaccard FROM near_contents_by_jaccard({ASKED}, {threshold})")
         assert dict(found) == similar(sets, threshold)
         assert len(found) == len(dict(found))
         n_found += len(found) - 1
@@ -93,7 +93,7 @@ def test_of_texts_that_cannot_be_similar_only_a_part_is_read(ask):
         "log_format": "json",
     }.items():
         ask(f"SET auto_explain.{name} = {value}")
-    assert ask(f"SELECT * FROM near_contents_by_words({ASKED}, 0.5)") == [(ASKED, 1.0)]
+    assert ask(f"SELECT * FROM near_contents_by_jaccard({ASKED}, 0.5)") == [(ASKED, 1.0)]
     messages = list(ask.notices)
     plans = [json.loads(message.partition("plan:\n")[2])["Plan"] for message in messages if "plan:\n" in message]
     n_read = sum(rows_of(plan, "ProjectSet") for plan in plans)

@@ -72,7 +72,7 @@ def current(collection: Collection) -> list[str]:
         return list(connection.exec_driver_sql("SELECT doc_id FROM documents WHERE is_current ORDER BY row").scalars())
 
 
-# -- similar_documents ------------------------------------------------------------------------------------------------
+# -- similar_by_letters ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gamma", ["0", "0.025", "0.05", "0.3", "0.0501", "1e-9", "0.99"])
@@ -87,14 +87,14 @@ def test_it_tells_what_the_collection_tells(collection, ask, gamma):
             )
             for o in found
         ]
-        assert ask(f"SELECT * FROM @similar_documents(%s, {gamma})", doc_id) == right
+        assert ask(f"SELECT * FROM @similar_by_letters(%s, {gamma})", doc_id) == right
         if gamma == "0.025":
-            assert ask("SELECT * FROM @similar_documents(%s)", doc_id) == right
-            assert ask("SELECT * FROM @similar_documents(asked => %s, gamma => 0.025)", doc_id) == right
+            assert ask("SELECT * FROM @similar_by_letters(%s)", doc_id) == right
+            assert ask("SELECT * FROM @similar_by_letters(asked => %s, gamma => 0.025)", doc_id) == right
 
 
 def test_a_text_with_too_few_letters_is_like_its_equals(collection, ask):
-    assert ask("SELECT similar_doc_id, distance, is_same_text FROM @similar_documents('short')") == [
+    assert ask("SELECT similar_doc_id, distance, is_same_text FROM @similar_by_letters('short')") == [
         ("short too", None, True)
     ]
     assert "too few letters" in ask.notices[-1]
@@ -103,24 +103,24 @@ def test_a_text_with_too_few_letters_is_like_its_equals(collection, ask):
 @pytest.mark.parametrize(
     ("call", "code", "said", "hint"),
     [
-        ("similar_documents('nobody')", "P0002", "There is no document 'nobody'", "indexed_documents"),
-        ("similar_documents('f7')", "P0002", "The document 'f7' was removed", "Add it again"),
-        ("similar_documents(NULL)", "22023", "takes the id of a document. Got NULL", "similar_documents('ID'"),
-        ("similar_documents('f3', NULL)", "22023", "'gamma' parameter of similar_documents must be", "0.025"),
-        ("similar_documents('f3', -0.1)", "22023", "Got -0.1 instead", "0.025"),
-        ("similar_documents('f3', 'NaN')", "22023", "Got NaN instead", "0.025"),
-        ("similar_documents('f3', 'Infinity')", "22023", "Got Infinity instead", "0.025"),
-        ("similar_documents('f3', 1)", "22023", "must be at least 0 and below 1. Got 1 instead", "0.025"),
+        ("similar_by_letters('nobody')", "P0002", "There is no document 'nobody'", "indexed_documents"),
+        ("similar_by_letters('f7')", "P0002", "The document 'f7' was removed", "Add it again"),
+        ("similar_by_letters(NULL)", "22023", "takes the id of a document. Got NULL", "similar_by_letters('ID'"),
+        ("similar_by_letters('f3', NULL)", "22023", "'gamma' parameter of similar_by_letters must be", "0.025"),
+        ("similar_by_letters('f3', -0.1)", "22023", "Got -0.1 instead", "0.025"),
+        ("similar_by_letters('f3', 'NaN')", "22023", "Got NaN instead", "0.025"),
+        ("similar_by_letters('f3', 'Infinity')", "22023", "Got Infinity instead", "0.025"),
+        ("similar_by_letters('f3', 1)", "22023", "must be at least 0 and below 1. Got 1 instead", "0.025"),
         ("near_duplicates('f3', 'letters', 5)", "22023", "must be at least 0 and below 1. Got 5 instead", "0.025"),
         (
-            "near_contents(0, 1)",
+            "near_contents_by_letters(0, 1)",
             "22023",
-            "of near_contents must be at least 0 and below 1. Got 1 instead",
-            "near_contents(C",
+            "of near_contents_by_letters must be at least 0 and below 1. Got 1 instead",
+            "near_contents_by_letters(C",
         ),
-        ("near_contents(0, -1)", "22023", "Got -1 instead", "0.025"),
-        ("near_contents(0, NULL)", "22023", "Got NULL instead", "0.025"),
-        ("near_contents(123456, 'NaN')", "22023", "Got NaN instead", "0.025"),
+        ("near_contents_by_letters(0, -1)", "22023", "Got -1 instead", "0.025"),
+        ("near_contents_by_letters(0, NULL)", "22023", "Got NULL instead", "0.025"),
+        ("near_contents_by_letters(123456, 'NaN')", "22023", "Got NaN instead", "0.025"),
         ("similar_by_index(NULL)", "22023", "takes a similarity index. Got NULL", "too few words"),
         ("similar_by_index(5, 0)", "22023", "above 0 and at most 10. Got 0", "0.3"),
         ("similar_by_index(5, NULL)", "22023", "Got NULL", "0.3"),
@@ -178,8 +178,8 @@ def test_counts_and_distances_are_exact(collection, ask):
 
 
 def test_a_content_that_is_not_there_is_near_nothing(collection, ask):
-    assert ask("SELECT * FROM @near_contents(123456, 0.05)") == []
-    assert ask("SELECT * FROM @near_contents(NULL, 0.05)") == []
+    assert ask("SELECT * FROM @near_contents_by_letters(123456, 0.05)") == []
+    assert ask("SELECT * FROM @near_contents_by_letters(NULL, 0.05)") == []
 
 
 # -- who may ask ------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_whoever_may_only_read_can_ask(collection, place, ask):
     ask(f"GRANT USAGE ON SCHEMA {place.schema} TO {reader}")
     ask(f"GRANT SELECT ON ALL TABLES IN SCHEMA {place.schema} TO {reader}")
     ask("SELECT set_config('role', %s, false)", reader)
-    assert ask("SELECT * FROM @similar_documents(%s, 0.05)", ODD)
+    assert ask("SELECT * FROM @similar_by_letters(%s, 0.05)", ODD)
     assert ask("SELECT * FROM @near_duplicate_pairs WHERE doc_id = %s", ODD)
     ask("SELECT * FROM @similar_by_index(5)")
     assert failed(ask, "DELETE FROM @profiles")[0] == "42501"
@@ -200,10 +200,10 @@ def test_whoever_may_only_read_can_ask(collection, place, ask):
 
 def test_a_schema_in_front_changes_nothing(collection, place, ask):
     """Functions look into their own schema, whatever search path the one who asks has."""
-    right = ask("SELECT * FROM @similar_documents(%s, 0.05)", ODD)
+    right = ask("SELECT * FROM @similar_by_letters(%s, 0.05)", ODD)
     ask("CREATE TEMPORARY TABLE documents (doc_id text)")
     ask("SET search_path TO pg_temp, public")
-    assert ask("SELECT * FROM @similar_documents(%s, 0.05)", ODD) == right
+    assert ask("SELECT * FROM @similar_by_letters(%s, 0.05)", ODD) == right
 
 
 # -- installing -------------------------------------------------------------------------------------------------------
@@ -227,17 +227,17 @@ def test_sqlite_cannot_store_functions(tmp_path: Path):
 
 def test_texts_without_word_sets_are_an_error_and_no_silence(collection, ask):
     ask("UPDATE @facts SET value = '3' WHERE name = 'shingles_end'")  # as if an earlier version had added the others
-    for query in ("@similar_by_words('f3')", "@near_duplicate_pairs", "@near_duplicates('f3', 'letters')"):
+    for query in ("@similar_by_jaccard('f3')", "@near_duplicate_pairs", "@near_duplicates('f3', 'letters')"):
         code, told, hint = failed(ask, f"SELECT * FROM {query}")
         assert (code, "texts are not stored yet" in told, "nearkin sql install" in hint) == ("55000", True, True)
     install(collection.opened)
-    assert ask("SELECT count(*) >= 0 FROM @similar_by_words('f3')") == [(True,)]
+    assert ask("SELECT count(*) >= 0 FROM @similar_by_jaccard('f3')") == [(True,)]
 
 
 def test_questions_are_answered_while_documents_are_added(collection, ask):
-    right = ask("SELECT * FROM @similar_documents('f3', 0.05)")
+    right = ask("SELECT * FROM @similar_by_letters('f3', 0.05)")
     adding = threading.Thread(target=collection.add, args=([(f"x{i}", Prose(i).text(40)) for i in range(50)],))
     adding.start()
     for _ in range(20):
-        assert ask("SELECT * FROM @similar_documents('f3', 0.05)") == right
+        assert ask("SELECT * FROM @similar_by_letters('f3', 0.05)") == right
     adding.join()

@@ -68,7 +68,7 @@ def test_the_same_output_and_exit_code(
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(TEXTS[name], "utf-8")
     by_server = (name, "--server", served.url, "--token-file", served.token_file)
-    for more in ((), ("--json",), ("--containment", "off", "--threshold", "0.95"), ("--method", "si")):
+    for more in ((), ("--json",), ("--containment", "off", "--threshold", "0.95"), ("--measure", "index")):
         here, there = nearkin_here("check", served.place, name, *more), nearkin_here("check", *by_server, *more)
         assert there.code == here.code
         assert CLOCK.sub("", there.out) == CLOCK.sub("", here.out).replace(f"--against {served.place}", UNNAMED)

@@ -16,7 +16,7 @@ import pytest
 from commands import program
 from functional.conftest import nearkin_here, write_jsonl
 from generator.office_files import mail, rtf
-from nearkin.collection.stored.reach import SAMPLE, keys_of
+from nearkin.collection.stored.keys import SAMPLE, keys_of
 
 LEASE = (
     "This lease is made between the owner and the tenant for the house at {street}. The rent of {rent} crowns is due "
@@ -267,17 +267,24 @@ def test_what_is_stored_is_told(repository, tmp_path):
 
 
 def test_by_the_similarity_index(repository, tmp_path):
-    told = json.loads(check(repository, written(tmp_path, MORE), "--method", "si", "--tolerance", "0.1", "--json").out)
-    assert (told["verdict"], told["method"], told["tolerance"], told["expected_recall"]) == ("exact", "si", 0.1, None)
+    told = json.loads(
+        check(repository, written(tmp_path, MORE), "--measure", "index", "--tolerance", "0.1", "--json").out
+    )
+    assert (told["verdict"], told["measure"], told["tolerance"], told["expected_recall"]) == (
+        "exact",
+        "index",
+        0.1,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (["--id", "x"], 2, "--id requires --store."),
-        (["--tolerance", "0.1"], 2, "--method si"),
+        (["--tolerance", "0.1"], 2, "--measure index"),
         (["--threshold", "2"], 2, "--threshold: must be"),
-        (["--method", "soundex"], 2, "minhash or si"),
+        (["--measure", "soundex"], 2, "jaccard or index"),
         (["--limit", "0"], 2, "limit"),
         (["--store", "--id", ""], 2, "id"),
         (["--store", "--wave", " "], 2, "wave"),

@@ -69,7 +69,7 @@ def test_similar_documents_are_found_across_waves(matter: str) -> None:
 def test_every_method_goes_by_its_own_number(matter: str) -> None:
     assert found(matter, "lease", "--threshold", "0.7") == ["copy", "renewed"]
     assert found(matter, "lease", "--threshold", "0.99") == ["copy"]
-    wrong = run("similar", matter, "lease", "--measure", "si", "--gamma", "0.1")
+    wrong = run("similar", matter, "lease", "--measure", "index", "--gamma", "0.1")
     assert (wrong.code, "--gamma: " in wrong.err) == (2, True)
 
 

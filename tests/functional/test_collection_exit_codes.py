@@ -110,9 +110,7 @@ def test_damage_is_exit_code_7(matter, tmp_path) -> None:
         if command != "fsck":
             assert "'d0': the stored text is damaged (it cannot be unpacked)" in " ".join(ended.err.split())
             assert "of content" not in ended.err
-    checked = run(matter, "check", tmp_path / "d0.txt", "--json")
-    assert (checked.code, json.loads(checked.out)["documents"][0]["is_damaged"]) == (10, True)
-    assert "stored text is damaged" in run(matter, "check", tmp_path / "d0.txt").out
+    assert run(matter, "check", tmp_path / "d0.txt").code == 7
     assert run(matter, "add", tmp_path / "r.jsonl", "--wave", "again").code == 0
     assert run(matter, "similar", "d0").code == run(matter, "fsck").code == 0
 

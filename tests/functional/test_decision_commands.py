@@ -192,7 +192,7 @@ def test_files_of_ids_in_another_encoding_are_read(matter, tmp_path) -> None:
         (["check", "-", "--jsonl", "--encoding", "latin-1"], "--jsonl requires UTF-8"),
         (["untag", "x", "d000", "--encoding", "latin-1"], "--encoding is the encoding of --from FILE: add --from."),
         (["remove", "d000", "--encoding", "latin-1"], "--encoding is the encoding of --from FILE: add --from."),
-        (["check", "-", "--tolerance", "0.2"], "--tolerance requires --method si."),
+        (["check", "-", "--tolerance", "0.2"], "--tolerance requires --measure index."),
     ],
 )
 def test_options_without_effect_are_refused(matter, arguments, message) -> None:

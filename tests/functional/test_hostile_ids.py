@@ -32,7 +32,7 @@ def folder(tmp_path_factory) -> Path:
 
 COMMANDS = {
     "similar": ("similar", "matter", FORGED, "--gamma", "0.5"),
-    "similar by words": ("similar", "matter", "plain", "--method", "minhash", "--threshold", "0.1"),
+    "similar by words": ("similar", "matter", "plain", "--measure", "jaccard", "--threshold", "0.1"),
     "versions": ("versions", "matter", FORGED, "--gamma", "0.5"),
     "versions of another": ("versions", "matter", "plain", "--gamma", "0.5"),
     "compare": ("compare", "matter", FORGED, f"{FORGED} 2"),

@@ -56,7 +56,7 @@ def import_all(place: Path) -> None:
 def asked(place: Path) -> list[list[object]]:
     return [
         ["similar", place, "d0", "--gamma", "0.05"],
-        ["similar", place, "--text", NEAR, "--method", "minhash"],
+        ["similar", place, "--text", NEAR, "--measure", "jaccard"],
         ["check", place, place.parent / "draft.txt"],
         ["check", place, place.parent / "in.jsonl", "--jsonl", "-q"],
         ["compare", place, "d0", "d4"],

@@ -52,7 +52,7 @@ def answers(collection: nearkin.Collection) -> dict[str, Any]:
         for asked in ({"gamma": 0.3}, {"threshold": 0.4}):
             found = collection.similar(doc_id, **asked)
             told[f"{doc_id} by {found.tolerance}"] = [one.to_dict() for one in found.documents]
-        told[f"{doc_id} by index"] = collection.similar(doc_id, measure="si").to_dict() | {"elapsed_s": ""}
+        told[f"{doc_id} by index"] = collection.similar(doc_id, measure="index").to_dict() | {"elapsed_s": ""}
     told["old"] = collection.text("d00", version=1)
     told["tags"] = [(one["doc_id"], one["field"], one["value"]) for one in collection.tags().documents.to_pylist()]
     told["log"] = [one.to_dict() | {"at": ""} for one in collection.log()]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options.collection import Cache, Method, ReadOnly, Threshold, Tolerance
+from nearkin.cli.options.collection import Cache, Measure, ReadOnly, Threshold, Tolerance
 from nearkin.cli.options.definitions import Quiet, Threads
 from nearkin.nouns import agreeing, counted
 
@@ -41,7 +41,7 @@ def audit(
     place: AuditedPlace,
     sample: Sample = 500,
     seed: AuditSeed = 0,
-    measure: Method = None,
+    measure: Measure = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
     tolerance: Tolerance = None,

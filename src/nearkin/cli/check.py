@@ -48,7 +48,7 @@ contains a stored one is stored. A line that cannot be read is answered with its
 
   nearkin check draft.pdf --server http://127.0.0.1:8000 --token-file token
 
-  nearkin check postgresql://ada:secret@localhost/matters draft.txt --method si --json
+  nearkin check postgresql://ada:secret@localhost/matters draft.txt --measure index --json
 
   zcat crawl.jsonl.gz | nearkin check matter - --jsonl --store --only-new --kept clean.jsonl > answers.jsonl
 """
@@ -86,11 +86,11 @@ Containment = Annotated[
         rich_help_panel="Similarity",
     ),
 ]
-CheckMethod = Annotated[
+CheckedBy = Annotated[
     str,
     _alike(
-        "--method",
-        help="How candidates are found. minhash: by shared keys. si: by the similarity index, one number per "
+        "--measure",
+        help="How candidates are found. jaccard: by shared keys. index: by the similarity index, one number per "
         "document, which misses most matches. Every listed document was compared word by word.",
     ),
 ]
@@ -174,7 +174,7 @@ def check(
     only_new: OnlyNew = False,
     threshold: NearThreshold = 0.7,
     containment: Containment = None,
-    method: CheckMethod = "minhash",
+    measure: CheckedBy = "jaccard",
     tolerance: Tolerance = None,
     limit: CheckLimit = 10,
     encoding: CheckedEncoding = "utf-8",
@@ -204,12 +204,12 @@ def check(
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
     _check_out(out, overwrite=overwrite, file=file)
     _check_storing(store, read_only, doc_id=None if jsonl else doc_id, wave=wave, only_new=only_new)
-    has_id, has_index = jsonl or not store or doc_id is not None, method == "si" or tolerance is None
+    has_id, has_index = jsonl or not store or doc_id is not None, measure == "index" or tolerance is None
     _check_required(file, has_id=has_id, has_index=has_index)
     options = CheckOptions(
         threshold=threshold,
         containment=_containment(containment, is_stream=jsonl),
-        method=method,  # type: ignore[arg-type]  # it checks
+        measure=measure,  # type: ignore[arg-type]  # it checks
         limit=limit,
         with_passage=not jsonl,
         **({} if tolerance is None else {"tolerance": tolerance}),
@@ -367,7 +367,7 @@ def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
     from nearkin.paths import STDIN
 
     if not has_index:
-        raise ParameterError("--tolerance requires --method si.")
+        raise ParameterError("--tolerance requires --measure index.")
     if has_id:
         return
     if str(file) == STDIN:  # its name is no lasting one
@@ -386,7 +386,6 @@ def _show(console: Printer, found: Checked, name: str, *, is_storing: bool, is_r
             measured = one.jaccard, one.contained, one.contains, one.edit_similarity
             numbers = [share_text(value) for value in measured]
             same = f" [dim]({copy_in_words(one)})[/]" if one.relation == "exact" else ""
-            same = " [red](same SHA-256; its stored text is damaged)[/]" if one.is_damaged else same
             rows.add_row(*numbers, one.relation, shown(one.document) + same, shown(one.document.wave))
         console.print(rows)
     console.say(truncated_sentences(found))

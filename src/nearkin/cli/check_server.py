@@ -56,7 +56,7 @@ def check_by_server(
         "threshold": options.threshold,
         "containment": options.containment,
         "parts": options.containment is not None,
-        "method": options.method,
+        "measure": options.measure,
         "tolerance": options.tolerance,
         "limit": options.limit,
         "name": name,

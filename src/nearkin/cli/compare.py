@@ -24,7 +24,7 @@ from nearkin.cli.options.collection import (
     Ignore,
     Json,
     Limit,
-    Method,
+    Measure,
     Place,
     ReadOnly,
     Threshold,
@@ -305,7 +305,7 @@ def _show(console: Printer, found: _Answer) -> None:
 def versions(
     collection: Place,
     doc_id: DocId,
-    measure: Method = None,
+    measure: Measure = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
     tolerance: Tolerance = None,

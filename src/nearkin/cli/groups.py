@@ -9,10 +9,10 @@ from nearkin.cli.options.collection import (
     Direct,
     GammaOfPairs,
     GroupOverlay,
+    GroupsMeasure,
     Json,
     Limit,
     MakePrincipal,
-    PairsMethod,
     Place,
     ReadOnly,
     Since,
@@ -60,7 +60,7 @@ load files.
 
 def groups(
     collection: Place,
-    measure: PairsMethod = None,
+    measure: GroupsMeasure = None,
     threshold: WordsThreshold = None,
     gamma: GammaOfPairs = None,
     make_principal: MakePrincipal = None,

@@ -12,10 +12,9 @@ from nearkin.cli.options.collection import (
     File,
     FileEncoding,
     Gamma,
-    Index,
     Json,
     Limit,
-    Method,
+    Measure,
     OfCurrentWave,
     Place,
     ReadOnly,
@@ -42,8 +41,8 @@ with each query.
 
 By default documents match by their wording: the Jaccard similarity of their word 5-grams is at least --threshold. \
 --measure letters finds every document within --gamma; versions with more changes can lie outside it, and texts with \
-the same letters may be unrelated. --measure si compares one number per text (M. Scott Roth): a quick first look that \
-misses similar texts, finds unrelated ones and is not symmetric, so judge its results by the similarities beside \
+the same letters may be unrelated. --measure index compares one number per text (M. Scott Roth): a quick first look \
+that misses similar texts, finds unrelated ones and is not symmetric, so judge its results by the similarities beside \
 them.
 
 The columns are Jaccard; edit similarity; γ, the distance of the letter counts (0: the same counts); and bits, the \
@@ -59,7 +58,7 @@ Collections.
 
   nearkin similar matter --file draft.txt --threshold 0.8
 
-  nearkin similar matter lease-17 --measure si --tolerance 0.3
+  nearkin similar matter lease-17 --measure index --tolerance 0.3
 
   nearkin similar /media/archive/matter lease-17 --read-only
 """
@@ -74,11 +73,10 @@ def similar(
     max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
     extraction_limit: ExtractionLimit = None,
     ocr: Ocr = None,
-    measure: Method = None,
+    measure: Measure = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
     tolerance: Tolerance = None,
-    index: Index = None,
     limit: Limit = 50,
     explain: Explain = False,
     cache: Cache = None,
@@ -117,7 +115,6 @@ def similar(
             gamma=gamma,
             threshold=threshold,
             tolerance=tolerance,
-            index=index,
             limit=limit if out is None else ALL,
         )
     write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
@@ -157,8 +154,8 @@ def _show(console: Printer, found: SimilarDocuments, name: str, *, explain: bool
         console.print(stages)
         console.say([STAGES_COUNT_TEXTS])
     if found.documents:
-        by_index = found.tolerance.method == "si"
-        by_share = found.tolerance.method == "containment"
+        by_index = found.tolerance.measure == "index"
+        by_share = found.tolerance.measure == "containment"
         names = (*["index"] * by_index, "Jaccard", *["query in it", "it in query"] * by_share, "edit", "γ", "bits")
         rows = table(*names, "id", "wave", numbers=len(names))
         for one in found.documents:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nearkin.reports.sentences.sentence import Sentence
 
 _INSTALL = """
-Install functions and views in a collection in PostgreSQL: similar_by_words, near_duplicates, similar_documents, \
+Install functions and views in a collection in PostgreSQL: similar_by_jaccard, near_duplicates, similar_by_letters, \
 similar_by_index, near_duplicate_pairs and group_of_documents answer without Nearkin. Stores the word 5-grams and keys \
 of all texts, and from then on those of all texts that are added. Run the command again after an update of Nearkin.
 

@@ -17,7 +17,7 @@ from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import check_id, document, is_current
-from nearkin.collection.tolerance import MethodName, Tolerance
+from nearkin.collection.tolerance import Measure, Tolerance
 from nearkin.errors import ParameterError, check_int, quoted
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ignoring import Ignored
@@ -264,11 +264,10 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         doc_id: str | None = None,
         *,
         text: str | None = None,
-        measure: MethodName | None = None,
+        measure: Measure | None = None,
         gamma: float | None = None,
         threshold: float | None = None,
         tolerance: float | None = None,
-        index: SimilarityIndex | str | None = None,
         version: int | None = None,
         limit: int = 50,
     ) -> SimilarDocuments:
@@ -282,11 +281,9 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             Text to query with, instead of a stored document. A file name is not opened; it is compared as a text.
         measure, gamma, threshold, tolerance
             Measure of similarity and its limit, chosen for each query; by default ``threshold=0.5``. The limit is
-            ``threshold`` for the measures "words" (minimum Jaccard similarity of word 5-grams) and "containment";
+            ``threshold`` for "jaccard" (minimum Jaccard similarity of word 5-grams) and "containment";
             ``gamma`` for "letters" (maximum distance of the letter counts, as a share of the query's length);
-            ``tolerance`` for "si" (similarity index). The measure can be omitted if the limit implies it.
-        index : SimilarityIndex or str, optional
-            Method that the similarity indexes of the collection must have.
+            ``tolerance`` for "index" (similarity index). The measure can be omitted if the limit implies it.
         limit : int
             Maximum number of documents to return; the result always has the total.
 
@@ -295,13 +292,11 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         UnknownDocumentError
         ParameterError
             A parameter is invalid; or neither or both of ``doc_id`` and ``text`` are given.
-        FingerprintError
         """
         from nearkin.collection.similar import similar_documents
 
         if (doc_id is None) == (text is None):
             raise ParameterError("Give either the id of a document or a text, to find what is similar to it.")
-        self.opened.check_index(index)
         alike = Tolerance.of(measure, gamma=gamma, threshold=threshold, tolerance=tolerance)
         return similar_documents(self.opened, doc_id, text, alike, version=version, limit=limit)
 

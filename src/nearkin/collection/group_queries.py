@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.arguments import checking_methods
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.tolerance import MethodName, Tolerance
+from nearkin.collection.tolerance import Measure, Tolerance
 
 if TYPE_CHECKING:
     from datetime import date
@@ -27,7 +27,7 @@ class GroupQueries:
         self,
         doc_id: str,
         *,
-        measure: MethodName | None = None,
+        measure: Measure | None = None,
         gamma: float | None = None,
         threshold: float | None = None,
         tolerance: float | None = None,
@@ -71,7 +71,7 @@ class GroupQueries:
         self,
         labels: Labels,
         *,
-        measure: MethodName | None = None,
+        measure: Measure | None = None,
         threshold: float | None = None,
         gamma: float | None = None,
         limit: int = 1_000,
@@ -97,7 +97,7 @@ class GroupQueries:
     def groups(
         self,
         *,
-        measure: MethodName | None = None,
+        measure: Measure | None = None,
         threshold: float | None = None,
         gamma: float | None = None,
         threads: int = 1,
@@ -111,8 +111,8 @@ class GroupQueries:
 
         Parameters
         ----------
-        measure : {"words", "letters"}, optional
-            "words", the default: documents match if the Jaccard similarity of their word 5-grams is at least
+        measure : {"jaccard", "letters"}, optional
+            "jaccard", the default: documents match if the Jaccard similarity of their word 5-grams is at least
             ``threshold``, 0.5 by default. "letters": documents match if their letter counts are within ``gamma``, 0.025
             by default.
         threshold, gamma : float, optional
@@ -134,7 +134,7 @@ class GroupQueries:
         self,
         wave: str,
         *,
-        measure: MethodName | None = None,
+        measure: Measure | None = None,
         threshold: float | None = None,
         gamma: float | None = None,
     ) -> GroupsSince:
@@ -163,7 +163,7 @@ class GroupQueries:
         self,
         doc_id: str,
         *,
-        measure: MethodName | None = None,
+        measure: Measure | None = None,
         threshold: float | None = None,
         gamma: float | None = None,
     ) -> int:

@@ -8,12 +8,11 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.listing.exceptions import ExceptionFilter, is_open, stored_exceptions
-from nearkin.collection.matching.by_index import n_indexed
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
 from nearkin.stages.documents.extraction.kinds import is_ocr
-from nearkin.store.schema import contents, documents, loads, origins, problems, purges, waves
+from nearkin.store.schema import contents, documents, loads, origins, problems, profiles, purges, waves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +150,7 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
         waves=found_waves,
         n_segments=n_segments,
         similarity_index=facts["index"],
-        n_indexed=n_indexed(connection),
+        n_indexed=int(connection.execute(select(func.count(profiles.c.similarity_index))).scalar_one()),
         ignored=facts.get("ignored"),
         **_of_extraction(connection),
     )

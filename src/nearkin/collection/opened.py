@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
-from nearkin.collection.matching.by_index import check_index, chosen
 from nearkin.errors import CollectionError, FingerprintError, NearkinError, ParameterError
 from nearkin.paths import path_of
 from nearkin.runs.progress import Progress, Silent
@@ -100,7 +99,7 @@ class OpenedCollection:
                     f"{place} was created with other settings of ignored, which cannot be changed "
                     "later. Omit the options, or add the documents to a new collection."
                 )
-            opened.check_index(similarity_index)
+            _check_index(place, opened.counting.similarity_index, similarity_index)
         except BaseException as error:
             if isinstance(error, ParameterError | FingerprintError):
                 _note_if_empty(error, store)
@@ -136,15 +135,6 @@ class OpenedCollection:
 
         collection = self.store.facts["collection"]
         return (self._cache or usual_cache()) / self.place.name_outside(collection)
-
-    def check_index(self, asked: SimilarityIndex | str | None) -> None:
-        """Refuse a method of similarity indexes other than the collection's.
-
-        Raises
-        ------
-        FingerprintError
-        """
-        check_index(self.place, self.counting.similarity_index, asked)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
@@ -203,3 +193,32 @@ def _note_if_empty(error: BaseException, store: Store) -> None:
     with contextlib.suppress(NearkinError), store.reading() as connection:
         if connection.execute(select(schema.loads.c.load).limit(1)).first() is None:
             error.add_note("It is empty. If its first nearkin add was killed, delete it and repeat the command.")
+
+
+def chosen(index: SimilarityIndex | str | None) -> SimilarityIndex | None:
+    """Return the method named by the user.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if index is None or isinstance(index, SimilarityIndex):
+        return index
+    return SimilarityIndex.parse(index)
+
+
+def _check_index(place: object, own: SimilarityIndex, asked: SimilarityIndex | str | None) -> None:
+    """Refuse a method other than the collection's.
+
+    Raises
+    ------
+    FingerprintError
+        The methods differ; the message names both.
+    """
+    method = chosen(asked)
+    if method is not None and method.fingerprint != own.fingerprint:
+        raise FingerprintError(
+            f"{place} has similarity indexes by {own} ({own.fingerprint!r}), not by {method} ({method.fingerprint!r}); "
+            "the two cannot be compared. The method is fixed when a collection is created: omit --index, "
+            f"or add the documents to a new collection with --index {method.spec}"
+        )

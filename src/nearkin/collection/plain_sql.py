@@ -9,17 +9,17 @@ from sqlalchemy import Connection
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored import shingle_table
-from nearkin.collection.tolerance import MAX_TOLERANCE, RULES
+from nearkin.collection.tolerance import LIMITS
 from nearkin.errors import ParameterError
 from nearkin.store.schema import PROJECTIONS
 
 FUNCTIONS = (
-    "similar_by_words(id text, threshold numeric)",
+    "similar_by_jaccard(id text, threshold numeric)",
     "near_duplicates(id text, measure text, threshold numeric)",
-    "similar_documents(id text, gamma numeric)",
+    "similar_by_letters(id text, gamma numeric)",
     "similar_by_index(si bigint, tolerance numeric, made_by text)",
-    "near_contents(content bigint, gamma numeric)",
-    "near_contents_by_words(content bigint, threshold numeric)",
+    "near_contents_by_letters(content bigint, gamma numeric)",
+    "near_contents_by_jaccard(content bigint, threshold numeric)",
     "jaccard(bytea, bytea)",
     "n_common(bytea, bytea)",
     "squared_distance(bytea, bytea)",
@@ -93,9 +93,9 @@ def functions(schema: str) -> str:
         f"AND p.{name} BETWEEN own.{name} - reach AND own.{name} + reach" for name in PROJECTIONS[1:]
     )
     text = files(__package__).joinpath("plain_sql.sql").read_text("utf-8")
-    text = text.replace("{conditions}", conditions).replace("{max_tolerance}", str(MAX_TOLERANCE))
-    for method in ("range", "minhash", "si"):
-        text = text.replace(f"{{rule of {method}}}", RULES[method])
+    text = text.replace("{conditions}", conditions).replace("{max_tolerance}", str(LIMITS["index"].highest))
+    for measure, limit in LIMITS.items():
+        text = text.replace(f"{{rule of {measure}}}", limit.rule)
     return text.replace("{schema}", schema)
 
 
@@ -106,4 +106,4 @@ def _example(connection: Connection, schema: str) -> str:
         'WHERE d.is_current AND octet_length(s.hashes) > 0 ORDER BY d."row" LIMIT 1'
     )
     literal = connection.exec_driver_sql(with_words).scalar() or "'ID'"
-    return f"SELECT * FROM {schema}.similar_by_words({literal}, 0.5);"
+    return f"SELECT * FROM {schema}.similar_by_jaccard({literal}, 0.5);"

@@ -63,7 +63,7 @@ CREATE OR REPLACE FUNCTION {schema}.refuse_gamma(gamma numeric, asker text, aske
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog AS $function$
 BEGIN
     IF gamma IS NULL OR gamma < 0 OR gamma >= 1 THEN  -- NaN is above all numbers
-        RAISE EXCEPTION 'The ''gamma'' parameter of % must be {rule of range}. Got % instead.',
+        RAISE EXCEPTION 'The ''gamma'' parameter of % must be {rule of letters}. Got % instead.',
             asker, coalesce(gamma::text, 'NULL')
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = format('0.025 finds copies with small edits, 0.05 also texts of which many have other wording: SELECT * FROM {schema}.%s(%s, 0.05)', asker, asked);
@@ -73,7 +73,7 @@ $function$;
 COMMENT ON FUNCTION {schema}.refuse_gamma(numeric, text, text) IS
     'Raises an error if a gamma is outside its limits, for the function that takes it.';
 
-CREATE OR REPLACE FUNCTION {schema}.near_contents(asked bigint, gamma numeric)
+CREATE OR REPLACE FUNCTION {schema}.near_contents_by_letters(asked bigint, gamma numeric)
 RETURNS TABLE (content bigint, squared_distance bigint)
 LANGUAGE plpgsql STABLE ROWS 10 PARALLEL SAFE SET search_path = {schema}, pg_temp AS $function$
 #variable_conflict use_column
@@ -82,7 +82,7 @@ DECLARE
     most numeric;
     reach bigint;
 BEGIN
-    PERFORM refuse_gamma(gamma, 'near_contents', 'CONTENT');
+    PERFORM refuse_gamma(gamma, 'near_contents_by_letters', 'CONTENT');
     SELECT p.*, c.counts INTO own FROM profiles p JOIN contents c ON c.content = p.content WHERE p.content = asked;
     IF NOT FOUND THEN
         RETURN;
@@ -106,10 +106,10 @@ BEGIN
         WHERE found.square <= most;
 END
 $function$;
-COMMENT ON FUNCTION {schema}.near_contents(bigint, numeric) IS
+COMMENT ON FUNCTION {schema}.near_contents_by_letters(bigint, numeric) IS
     'The contents within gamma of a content, itself among them, with the squares of their distances.';
 
-CREATE OR REPLACE FUNCTION {schema}.similar_documents(asked text, gamma numeric DEFAULT 0.025)
+CREATE OR REPLACE FUNCTION {schema}.similar_by_letters(asked text, gamma numeric DEFAULT 0.025)
 RETURNS TABLE (
     similar_doc_id text, version integer, wave text, distance double precision, relative_distance double precision,
     is_same_text boolean, jaccard double precision, is_letters_only boolean
@@ -120,8 +120,8 @@ DECLARE
     own documents;
     own_square bigint;
 BEGIN
-    PERFORM refuse_gamma(gamma, 'similar_documents', '''ID''');
-    own := asked_document(asked, 'similar_documents');
+    PERFORM refuse_gamma(gamma, 'similar_by_letters', '''ID''');
+    own := asked_document(asked, 'similar_by_letters');
     SELECT p.squared_length INTO own_square FROM profiles p WHERE p.content = own.content;
     IF own_square IS NULL THEN
         RAISE NOTICE 'The document % has too few letters to be compared: only identical texts are listed.',
@@ -131,7 +131,7 @@ BEGIN
         SELECT d.doc_id, d.version, w.name, sqrt(n.squared_distance::double precision),
                sqrt(n.squared_distance::double precision) / sqrt(own_square::double precision),
                n.content = own.content, words.jaccard, words.jaccard < 0.5
-        FROM near_contents(own.content, gamma) n
+        FROM near_contents_by_letters(own.content, gamma) n
         JOIN documents d ON d.content = n.content AND d.is_current AND d.row <> own.row
         JOIN loads l ON l.load = d.load
         JOIN waves w ON w.wave = l.wave
@@ -143,7 +143,7 @@ BEGIN
         ORDER BY n.squared_distance, n.content, d.row;
 END
 $function$;
-COMMENT ON FUNCTION {schema}.similar_documents(text, numeric) IS
+COMMENT ON FUNCTION {schema}.similar_by_letters(text, numeric) IS
     'Current documents within gamma of one by letter counts, the nearest first: what nearkin similar ID --gamma lists. '
     'is_letters_only: the wording does not match (Jaccard similarity below 0.5).';
 
@@ -161,11 +161,11 @@ BEGIN
     IF si IS NULL THEN
         RAISE EXCEPTION 'similar_by_index takes a similarity index. Got NULL instead.'
             USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'A text with too few words has none; similar_documents(ID, 0.05) compares letters instead.';
+                  HINT = 'A text with too few words has none; similar_by_letters(ID, 0.05) compares letters instead.';
     END IF;
     IF tolerance IS NULL OR tolerance::text = 'NaN' OR tolerance <= 0 OR tolerance > {max_tolerance} THEN
         RAISE EXCEPTION
-            'The ''tolerance'' parameter of similar_by_index must be {rule of si}. Got % instead.',
+            'The ''tolerance'' parameter of similar_by_index must be {rule of index}. Got % instead.',
             coalesce(tolerance::text, 'NULL')
             USING ERRCODE = 'invalid_parameter_value', HINT = 'The paper''s is 0.3.';
     END IF;
@@ -260,7 +260,7 @@ CREATE OR REPLACE FUNCTION {schema}.refuse_threshold(threshold numeric, asker te
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog AS $function$
 BEGIN
     IF threshold IS NULL OR threshold <= 0 OR threshold > 1 THEN  -- NaN is above all numbers
-        RAISE EXCEPTION 'The ''threshold'' parameter of % must be {rule of minhash}. Got % instead.',
+        RAISE EXCEPTION 'The ''threshold'' parameter of % must be {rule of jaccard}. Got % instead.',
             asker, coalesce(threshold::text, 'NULL')
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = format('It is a Jaccard similarity: SELECT * FROM {schema}.%s(%s, 0.5)', asker, asked);
@@ -270,7 +270,7 @@ $function$;
 COMMENT ON FUNCTION {schema}.refuse_threshold(numeric, text, text) IS
     'Raises an error if a Jaccard similarity is outside its limits, for the function that takes it.';
 
-CREATE OR REPLACE FUNCTION {schema}.near_contents_by_words(asked bigint, threshold numeric)
+CREATE OR REPLACE FUNCTION {schema}.near_contents_by_jaccard(asked bigint, threshold numeric)
 RETURNS TABLE (content bigint, jaccard double precision)
 LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp
 SET enable_mergejoin = off AS $function$  -- it would sort the hashes of all candidates
@@ -280,7 +280,7 @@ DECLARE
     n_own integer;
     own_hashes bytea[];
 BEGIN
-    PERFORM refuse_threshold(threshold, 'near_contents_by_words', 'CONTENT');
+    PERFORM refuse_threshold(threshold, 'near_contents_by_jaccard', 'CONTENT');
     PERFORM refuse_missing_words();
     SELECT s.hashes || ''::bytea INTO own FROM shingles s WHERE s.content = asked;
     IF NOT FOUND THEN
@@ -351,10 +351,10 @@ BEGIN
         WHERE n_both / (n_own + n_theirs - n_both) >= threshold::double precision;
 END
 $function$;
-COMMENT ON FUNCTION {schema}.near_contents_by_words(bigint, numeric) IS
+COMMENT ON FUNCTION {schema}.near_contents_by_jaccard(bigint, numeric) IS
     'Contents that share keys with a content, itself among them, and have at least this Jaccard similarity, exactly.';
 
-CREATE OR REPLACE FUNCTION {schema}.similar_by_words(asked text, threshold numeric DEFAULT 0.5)
+CREATE OR REPLACE FUNCTION {schema}.similar_by_jaccard(asked text, threshold numeric DEFAULT 0.5)
 RETURNS TABLE (
     similar_doc_id text, version integer, wave text, jaccard double precision, relative_distance double precision,
     is_same_text boolean
@@ -365,8 +365,8 @@ DECLARE
     own documents;
     n_bytes bigint;
 BEGIN
-    PERFORM refuse_threshold(threshold, 'similar_by_words', '''ID''');
-    own := asked_document(asked, 'similar_by_words');
+    PERFORM refuse_threshold(threshold, 'similar_by_jaccard', '''ID''');
+    own := asked_document(asked, 'similar_by_jaccard');
     SELECT octet_length(s.hashes) INTO n_bytes FROM shingles s WHERE s.content = own.content;
     IF NOT FOUND THEN
         PERFORM refuse_missing_words();
@@ -380,18 +380,18 @@ BEGIN
     RETURN QUERY
         SELECT d.doc_id, d.version, w.name, n.jaccard, relative_distance(own.content, n.content),
                n.content = own.content
-        FROM near_contents_by_words(own.content, threshold) n
+        FROM near_contents_by_jaccard(own.content, threshold) n
         JOIN documents d ON d.content = n.content AND d.is_current AND d.row <> own.row
         JOIN loads l ON l.load = d.load
         JOIN waves w ON w.wave = l.wave
         ORDER BY n.jaccard DESC, n.content, d.row;
 END
 $function$;
-COMMENT ON FUNCTION {schema}.similar_by_words(text, numeric) IS
+COMMENT ON FUNCTION {schema}.similar_by_jaccard(text, numeric) IS
     'Current documents that share keys with one and have at least this Jaccard similarity, the most similar first.';
 
 CREATE OR REPLACE FUNCTION {schema}.near_duplicates(
-    asked text, measure text DEFAULT 'words', threshold numeric DEFAULT NULL
+    asked text, measure text DEFAULT 'jaccard', threshold numeric DEFAULT NULL
 )
 RETURNS TABLE (
     similar_doc_id text, version integer, wave text, jaccard double precision, relative_distance double precision,
@@ -400,19 +400,19 @@ RETURNS TABLE (
 LANGUAGE plpgsql STABLE ROWS 10 SET search_path = {schema}, pg_temp AS $function$
 #variable_conflict use_column
 BEGIN
-    IF measure = 'words' THEN
-        RETURN QUERY SELECT *, false FROM similar_by_words(asked, coalesce(threshold, 0.5));
+    IF measure = 'jaccard' THEN
+        RETURN QUERY SELECT *, false FROM similar_by_jaccard(asked, coalesce(threshold, 0.5));
     ELSIF measure = 'letters' THEN
         PERFORM asked_document(asked, 'near_duplicates');
         PERFORM refuse_missing_words();
         RETURN QUERY
             SELECT n.similar_doc_id, n.version, n.wave, n.jaccard, n.relative_distance, n.is_same_text,
                    n.is_letters_only
-            FROM similar_documents(asked, coalesce(threshold, 0.05)) n
+            FROM similar_by_letters(asked, coalesce(threshold, 0.05)) n
             JOIN documents d ON d.doc_id = n.similar_doc_id AND d.is_current
             ORDER BY n.distance, d.content, d.row;
     ELSE
-        RAISE EXCEPTION 'The ''measure'' parameter of near_duplicates must be ''words'' or ''letters''. Got % instead.',
+        RAISE EXCEPTION 'The ''measure'' parameter of near_duplicates must be ''jaccard'' or ''letters''. Got % instead.',
             coalesce(quote_literal(measure), 'NULL')
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'SELECT * FROM {schema}.near_duplicates(''ID'', ''letters'', 0.05)';
@@ -420,19 +420,19 @@ BEGIN
 END
 $function$;
 COMMENT ON FUNCTION {schema}.near_duplicates(text, text, numeric) IS
-    'similar_by_words with a Jaccard similarity, or similar_documents with a gamma, in the same columns.';
+    'similar_by_jaccard with a Jaccard similarity, or similar_by_letters with a gamma, in the same columns.';
 
 CREATE OR REPLACE VIEW {schema}.near_duplicate_pairs AS
 SELECT one.doc_id, other.doc_id AS similar_doc_id, near.jaccard,
        {schema}.relative_distance(one.content, near.content) AS relative_distance
 FROM {schema}.documents AS one
-CROSS JOIN LATERAL {schema}.near_contents_by_words(one.content, 0.5) AS near
+CROSS JOIN LATERAL {schema}.near_contents_by_jaccard(one.content, 0.5) AS near
 JOIN {schema}.documents AS other ON other.content = near.content AND other.is_current AND other.row <> one.row
 WHERE one.is_current;
 COMMENT ON VIEW {schema}.near_duplicate_pairs IS
     'Pairs with a Jaccard similarity of at least 0.5, from the side of each document. Quick with: WHERE doc_id = ''ID''';
 
-CREATE OR REPLACE FUNCTION {schema}.grouping_by_words(threshold numeric DEFAULT 0.5) RETURNS integer
+CREATE OR REPLACE FUNCTION {schema}.grouping_by_jaccard(threshold numeric DEFAULT 0.5) RETURNS integer
 LANGUAGE plpgsql STABLE SET search_path = {schema}, pg_temp AS $function$
 DECLARE
     chosen record;
@@ -440,10 +440,10 @@ DECLARE
 BEGIN
     SELECT g.grouping AS number, g.seen_row INTO chosen
     FROM groupings g
-    WHERE CASE WHEN g.tolerance LIKE 'minhash, threshold %' THEN substr(g.tolerance, 20)::numeric = threshold END
+    WHERE CASE WHEN g.tolerance LIKE 'jaccard %' THEN substr(g.tolerance, 9)::numeric = threshold END
     ORDER BY g.call DESC LIMIT 1;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'There are no stored groups by words with a threshold of %.', coalesce(threshold::text, 'NULL')
+        RAISE EXCEPTION 'There are no stored groups by Jaccard similarity with a threshold of %.', coalesce(threshold::text, 'NULL')
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   HINT = format('Run: nearkin groups COLLECTION --threshold %s', coalesce(threshold, 0.5));
     END IF;
@@ -454,11 +454,11 @@ BEGIN
     RETURN chosen.number;
 END
 $function$;
-COMMENT ON FUNCTION {schema}.grouping_by_words(numeric) IS
-    'The number of the stored groups by words, with a notice if documents were added since they were computed.';
+COMMENT ON FUNCTION {schema}.grouping_by_jaccard(numeric) IS
+    'The number of the stored groups by Jaccard similarity, with a notice if documents were added since they were computed.';
 
 CREATE OR REPLACE VIEW {schema}.group_of_documents AS
-WITH chosen AS MATERIALIZED (SELECT {schema}.grouping_by_words(0.5) AS number),  -- called once, with one notice
+WITH chosen AS MATERIALIZED (SELECT {schema}.grouping_by_jaccard(0.5) AS number),  -- called once, with one notice
 stored_members AS MATERIALIZED (  -- the texts in groups
     SELECT own.content, m.group_number, max(m.row) FILTER (WHERE m.is_principal) AS principal
     FROM {schema}.members AS m JOIN chosen ON m.grouping = chosen.number JOIN {schema}.documents AS own ON own.row = m.row
@@ -489,4 +489,4 @@ CROSS JOIN LATERAL (SELECT CASE WHEN stored.is_current THEN stored.doc_id ELSE r
     AS principal
 WHERE d.is_current;
 COMMENT ON VIEW {schema}.group_of_documents IS
-    'The group by words of each current document, as nearkin groups last stored it; without a group, a key of its own.';
+    'The group by Jaccard similarity of each current document, as nearkin groups last stored it; without a group, a key of its own.';

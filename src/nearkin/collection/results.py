@@ -83,9 +83,6 @@ class SimilarDocument:
         None if the text has too few words.
     contained, contains : float
         Share of the query's word 5-grams that occur in the document, and vice versa.
-    found_by : str
-        Search that found it as a candidate: "words" (signatures), "letters", both, "signatures", "index" or "keys" (of
-        check-ins); "id" for a version of the document itself.
     is_letters_only : bool
         Whether it was found by its letters although its wording does not match: its Jaccard similarity is below 0.5.
     """
@@ -100,7 +97,6 @@ class SimilarDocument:
     similarity_index: int | None = None
     contained: float = 0.0
     contains: float = 0.0
-    found_by: str = ""
     is_letters_only: bool = False
 
     def to_dict(self) -> dict[str, object]:
@@ -122,12 +118,12 @@ class SimilarDocuments(Tabular):
     is_answered : bool
         Whether the query is long enough for this method; if not, only identical texts are listed.
     similarity_index : int or None
-        Similarity index of the query, for method "si"; None if its text has too few words.
+        Similarity index of the query, for the measure "index"; None if its text has too few words.
     stages : tuple of (str, int)
         Stages of the search, and the number of texts that passed each stage.
     elapsed_s : float
     n_not_compared : int
-        Number of candidates that were not compared because there were too many (for "words", more than 20,000). The
+        Number of candidates that were not compared because there were too many (for "jaccard", more than 20,000). The
         nearest candidates were compared.
     n_hot_keys : int
         For "containment": number of keys of the query that occur in too many texts to compare all of these.
@@ -205,7 +201,7 @@ DOCUMENT: Fields = (
 SIMILARITIES: Fields = (
     *(("jaccard", _NUMBER), ("edit_similarity", _NUMBER), ("distance", _NUMBER), ("relative_distance", _NUMBER)),
     *(("n_bits", _WHOLE), ("is_same_text", _YES), ("similarity_index", _WHOLE), ("is_letters_only", _YES)),
-    *(("contained", _NUMBER), ("contains", _NUMBER), ("found_by", _TEXT)),
+    *(("contained", _NUMBER), ("contains", _NUMBER)),
 )
 CHANGE: Fields = (
     *(("n_words_removed", _WHOLE), ("n_words_added", _WHOLE), ("n_words_moved", _WHOLE)),
@@ -220,7 +216,7 @@ STEP: Fields = (
 )
 CHECKED: Fields = (
     *(("relation", _TEXT), ("jaccard", _NUMBER), ("contained", _NUMBER), ("contains", _NUMBER)),
-    *(("edit_similarity", _NUMBER), ("similarity_index", _WHOLE), ("is_same_text", _YES), ("is_damaged", _YES)),
+    *(("edit_similarity", _NUMBER), ("similarity_index", _WHOLE), ("is_same_text", _YES)),
 )
 WAVE: Fields = (
     *(("name", _TEXT), ("first_added_at", _TEXT), ("last_added_at", _TEXT), ("n_current", _WHOLE)),

@@ -1,11 +1,10 @@
-"""Tolerance of a query: a search method and its limit."""
+"""Tolerance of a query: a measure of similarity and its limit, under the same names everywhere."""
 
 from __future__ import annotations
 
 import math
-import re
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Literal, NamedTuple, get_args
 
 from nearkin.collection.counting import SIGNATURE
 from nearkin.errors import ParameterError, in_percent, is_among, is_number
@@ -13,121 +12,106 @@ from nearkin.nouns import one_of
 from nearkin.planning.neighbour_recall import RECALL, distance_for
 from nearkin.stages.signatures.similarity_index import TOLERANCE
 
-Method = Literal["range", "minhash", "si", "containment"]
-MethodName = Literal["words", "letters", "range", "minhash", "si", "containment"]
-"""Names of methods that users can give: "words" is "minhash", "letters" is "range"."""
-_NAMED: dict[str, Method] = {"words": "minhash", "letters": "range"}
-_SHOWN = {"minhash": "words", "range": "letters", "si": "si", "containment": "containment"}
-METHODS: tuple[Method, ...] = ("range", "minhash", "si", "containment")
-_OPTION_OF_GROUPS = re.compile(r"\w+, ((?:threshold|gamma) [0-9.e-]+)")
-_BY_THRESHOLD = frozenset(("minhash", "containment"))
+Measure = Literal["jaccard", "containment", "letters", "index"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+ALL = (1 << 31) - 1
+"""Limit of a query for all results."""
+
+
+class Limit(NamedTuple):
+    """Limit of a measure: the name of its parameter, its default, its rule and the highest value."""
+
+    parameter: str
+    default: float
+    rule: str
+    highest: float = 1
+
+
 GAMMA = 0.025
 """The article's default; 0.05 is its relaxed setting."""
 THRESHOLD = 0.5
 """Versions of one text; docs/decisions/0020 gives the evidence."""
-ALL = (1 << 31) - 1
-"""Limit of a query for all results."""
-MAX_TOLERANCE = 10
-_PARAMETERS = {"range": "gamma", "minhash": "threshold", "si": "tolerance", "containment": "threshold"}
-_SHARE = "above 0 and at most 1"
-RULES: dict[Method, str] = {
-    "range": "at least 0 and below 1",
-    "minhash": _SHARE,
-    "si": f"above 0 and at most {MAX_TOLERANCE}",
-    "containment": _SHARE,
-}
-"""Rule of each limit. With a gamma of 1 or more, every text would match all texts that are not longer."""
 CONTAINMENT = 0.9
-_DEFAULTS = {"range": GAMMA, "minhash": THRESHOLD, "si": TOLERANCE, "containment": CONTAINMENT}
+_SHARE = "above 0 and at most 1"
+LIMITS: dict[Measure, Limit] = {
+    "jaccard": Limit("threshold", THRESHOLD, _SHARE),
+    "containment": Limit("threshold", CONTAINMENT, _SHARE),
+    "letters": Limit("gamma", GAMMA, "at least 0 and below 1"),
+    "index": Limit("tolerance", TOLERANCE, "above 0 and at most 10", 10),
+}
+"""With a gamma of 1 or more, every text would match all texts that are not longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """A method and its limit.
+    """A measure and its limit.
 
     Parameters
     ----------
-    method : {"range", "minhash", "si", "containment"}
-        "range": the distance of the letter counts is at most ``gamma`` times the length of the query's vector.
-        "minhash": the Jaccard similarity of the word 5-grams is at least ``threshold``. "si": the similarity indexes
-        differ by less than ``tolerance`` times the query's index; this is not symmetric, and neither complete nor
-        exact, because one number is weak evidence. "containment": at least ``threshold`` of the word 5-grams of either
-        text occur in the other; its candidates are verified, and may be incomplete.
+    measure : {"jaccard", "containment", "letters", "index"}
+        "jaccard": the Jaccard similarity of the word 5-grams is at least ``threshold``. "containment": at least
+        ``threshold`` of the word 5-grams of either text occur in the other; its candidates are verified, and may be
+        incomplete. "letters": the distance of the letter counts is at most ``gamma`` times the length of the query's
+        vector. "index": the similarity indexes differ by less than ``tolerance`` times the query's index; this is not
+        symmetric, and neither complete nor exact, because one number is weak evidence.
     value : float
-        gamma, at least 0 and below 1; threshold, above 0 and at most 1; or tolerance, above 0 and at most 10.
+        threshold, above 0 and at most 1; gamma, at least 0 and below 1; or tolerance, above 0 and at most 10.
 
     Examples
     --------
-    >>> str(Tolerance.of(gamma=0.05)), str(Tolerance.of("si"))
-    ('range, gamma 0.05', 'si, tolerance 0.3')
-    >>> str(Tolerance.of(gamma=0.0500000001))
-    'range, gamma 0.0500000001'
-    >>> str(Tolerance.of(gamma=-0.0))
-    'range, gamma 0'
+    >>> str(Tolerance.of(gamma=0.05)), str(Tolerance.of("index"))
+    ('letters 0.05', 'index 0.3')
+    >>> str(Tolerance.of(gamma=0.0500000001)), str(Tolerance.of(gamma=-0.0))
+    ('letters 0.0500000001', 'letters 0')
     """
 
-    method: Method
+    measure: Measure
     value: float
 
     def __post_init__(self) -> None:
-        if not is_among(self.method, METHODS):
-            raise ParameterError.of("measure", one_of(map(repr, _SHOWN.values())), self.method)
-        if not is_limit(self.method, self.value):
-            hint = in_percent(self.value) if self.method in _BY_THRESHOLD else ""
-            raise ParameterError.of(self.parameter, RULES[self.method] + hint, self.value)
+        if not is_among(self.measure, MEASURES):
+            raise ParameterError.of("measure", one_of(map(repr, MEASURES)), self.measure)
+        if not is_limit(self.measure, self.value):
+            hint = in_percent(self.value) if self.parameter == "threshold" else ""
+            raise ParameterError.of(self.parameter, LIMITS[self.measure].rule + hint, self.value)
         object.__setattr__(self, "value", self.value + 0)  # -0.0 is 0.0: stored groups are found by what is printed
 
     @classmethod
     def of(
         cls,
-        method: MethodName | None = None,
+        measure: Measure | None = None,
         *,
         gamma: float | None = None,
         threshold: float | None = None,
         tolerance: float | None = None,
     ) -> Tolerance:
-        """Make a tolerance; the method follows from the given limit, the default limit from the method.
+        """Make a tolerance; the measure follows from the given limit, the default limit from the measure.
 
-        Without a method or a limit, the method is "minhash".
+        Without a measure or a limit, the measure is "jaccard".
 
         Raises
         ------
         ParameterError
-            Limits of two methods are given, or a limit that does not belong to the method.
+            Limits of two measures are given, or a limit that does not belong to the measure.
         """
-        if method is not None and not isinstance(method, str):
-            raise ParameterError.of("measure", one_of(map(repr, _SHOWN.values())), method)
-        chosen: Method | None = _NAMED.get(str(method), method)  # type: ignore[arg-type]  # checked below
-        given: dict[Method, float | None] = {"range": gamma, "minhash": threshold, "si": tolerance}
-        named = {of_method: value for of_method, value in given.items() if value is not None}
-        if chosen in _BY_THRESHOLD and threshold is not None:
-            named[chosen] = named.pop("minhash")
-        if chosen is None and len(named) <= 1:
-            chosen = next(iter(named), "minhash")
-        if chosen in METHODS and set(named) - {chosen}:
-            wrong = next(_PARAMETERS[other] for other in named if other != chosen)
-            own = _PARAMETERS[str(chosen)]
-            rule = f"does not belong to the measure {_SHOWN[str(chosen)]}, which takes {own}"
+        limits = (("threshold", threshold), ("gamma", gamma), ("tolerance", tolerance))
+        given = {name: value for name, value in limits if value is not None}
+        if measure is None and len(given) > 1:
+            raise ParameterError(f"Give only one of {' and '.join(given)}: each belongs to another measure.")
+        chosen: Measure = next((one for one, limit in LIMITS.items() if limit.parameter in given), "jaccard")
+        chosen = chosen if measure is None else measure
+        limit = LIMITS[chosen] if is_among(chosen, MEASURES) else LIMITS["jaccard"]
+        made = cls(chosen, given.pop(limit.parameter, limit.default))
+        for wrong in given:
+            rule = f"does not belong to the measure {chosen}, which takes {limit.parameter}"
             raise ParameterError(rule, parameter=wrong)
-        if chosen is None:
-            given_names = [_PARAMETERS[of_method] for of_method in named]
-            raise ParameterError(f"Give only one of {' and '.join(given_names)}: each belongs to another measure.")
-        return cls(chosen, named.get(chosen, _DEFAULTS.get(chosen, 0.0)))
+        return made
 
     @classmethod
-    def if_given(
-        cls,
-        method: MethodName | None = None,
-        *,
-        gamma: float | None = None,
-        threshold: float | None = None,
-        tolerance: float | None = None,
-    ) -> Tolerance | None:
-        """Make a tolerance as `of` does; None if neither a method nor a limit is given."""
-        given = (method, gamma, threshold, tolerance)
-        if all(one is None for one in given):
-            return None
-        return cls.of(method, gamma=gamma, threshold=threshold, tolerance=tolerance)
+    def if_given(cls, measure: Measure | None = None, **limits: float | None) -> Tolerance | None:
+        """Make a tolerance as `of` does; None if neither a measure nor a limit is given."""
+        is_given = measure is not None or any(value is not None for value in limits.values())
+        return cls.of(measure, **limits) if is_given else None
 
     @classmethod
     def of_stored(cls, text: str) -> Tolerance | None:
@@ -135,55 +119,44 @@ class Tolerance:
 
         Examples
         --------
-        >>> Tolerance.of_stored(str(Tolerance.of(gamma=0.05))) == Tolerance.of(gamma=0.05)
+        >>> Tolerance.of_stored("letters 0.05") == Tolerance.of(gamma=0.05)
         True
-        >>> Tolerance.of_stored("range, gamma 0.050")
+        >>> Tolerance.of_stored("letters 0.050")
         """
-        method, _, rest = text.partition(", ")
+        measure, _, value = text.partition(" ")
         try:
-            found = cls(method, float(rest.rpartition(" ")[2]))  # type: ignore[arg-type]  # it is checked
+            tolerance = cls(measure, float(value))  # type: ignore[arg-type]  # it is checked
         except (ParameterError, ValueError):
             return None
-        return found if str(found) == text else None
-
-    @property
-    def measure(self) -> str:
-        """Name of the method for users: "words" for "minhash", "letters" for "range"."""
-        return _SHOWN.get(self.method, self.method)
+        return tolerance if str(tolerance) == text else None
 
     @property
     def has_groups(self) -> bool:
         """Whether documents are grouped by this measure."""
-        return self.method in ("minhash", "range")
+        return self.measure in ("jaccard", "letters")
 
     @property
     def parameter(self) -> str:
         """Name of the limit."""
-        return _PARAMETERS.get(self.method, "tolerance")
+        return LIMITS[self.measure].parameter
 
     @property
     def reach(self) -> int:
-        """Maximum number of different bits of the candidates by "minhash", which are then compared exactly."""
+        """Maximum number of different bits of the candidates by "jaccard", which are then compared exactly."""
         return distance_for(self.value, SIGNATURE.bits)
 
     @property
     def recall(self) -> float | None:
-        """Minimum share of the documents within the tolerance that are found: expected for "minhash", else certain.
+        """Minimum share of the documents within the tolerance that are found: expected for "jaccard", else certain.
 
-        None for "si": everything in the interval is found, but the share of similar documents in it is unknown. None
+        None for "index": everything in the interval is found, but the share of similar documents in it is unknown. None
         for "containment", whose candidates are found by other measures.
         """
-        return {"minhash": RECALL, "range": 1.0}.get(self.method)
+        return {"jaccard": RECALL, "letters": 1.0}.get(self.measure)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the measure, the method and the limit under its name, as JSON types.
-
-        Examples
-        --------
-        >>> Tolerance.of(gamma=0.05).to_dict()
-        {'measure': 'letters', 'method': 'range', 'gamma': 0.05}
-        """
-        return {"measure": self.measure, "method": self.method, self.parameter: self.value}
+        """Return the fields as JSON types."""
+        return asdict(self)
 
     def in_options(self) -> str:
         """Return the options of a command.
@@ -191,86 +164,47 @@ class Tolerance:
         Examples
         --------
         >>> Tolerance.of().in_options()
-        '--measure words --threshold 0.5'
+        '--measure jaccard --threshold 0.5'
         """
-        return f"--measure {_SHOWN[self.method]} --{self.parameter} {self.value:g}"
-
-    def of_groups(self) -> str:
-        """Return the option that ``nearkin groups`` needs for this tolerance; empty for the default.
-
-        Examples
-        --------
-        >>> Tolerance.of().of_groups(), Tolerance.of(threshold=0.6).of_groups(), Tolerance.of(gamma=0.05).of_groups()
-        ('', ' --threshold 0.6', ' --gamma 0.05')
-        """
-        return "" if self == Tolerance.of() else f" --{str(self).partition(', ')[2]}"
+        return f"--measure {self.measure} --{self.parameter} {self._number}"
 
     def in_words(self) -> str:
         """Return the tolerance as part of a sentence.
 
         Examples
         --------
-        >>> Tolerance.of(gamma=0.05).in_words()
-        'within gamma 0.05'
-        >>> Tolerance("si", 0.07).in_words()
-        'whose similarity index differs by less than 7%'
+        >>> Tolerance.of(gamma=0.05).in_words(), Tolerance("index", 0.07).in_words()
+        ('within gamma 0.05', 'whose similarity index differs by less than 7%')
         """
-        if self.method == "minhash":
+        if self.measure == "jaccard":
             return f"with a Jaccard similarity of at least {self.value:g}"
-        if self.method == "containment":
+        if self.measure == "containment":
             return f"with a containment of at least {self.value:g} in either direction"
-        if self.method == "si":
+        if self.measure == "index":
             return f"whose similarity index differs by less than {100 * self.value:g}%"
         return f"within gamma {self.value:g}"
 
+    @property
+    def _number(self) -> str:
+        short = f"{self.value:g}"
+        return short if float(short) == self.value else repr(float(self.value))
+
     def __str__(self) -> str:
         """Return an exact description; stored groups are identified by it."""
-        short = f"{self.value:g}"
-        exact = short if float(short) == self.value else repr(float(self.value))
-        return f"{self.method}, {self.parameter} {exact}"
+        return f"{self.measure} {self._number}"
 
 
-def is_limit(method: Method, value: object) -> bool:
-    """Whether a value is a limit of a method, by `RULES`.
+def is_limit(measure: Measure, value: object) -> bool:
+    """Whether a value is a limit of a measure, by its rule.
 
     Examples
     --------
-    >>> is_limit("range", 0.05), is_limit("range", 1), is_limit("minhash", 1), is_limit("minhash", float("nan"))
+    >>> is_limit("letters", 0.05), is_limit("letters", 1), is_limit("jaccard", 1), is_limit("jaccard", float("nan"))
     (True, False, True, False)
     """
     if not is_number(value) or not math.isfinite(value):
         return False
-    if method == "range":
-        return 0 <= value < 1
-    return 0 < value <= (MAX_TOLERANCE if method == "si" else 1)
-
-
-def described(text: str) -> str:
-    """Return a stored description of a tolerance, as `Tolerance` gives it, in the words of users.
-
-    Examples
-    --------
-    >>> described(str(Tolerance.of(threshold=0.7))), described(str(Tolerance.of(gamma=0.05)))
-    ('words, threshold 0.7', 'letters, gamma 0.05')
-    """
-    method, comma, rest = text.partition(",")
-    return _SHOWN.get(method, method) + comma + rest
-
-
-def groups_command(text: object) -> str:
-    """Return the command that stores groups at a stored tolerance, whose text may be damaged.
-
-    Examples
-    --------
-    >>> groups_command(str(Tolerance.of(threshold=0.6))), groups_command(str(Tolerance.of()))
-    ('nearkin groups COLLECTION --threshold 0.6', 'nearkin groups COLLECTION')
-    >>> groups_command(7)
-    'nearkin groups COLLECTION with their threshold'
-    """
-    option = _OPTION_OF_GROUPS.fullmatch(str(text))
-    if option is None:
-        return "nearkin groups COLLECTION with their threshold"
-    return f"nearkin groups COLLECTION{'' if text == str(Tolerance.of()) else f' --{option[1]}'}"
+    return 0 <= value < 1 if measure == "letters" else 0 < value <= LIMITS[measure].highest
 
 
 def check_limit(limit: object) -> None:
@@ -296,4 +230,4 @@ def is_letters_only(jaccard: float, tolerance: Tolerance) -> bool:
     >>> is_letters_only(0.1, Tolerance.of(gamma=0.05)), is_letters_only(0.1, Tolerance.of(threshold=0.05))
     (True, False)
     """
-    return tolerance.method == "range" and jaccard < THRESHOLD
+    return tolerance.measure == "letters" and jaccard < THRESHOLD

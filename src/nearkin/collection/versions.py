@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.dates import DateAsked, InForce, in_force
 from nearkin.collection.measuring import compare_with
+from nearkin.collection.near import near
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.relations import relate
 from nearkin.collection.results import (
@@ -24,7 +25,7 @@ from nearkin.collection.results import (
     StoredDocument,
     table_of,
 )
-from nearkin.collection.similar import asked_near, documents_among, prepare
+from nearkin.collection.similar import documents_among, prepare
 from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.stored.documents import current_documents, document, stored_documents, with_documents
 from nearkin.collection.stored.purged import purged_contents
@@ -190,20 +191,20 @@ def versions(
         current = next((one for one in stored if one.is_current), None)  # a version, not a similar document
         erased = purged_contents(connection, [one.content for one in stored if not one.n_characters])
         others = [one for one in stored if one != own and one.content not in erased]
-        near, _ = asked_near(connection, counting, seen.segments, query, tolerance, collection.store)
-        similar, n_found = documents_among(connection, counting, query, tolerance, near, limit=limit, leave_out=current)
-        alike = [*similar, *compare_with(connection, counting, query, others, {})]
+        found = near(collection, seen, query, tolerance)
+        similar, n_found = documents_among(collection, seen, query, tolerance, found, limit=limit, leave_out=current)
+        alike = [*similar, *compare_with(connection, counting, query, others)]
         alike = sorted(alike, key=lambda one: (one.is_letters_only, *_order(one, tolerance), str(one.document)))
         force = None
         if dated is not None:
-            every = _all(connection, near.contents)
-            if tolerance.method == "range":  # like letters do not make a version
-                measured = compare_with(connection, counting, query, every, {})
+            every = _all(connection, found.contents)
+            if tolerance.measure == "letters":  # like letters do not make a version
+                measured = compare_with(connection, counting, query, every)
                 every = [one.document for one in measured if not is_letters_only(one.jaccard, tolerance)]
             force = in_force(connection, dated, own, [*others, *every])
         wanted = [one for one in (force.documents if force else ()) if one != own]
         hidden = [one for one in wanted if one not in [shown.document for shown in alike[:limit]]][:limit]
-        alike = [*alike[: limit - len(hidden)], *compare_with(connection, counting, query, hidden, {})]
+        alike = [*alike[: limit - len(hidden)], *compare_with(connection, counting, query, hidden)]
         texts = contents_of(connection, list({one.document.content for one in alike}))
         related = relate(query.text, [texts[one.document.content].text for one in alike])
         told = tuple(
@@ -216,7 +217,7 @@ def versions(
             versions=told,
             n_found=n_found + len(others),
             in_force=force,
-            n_not_compared=near.n_not_compared,
+            n_not_compared=found.n_not_compared,
         )
 
     prepare(collection, tolerance)
@@ -235,9 +236,9 @@ _FILLED_IN = {"principal": "document", "member": "version"}
 def _order(one: SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
     """Return the sort key: the measure that was asked for, then the edit similarity."""
     edit = one.jaccard if one.edit_similarity is None else one.edit_similarity
-    if tolerance.method == "range":
+    if tolerance.measure == "letters":
         return (math.inf if one.relative_distance is None else one.relative_distance), -edit
-    if tolerance.method == "containment":
+    if tolerance.measure == "containment":
         return -max(one.contained, one.contains), -one.jaccard
     return -one.jaccard, -edit
 

@@ -28,7 +28,7 @@ from nearkin.workflows.resources import Resources
 
 try:
     from nearkin.collection.collection import Collection
-    from nearkin.collection.tolerance import MethodName, Tolerance
+    from nearkin.collection.tolerance import Measure, Tolerance
     from nearkin.workflows.auditing.audit import AUDITED, is_collection
     from nearkin.workflows.auditing.audit import audit as audited_place
     from nearkin.workflows.auditing.audited import SAMPLE, AuditOptions
@@ -97,7 +97,7 @@ def audit(
     *,
     sample: int = SAMPLE,
     seed: int = 0,
-    measure: MethodName | None = None,
+    measure: Measure | None = None,
     gamma: float | None = None,
     threshold: float | None = None,
     tolerance: float | None = None,

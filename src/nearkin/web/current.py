@@ -80,7 +80,7 @@ class CurrentInfo:
         return Counted(info(self._opened), n_with_same_text, n_exceptions)
 
 
-AUDITED = (Tolerance.of("letters"), Tolerance.of("words"))
+AUDITED = (Tolerance.of("letters"), Tolerance.of("jaccard"))
 """Searches that are audited, each at its usual tolerance."""
 
 

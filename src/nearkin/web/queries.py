@@ -11,21 +11,20 @@ from urllib.parse import parse_qsl, quote, unquote
 import msgspec
 from markupsafe import Markup
 
-from nearkin.collection.tolerance import CONTAINMENT, GAMMA, THRESHOLD, Tolerance
+from nearkin.collection.tolerance import LIMITS, Tolerance
 from nearkin.errors import ParameterError, is_int, quoted
 from nearkin.nouns import one_of
 
 Asked = TypeVar("Asked", bound=msgspec.Struct)
-SliderMeasure = Literal["words", "letters", "containment"]
+SliderMeasure = Literal["jaccard", "letters", "containment"]
 """Measures with a slider."""
-GroupMeasure = Literal["words", "letters"]
+GroupMeasure = Literal["jaccard", "letters"]
 """Measures by which documents can be grouped."""
 Place = Literal["query", "form"]
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 _KINDS = {float: "a number", int: "a whole number", bool: "1 or omitted", str: "text"}
 """Types of parameters in words."""
-SLIDER_MEASURES: tuple[SliderMeasure, ...] = ("words", "containment", "letters")
-DEFAULTS: dict[SliderMeasure, float] = {"words": THRESHOLD, "letters": GAMMA, "containment": CONTAINMENT}
+SLIDER_MEASURES: tuple[SliderMeasure, ...] = ("jaccard", "containment", "letters")
 
 
 def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, str]]:
@@ -177,7 +176,7 @@ class DoneQuery(msgspec.Struct):
 class ToleranceQuery(msgspec.Struct, kw_only=True):
     """Tolerance of a query: a measure and its limit."""
 
-    measure: SliderMeasure = "words"
+    measure: SliderMeasure = "jaccard"
     value: float | None = None
 
     @property
@@ -189,16 +188,13 @@ class ToleranceQuery(msgspec.Struct, kw_only=True):
     def tolerance(self) -> Tolerance:
         """The tolerance; the limit is that of the measure unless it is given."""
         measure = self.chosen_measure
-        value = DEFAULTS[measure] if self.value is None else self.value
-        if measure == "letters":
-            return Tolerance.of("letters", gamma=value)
-        return Tolerance.of(measure, threshold=value)
+        return Tolerance(measure, LIMITS[measure].default if self.value is None else self.value)
 
 
 class GroupingQuery(ToleranceQuery, kw_only=True):
     """Tolerance of groups."""
 
-    measure: GroupMeasure = "words"
+    measure: GroupMeasure = "jaccard"
 
 
 class SizesQuery(GroupingQuery, kw_only=True):

@@ -26,6 +26,7 @@ _SCREENS: Mapping[Role, tuple[str, ...]] = {
         "/groups",
         "/group",
         "/group/member",
+        "/group/differences",
         "/group/history",
         "/representatives",
         "/representatives/export",

@@ -35,7 +35,7 @@ def matter(tmp_path: Path) -> Path:
 
 def test_what_does_not_count_makes_no_documents_similar(matter: Path) -> None:
     with Collection.open(matter) as collection:
-        found = group(collection.opened, Tolerance.of("words", threshold=0.5), threads=1)
+        found = group(collection.opened, Tolerance.of("jaccard", threshold=0.5), threads=1)
         members = found.members.select(["doc_id", "jaccard"]).to_pylist()
         assert sorted((row["doc_id"], row["jaccard"]) for row in members) == [("a", 1.0), ("b", 1.0)]
         letters = group(collection.opened, Tolerance.of("letters", gamma=0.02), threads=1)

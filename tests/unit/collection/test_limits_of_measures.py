@@ -8,7 +8,7 @@ import pytest
 
 import nearkin
 from nearkin.collection.plain_sql import functions
-from nearkin.collection.tolerance import RULES, Method, Tolerance
+from nearkin.collection.tolerance import LIMITS, Tolerance
 from nearkin.errors import ParameterError
 from nearkin.results import CheckOptions
 from nearkin.web.queries import ToleranceQuery
@@ -21,7 +21,7 @@ LETTERS: dict[str, Callable[[float], object]] = {
 }
 WORDS: dict[str, Callable[[float], object]] = {
     "Python": lambda threshold: Tolerance.of(threshold=threshold),
-    "review screen": lambda threshold: ToleranceQuery(measure="words", value=threshold).tolerance,
+    "review screen": lambda threshold: ToleranceQuery(measure="jaccard", value=threshold).tolerance,
     "check": lambda threshold: CheckOptions(threshold=threshold),
     "parts": lambda threshold: CheckOptions(containment=threshold),
 }
@@ -41,12 +41,6 @@ def test_a_threshold_is_above_0_and_at_most_1(place: str, threshold: float) -> N
         WORDS[place](threshold)
 
 
-@pytest.mark.parametrize(("method", "value"), [("si", 0), ("si", 11), ("si", NAN)])
-def test_indexes(method: Method, value: float) -> None:
-    with pytest.raises(ParameterError, match=RULES[method]):
-        Tolerance(method, value)
-
-
 def test_the_ends_are_limits() -> None:
     assert Tolerance.of(gamma=0).value == 0
     assert Tolerance.of(gamma=0.9999).value == 0.9999
@@ -56,4 +50,4 @@ def test_the_ends_are_limits() -> None:
 def test_functions_of_postgresql_state_the_same_rules() -> None:
     text = functions("nearkin")
     assert "{rule" not in text
-    assert all(f"must be {RULES[method]}. Got %" in text for method in ("range", "minhash", "si"))
+    assert all(f"must be {limit.rule}. Got %" in text for limit in LIMITS.values())

@@ -79,7 +79,7 @@ def test_groups_are_made_by_words_or_letters_only(visit: Visit) -> None:
         address = f"{path}{'&' if '?' in path else '?'}measure=edit"
         assert visit.send("GET", address).status_code == 400, path
     page = visit.post("/groups/update", measure="edit").text
-    assert "The field 'measure' of the form must be 'words' or 'letters'. It is 'edit'." in html.unescape(page)
+    assert "The field 'measure' of the form must be 'jaccard' or 'letters'. It is 'edit'." in html.unescape(page)
 
 
 def test_an_id_may_have_line_breaks(visit: Visit) -> None:

@@ -19,7 +19,8 @@ from team_client import NAMES, Browser, Team, service_of
 
 READ = {
     "/static/{name}", "/", "/search", "/since", "/list", "/document", "/document/alike", "/document/similar",
-    "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/group/history", "/representatives",
+    "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/group/differences",
+    "/group/history", "/representatives",
     "/representatives/export",
     "/conflicts", "/threads", "/thread", "/history", "/exceptions", "/defensibility", "/reports", "/pairs",
 }  # fmt: skip

@@ -60,7 +60,7 @@ ChosenIndex = Annotated[
     str | None,
     _collection(
         "--index",
-        help="Similarity index of a new collection, which --measure si and similar_by_index use, such as 43B:k=40 or "
+        help="Similarity index of a new collection, for --measure index and similar_by_index, such as 43B:k=40 or "
         "1A:k=4. [dim]default: 43B:k=40[/]",
         show_default=False,
     ),
@@ -128,22 +128,21 @@ FileEncoding = Annotated[
     ),
 ]
 
-Method = Annotated[
+Measure = Annotated[
     str | None,
     _alike(
         "--measure",
-        "--method",
-        help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. si: one "
+        help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. index: one "
         "number per text, by --tolerance; misses similar texts and finds unrelated ones. containment: share of one "
-        "text's word 5-grams in the other, by --threshold. [dim]default: words[/]",
+        "text's word 5-grams in the other, by --threshold. [dim]default: jaccard[/]",
     ),
 ]
-PairsMethod = Annotated[
+GroupsMeasure = Annotated[
     str | None,
     _alike(
         "--measure",
-        help="words: shared word 5-grams, by --threshold. letters: letter counts, by --gamma; texts with the same "
-        "letters may be unrelated. [dim]default: words[/]",
+        help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma; texts with the same "
+        "letters may be unrelated. [dim]default: jaccard[/]",
     ),
 ]
 
@@ -168,18 +167,14 @@ Threshold = Annotated[
 ]
 WordsThreshold = Annotated[
     float | None,
-    _alike("--threshold", help="Minimum Jaccard similarity of a match, for --measure words. [dim]default: 0.5[/]"),
+    _alike("--threshold", help="Minimum Jaccard similarity of a match, for --measure jaccard. [dim]default: 0.5[/]"),
 ]
 Tolerance = Annotated[
     float | None,
     _alike(
         "--tolerance",
-        help="Maximum relative difference of similarity indexes; only for si. [dim]default: 0.3[/]",
+        help="Maximum relative difference of similarity indexes; only for index. [dim]default: 0.3[/]",
     ),
-]
-Index = Annotated[
-    str | None,
-    _alike("--index", help="Similarity index that the collection must have, such as 43B:k=40."),
 ]
 GroupOverlay = Annotated[
     str | None,

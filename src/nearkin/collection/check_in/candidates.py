@@ -1,35 +1,42 @@
-"""Candidates of a check-in: stored texts that may be similar, found by keys or by the similarity index."""
+"""Candidates of a check-in: stored texts that share keys with a text, or have a similar similarity index."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from sqlalchemy import Connection, exists, select, union_all
 
 from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
-from nearkin.collection.check_in.shared_keys import AskedKeys, KnownContents, Searched, Shared, shared_with
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.loads.known_texts import numbers_of
-from nearkin.collection.stored.reach import EXACT, SAMPLE, SAMPLING, Keys, keys_of
-from nearkin.errors import ParameterError
+from nearkin.collection.stored.contents import texts_from
+from nearkin.collection.stored.documents import of_current_documents
+from nearkin.collection.stored.key_table import Marks, contents_with, stored_marks
+from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, SAMPLING, Keys, keys_of
+from nearkin.errors import CollectionError, ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.planning.neighbour_recall import distance_for
 from nearkin.planning.part_recall import PartRecall, SampledSearch
-from nearkin.records import I64, U8, U64
+from nearkin.records import I64, U8, U64, Bool
+from nearkin.runs.progress import Silent
 from nearkin.stages.signatures.similarity_index import interval
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices
 
 MAX_SAMPLES = 4_096
 """Maximum number of sampled shingles to look up: all of a text of 130,000 words; every 2nd, 3rd, … of a longer text."""
+MAX_OF_A_KEY = 256
+"""Maximum number of texts examined for the key of a whole text or of a band."""
+MAX_OF_A_SAMPLE = 64
+"""Maximum number of texts examined for a sampled shingle: a shingle in more texts is common wording."""
 PARTS_JACCARD = 0.5
 """Jaccard similarity whose signatures bound the candidates with a common band, if parts are looked for, too."""
 _MAX_COUNTED = 1_024
 _MISSED = 0.01
+_KINDS = EXACT, BAND, SAMPLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,64 +92,114 @@ class CheckCandidates:
 
     Parameters
     ----------
-    contents, sizes_bytes : list of int
-        The most promising first.
-    n_skewed : int
+    contents : list of int
+        The most promising first; one with the same digest is always included.
+    n_hot_keys : int
         Number of keys that occur in too many texts.
-    lost : list of int
-        Contents that cannot be compared: they have no keys, because their stored texts are damaged.
     part_recall : PartRecall or None
-        Expected recall of texts that contain the text, and of its parts. None if it was not asked for, or is unknown:
-        without a search for parts, or if a key occurs in too many texts.
+        Expected recall of texts that contain the text, and of its parts. None if it is unknown: without a search for
+        parts, or if a key occurs in too many texts.
     """
 
     contents: list[int]
-    sizes_bytes: list[int]
-    n_skewed: int
-    lost: list[int]
+    n_hot_keys: int = 0
     part_recall: PartRecall | None = None
 
 
-def candidates_of(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
-    """Return the contents that may be similar to a text; a content with the same digest is always included."""
-    if options.method == "minhash":
-        return _by_keys(searched, query, options)
-    return _by_index(searched, query, options)
+def candidates_by_keys(
+    connection: Connection, counting: TextCounting, query: Query, options: CheckOptions, first_missing: int | None
+) -> CheckCandidates:
+    """Return the contents that share the key of the whole text, a band, or enough sampled shingles.
 
-
-def _by_keys(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
-    """Return the contents that share the key of the whole text, a band, or enough sampled shingles."""
+    Parameters
+    ----------
+    connection : Connection
+    counting : TextCounting
+    query : Query
+    options : CheckOptions
+    first_missing : int or None
+        First content without stored keys: keys from there on are made for this call.
+    """
     kinds = query.keys.kinds
     samples = np.flatnonzero(kinds == SAMPLE)
-    step = max(1, -(-len(samples) // MAX_SAMPLES))
-    chosen = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[::step]])
-    # only every ``step``-th sampled shingle is looked up
+    step = max(1, -(-len(samples) // MAX_SAMPLES))  # of more samples, only every ``step``-th is looked up
+    looked_up = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[::step]])
     least = least_shared(_min_containment(options) / step, _power_of_two(len(samples)))
-    asked = AskedKeys(query.keys.values[chosen], kinds[chosen], len(samples), least, query.digest)
-    kinds = asked.kinds
-    shared = shared_with(searched, asked)
-    marks, (n_exact, n_bands, n_samples) = shared.marks, shared.n_shared
-    n_bits = np.full(len(marks), 8 * marks.signatures.shape[1] + 1)
+    marks, n_shared, n_hot = _shared(
+        connection, counting, query.keys.values[looked_up], kinds[looked_up], first_missing
+    )
+    n_exact, n_bands, n_samples = n_shared
+    min_samples = least[np.minimum(np.minimum(marks.n_samples, len(samples)), len(least) - 1)]
+    n_bits = np.full(len(marks.contents), 8 * marks.signatures.shape[1] + 1)
     reach, reach_of_parts = 0, 0
     if query.signature is not None:
         differs = np.bitwise_count(marks.signatures ^ query.signature).sum(axis=1)
         n_bits[marks.is_signed] = differs[marks.is_signed]
         reach, reach_of_parts = (distance_for(one, 8 * len(query.signature)) for one in _least_jaccard(options))
-    is_promising = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | (n_samples >= asked.min_of(marks))
+    is_promising = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | (n_samples >= min_samples)
     is_kept = is_promising | ((n_bands > 0) & (n_bits <= reach_of_parts))
     order = np.lexsort((marks.contents, -n_samples, n_bits, ~is_promising, n_exact == 0))
-    found = _of_documents(searched.connection, query, marks.contents[order[is_kept[order]]], shared)
-    if options.containment is None or found.n_skewed:
-        return found
-    search = SampledSearch(
-        n_shingles=len(query.shingles),
-        n_samples=len(samples),
-        n_asked=len(samples[::step]),
-        rate=SAMPLING.rate,
-        least=least,
-        min_common=MIN_COMMON,
-    )
-    return replace(found, part_recall=search.recall(options.containment))
+    contents = _of_documents(connection, query, marks.contents[order[is_kept[order]]].tolist())
+    recall = None
+    if options.containment is not None and not n_hot:
+        search = SampledSearch(
+            n_shingles=len(query.shingles),
+            n_samples=len(samples),
+            n_asked=len(samples[::step]),
+            rate=SAMPLING.rate,
+            least=least,
+            min_common=MIN_COMMON,
+        )
+        recall = search.recall(options.containment)
+    return CheckCandidates(contents, n_hot, recall)
+
+
+def _shared(
+    connection: Connection, counting: TextCounting, keys: I64, kinds: U8, first_missing: int | None
+) -> tuple[Marks, I64, int]:
+    """Return the marks of contents that share keys, the number of shared keys of each kind, and of hot keys."""
+    n_hot, found = 0, list[tuple[Marks, I64]]()
+    if first_missing != 0:  # 0: the table has no keys of today's method
+        numbers, of_kind, n_hot = _in_table(connection, keys, kinds)
+        contents, places = np.unique(numbers, return_inverse=True)
+        marks = stored_marks(connection, contents)
+        if len(marks.contents) != len(contents):
+            raise CollectionError(
+                "Data stored with the keys of check-ins is damaged; nearkin fsck COLLECTION rebuilds it."
+            )
+        found.append((marks, _counts(places, of_kind, len(contents))))
+    if first_missing is not None:
+        for numbers, texts, _ in texts_from(connection, first_missing, Silent()):
+            made = keys_of(texts, counting.ignored)
+            is_shared = np.isin(made.values, keys)
+            n_shared = _counts(made.texts[is_shared], made.kinds[is_shared], len(texts))
+            is_some = np.flatnonzero(n_shared.any(axis=0))
+            found.append((Marks.of(counting, numbers, texts, made).where(is_some), n_shared[:, is_some]))
+    if not found:  # there are no texts
+        return stored_marks(connection, np.zeros(0, np.int64)), np.zeros((3, 0), np.int64), 0
+    return Marks.joined([marks for marks, _ in found]), np.concatenate([n for _, n in found], axis=1), n_hot
+
+
+def _in_table(connection: Connection, keys: I64, kinds: U8) -> tuple[I64, U8, int]:
+    """Return the contents that the table has with each key, the kinds of these keys, and the number of hot keys."""
+    contents, of_kind, n_hot = list[int](), list[int](), 0
+    for is_some, most in ((kinds != SAMPLE, MAX_OF_A_KEY), (kinds == SAMPLE, MAX_OF_A_SAMPLE)):
+        if not is_some.any():
+            continue
+        there = contents_with(connection, keys[is_some], most)
+        hot = [key for key, numbers in there.items() if len(numbers) > most]
+        if hot:  # old versions and removed documents must not count
+            there |= contents_with(connection, np.array(hot, np.int64), most, are_current=True)
+        for key, kind in zip(keys[is_some].tolist(), kinds[is_some].tolist(), strict=True):
+            n_hot += len(there[key]) > most
+            contents += there[key][:most]
+            of_kind += [kind] * len(there[key][:most])
+    return np.array(contents, np.int64), np.array(of_kind, np.uint8), n_hot
+
+
+def _counts(places: I64, kinds: U8, n: int) -> I64:
+    """Count the keys of each kind by the place of their text, shape (3, n)."""
+    return np.stack([np.bincount(places[kinds == kind], minlength=n) for kind in _KINDS])
 
 
 def _least_jaccard(options: CheckOptions) -> tuple[float, float]:
@@ -184,48 +241,16 @@ def least_shared(chance: float, n_counted: int) -> I64:
     return least
 
 
-def _of_documents(connection: Connection, query: Query, numbers: I64, shared: Shared) -> CheckCandidates:
-    """Return the contents of current documents, with the lengths of their texts."""
-    known = shared.known or _looked_up(connection, query, numbers)
-    wanted = list(dict.fromkeys([*known.same, *numbers.tolist()]))
-    if unknown := [number for number in wanted if number not in known.seen]:
-        known = known.joined(_looked_up(connection, query, np.array(unknown, np.int64)))
-    sizes = {number: known.sizes[number] for number in wanted if number in known.sizes}
-    lost = _sizes_of_current(connection, list(shared.lost)).keys() - sizes.keys()
-    return CheckCandidates(list(sizes), list(sizes.values()), shared.n_skewed, sorted(lost))
-
-
-def _looked_up(connection: Connection, query: Query, numbers: I64) -> KnownContents:
-    """Look up lengths and documents of contents that the search for keys did not return."""
-    same = list(numbers_of(connection, [query.digest]).values())
-    wanted = list(dict.fromkeys([*same, *numbers.tolist()]))
-    sizes = _sizes_of_current(connection, wanted)
-    return KnownContents(same, sizes, frozenset(wanted))
-
-
-def _sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
-    """Return the contents of current documents, in order, with the lengths of their texts."""
-    contents, documents, sizes = schema.contents.c, schema.documents.c, dict[int, int]()
-    has_one = exists().where(documents.content == contents.content, documents.is_current)
-    for some in in_slices(numbers):
-        rows = connection.execute(
-            select(contents.content, contents.n_bytes).where(contents.content.in_(some), has_one)
-        ).all()
-        sizes |= dict(rows)
-    return {number: sizes[number] for number in numbers if number in sizes}
-
-
-def _by_index(searched: Searched, query: Query, options: CheckOptions) -> CheckCandidates:
+def candidates_by_index(
+    connection: Connection, counting: TextCounting, query: Query, options: CheckOptions, first_missing: int | None
+) -> CheckCandidates:
     """Return the contents with the nearest similarity indexes, and those that share the key of the whole text."""
-    is_exact = query.keys.kinds == EXACT
-    least = least_shared(_min_containment(options), 1)
-    asked = AskedKeys(query.keys.values[is_exact], query.keys.kinds[is_exact], 0, least, query.digest)
-    shared = shared_with(searched, asked)
-    numbers = shared.marks.contents.tolist()
+    is_exact: Bool = query.keys.kinds == EXACT
+    marks, *_ = _shared(connection, counting, query.keys.values[is_exact], query.keys.kinds[is_exact], first_missing)
+    numbers = marks.contents.tolist()
     if query.similarity_index is not None:
-        numbers += _nearest(searched.connection, query.similarity_index, options)
-    found = _of_documents(searched.connection, query, np.array(list(dict.fromkeys(numbers)), np.int64), shared)
-    return replace(found, n_skewed=0)
+        numbers += _nearest(connection, query.similarity_index, options)
+    return CheckCandidates(_of_documents(connection, query, numbers))
 
 
 def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[int]:
@@ -240,3 +265,9 @@ def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[in
     walks = (up.order_by(value).limit(most).subquery(), down.order_by(value.desc()).limit(most).subquery())
     rows = connection.execute(union_all(*map(select, walks))).all() if low <= own <= high else []
     return [row[0] for row in sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))[:most]]
+
+
+def _of_documents(connection: Connection, query: Query, numbers: Sequence[int]) -> list[int]:
+    """Return the contents with the digest of the text, then the others: those of current documents."""
+    same = numbers_of(connection, [query.digest]).values()
+    return of_current_documents(connection, list(dict.fromkeys([*same, *numbers])))

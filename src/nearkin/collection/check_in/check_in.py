@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from sqlalchemy import Connection, select
 
@@ -22,62 +23,51 @@ from nearkin.collection.check_in.results import (
     Verdict,
     check_name,
 )
-from nearkin.collection.check_in.shared_keys import MissingKeysError
 from nearkin.collection.loads.incoming import Examined, Incoming, examine
-from nearkin.collection.loads.known_texts import known_texts, numbers_of, repair
+from nearkin.collection.loads.known_texts import known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.documents import checked_wave, is_current
-from nearkin.collection.stored.key_table import KEYS, append, fill, mark_complete
+from nearkin.collection.stored.key_table import KEYS, append, fill
 from nearkin.collection.stored.purged import PURGED, purged_digests
-from nearkin.collection.stored.reach import Reach
 from nearkin.errors import CollectionError, InputError, ParameterError, quoted
 from nearkin.store import schema
 from nearkin.store.failures import reason_of
 
+Answer = TypeVar("Answer")
 _SIMILAR = frozenset(VERDICTS) - {"new"}
 
 
-def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -> Checked:
-    """Check a text without storing it; see `Collection.check`."""
-    store, counting = collection.store, collection.counting
-    started = time.perf_counter()
-    query = Query.of(counting, text, with_index=options.method == "si")
-
-    def ask(connection: Connection, state: Reach | None) -> Checked:
-        checked = check(connection, store, counting, query, options, state=state)
-        is_purged = bool(purged_digests(connection, [query.digest]))
-        return replace(checked, is_purged=is_purged, elapsed_s=_since(started))
-
-    try:
-        with store.reading() as connection:
-            return ask(connection, None)
-    except MissingKeysError as missing:
-        _fill_keys(collection, missing.first)
-    with store.reading() as connection:
-        return ask(connection, KEYS.reach(connection, store))
-
-
-def make_keys(collection: OpenedCollection) -> None:
-    """Store missing keys, if there are any."""
+def with_keys(collection: OpenedCollection, ask: Callable[[Connection, int | None], Answer]) -> Answer:
+    """Return the answer in a snapshot, after missing keys were stored; and with the first that could not be stored."""
     with collection.store.reading() as connection:
-        first = KEYS.reach(connection, collection.store).first_missing
-    if first is not None:
-        _fill_keys(collection, first)
-
-
-def _fill_keys(collection: OpenedCollection, first: int) -> None:
-    """Store missing keys, unless permission is denied or another process is writing."""
+        first = KEYS.first_missing(connection, collection.store)
+        if first is None:
+            return ask(connection, None)
     if first == 0:
         collection.progress.say("computing the keys of the stored texts (first check only)")
     try:
         with collection.store.writing() as connection:
             fill(connection, collection.store, collection.counting, collection.progress)
-    except CollectionError as error:
+    except CollectionError as error:  # permission is denied, or another process is writing
         collection.progress.say(
             f"the keys of stored texts cannot be stored ({reason_of(error)}): they are computed for this call only, "
             "which is slower"
         )
+    with collection.store.reading() as connection:
+        return ask(connection, KEYS.first_missing(connection, collection.store))
+
+
+def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -> Checked:
+    """Check a text without storing it; see `Collection.check`."""
+    started = time.perf_counter()
+    query = _query(collection, text, options)
+
+    def ask(connection: Connection, first_missing: int | None) -> Checked:
+        checked = check(connection, collection.counting, query, options, first_missing=first_missing)
+        return replace(checked, is_purged=bool(purged_digests(connection, [query.digest])), elapsed_s=_since(started))
+
+    return with_keys(collection, ask)
 
 
 def check_in(collection: OpenedCollection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
@@ -85,13 +75,14 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
     from nearkin.collection.loads.incoming import incoming_of
 
     wave, started = checked_wave(under.wave), time.perf_counter()
-    query = Query.of(collection.counting, text, with_index=options.method == "si")  # refuses anything but text
+    query = _query(collection, text, options)  # refuses anything but text
     incoming = incoming_of([under.doc_id], [text], [1], under.source, under.file)
     with collection.store.writing() as connection:
         if under.id_is_new is not None:
             under.refuse_other_id(is_current(connection, under.doc_id))
         inside = CheckInTransaction(connection, collection, incoming, wave, by=under.by)
-        checked = inside.take(0, query, options, refused=_SIMILAR if under.only_new else ())
+        checked = inside.checked(0, query, options)
+        checked = inside.stored(0, query, checked, refused=_SIMILAR if under.only_new else ())
         inside.finish()
     return replace(checked, elapsed_s=_since(started))
 
@@ -110,27 +101,18 @@ def check_many(
             raise ParameterError.of("documents", "an iterable of pairs (id, text)", one)
     if under is not None:
         return _check_in_many(collection, documents, options, under, stops=stops)
-    make_keys(collection)
-    with collection.store.reading() as connection:
-        state, digests = KEYS.reach(connection, collection.store), dict[int, bytes]()
 
+    def answers(connection: Connection, first_missing: int | None) -> tuple[CheckAnswer, ...]:
         def ask(place: int) -> Checked:
             doc_id, text = documents[place]
-            query = Query.of(collection.counting, text, with_index=options.method == "si")
-            digests[place] = query.digest
-            checked = check(connection, collection.store, collection.counting, query, options, state=state)
-            return mark_resent(connection, checked, doc_id, query)
+            query = _query(collection, text, options)
+            checked = check(connection, collection.counting, query, options, first_missing=first_missing)
+            checked = mark_resent(connection, checked, doc_id, query)
+            return replace(checked, is_purged=bool(purged_digests(connection, [query.digest])))
 
-        answers = _answers(connection, documents, ask, stops=stops)
-        purged = purged_digests(connection, [*digests.values()])
-    return tuple(_with_purge(one, is_purged=digests.get(place) in purged) for place, one in enumerate(answers))
+        return _answers(connection, documents, ask, stops=stops)
 
-
-def _with_purge(answer: CheckAnswer, *, is_purged: bool) -> CheckAnswer:
-    """Say in an answer whether the text was erased."""
-    if answer.checked is None or not is_purged:
-        return answer
-    return replace(answer, checked=replace(answer.checked, is_purged=True))
+    return with_keys(collection, answers)
 
 
 def _check_in_many(
@@ -146,11 +128,11 @@ def _check_in_many(
     wave, lines = checked_wave(under.wave), under.lines or range(1, len(documents) + 1)
     if len(lines) != len(documents):
         raise ParameterError.of("lines", f"one line per document, {len(documents)}", lines)
-    queries = [_query(collection, doc_id, text, options) for doc_id, text in documents]
-    usable = [i for i, query in enumerate(queries) if isinstance(query, Query)]
-    places = {i: place for place, i in enumerate(usable)}
+    queries = [_query_of_many(collection, doc_id, text, options) for doc_id, text in documents]
+    ready = {i: query for i, query in enumerate(queries) if isinstance(query, Query)}
+    places = {i: place for place, i in enumerate(ready)}
     incoming = incoming_of(
-        [documents[i][0] for i in usable], [documents[i][1] for i in usable], [lines[i] for i in usable], under.source
+        [documents[i][0] for i in ready], [documents[i][1] for i in ready], [lines[i] for i in ready], under.source
     )
     refused = DROPPED_FROM_STREAMS if under.only_new else frozenset[Verdict]()
     with collection.store.writing() as connection:
@@ -160,19 +142,28 @@ def _check_in_many(
             query = queries[place]
             if isinstance(query, ParameterError):
                 raise query
-            return inside.take(places[place], query, options, refused=refused)
+            return inside.checked(places[place], query, options)
 
-        answers = _answers(connection, documents, take, stops=stops)
+        def store(place: int, checked: Checked) -> Checked:
+            return inside.stored(places[place], ready[place], checked, refused=refused)
+
+        answers = _answers(connection, documents, take, store, stops=stops)
         inside.finish()
     purged = {i for i, place in places.items() if inside.is_purged(place)}
     return tuple(replace(one, is_purged=True) if i in purged else one for i, one in enumerate(answers))
 
 
-def _query(collection: OpenedCollection, doc_id: str, text: str, options: CheckOptions) -> Query | ParameterError:
+def _query(collection: OpenedCollection, text: str, options: CheckOptions) -> Query:
+    return Query.of(collection.counting, text, with_index=options.measure == "index")
+
+
+def _query_of_many(
+    collection: OpenedCollection, doc_id: str, text: str, options: CheckOptions
+) -> Query | ParameterError:
     has_nul = isinstance(doc_id, str) and "\0" in doc_id  # `examine` refuses it, in the words of nearkin add
     try:
         check_name("doc_id", "usual" if has_nul else doc_id)
-        return Query.of(collection.counting, text, with_index=options.method == "si")
+        return _query(collection, text, options)
     except ParameterError as error:
         return error
 
@@ -181,28 +172,29 @@ def _answers(
     connection: Connection,
     documents: Sequence[tuple[str, str]],
     ask: Callable[[int], Checked],
+    store: Callable[[int, Checked], Checked] = lambda _, checked: checked,
     *,
     stops: bool,
 ) -> tuple[CheckAnswer, ...]:
-    """Return the answers in order; if the check stops at a problem, those up to the first document with a problem."""
+    """Return the answers in order; if the check stops at a problem, those up to the first document with a problem.
+
+    If a document cannot be checked, the others are checked all the same; if one cannot be stored, none is.
+    """
     answers = list[CheckAnswer]()
     for place, (doc_id, _) in enumerate(documents):
-        answers.append(_answer(connection, doc_id, partial(ask, place)))
-        if stops and answers[-1].problem is not None:
-            break
+        started = time.perf_counter()
+        try:
+            checked = ask(place)
+        except (ParameterError, InputError, CollectionError) as error:
+            if connection.invalidated:  # the database does not answer: that concerns all documents
+                raise
+            answers.append(CheckAnswer(doc_id=doc_id, problem=str(error)))
+            if stops:
+                break
+        else:
+            checked = replace(store(place, checked), elapsed_s=_since(started))
+            answers.append(CheckAnswer(doc_id=doc_id, checked=checked))
     return tuple(answers)
-
-
-def _answer(connection: Connection, doc_id: str, ask: Callable[[], Checked]) -> CheckAnswer:
-    """Return the answer for one of several documents; if it cannot be checked, the others are checked all the same."""
-    started = time.perf_counter()
-    try:
-        checked = ask()
-    except (ParameterError, InputError, CollectionError) as error:
-        if connection.invalidated:  # the database does not answer: that concerns all documents
-            raise
-        return CheckAnswer(doc_id=doc_id, problem=str(error))
-    return CheckAnswer(doc_id=doc_id, checked=replace(checked, elapsed_s=_since(started)))
 
 
 def _since(started: float) -> float:
@@ -237,17 +229,9 @@ class CheckInTransaction:
         self._examined = examine(incoming, collection.counting, known=partial(known_texts, connection), wave=wave)
         self._load: Load | None = None
         fill(connection, collection.store, collection.counting, collection.progress)
-        self._state = KEYS.reach(connection, collection.store)  # what is stored below is stored with its keys
 
-    def take(
-        self,
-        place: int,
-        query: Query,
-        options: CheckOptions,
-        *,
-        refused: Container[Verdict],
-    ) -> Checked:
-        """Check the document at a position, and store it unless its verdict is refused.
+    def checked(self, place: int, query: Query, options: CheckOptions) -> Checked:
+        """Check the document at a position.
 
         Raises
         ------
@@ -256,20 +240,30 @@ class CheckInTransaction:
         InputError
             Its text was erased by a purge.
         CollectionError
-            Nothing similar was found, but a damaged stored text may be similar.
+            The stored text of a candidate is damaged.
         """
-        one = _document_at(self._examined, place)
-        if one.problems[0] is not None:
-            kind = InputError if one.problems[0] == PURGED else ParameterError
-            raise kind(f"The document {quoted(one.doc_ids[0])} cannot be stored: {one.problems[0]}.")
-        is_repaired = self._repaired(one)
-        store, counting = self._collection.store, self._collection.counting
-        checked = check(self._connection, store, counting, query, options, state=self._state)
-        checked = replace(checked, is_repaired=is_repaired)
-        checked = mark_resent(self._connection, checked, one.doc_ids[0], query)
-        if checked.verdict not in refused:
-            checked = replace(checked, stored_as=one.doc_ids[0], version=self._stored(one, query))
-        return checked
+        doc_id, problem = self._examined.doc_ids[place], self._examined.problems[place]
+        if problem is not None:
+            kind = InputError if problem == PURGED else ParameterError
+            raise kind(f"The document {quoted(doc_id)} cannot be stored: {problem}.")
+        checked = check(self._connection, self._collection.counting, query, options, first_missing=None)
+        return mark_resent(self._connection, checked, doc_id, query)
+
+    def stored(self, place: int, query: Query, checked: Checked, *, refused: Container[Verdict]) -> Checked:
+        """Store the document at a position with the keys of its text, unless its verdict is refused."""
+        if checked.verdict in refused:
+            return checked
+        if self._load is None:
+            self._load = Load.begin(self._connection, self._collection.store, self._collection.counting, self._wave)
+            self._load.takes_repeated_ids, self._load.by = True, self._by
+        load, number, doc_id = self._load, self._load.next_content, self._examined.doc_ids[place]
+        load.store(_document_at(self._examined, place))
+        if load.next_content > number and not load.writer.keeps_words:
+            append(self._connection, self._collection.counting, [number], [query.text], query.keys)
+        documents = schema.documents.c
+        is_it = (documents.doc_id == doc_id) & documents.is_current
+        version = int(self._connection.execute(select(documents.version).where(is_it)).scalar_one())
+        return replace(checked, stored_as=doc_id, version=version)
 
     def is_purged(self, place: int) -> bool:
         """Whether the document at a position is refused because its text was erased by a purge."""
@@ -279,38 +273,7 @@ class CheckInTransaction:
         """Write the counts of the stored documents."""
         if self._load is not None:
             self._load.finish()
-            mark_complete(self._connection, self._collection.store, self._load.next_content)
-
-    def _repaired(self, one: Examined) -> bool:
-        """Replace the damaged stored copy of a text, even if the document itself is not stored."""
-        digest = one.digests[0]
-        if digest not in self._examined.damaged:
-            return False
-        repair(
-            self._connection, self._collection.store, self._collection.counting,
-            numbers_of(self._connection, [digest])[digest], one.contents[digest], one.profiles[digest],
-        )  # fmt: skip
-        self._examined.damaged.discard(digest)
-        return True
-
-    def _stored(self, one: Examined, query: Query) -> int:
-        """Store a document and the keys of its text, or neither; return its version."""
-        with self._connection.begin_nested():
-            load = self._load.copy() if self._load is not None else self._begun()
-            number = load.next_content
-            load.store(replace(one, damaged=set()))
-            if load.next_content > number and not load.writer.keeps_words:
-                append(self._connection, self._collection.counting, [number], [query.text], query.keys)
-            documents = schema.documents.c
-            is_it = (documents.doc_id == one.doc_ids[0]) & documents.is_current
-            version = int(self._connection.execute(select(documents.version).where(is_it)).scalar_one())
-        self._load = load
-        return version
-
-    def _begun(self) -> Load:
-        load = Load.begin(self._connection, self._collection.store, self._collection.counting, self._wave)
-        load.takes_repeated_ids, load.by = True, self._by
-        return load
+            KEYS.write_end(self._connection, self._collection.store, self._load.next_content)
 
 
 def _document_at(examined: Examined, place: int) -> Examined:
@@ -325,7 +288,7 @@ def _document_at(examined: Examined, place: int) -> Examined:
         digests=[digest],
         contents={one: examined.contents[one] for one in of_text},
         profiles={one: examined.profiles[one] for one in of_text},
-        damaged=set(),
+        damaged={digest} & examined.damaged,
         origins={0: examined.origins[place]} if place in examined.origins else {},
         blank=frozenset({0} if place in examined.blank else ()),
     )

@@ -14,13 +14,13 @@ _DOCUMENT = tuple(StoredDocument.__dataclass_fields__)
 _MEASURES = tuple(name for name in CheckedDocument.__dataclass_fields__ if name != "document")
 _SAME = (
     "verdict", "n_found", "expected_recall", "n_candidates", "n_compared", "n_hot_keys", "is_answered",
-    "similarity_index", "stored_as", "version", "is_resent", "is_purged", "n_damaged", "elapsed_s",
-    "is_repaired", "missing", "n_differences", "n_moves",
+    "similarity_index", "stored_as", "version", "is_resent", "is_purged", "elapsed_s", "missing",
+    "n_differences", "n_moves",
 )  # fmt: skip
 
 
 def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
-    """Return the result whose `Checked.to_dict` is the answer; damaged documents have only their ids.
+    """Return the result whose `Checked.to_dict` is the answer.
 
     Raises
     ------
@@ -46,7 +46,6 @@ def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
         ),
         passage=tuple(Piece(one["kind"], one["text"]) for one in answer["passage"]),
         options=options,
-        damaged=tuple(_named(doc_id) for doc_id in answer["damaged"]),
         not_checked=tuple(answer["not_checked"]),
         expected_recall_of_parts=None if parts is None else PartRecall(**parts),
         **{name: answer[name] for name in _SAME},
@@ -55,11 +54,3 @@ def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
 
 def _document(one: Mapping[str, Any]) -> StoredDocument:
     return StoredDocument(**{name: one[name] for name in _DOCUMENT})
-
-
-def _named(doc_id: str) -> StoredDocument:
-    """Return a document of which only the id is known."""
-    return StoredDocument(
-        doc_id=doc_id, version=1, wave="", source="", line=1, n_characters=0, n_letters=0, is_counted=False,
-        is_current=True, content=0,
-    )  # fmt: skip

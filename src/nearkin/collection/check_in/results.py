@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from nearkin.arguments import checking_methods
 from nearkin.collection.results import CHECKED, DOCUMENT, StoredDocument, table_of
-from nearkin.collection.tolerance import RULES, is_limit
-from nearkin.collection.tolerance import Method as ToleranceMethod
+from nearkin.collection.tolerance import LIMITS, Measure, is_limit
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.planning.part_recall import MeanPartRecall, PartRecall
@@ -25,7 +24,7 @@ VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new"
 """Verdicts in order; the first that applies to any document is the verdict."""
 DROPPED_FROM_STREAMS: frozenset[Verdict] = frozenset(("exact", "near", "contained"))
 """Verdicts with which a stream drops a document. "contains" is none of them: such a document has text of its own."""
-Method = Literal["minhash", "si"]
+CheckMeasure = Literal["jaccard", "index"]
 MAX_TOLD = 10_000
 MIN_COMMON = 8
 """Minimum number of shared shingles for one text to count as part of another: fewer are common phrases."""
@@ -43,11 +42,11 @@ class CheckOptions:
     containment : float or None
         Minimum share of one text's word 5-grams that occur in the other, in (0, 1]. None: a text that is part of
         another is not similar to it, and the verdicts "contained" and "contains" do not occur.
-    method : {"minhash", "si"}
-        Search for candidates. "minhash": bands and sampled shingles. "si": only the similarity index, the nearest
+    measure : {"jaccard", "index"}
+        Search for candidates. "jaccard": bands and sampled shingles. "index": only the similarity index, the nearest
         documents within ``tolerance``. With both, every listed document was compared word by word.
     tolerance : float
-        Maximum relative difference of similarity indexes, for the method "si".
+        Maximum relative difference of similarity indexes, for the measure "index".
     limit : int
         Maximum number of documents to return.
     with_passage : bool
@@ -56,22 +55,22 @@ class CheckOptions:
 
     threshold: float = 0.7
     containment: float | None = 0.9
-    method: Method = "minhash"
+    measure: CheckMeasure = "jaccard"
     tolerance: float = 0.3
     limit: int = 10
     with_passage: bool = True
 
     def __post_init__(self) -> None:
-        limits: tuple[tuple[str, ToleranceMethod], ...] = (
-            ("threshold", "minhash"), ("containment", "containment"), ("tolerance", "si"),
+        limits: tuple[tuple[str, Measure], ...] = (
+            ("threshold", "jaccard"), ("containment", "containment"), ("tolerance", "index"),
         )  # fmt: skip
-        for name, of_method in limits:
+        for name, measure in limits:
             value = getattr(self, name)
             is_off = name == "containment" and value is None
-            if not is_off and not is_limit(of_method, value):
-                raise ParameterError.of(name, RULES[of_method], value)
-        if self.method not in ("minhash", "si"):
-            raise ParameterError.of("method", "minhash or si", self.method)
+            if not is_off and not is_limit(measure, value):
+                raise ParameterError.of(name, LIMITS[measure].rule, value)
+        if self.measure not in ("jaccard", "index"):
+            raise ParameterError.of("measure", "jaccard or index", self.measure)
         if not isinstance(self.limit, int) or isinstance(self.limit, bool) or not 1 <= self.limit <= MAX_TOLD:
             raise ParameterError.of("limit", f"an int from 1 to {MAX_TOLD:,}", self.limit)
 
@@ -183,8 +182,6 @@ class CheckedDocument:
         Similarity index of the document, if it has one.
     is_same_text : bool
         Whether the texts are identical.
-    is_damaged : bool
-        Whether the stored text is damaged. It is listed because its stored SHA-256 equals that of the checked text.
     """
 
     document: StoredDocument
@@ -195,7 +192,6 @@ class CheckedDocument:
     edit_similarity: float | None
     similarity_index: int | None
     is_same_text: bool
-    is_damaged: bool = False
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -223,7 +219,7 @@ class Checked(Tabular):
     options : CheckOptions
     expected_recall : float or None
         Expected share of the near-duplicates exactly at the threshold that are found; more are found above it. None if
-        it is unknown: with the method "si", and if ``n_hot_keys`` is not 0.
+        it is unknown: with the measure "index", and if ``n_hot_keys`` is not 0.
     n_candidates, n_compared : int
         Number of candidates, and of candidates that were compared word by word.
     n_hot_keys : int
@@ -232,21 +228,15 @@ class Checked(Tabular):
         Whether the text has enough words to compare; if not, only identical texts are listed. An empty text matches
         only the document that has it under the same id.
     similarity_index : int or None
-        Similarity index of the text; None unless the method is "si", which alone searches with it.
+        Similarity index of the text; None unless the measure is "index", which alone searches with it.
     stored_as : str or None
         Id under which the text was stored; None if it was not.
     version : int or None
         Version of the stored document. Above 1: the id had another text before.
     is_resent : bool
         Whether this text was already stored under the id.
-    damaged : tuple of StoredDocument
-        Documents that could not be compared because their stored texts are damaged; at most ``limit``.
-    n_damaged : int
-        Number of such documents, including those not returned.
     is_purged : bool
         Whether this text was erased by a purge, so that it cannot be stored again.
-    is_repaired : bool
-        Whether a damaged stored copy of this text was repaired.
     missing : str or None
         The parts that the text lacks, if it could be extracted only partly from its file.
     not_checked : tuple of str
@@ -274,12 +264,9 @@ class Checked(Tabular):
     similarity_index: int | None
     stored_as: str | None
     version: int | None
-    damaged: tuple[StoredDocument, ...]
-    n_damaged: int
     elapsed_s: float
     is_resent: bool = False
     is_purged: bool = False
-    is_repaired: bool = False
     missing: str | None = None
     not_checked: tuple[str, ...] = ()
     expected_recall_of_parts: PartRecall | None = None
@@ -313,10 +300,10 @@ class Checked(Tabular):
         options = self.options
         return {
             "verdict": self.verdict,
-            "method": options.method,
+            "measure": options.measure,
             "threshold": options.threshold,
             "containment": options.containment,
-            **({"tolerance": options.tolerance} if options.method == "si" else {}),
+            **({"tolerance": options.tolerance} if options.measure == "index" else {}),
             **self.recalls_to_dict(),
             "is_answered": self.is_answered,
             "similarity_index": self.similarity_index,
@@ -329,11 +316,8 @@ class Checked(Tabular):
             "version": self.version,
             "is_resent": self.is_resent,
             "is_purged": self.is_purged,
-            "is_repaired": self.is_repaired,
             "missing": self.missing,
             "not_checked": list(self.not_checked),
-            "n_damaged": self.n_damaged,
-            "damaged": [one.doc_id for one in self.damaged],
             "elapsed_s": self.elapsed_s,
             "n_differences": self.n_differences,
             "n_moves": self.n_moves,

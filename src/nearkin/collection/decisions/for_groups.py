@@ -162,7 +162,7 @@ def similarity_by(measures: PairMeasures, tolerance: Tolerance) -> Similarity:
 
     def similarity(contents: I64, others: I64) -> F64:
         left, right = np.repeat(contents, len(others)), np.tile(others, len(contents))
-        by_letters = tolerance.method == "range"
+        by_letters = tolerance.measure == "letters"
         found = -measures.relative_distances(left, right) if by_letters else measures.sets.jaccards(left, right)
         return found.reshape(len(contents), len(others))
 

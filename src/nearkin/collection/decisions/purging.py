@@ -250,9 +250,9 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
         digests |= {number: bytes(digest).hex() for number, digest in found}
         connection.execute(update(contents).where(is_one).values(**BLANK))
         connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(some)))
-    key_table.forget(connection, store, plan.contents)
+    key_table.forget(connection, plan.contents)
     stored_relations.forget(connection, store)
-    shingle_table.forget(connection, store, plan.contents)
+    shingle_table.forget(connection, plan.contents)
     files = list(dict.fromkeys([*doc_ids, *plan.unread]))
     origins.forget(connection, _origins_of(files, plan.holders))
     _forget_problems(connection, files)

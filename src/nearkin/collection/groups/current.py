@@ -22,7 +22,7 @@ from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import check_id, document, document_rows
 from nearkin.collection.stored.group_state import GroupState, principals_over_time
-from nearkin.collection.tolerance import Tolerance, described
+from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.nouns import counted
 from nearkin.records import I64
@@ -172,8 +172,8 @@ def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Toleran
         number = int(Membership(state.member_contents, state.member_groups).group_of(np.array([content]))[0])
         if number == NO_GROUP:
             raise ParameterError(
-                f"{doc_id!r} is in no group at {described(state.tolerance)}. Update the groups first: nearkin groups "
-                f"COLLECTION{tolerance.of_groups()}"
+                f"{doc_id!r} is in no group at {tolerance}. Update the groups first: nearkin groups "
+                f"COLLECTION {tolerance.in_options()}"
             )
         record_principal(connection, doc_id)
     return number

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -22,6 +23,10 @@ from nearkin.stages.differences.relating import MemberComparison
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents
 
+_CHARACTERS_A_SECOND = 400_000
+"""Careful estimate of the characters of two texts that are aligned in a second."""
+_A_LOT = 1 << 16
+"""Number of characters of members that are compared at a time, if there is a time limit."""
 _A_SIDE = 2_000
 """Number of characters of one-sided text that are kept of each side of a member."""
 
@@ -71,6 +76,16 @@ class GroupMember:
     added: OneSidedPassages | None = None
     lacked: OneSidedPassages | None = None
 
+    @property
+    def has_relation(self) -> bool:
+        """Whether its wording is compared with the principal's."""
+        return not (self.is_principal or self.is_same_text or self.is_letters_only)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether its wording was not compared yet."""
+        return self.has_relation and not self.relation
+
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         others = {name: value for name, value in asdict(self).items() if name not in ("document", "added", "lacked")}
@@ -110,6 +125,11 @@ class GroupMembers:
     n_indirect: int
 
     @property
+    def n_left(self) -> int:
+        """Number of members whose wording was not compared yet."""
+        return sum(one.is_left for one in self.members)
+
+    @property
     def principal(self) -> GroupMember:
         """The member that represents the group."""
         return self.members[0]
@@ -128,10 +148,31 @@ class GroupMembers:
         }
 
 
-def group_members(collection: OpenedCollection, number: int, tolerance: Tolerance, *, limit: int = 200) -> GroupMembers:
+def group_members(
+    collection: OpenedCollection,
+    number: int,
+    tolerance: Tolerance,
+    *,
+    limit: int = 200,
+    within_s: float | None = None,
+    at_least_one: bool = False,
+) -> GroupMembers:
     """Compare the members of a stored group with its principal.
 
     Relations are stored when they are first computed; while another process writes, those not stored yet are missing.
+
+    Parameters
+    ----------
+    collection : OpenedCollection
+    number : int
+    tolerance : Tolerance
+    limit : int
+        Maximum number of members to return.
+    within_s : float, optional
+        Time for relations that are not stored yet, those of short texts first; one that would take longer is not begun.
+        By default all are computed.
+    at_least_one : bool
+        Whether one relation is computed however long it takes.
 
     Raises
     ------
@@ -141,26 +182,41 @@ def group_members(collection: OpenedCollection, number: int, tolerance: Toleranc
         It is not the number of a group, or the measure has no groups.
     """
     found = collection.answered(lambda seen: _compared(collection, seen, number, tolerance, limit))
-    principal = found.principal.document.content
-    compared = dict[int, list[int]]()
-    for place, one in enumerate(found.members):
-        if _has_relation(one):
-            compared.setdefault(one.document.content, []).append(place)
-    told = list(found.members)
+    lengths = {one.document.content: one.document.n_characters for one in found.members if one.has_relation}
+    principal, related = found.principal.document.content, dict[int, MemberComparison]()
+    pairs = [(principal, content) for content in sorted(lengths, key=lambda content: lengths[content])]
+    ends = None if within_s is None else time.monotonic() + within_s
     try:
-        for (_, content), text in relations_of(collection, [(principal, content) for content in compared]):
-            for place in compared[content]:
-                told[place] = _with_relation(told[place], text.comparison)
+        related |= {pair[1]: text.comparison for pair, text in relations_of(collection, pairs, max_new=0)}
+        missing = [pair for pair in pairs if pair[1] not in related]
+        for some in [missing] if ends is None else _lots(missing, lengths):
+            n_characters = sum(found.principal.document.n_characters + lengths[content] for _, content in some)
+            is_first = at_least_one and some[0] == missing[0]
+            if ends is not None and not is_first and time.monotonic() + n_characters / _CHARACTERS_A_SECOND > ends:
+                break
+            related |= {pair[1]: text.comparison for pair, text in relations_of(collection, some)}
     except CollectionBusyError:
-        return found
-    return replace(found, members=tuple(told))
+        pass
+    members = (_with_relation(one, related.get(one.document.content)) for one in found.members)
+    return replace(found, members=tuple(members))
 
 
-def _has_relation(one: GroupMember) -> bool:
-    return not (one.is_principal or one.is_same_text or one.is_letters_only)
+def _lots(pairs: Sequence[tuple[int, int]], lengths: Mapping[int, int]) -> Iterator[list[tuple[int, int]]]:
+    """Yield the pairs in lots of short texts, so that each takes some tenths of a second; a long text is alone."""
+    lot, n_characters = list[tuple[int, int]](), 0
+    for pair in pairs:
+        if lot and n_characters + lengths[pair[1]] > _A_LOT:
+            yield lot
+            lot, n_characters = [], 0
+        lot.append(pair)
+        n_characters += lengths[pair[1]]
+    if lot:
+        yield lot
 
 
-def _with_relation(one: GroupMember, found: MemberComparison) -> GroupMember:
+def _with_relation(one: GroupMember, found: MemberComparison | None) -> GroupMember:
+    if found is None or not one.has_relation:
+        return one
     added, lacked = (side(one.document.doc_id, found) for side in (passages_added, passages_lacked))
     measured = found.judgement.measured
     moved_there, moved_here = (0, 0) if found.one_sided is None else [one.n_words_moved for one in found.one_sided]

@@ -23,7 +23,6 @@ from nearkin.collection.stored.documents import (
 from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.collection.stored.inside import AFTER
 from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, origin_of, with_origins
-from nearkin.collection.tolerance import described
 from nearkin.stages.documents.members import BETWEEN, Origin
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import documents, loads, origins, tags
@@ -39,7 +38,7 @@ class GroupOfDocument:
     Parameters
     ----------
     tolerance : str
-        Tolerance of the groups, such as ``words, threshold 0.5``.
+        Tolerance of the groups, such as ``jaccard 0.5``.
     number : int
     principal : str
         Id of the group's principal; it may have been removed since.
@@ -59,13 +58,13 @@ class GroupOfDocument:
 
     @property
     def measure(self) -> str:
-        """Measure of the tolerance, such as ``words``."""
-        return self.tolerance.partition(",")[0]
+        """Measure of the tolerance, such as ``jaccard``."""
+        return self.tolerance.partition(" ")[0]
 
     @property
     def value(self) -> float:
         """Number of the tolerance."""
-        return float(self.tolerance.rpartition(" ")[2])
+        return float(self.tolerance.partition(" ")[2])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +182,7 @@ def _group_of(connection: Connection, content: int, tolerance: str) -> GroupOfDo
     n_documents = len(current_rows(connection, documents.c.content, state.contents_of(number)))
     note = GROUP_NOTE, tolerance, str(number)
     return GroupOfDocument(
-        tolerance=described(tolerance),
+        tolerance=tolerance,
         number=number,
         principal=shown_principals(connection, state, [number])[number].doc_id,
         n_documents=n_documents,

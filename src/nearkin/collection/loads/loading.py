@@ -7,8 +7,7 @@ If an id occurs twice in a load with two texts, the first is stored, and the sec
 from __future__ import annotations
 
 from collections.abc import Iterable
-from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any, NamedTuple
@@ -77,10 +76,6 @@ class LoadWriter:
     keeps_words: bool = False
     n_problems: int = 0
     n_new_problems: int = 0
-
-    def copy(self) -> LoadWriter:
-        """Copy the state; see `Load.copy`."""
-        return replace(self)
 
     def write(self, rows: LoadRows, origins: LoadOrigins) -> None:
         """Write the rows of a batch and their origins; count the problems."""
@@ -238,18 +233,6 @@ class Load:
             writer=LoadWriter(
                 connection=connection, collection_store=store, counting=counting, load=number, keeps_words=keeps_words
             ),
-        )
-
-    def copy(self) -> Load:
-        """Copy the state of the load, to go on from if the rows of a batch are rolled back."""
-        return replace(
-            self,
-            figures=replace(self.figures),
-            seen=deepcopy(self.seen),
-            digest=self.digest.copy(),
-            repaired=set(self.repaired),
-            origins=self.origins.copy(),
-            writer=self.writer.copy(),
         )
 
     def store(self, examined: Examined) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -65,18 +65,6 @@ class LoadOrigins:
     _new: list[tuple[Any, ...]] = field(default_factory=list)
     _replaced: list[_StoredOrigin] = field(default_factory=list)
     _read_since: list[int] = field(default_factory=list)
-
-    def copy(self) -> LoadOrigins:
-        """Copy the state; see `Load.copy`."""
-        return replace(
-            self,
-            _known=dict(self._known),
-            _unread=dict(self._unread),
-            _plain=dict(self._plain),
-            _new=list(self._new),
-            _replaced=list(self._replaced),
-            _read_since=list(self._read_since),
-        )
 
     def look_up(self, rows: Sequence[int], doc_ids: Iterable[str]) -> None:
         """Look up what is stored: origins of the current versions of documents, and of ids that gave no text."""

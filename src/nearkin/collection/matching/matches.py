@@ -22,7 +22,7 @@ from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.word_links import WordLinks
 from nearkin.collection.stored.segment_files import Segment
 from nearkin.collection.stored.word_sets import WordSets
-from nearkin.collection.tolerance import RULES, Tolerance, is_limit
+from nearkin.collection.tolerance import LIMITS, Tolerance, is_limit
 from nearkin.errors import ParameterError
 from nearkin.planning.neighbour_recall import distance_for
 from nearkin.records import F64, I64, U32, U64, Bool, LetterVectors
@@ -185,10 +185,10 @@ def matching_of(
         The method has no pairs: it is neither by wording nor by letters.
     """
     if not tolerance.has_groups:
-        raise ParameterError.of("measure", "'words' or 'letters'", tolerance.measure)
+        raise ParameterError.of("measure", "'jaccard' or 'letters'", tolerance.measure)
     sets = WordSets(connection, counting, segments[-1].end if segments else 0)
     measures = PairMeasures(counting, segments, sets)
-    if tolerance.method == "minhash":
+    if tolerance.measure == "jaccard":
         return WordMatching(segments, tolerance.value, sets), measures
     return LetterMatching(measures, tolerance.value, are_counted(segments)), measures
 
@@ -307,8 +307,8 @@ def pairs_within(
     ParameterError
         Gamma breaks its rule, or threads is not an int above 0.
     """
-    if not is_limit("range", gamma):
-        raise ParameterError.of("gamma", RULES["range"], gamma)
+    if not is_limit("letters", gamma):
+        raise ParameterError.of("gamma", LIMITS["letters"].rule, gamma)
     check_threads(threads)
     return _batches(RangePairs(counting, segments, asked, is_live, gamma), threads, progress)
 

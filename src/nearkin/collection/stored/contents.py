@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,40 +47,6 @@ class Content:
     is_counted: bool
     signature: U8 | None
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class StoredText:
-    """A text with its digest.
-
-    Parameters
-    ----------
-    number : int
-    digest : bytes
-        SHA-256.
-    text : str
-    """
-
-    number: int
-    digest: bytes
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class DamagedText:
-    """A content whose stored text does not match its digest.
-
-    Parameters
-    ----------
-    number : int
-    digests : tuple of bytes
-        The stored digest, and the digest of the stored bytes if they can be unpacked: one of the two is damaged.
-    reason : str
-    """
-
-    number: int
-    digests: tuple[bytes, ...]
-    reason: str
 
 
 def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Content]:
@@ -154,36 +120,6 @@ def _damaged_text_of(connection: Connection, number: int, reason: str) -> Collec
 
 def _missing(number: int) -> CollectionError:
     return damaged_collection(f"the stored text number {number} is missing")
-
-
-def stored_texts_of(connection: Connection, numbers: Sequence[int]) -> tuple[dict[int, StoredText], list[DamagedText]]:
-    """Return texts by the numbers of their contents, and separately the damaged ones.
-
-    Raises
-    ------
-    CollectionError
-        A content is missing.
-    """
-    columns = contents.c.content, contents.c.digest, contents.c.text
-    queries = (select(*columns).where(contents.c.content.in_(some)) for some in in_slices(numbers))
-    return stored_texts_in((row for query in queries for row in connection.execute(query)), numbers)
-
-
-def stored_texts_in(rows: Iterable[Any], numbers: Sequence[int]) -> tuple[dict[int, StoredText], list[DamagedText]]:
-    """Make texts of rows that were read; see `stored_texts_of`."""
-    found, damaged = dict[int, StoredText](), list[DamagedText]()
-    for row in rows:
-        text, reason = _text(row.text, row.digest)
-        if text is not None:
-            found[row.content] = StoredText(row.content, row.digest, text)
-            continue
-        digests = tuple(one for one in (row.digest, digest_of(row.text)) if isinstance(one, bytes))
-        damaged.append(DamagedText(row.content, digests, _damaged(_numbered(row.content), reason)))
-    known = {one.number for one in damaged} | found.keys()
-    missing = [number for number in numbers if number not in known]
-    if missing:
-        raise _missing(missing[0])
-    return found, damaged
 
 
 def _content(row: Any, text: str) -> Content:

@@ -85,6 +85,15 @@ def current_documents(
     return found, n_found
 
 
+def of_current_documents(connection: Connection, numbers: Sequence[int]) -> list[int]:
+    """Return the contents that a current document has, in the same order."""
+    current = set[int]()
+    for some in in_slices(numbers):
+        is_wanted = documents.c.content.in_(some) & documents.c.is_current
+        current.update(connection.execute(select(documents.c.content).where(is_wanted)).scalars())
+    return [number for number in numbers if number in current]
+
+
 def document(connection: Connection, doc_id: str, version: int | None = None) -> StoredDocument:
     """Return the given version of a document, by default the current one.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, update
 
-from nearkin.collection.tolerance import Tolerance, described
+from nearkin.collection.tolerance import Tolerance
 from nearkin.records import I64, Bool
 from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.kept import KeptValues
@@ -268,7 +268,7 @@ def no_group_text(tolerance: str, group: int) -> str:
     Examples
     --------
     >>> no_group_text(str(Tolerance.of(gamma=0.1)), 99)
-    'There is no group 99 within gamma 0.1. List the groups: nearkin groups COLLECTION --gamma 0.1'
+    'There is no group 99 within gamma 0.1. List the groups: nearkin groups COLLECTION --measure letters --gamma 0.1'
     """
     alike, command = _asked(tolerance)
     return f"There is no group {group} {alike}. List the groups: {command}"
@@ -280,9 +280,9 @@ def no_groups_text(connection: Connection, tolerance: str) -> str:
     If documents are never grouped by its measure, say so: no command could compute these groups.
     """
     if (asked := Tolerance.of_stored(tolerance)) is not None and not asked.has_groups:
-        return f"Groups cannot use {asked.measure}. Use words or letters."
+        return f"Groups cannot use {asked.measure}. Use jaccard or letters."
     alike, command = _asked(tolerance)
-    at = " and ".join(map(described, stored_tolerances(connection)))
+    at = " and ".join(stored_tolerances(connection))
     stored = f" Your groups are stored at {at}." if at else ""
     return f"There are no groups {alike} yet.{stored} Compute them: {command}"
 
@@ -290,5 +290,6 @@ def no_groups_text(connection: Connection, tolerance: str) -> str:
 def _asked(tolerance: str) -> tuple[str, str]:
     """Return the tolerance in words, and the command that computes its groups."""
     at = Tolerance.of_stored(tolerance)
-    alike = f"at {described(tolerance)}" if at is None else at.in_words()
-    return alike, f"nearkin groups COLLECTION{'' if at is None else at.of_groups()}"
+    if at is None:
+        return f"at {tolerance}", "nearkin groups COLLECTION"
+    return at.in_words(), f"nearkin groups COLLECTION {at.in_options()}"

@@ -1,8 +1,7 @@
 """Keys of all stored texts: derived from the store, and updated when they are needed.
 
-Only collections that use check-ins have them. The table is complete up to the content whose number is stored as a fact;
-keys of later contents are computed for each query until they are stored. Another fact lists the contents below that
-number that have no keys, because their stored texts are damaged.
+Only collections that use check-ins have them. The table is complete up to a content; keys of later contents are
+computed for each query until they are stored.
 """
 
 from __future__ import annotations
@@ -17,7 +16,8 @@ from sqlalchemy import Connection, func, select, text
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored.contents import texts_from
-from nearkin.collection.stored.reach import FINGERPRINT, SAMPLE, DerivedData, Keys, keys_of
+from nearkin.collection.stored.derived import DerivedData, n_contents
+from nearkin.collection.stored.keys import FINGERPRINT, SAMPLE, Keys, keys_of
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.mixing import GOLDEN, spread
@@ -60,14 +60,6 @@ class Marks:
         return cls(contents, n_samples, signed.packed, signed.has_features)
 
     @classmethod
-    def of_rows(cls, rows: Sequence[tuple[Any, ...]], n_bytes: int) -> Marks:
-        """Make the marks from stored rows."""
-        is_signed = np.array([row[2] is not None and len(row[2]) == n_bytes for row in rows], np.bool_)
-        packed = b"".join(row[2] if is_it else bytes(n_bytes) for row, is_it in zip(rows, is_signed))
-        contents, n_samples = (np.array([row[i] for row in rows], np.int64) for i in range(2))
-        return cls(contents, n_samples, np.frombuffer(packed, np.uint8).reshape(-1, n_bytes), is_signed)
-
-    @classmethod
     def joined(cls, parts: Sequence[Marks]) -> Marks:
         """Concatenate marks."""
         return cls(
@@ -77,67 +69,63 @@ class Marks:
             np.concatenate([part.is_signed for part in parts]),
         )
 
-    def where(self, contents: I64) -> Marks:
-        """Select the marks of some contents, in order; contents without marks are omitted."""
-        order = np.argsort(self.contents)
-        places = np.searchsorted(self.contents[order], contents)
-        is_there = np.zeros(len(contents), np.bool_)
-        inside = places < len(order)
-        is_there[inside] = self.contents[order[places[inside]]] == contents[inside]
-        chosen = order[places[is_there]]
-        n_samples, is_signed = np.zeros(len(contents), np.int64), np.zeros(len(contents), np.bool_)
-        signatures = np.zeros((len(contents), self.signatures.shape[1]), np.uint8)
-        n_samples[is_there], is_signed[is_there] = self.n_samples[chosen], self.is_signed[chosen]
-        signatures[is_there] = self.signatures[chosen]
-        return Marks(contents, n_samples, signatures, is_signed)
+    def where(self, places: I64) -> Marks:
+        """Select the marks of the contents at some places."""
+        return Marks(self.contents[places], self.n_samples[places], self.signatures[places], self.is_signed[places])
 
-    def __len__(self) -> int:
-        return len(self.contents)
-
-
-def damaged_keys() -> CollectionError:
-    """Return the error for keys, or data stored with them, that are missing or were changed."""
-    return CollectionError("Data stored with the keys of check-ins is damaged; nearkin fsck COLLECTION rebuilds it.")
+    def columns(self) -> list[list[Any]]:
+        """Return the marks as columns for a database."""
+        signatures = [row.tobytes() if has else None for row, has in zip(self.signatures, self.is_signed)]
+        return [self.contents.tolist(), self.n_samples.tolist(), signatures]
 
 
 def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store the keys of every content that has none yet, inside a write transaction."""
-    state = KEYS.reach(connection, store)
-    end, n_contents, lost = state.end, state.n_contents, list(state.lost)
-    if end is None:  # none yet, or damaged
+    end, last = KEYS.end(connection, store), n_contents(connection)
+    if end is None:  # none yet, or of another method
         connection.execute(schema.check_keys.delete())
         connection.execute(schema.checked_contents.delete())
-        store.delete_fact(connection, KEYS.lost)
-        store.write_facts(connection, {KEYS.method: FINGERPRINT, KEYS.end: "0"})
-        end, lost = 0, []
-    if end == n_contents:
-        return
+        end = 0
     parts, n_held = list[tuple[I64, I64]](), 0
-    for numbers, batch, lost_here in texts_from(connection, end, progress):
-        lost += lost_here
-        made = keys_of(batch, counting.ignored)
-        parts.append((made.values, numbers[made.texts]))
-        insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, numbers, batch, made)))
-        n_held += len(made.values)
+    for numbers, batch, _ in texts_from(connection, end, progress):
+        keys = keys_of(batch, counting.ignored)
+        parts.append((keys.values, numbers[keys.texts]))
+        insert_rows(connection, schema.checked_contents, Marks.of(counting, numbers, batch, keys).columns())
+        n_held += len(keys.values)
         if n_held >= _KEYS_AT_A_TIME:
             _write(connection, parts)
             parts, n_held = [], 0
     _write(connection, parts)
-    KEYS.write(connection, store, n_contents, lost)
+    KEYS.write_end(connection, store, last)
 
 
 def append(
     connection: Connection, counting: TextCounting, numbers: Sequence[int], texts: Sequence[str], keys: Keys
 ) -> None:
-    """Store the keys of new texts; `mark_complete` follows in the same transaction."""
+    """Store the keys of new texts; `DerivedData.write_end` follows in the same transaction."""
     contents = np.array(numbers, np.int64)
     _write(connection, [(keys.values, contents[keys.texts])])
-    insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, contents, texts, keys)))
+    insert_rows(connection, schema.checked_contents, Marks.of(counting, contents, texts, keys).columns())
 
 
-def mark_complete(connection: Connection, store: Store, end: int) -> None:
-    """Record that all contents below a number have stored keys."""
-    store.write_facts(connection, {KEYS.end: str(end)})
+def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
+    """Store all keys again."""
+    store.delete_fact(connection, KEYS.name)
+    fill(connection, store, counting, progress)
+
+
+def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
+    """Store the keys of a repaired text, if it should have stored keys by now."""
+    if number < (KEYS.end(connection, store) or 0):
+        forget(connection, [number])
+        append(connection, counting, [number], [text], keys_of([text], counting.ignored))
+
+
+def forget(connection: Connection, numbers: Sequence[int]) -> None:
+    """Delete the keys of erased texts; no keys are expected of them any more."""
+    for some in in_slices(numbers):
+        connection.execute(schema.check_keys.delete().where(schema.check_keys.c.content.in_(some)))
+        connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content.in_(some)))
 
 
 def difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
@@ -151,64 +139,23 @@ def difference(connection: Connection, store: Store, counting: TextCounting, pro
 
 def _is_right(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> bool:
     """Whether keys and marks are those of the texts; a damaged text has none."""
-    state = KEYS.reach(connection, store)
-    if not state.end:
+    end = KEYS.end(connection, store)
+    if not end:
         return True
-    expected, n_marks, lost = np.zeros(2, np.uint64), 0, list[int]()
-    for numbers, batch, lost_here in texts_from(connection, 0, progress, state.end):
-        made = keys_of(batch, counting.ignored)
-        expected += _checksum(made.values, numbers[made.texts])
-        if _columns(stored_marks(connection, store, numbers)) != _columns(Marks.of(counting, numbers, batch, made)):
+    expected, n_marks = np.zeros(2, np.uint64), 0
+    for numbers, batch, _ in texts_from(connection, 0, progress, end):
+        keys = keys_of(batch, counting.ignored)
+        expected += _checksum(keys.values, numbers[keys.texts])
+        if stored_marks(connection, numbers).columns() != Marks.of(counting, numbers, batch, keys).columns():
             return False
         n_marks += len(numbers)
-        lost += lost_here
     stored = np.zeros(2, np.uint64)
     rows = connection.execute(select(schema.check_keys.c.key, schema.check_keys.c.content))
     for some in rows.partitions(_ROWS_AT_A_TIME):
-        keys, contents = np.array([tuple(row) for row in some], np.int64).T
-        stored += _checksum(keys, contents)
+        values, contents = np.array([tuple(row) for row in some], np.int64).T
+        stored += _checksum(values, contents)
     n_stored = connection.execute(select(func.count()).select_from(schema.checked_contents)).scalar_one()
-    return n_stored == n_marks and lost == list(state.lost) and np.array_equal(expected, stored)
-
-
-def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
-    """Store all keys again."""
-    store.delete_fact(connection, KEYS.method)
-    fill(connection, store, counting, progress)
-
-
-def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
-    """Store the keys of a repaired text, if it should have stored keys by now."""
-    state = KEYS.reach(connection, store)
-    if state.end is None or number >= state.end:
-        return  # they are stored together with all others
-    made, numbers = keys_of([text], counting.ignored), np.array([number], np.int64)
-    there = set(
-        connection.execute(select(schema.check_keys.c.key).where(schema.check_keys.c.content == number)).scalars()
-    )
-    missing = np.array([key for key in made.values.tolist() if key not in there], np.int64)
-    insert_integers(connection, schema.check_keys, [missing, np.full(len(missing), number)])
-    connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content == number))
-    insert_rows(connection, schema.checked_contents, _columns(Marks.of(counting, numbers, [text], made)))
-    lost = [one for one in state.lost if one != number]
-    store.write_facts(connection, {KEYS.lost: ",".join(map(str, lost))})
-
-
-def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None:
-    """Delete the keys of erased texts; no keys are expected of them any more."""
-    for some in in_slices(numbers):
-        connection.execute(schema.check_keys.delete().where(schema.check_keys.c.content.in_(some)))
-        connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content.in_(some)))
-    state = KEYS.reach(connection, store)
-    if state.end:
-        lost = set(state.lost) - set(numbers)
-        store.write_facts(connection, {KEYS.lost: ",".join(map(str, sorted(lost)))})
-
-
-def _columns(marks: Marks) -> list[list[Any]]:
-    """Return the marks as columns for a database."""
-    signatures = [row.tobytes() if has else None for row, has in zip(marks.signatures, marks.is_signed)]
-    return [marks.contents.tolist(), marks.n_samples.tolist(), signatures]
+    return n_stored == n_marks and np.array_equal(expected, stored)
 
 
 def _checksum(keys: I64, contents: I64) -> U64:
@@ -225,21 +172,39 @@ def _write(connection: Connection, parts: Sequence[tuple[I64, I64]]) -> None:
     insert_integers(connection, schema.check_keys, [values[order], numbers[order]])
 
 
-def stored_marks(connection: Connection, store: Store, contents: I64) -> Marks:
-    """Return the marks of those contents that have any."""
-    columns = "SELECT content, n_samples, signature FROM checked_contents WHERE content"
-    if store.dialect == "sqlite":
-        query = f"{columns} IN (SELECT value FROM json_each(?)) ORDER BY content"
-        rows = driver_of(connection).execute(query, (json.dumps(contents.tolist()),)).fetchall()
-    else:
-        query = f"{columns} = ANY(CAST(:contents AS bigint[])) ORDER BY content"
-        rows = connection.execute(text(query), {"contents": contents.tolist()}).all()
-    return Marks.of_rows([tuple(row) for row in rows], SIGNATURE.bits // 8)
+_LISTS = {
+    "sqlite": "(SELECT value AS number FROM json_each(:numbers))",
+    "postgresql": "(SELECT value::bigint AS number FROM json_array_elements_text(CAST(:numbers AS json)))",
+}
+"""A list of integers as a table."""
+_CURRENT = "EXISTS (SELECT 1 FROM documents WHERE documents.content = check_keys.content AND documents.is_current)"
 
 
-def driver_of(connection: Connection) -> Any:
-    """Return SQLite's own connection in the same transaction: SQLAlchemy's overhead would exceed the query's time."""
-    driver = connection.connection.driver_connection
-    if driver is None:
-        raise CollectionError("The connection was closed before its result was read.")
-    return driver
+def contents_with(connection: Connection, keys: I64, most: int, *, are_current: bool = False) -> dict[int, list[int]]:
+    """Return the first contents with each key, one more than ``most`` if there are so many.
+
+    With ``are_current``, only contents of current documents count.
+    """
+    is_sqlite = connection.dialect.name == "sqlite"
+    array = "json_group_array" if is_sqlite else "json_agg"
+    of_key = "SELECT content FROM check_keys WHERE check_keys.key = asked.number"
+    query = text(
+        f"SELECT asked.number, (SELECT {array}(content) FROM ({of_key} {f'AND {_CURRENT}' if are_current else ''} "
+        f"ORDER BY content LIMIT :most) AS there) FROM {_LISTS[connection.dialect.name]} AS asked"
+    )
+    rows = connection.execute(query, {"numbers": json.dumps(keys.tolist()), "most": most + 1})
+    return {key: json.loads(contents) if is_sqlite else contents or [] for key, contents in rows}
+
+
+def stored_marks(connection: Connection, contents: I64) -> Marks:
+    """Return the marks of those contents that have any, in ascending order."""
+    query = text(
+        "SELECT content, n_samples, signature FROM checked_contents "
+        f"WHERE content IN (SELECT number FROM {_LISTS[connection.dialect.name]} AS asked) ORDER BY content"
+    )
+    rows = connection.execute(query, {"numbers": json.dumps(contents.tolist())}).all()
+    n_bytes = SIGNATURE.bits // 8
+    is_signed = np.array([row.signature is not None and len(row.signature) == n_bytes for row in rows], np.bool_)
+    packed = b"".join(row.signature if is_it else bytes(n_bytes) for row, is_it in zip(rows, is_signed))
+    numbers, n_samples = (np.array([row[i] for row in rows], np.int64) for i in range(2))
+    return Marks(numbers, n_samples, np.frombuffer(packed, np.uint8).reshape(-1, n_bytes), is_signed)

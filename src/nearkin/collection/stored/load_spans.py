@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, Self
 
 from sqlalchemy import Connection, select
 
@@ -23,8 +22,8 @@ class LoadDigest:
     '1f9bda1e95c0c13d'
     """
 
-    def __init__(self, state: Any = None) -> None:
-        self._state = state or hashlib.sha256()
+    def __init__(self) -> None:
+        self._state = hashlib.sha256()
 
     def take(self, doc_id: str, digest: bytes) -> None:
         """Add the next document, with the digest of its text."""
@@ -33,10 +32,6 @@ class LoadDigest:
     def digest(self) -> bytes:
         """Return the digest of the documents so far."""
         return bytes(self._state.digest())
-
-    def copy(self) -> Self:
-        """Copy the state."""
-        return type(self)(self._state.copy())
 
 
 @dataclass(frozen=True, slots=True)

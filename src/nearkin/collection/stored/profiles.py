@@ -11,9 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.counting import TextCounting
-from nearkin.collection.stored.contents import Content
-from nearkin.kernels.buffers import strings
 from nearkin.kernels.letters import LATIN, N_LATIN
 from nearkin.kernels.plain.mixing import mix
 from nearkin.records import I64, U32, Bool
@@ -82,9 +79,3 @@ def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[i
         query = select(profiles.content, profiles.similarity_index).where(profiles.content.in_(some))
         found |= {row.content: row.similarity_index for row in connection.execute(query)}
     return found
-
-
-def similarity_index_of(counting: TextCounting, query: Content) -> int | None:
-    """Return the similarity index of a text, stored or not."""
-    made = counting.index(strings([query.text]))
-    return int(made.values[0]) if made.has_value[0] else None

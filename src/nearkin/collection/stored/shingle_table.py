@@ -2,7 +2,7 @@
 
 Only collections in PostgreSQL in which plain SQL was installed have them (`nearkin sql install`). Every load then
 stores the sets and the keys of its new texts before its documents, so that they are complete whenever a document is
-visible. Facts say up to which content they are stored, and which contents below have none, as their texts are damaged.
+visible. A fact says up to which content they are stored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from sqlalchemy.exc import DBAPIError
 from nearkin.collection.counting import NORMALISE, SHINGLES, TextCounting
 from nearkin.collection.stored import key_table
 from nearkin.collection.stored.contents import text_of, texts_from
-from nearkin.collection.stored.reach import DerivedData, keys_of
+from nearkin.collection.stored.derived import DerivedData, n_contents
+from nearkin.collection.stored.keys import keys_of
 from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.records import U64
@@ -60,16 +61,13 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
     """Store the sets and keys of contents that have none yet, inside a write transaction."""
     progress = progress or Silent()
     key_table.fill(connection, store, counting, progress)
-    now = SETS.reach(connection, store)
-    if now.end == now.n_contents:
+    first, last = SETS.end(connection, store) or 0, n_contents(connection)
+    if first == last:
         return
-    first = now.end or 0  # None: new, damaged, or stored by another version of Nearkin
     connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content >= first))
-    lost = list(now.lost)
-    for numbers, texts, lost_here in texts_from(connection, first, progress, stage="words"):
+    for numbers, texts, _ in texts_from(connection, first, progress, stage="words"):
         _write(connection, numbers.tolist(), word_sets(counting, texts))
-        lost += lost_here
-    SETS.write(connection, store, now.n_contents, lost)
+    SETS.write_end(connection, store, last)
 
 
 def store_words(
@@ -93,8 +91,8 @@ def store_words(
     made = keys_of(texts, counting.ignored)
     key_table.append(connection, counting, numbers, texts, made)
     _write(connection, numbers, [np.sort(made.sets.hashes[a:b]) for a, b in _spans(made.sets.offsets)])
-    key_table.mark_complete(connection, store, numbers[-1] + 1)
-    store.write_facts(connection, {SETS.end: str(numbers[-1] + 1)})
+    for derived in (key_table.KEYS, SETS):
+        derived.write_end(connection, store, numbers[-1] + 1)
 
 
 def difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
@@ -108,54 +106,41 @@ def difference(connection: Connection, store: Store, counting: TextCounting, pro
 
 
 def _difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
-    now = SETS.reach(connection, store)
-    if now.end is None:
+    end = SETS.end(connection, store)
+    if end is None:
         return f"{_TOLD}: missing or of another version"
-    table, n_seen, is_right, lost = SHINGLES_TABLE.c, 0, True, list[int]()
-    for numbers, texts, lost_here in texts_from(connection, 0, progress, now.end, stage="words"):
-        lost += lost_here
+    table, n_texts, is_right = SHINGLES_TABLE.c, 0, True
+    for numbers, texts, _ in texts_from(connection, 0, progress, end, stage="words"):
         stored = dict[int, object]()
         for some in in_slices(numbers.tolist()):
             query = select(table.content, table.hashes).where(table.content.in_(some))
             stored |= {row.content: row.hashes for row in connection.execute(query)}
         right = dict(zip(numbers.tolist(), map(_packed, word_sets(counting, texts)), strict=True))
         is_right = is_right and stored == right
-        n_seen += len(right)
+        n_texts += len(right)
     n_stored = connection.execute(select(func.count()).select_from(SHINGLES_TABLE)).scalar_one()
-    for some in in_slices(lost):  # a set of a text that was damaged later cannot be compared, and is kept: it was right
-        n_stored -= connection.execute(select(func.count()).where(table.content.in_(some))).scalar_one()
-    if not is_right or n_stored != n_seen or not set(lost) >= set(now.lost):
-        return f"{_TOLD}: the stored sets do not match the texts"
-    return None
+    return None if is_right and n_stored == n_texts else f"{_TOLD}: the stored sets do not match the texts"
 
 
 def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store all sets again, inside a write transaction."""
-    store.delete_fact(connection, SETS.method)
+    store.delete_fact(connection, SETS.name)
     fill(connection, store, counting, progress)
 
 
 def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
     """Store the set of a repaired text, if it should have a stored set by now."""
-    if not are_kept(connection):
-        return
-    now = SETS.reach(connection, store)
-    if now.end is None or number >= now.end:
-        return  # it is stored together with all others
-    connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content == number))
-    _write(connection, [number], word_sets(counting, [text]))
-    SETS.write(connection, store, now.end, [one for one in now.lost if one != number])
+    if are_kept(connection) and number < (SETS.end(connection, store) or 0):
+        forget(connection, [number])
+        _write(connection, [number], word_sets(counting, [text]))
 
 
-def forget(connection: Connection, store: Store, numbers: Sequence[int]) -> None:
+def forget(connection: Connection, numbers: Sequence[int]) -> None:
     """Delete the sets of erased texts; none is expected of them any more."""
     if not are_kept(connection):
         return
     for some in in_slices(numbers):
         connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content.in_(some)))
-    now = SETS.reach(connection, store)
-    if now.end is not None:
-        SETS.write(connection, store, now.end, sorted(set(now.lost) - set(numbers)))
 
 
 def _spans(offsets: np.ndarray) -> list[tuple[int, int]]:

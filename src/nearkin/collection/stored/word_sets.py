@@ -6,6 +6,7 @@ Source: Paul Jaccard, "The distribution of the flora in the alpine zone", 1912.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -32,32 +33,28 @@ def word_sets(counting: TextCounting, texts: Sequence[str]) -> list[U64]:
     return [np.sort(sets.hashes[a:b]) for a, b in zip(sets.offsets[:-1], sets.offsets[1:])]
 
 
-def jaccards(counting: TextCounting, text: str, others: Sequence[str]) -> list[float]:
-    """Return the Jaccard similarity of a text with each of the others; 1 for two texts without words."""
-    (own,) = word_sets(counting, [text])
-    return [jaccard(own, other) for other in word_sets(counting, others)]
+class Shares(NamedTuple):
+    """Overlap of two sets: their Jaccard similarity, the shares of each in the other, the number of common elements."""
+
+    jaccard: float
+    contained: float
+    contains: float
+    n_common: int
 
 
-def jaccard(a: U64, b: U64) -> float:
-    """Return the Jaccard similarity of two sets; 1 if both are empty."""
-    n_both = len(np.intersect1d(a, b, assume_unique=True))
-    n_all = len(a) + len(b) - n_both
-    return n_both / n_all if n_all else 1.0
-
-
-def shares(a: U64, b: U64) -> tuple[float, float, float]:
-    """Return the Jaccard similarity of two sets, the share of the first in the second, and of the second in the first.
+def shares(a: U64, b: U64) -> Shares:
+    """Return the overlap of two sets; all shares are 1 if both are empty.
 
     Examples
     --------
     >>> shares(np.array([1, 2], np.uint64), np.array([1, 2, 3, 4], np.uint64))
-    (0.5, 1.0, 0.5)
+    Shares(jaccard=0.5, contained=1.0, contains=0.5, n_common=2)
     """
     n_both = len(np.intersect1d(a, b, assume_unique=True))
     n_all = len(a) + len(b) - n_both
     if not n_all:
-        return 1.0, 1.0, 1.0
-    return n_both / n_all, n_both / max(1, len(a)), n_both / max(1, len(b))
+        return Shares(1.0, 1.0, 1.0, 0)
+    return Shares(n_both / n_all, n_both / max(1, len(a)), n_both / max(1, len(b)), n_both)
 
 
 def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[list[int]]:

@@ -182,7 +182,7 @@ def info_sentences(told: Info) -> Iterator[Sentence]:
     parts = counted(told.n_segments, "part")
     yield Sentence(f"{told.place}: alphabet {told.alphabet}, schema version {told.schema}, search index in {parts}")
     indexed = _indexed(told.n_indexed, told.n_texts)
-    yield Sentence(f"Similarity index {told.similarity_index}, for --measure si and --method si only: {indexed}")
+    yield Sentence(f"Similarity index {told.similarity_index}, for --measure index only: {indexed}")
     if told.ignored is not None:
         from nearkin.stages.documents.ignoring import Ignored  # only here, because it loads Arrow
 

@@ -18,7 +18,6 @@ from nearkin.collection.decisions.records import (
     Activity,
     SettingChange,
 )
-from nearkin.collection.tolerance import described
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,11 +79,11 @@ def changed_names(change: SettingChange) -> tuple[str, ...]:
     --------
     >>> changed_names(SettingChange("purge", "a", "ab12", None, "version 1"))
     ('a', 'SHA-256 ab12')
-    >>> changed_names(SettingChange("group-note", "minhash, threshold 0.5", "1", None, "look again"))
-    ('group 1 (words, threshold 0.5)',)
+    >>> changed_names(SettingChange("group-note", "jaccard 0.5", "1", None, "look again"))
+    ('group 1 (jaccard 0.5)',)
     """
     if change.kind == GROUP_NOTE:
-        return (f"group {change.other} ({described(change.subject)})",)
+        return (f"group {change.other} ({change.subject})",)
     other = f"SHA-256 {change.other}" if change.kind == PURGE and change.other else change.other
     return (change.subject, other) if other else (change.subject,)
 

@@ -70,10 +70,7 @@ def check_sentences(
         yield Sentence(f"{what}; check {agreeing(n, 'it', 'each')} by itself", "warning")
     if any(one.edit_similarity is None and one.relation in ("contained", "contains") for one in found.documents):
         yield Sentence("edit –: not computed where one text is a part of the other", "quiet")
-    yield from _on_damage(found)
     yield from _on_limits(found, is_empty=is_empty)
-    if found.is_repaired:
-        yield Sentence("The stored copy of this text was damaged and has been repaired.", "warning")
     if found.stored_as is not None:
         if found.is_resent:
             of = f" (version {found.version})" if (found.version or 1) > 1 else ""
@@ -138,18 +135,6 @@ def stream_sentences(summary: StreamSummary, *, is_kept: bool) -> Iterator[Sente
         yield Sentence(f"Could not check {counted(n, 'document')}: see the answers with an error.", "warning")
 
 
-def _on_damage(found: Checked) -> Iterator[Sentence]:
-    if any(one.is_damaged for one in found.documents):
-        yield Sentence(
-            "To repair the damaged text, pass this file to nearkin add or nearkin check --store, under any id.",
-            "damage",
-        )
-    if found.n_damaged:
-        n, first = found.n_damaged, found.damaged[0]
-        more = f" and {n - 1:,} more" if n > 1 else ""
-        yield Sentence(f"Not compared, because the stored text is damaged: {first}{more}. See: nearkin fsck", "damage")
-
-
 def recall_sentences(found: Checked) -> Iterator[Sentence]:
     """State the expected recall of near-duplicates and of parts, unless a copy or a near-duplicate was found."""
     if found.expected_recall is None or found.verdict not in ("new", "contained", "contains"):
@@ -164,9 +149,9 @@ def _on_limits(found: Checked, *, is_empty: bool) -> Iterator[Sentence]:
     if not found.is_answered:
         listed = "an empty text matches no other document" if is_empty else "only identical texts are listed"
         yield Sentence(f"Too few words to compare: {listed}.", "warning")
-    elif found.options.method == "si":
+    elif found.options.measure == "index":
         yield Sentence(
-            "Searched by the similarity index, which misses most matches; omit --method si to find more.", "quiet"
+            "Searched by the similarity index, which misses most matches; omit --measure index to find more.", "quiet"
         )
     else:
         yield from recall_sentences(found)

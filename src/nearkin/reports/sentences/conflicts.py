@@ -64,7 +64,7 @@ def missing_sentences(
             "warning",
         )
     if found.conflicts and not found.are_groups_stored:
-        command = f"nearkin groups COLLECTION{found.tolerance.of_groups()}"
+        command = f"nearkin groups COLLECTION {found.tolerance.in_options()}"
         said = f"These groups are not stored yet. To store them with these numbers: {command}"
         if found.are_groups_outdated:
             said = (

@@ -22,7 +22,6 @@ from nearkin.collection.decisions.records import (
     ActivityResult,
     SettingChange,
 )
-from nearkin.collection.tolerance import described
 from nearkin.nouns import agreeing, counted, first_of, wave_text
 from nearkin.reports.sentences.sentence import Sentence, not_shown
 
@@ -173,6 +172,6 @@ def _of_one(change: SettingChange) -> str:
         return f"same group: {change.subject} and {change.other}"
     if change.kind == PRINCIPAL:
         return f"make {change.subject} the principal of its group"
-    whose = f"group {change.other} ({described(change.subject)})" if change.kind == GROUP_NOTE else change.subject
+    whose = f"group {change.other} ({change.subject})" if change.kind == GROUP_NOTE else change.subject
     note = f"note on {whose}" if change.kind in (NOTE, GROUP_NOTE) else change.kind
     return f"{note}: {change.now}" if change.now else f"remove the {note}"

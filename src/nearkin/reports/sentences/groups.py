@@ -57,7 +57,7 @@ def groups_sentences(found: CollectionGroups, n_shown: int, *, is_direct: bool =
     if found.n_uncounted:
         yield Sentence(
             f"{counted(found.n_uncounted, 'document')} {without_units(found.tolerance)}: in no group"
-            + "; nearkin info COLLECTION --uncounted lists them" * (found.tolerance.method == "range"),
+            + "; nearkin info COLLECTION --uncounted lists them" * (found.tolerance.measure == "letters"),
             "warning",
         )
     yield from search_sentences(found.tolerance, found.n_not_compared)
@@ -85,7 +85,7 @@ def search_sentences(tolerance: Tolerance, n_not_compared: int) -> Iterator[Sent
     --------
     >>> [str(one) for one in search_sentences(Tolerance.of("letters", gamma=0.05), 0)]
     ['Exact search: every pair of texts within gamma 0.05 is found']
-    >>> (words,) = search_sentences(Tolerance.of("words", threshold=0.7), 0)
+    >>> (words,) = search_sentences(Tolerance.of("jaccard", threshold=0.7), 0)
     >>> words.text.partition(". ")[0]
     'Expected recall of the pairs: 99.9% at Jaccard 0.7, higher above'
     """
@@ -115,12 +115,12 @@ def not_compared_sentence(n_pairs: int) -> Sentence:
 
 
 def _stricter(found: CollectionGroups) -> str:
-    return "a smaller --gamma" if found.tolerance.method == "range" else "a higher --threshold"
+    return "a smaller --gamma" if found.tolerance.measure == "letters" else "a higher --threshold"
 
 
 def without_units(tolerance: Tolerance) -> str:
     """Say what documents lack that are not compared."""
-    return "with too few letters" if tolerance.method == "range" else "without words to compare"
+    return "with too few letters" if tolerance.measure == "letters" else "without words to compare"
 
 
 def later_words(n_documents: int, n_decisions: int) -> str:
@@ -159,7 +159,7 @@ def relation_words(relation: str, *, jaccard: float, is_same_text: bool, toleran
     """
     if relation == "exact copy":
         return f"exact copy ({'same text' if is_same_text else 'once normalised'})"
-    threshold = min(THRESHOLD, tolerance.value) if tolerance.method == "minhash" else THRESHOLD
+    threshold = min(THRESHOLD, tolerance.value) if tolerance.measure == "jaccard" else THRESHOLD
     return "no match" if relation == "revised" and jaccard < threshold else relation
 
 
@@ -199,13 +199,13 @@ def not_compared_sentences(n_groups: int, max_compared: int, tolerance: Toleranc
     >>> from nearkin.collection.tolerance import Tolerance
     >>> print(*not_compared_sentences(1, 5_000, Tolerance.of(gamma=0.1)))
     Indirect members and proposed principals of 1 group are not shown: a page compares at most 5,000 documents with \
-their principals. For all groups: nearkin groups COLLECTION --gamma 0.1
+their principals. For all groups: nearkin groups COLLECTION --measure letters --gamma 0.1
     """
     if n_groups:
         yield Sentence(
             f"Indirect members and proposed principals of {counted(n_groups, 'group')} are not shown: a page compares "
             f"at most {counted(max_compared, 'document')} with their principals. For all groups: nearkin groups "
-            f"COLLECTION{tolerance.of_groups()}"
+            f"COLLECTION {tolerance.in_options()}"
         )
 
 

@@ -32,11 +32,11 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     )
     if any(one.edit_similarity is None for one in found.documents):
         yield Sentence("edit –: not computed; the texts are too long and too different", "quiet")
-    if found.tolerance.method == "si":
+    if found.tolerance.measure == "index":
         yield _on_index(found)
     elif not found.is_answered:
-        said = "Too few letters for this measure: only identical texts are listed. Try the measure words."
-        if found.tolerance.method != "range":  # and so no letters
+        said = "Too few letters for this measure: only identical texts are listed. Try the measure jaccard."
+        if found.tolerance.measure != "letters":  # and so no letters
             said = "The text has no words to compare: only identical texts are listed."
         yield Sentence(said, "warning")
     elif found.tolerance.recall is not None and found.tolerance.recall < 1:
@@ -45,7 +45,7 @@ def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     if found.expected_recall_of_parts is not None:
         yield from part_recall_sentences(found.expected_recall_of_parts, found.tolerance.value)
         yield Sentence("To measure the recall: nearkin audit COLLECTION --measure containment")
-    elif found.tolerance.method == "containment" and found.is_answered:
+    elif found.tolerance.measure == "containment" and found.is_answered:
         yield Sentence(
             "Every listed document is verified. Short parts may be missed; nearkin audit COLLECTION --measure "
             "containment measures how many"

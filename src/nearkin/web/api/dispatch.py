@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from nearkin._version import __version__
-from nearkin.collection.tolerance import RULES, Tolerance, is_limit
+from nearkin.collection.tolerance import LIMITS, is_limit
 from nearkin.errors import ParameterError, RefusedError, quoted
 from nearkin.stages.documents.members import printable_id
 from nearkin.web.api import documents, reviewing
@@ -143,9 +143,8 @@ def _check_value(place: str, asked: object) -> None:
     """Refuse a limit that its measure does not allow, under the name of its parameter."""
     if not isinstance(asked, ToleranceQuery) or asked.value is None:
         return
-    method = Tolerance.of(asked.chosen_measure).method
-    if not is_limit(method, asked.value):
-        rule = f"for the measure {asked.chosen_measure} it must be {RULES[method]}"
+    if not is_limit(asked.chosen_measure, asked.value):
+        rule = f"for the measure {asked.chosen_measure} it must be {LIMITS[asked.chosen_measure].rule}"
         raise InvalidRequestError(f"{place}.value", f"{rule}. Got {asked.value:g} instead.")
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from nearkin.collection.check_in.results import CheckIn, CheckOptions, Method, check_name
+from nearkin.collection.check_in.results import CheckIn, CheckMeasure, CheckOptions, check_name
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import incoming_of
 from nearkin.collection.similar import similar_documents
@@ -89,7 +89,7 @@ def get_similar(service: ReviewService, _: Visitor, asked: SimilarAsked, __: obj
     """List the documents similar to a document."""
     opened, tolerance = service.collection.opened, asked.tolerance
     found = similar_documents(opened, asked.id, None, tolerance, version=asked.version, limit=asked.limit)
-    return msgspec.convert({**found.to_dict(), "measure": asked.measure, "value": tolerance.value}, ApiSimilar)
+    return msgspec.convert(found.to_dict(), ApiSimilar)
 
 
 class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -102,8 +102,8 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         0.9
     )
     parts: Annotated[bool, Meta(description="Whether to look for parts of texts.")] = True
-    method: Method = "minhash"
-    tolerance: Annotated[float, Meta(gt=0, le=10, description="For the method si.")] = 0.3
+    measure: CheckMeasure = "jaccard"
+    tolerance: Annotated[float, Meta(gt=0, le=10, description="For the measure index.")] = 0.3
     limit: Limit = 10
     store: Annotated[bool, Meta(description="Store the text, whatever the verdict.")] = False
     only_new: Annotated[bool, Meta(description="With store: only if the verdict is new.")] = False
@@ -117,7 +117,7 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         return CheckOptions(
             threshold=self.threshold,
             containment=self.containment if self.parts else None,
-            method=self.method,
+            measure=self.measure,
             tolerance=self.tolerance,
             limit=self.limit,
         )

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from nearkin.collection.check_in.results import Method, Verdict
+from nearkin.collection.check_in.results import CheckMeasure, Verdict
 
 JSONValues: TypeAlias = Mapping[str, Any]
 
@@ -123,7 +123,6 @@ class ApiSimilarDocument(ApiStoredDocument, kw_only=True):
     similarity_index: int | None
     contained: float
     contains: float
-    found_by: str
     is_letters_only: bool
 
 
@@ -164,7 +163,6 @@ class ApiCheckedDocument(ApiStoredDocument, kw_only=True):
     edit_similarity: float | None
     similarity_index: int | None
     is_same_text: bool
-    is_damaged: bool
     page: str
 
 
@@ -179,7 +177,7 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Verdict of a check, and the documents that are similar, as ``nearkin check --json`` prints them."""
 
     verdict: Verdict
-    method: Method
+    measure: CheckMeasure
     threshold: float
     containment: float | None
     tolerance: float | None = None
@@ -196,11 +194,8 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     version: int | None
     is_resent: bool
     is_purged: bool
-    is_repaired: bool
     missing: str | None
     not_checked: list[str]
-    n_damaged: int
-    damaged: list[str]
     elapsed_s: float
     n_differences: int | None
     n_moves: int | None

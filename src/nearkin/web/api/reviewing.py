@@ -49,7 +49,7 @@ def get_groups(service: ReviewService, _: Visitor, asked: ListedGroupsAsked, __:
     with service.collection.opened.store.reading() as connection:
         found = stored_groups(connection, tolerance, limit=asked.limit, offset=asked.offset)
         n_pairs = GroupState.known(connection, str(tolerance)).n_not_compared
-    named = {"measure": asked.measure, "value": tolerance.value}
+    named = tolerance.to_dict()
     of_search = {"expected_recall": tolerance.recall, "n_not_compared": n_pairs}
     return msgspec.convert({**found.to_dict(), **named, **of_search}, ApiGroups)
 
@@ -130,7 +130,7 @@ class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     """
 
     measure: Annotated[
-        GroupMeasure | msgspec.UnsetType, Meta(description="Measure of the groups; words unless it is given.")
+        GroupMeasure | msgspec.UnsetType, Meta(description="Measure of the groups; jaccard unless it is given.")
     ] = msgspec.UNSET  # type: ignore[assignment]  # whether it was given matters
     field: Annotated[str, Meta(min_length=1)]
     value_of_tag: Annotated[str | None, Meta(description=_TAG_VALUE)] = msgspec.field(name="tag_value")
@@ -142,7 +142,7 @@ class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     @property
     def chosen_measure(self) -> GroupMeasure:
         """The measure, also if it was not given."""
-        return self.measure or "words"
+        return self.measure or "jaccard"
 
 
 def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ApiTagged:

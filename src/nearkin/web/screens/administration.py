@@ -62,8 +62,8 @@ def words_of(job: Job) -> str:
 
     Examples
     --------
-    >>> words_of(Job(number=1, measure="words", value=0.5, by="ada", asked_at="2026-03-01"))
-    'groups: words, 0.5'
+    >>> words_of(Job(number=1, measure="jaccard", value=0.5, by="ada", asked_at="2026-03-01"))
+    'groups: jaccard, 0.5'
     """
     if job.kind == "groups":
         return f"groups: {job.measure}, {job.value}"

@@ -54,13 +54,10 @@ def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
     return ScreenAnswer("check_in.html.j2", values, {"name": sent.name, **found.to_dict()})
 
 
-def _comparisons(service: ReviewService, sent: SentText, found: Checked) -> list[Markup | None]:
+def _comparisons(service: ReviewService, sent: SentText, found: Checked) -> list[Markup]:
     """Return the comparison with each found document; A is the stored text."""
-    shown = list[Markup | None]()
+    shown = list[Markup]()
     for one in found.documents:
-        if one.is_damaged:
-            shown.append(None)
-            continue
         stored = service.collection.text(one.document.doc_id, version=one.document.version)
         compared = compare_texts(stored, sent.text, context_lines=2, with_moves=True)
         shown.append(Markup(comparison_fragment(compared)))  # it escapes the texts

@@ -16,7 +16,7 @@ from nearkin.collection.groups.listed import group_figures
 from nearkin.collection.info import info
 from nearkin.collection.integrity import fsck
 from nearkin.collection.stored.group_state import stored_tolerances
-from nearkin.collection.tolerance import Tolerance, described
+from nearkin.collection.tolerance import Tolerance
 from nearkin.reports.sentences.audit import measured_recall
 from nearkin.reports.sentences.changed_values import kinds_in_words
 from nearkin.web.current import AUDITED
@@ -105,7 +105,7 @@ def _other_audits(service: ReviewService) -> list[str]:
 
 def _in_words(stored: str) -> str:
     tolerance = Tolerance.of_stored(stored)
-    return f"by {described(stored)}" if tolerance is None else tolerance.in_words()
+    return f"by {stored}" if tolerance is None else tolerance.in_words()
 
 
 def _libraries() -> dict[str, str]:

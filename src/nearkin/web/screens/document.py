@@ -52,7 +52,7 @@ class Slider:
 
 
 SLIDERS: dict[SliderMeasure, Slider] = {
-    "words": Slider("Jaccard similarity of word 5-grams", 0.3, 1.0, 0.01),
+    "jaccard": Slider("Jaccard similarity of word 5-grams", 0.3, 1.0, 0.01),
     "containment": Slider("containment of word 5-grams", 0.3, 1.0, 0.01),
     "letters": Slider("distance of letter counts (γ)", 0.0, 0.1, 0.001, is_distance=True),
 }

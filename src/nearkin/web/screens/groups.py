@@ -101,6 +101,11 @@ TOOLS = {
     "plain": "another tool",
 }
 """Review tools that get overlays, by the names of `workflows.overlay.TOOLS`."""
+_COMPARING_S = 0.4
+"""Time of a page for comparisons that are not stored yet; the others follow."""
+_FOLLOWING_S = 1.5
+_MAX_COMPARED_AT_ONCE = 200_000
+"""Number of characters of two texts whose comparison is part of the page; that of longer texts follows."""
 _MAX_TAGS = 9
 _WAIT_S = 2.0
 
@@ -143,7 +148,7 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         "tools": TOOLS,
         "sentences": said,
         "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
-        "tolerances": [tolerance_parts(one) for one in tolerances],
+        "tolerances": [tuple(one.split(" ")) for one in tolerances],
     }
     beside = [compared.get(one.number) for one in found.groups]
     listed = [
@@ -155,29 +160,18 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
     return ScreenAnswer("groups.html.j2", values, data)
 
 
-def tolerance_parts(stored: str) -> tuple[str, str]:
-    """Return the measure and the value of a stored tolerance.
-
-    Examples
-    --------
-    >>> from nearkin.collection.tolerance import Tolerance
-    >>> tolerance_parts(str(Tolerance.of(threshold=0.7)))
-    ('words', '0.7')
-    """
-    method, _, rest = stored.partition(", ")
-    return {"minhash": "words", "range": "letters"}.get(method, method), rest.rpartition(" ")[2]
-
-
 def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
     """Show the members of a group, and one of them compared with the principal."""
     opened = service.collection.opened
-    found = group_members(opened, asked.number, asked.tolerance)
+    found = group_members(opened, asked.number, asked.tolerance, within_s=_COMPARING_S)
     with opened.store.reading() as connection:
         before, after = neighbours_of(connection, asked.tolerance, asked.number)
         late = later_changes(connection, asked.tolerance)
-    others = [one.document.doc_id for one in found.members if not one.is_principal]
+    others = {one.document.doc_id: one.document for one in found.members if not one.is_principal}
     picked = asked.member if asked.member in others else next(iter(others), None)
-    beside = None if picked is None else _compared(service, found.principal.document.doc_id, picked)
+    principal, beside = found.principal.document, None
+    if picked is not None and principal.n_characters + others[picked].n_characters <= _MAX_COMPARED_AT_ONCE:
+        beside = _compared(service, principal.doc_id, picked)
     values = {
         "asked": asked,
         "value": asked.tolerance.value,
@@ -192,6 +186,21 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
         **({} if beside is None else beside.values),
     }
     return ScreenAnswer("group.html.j2", values, found.to_dict())
+
+
+class GroupNumberQuery(GroupingQuery, kw_only=True):
+    """A group at a tolerance."""
+
+    number: int
+
+
+def differences(service: ReviewService, asked: GroupNumberQuery) -> ScreenAnswer:
+    """Compare more members of a group with the principal; the parts of the page that say what differs."""
+    found = group_members(
+        service.collection.opened, asked.number, asked.tolerance, within_s=_FOLLOWING_S, at_least_one=True
+    )
+    values = {"asked": asked, "value": asked.tolerance.value, "group": found, "relation_words": relation_words}
+    return ScreenAnswer("group_differences.html.j2", values, found.to_dict())
 
 
 class MemberQuery(msgspec.Struct, kw_only=True):
@@ -272,5 +281,6 @@ SCREENS = (
     ),
     Screen("/group", GroupQuery, one_group),
     Screen("/group/member", MemberQuery, member),
+    Screen("/group/differences", GroupNumberQuery, differences),
 )  # fmt: skip
 FORMS = (ChangeForm("/groups/update", GroupingQuery, update),)

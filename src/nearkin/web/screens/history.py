@@ -26,7 +26,6 @@ from nearkin.reports.sentences.groups import (
 )
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
-from nearkin.web.screens.groups import tolerance_parts
 from nearkin.web.service import ReviewService, ScreenAnswer
 
 _CHANGES_OF_A_PAGE = 100
@@ -105,7 +104,7 @@ def since(service: ReviewService, asked: SinceQuery) -> ScreenAnswer:
     """List the groups that are new, grew, merged or dissolved since a wave, or the documents to look at."""
     waves, wave = _waves(service, asked)
     with service.collection.opened.store.reading() as connection:
-        others = [tolerance_parts(one) for one in stored_tolerances(connection) if one != str(asked.tolerance)]
+        others = [tuple(one.split(" ")) for one in stored_tolerances(connection) if one != str(asked.tolerance)]
     values = {"asked": asked, "value": asked.tolerance.value, "waves": waves, "wave": wave, "other_tolerances": others}
     if wave is None:
         return ScreenAnswer("since.html.j2", {**values, "found": None}, {"waves": waves})

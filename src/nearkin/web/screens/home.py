@@ -12,7 +12,6 @@ from nearkin.reports.sentences.groups import later_sentences
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.screens.administration import running_jobs
-from nearkin.web.screens.groups import tolerance_parts
 from nearkin.web.service import ReviewService, ScreenAnswer
 
 _MAX_SHOWN, _MAX_FIELDS, _MAX_TAGS = 8, 5, 50
@@ -45,7 +44,7 @@ def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
         "conflicts": sorted(conflicts.items(), key=lambda one: -one[1])[:_MAX_FIELDS],
         "n_more_fields": max(0, len(conflicts) - _MAX_FIELDS),
         **running_jobs(service),
-        "other_tolerances": [tolerance_parts(one) for one in tolerances if one != str(asked.tolerance)],
+        "other_tolerances": [tuple(one.split(" ")) for one in tolerances if one != str(asked.tolerance)],
         "asked": asked,
     }
     data = {
@@ -62,8 +61,8 @@ def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
 def _with_groups(asked: GroupingQuery, stored: Sequence[str]) -> GroupingQuery:
     if asked != GroupingQuery() or not stored or str(asked.tolerance) in stored:
         return asked
-    measure, value = tolerance_parts(stored[0])
-    return GroupingQuery(measure="letters" if measure == "letters" else "words", value=float(value))
+    measure, value = stored[0].split(" ")
+    return GroupingQuery(measure="letters" if measure == "letters" else "jaccard", value=float(value))
 
 
 @dataclass(frozen=True, slots=True)

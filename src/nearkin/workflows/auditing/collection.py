@@ -13,13 +13,14 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.check_in.results import MIN_COMMON
 from nearkin.collection.counting import TextCounting
+from nearkin.collection.near import near
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.similar import asked_near, prepare
+from nearkin.collection.similar import prepare
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.segments import read_contents
 from nearkin.collection.stored.word_sets import WordSets, some_at_a_time
-from nearkin.collection.tolerance import THRESHOLD, Method, Tolerance
+from nearkin.collection.tolerance import THRESHOLD, Measure, Tolerance
 from nearkin.engines.local import map_ordered
 from nearkin.kernels.buffers import strings
 from nearkin.nouns import agreeing, counted
@@ -39,13 +40,13 @@ from nearkin.workflows.auditing.reported import keys_of, pairs_of
 _ASKED_AT_A_TIME = 64
 _MAX_COMPARED = 20_000
 """Maximum number of matches whose wording is compared."""
-_LACKING: dict[Method, str] = {
-    "range": "too few letters for --measure letters",
-    "minhash": "no words",
-    "si": "no similarity index, or 0",
+_LACKING: dict[Measure, str] = {
+    "letters": "too few letters for --measure letters",
+    "jaccard": "no words",
+    "index": "no similarity index, or 0",
     "containment": "no words",
 }
-_BY_WORDING = ("minhash", "containment")
+_BY_WORDING = ("jaccard", "containment")
 """Methods whose true pairs share wording; by them, unlike by the others, a text matches all texts that match it."""
 
 
@@ -76,7 +77,7 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
     tolerance = options.tolerance or Tolerance.of()
     rows = seen.connection.execute(select(documents.c.content).where(documents.c.is_current)).scalars().all()
     current = np.unique(np.array(rows, np.int64))
-    population = _answered(seen.connection, tolerance.method, current)
+    population = _answered(seen.connection, tolerance.measure, current)
     sample = options.drawn(population)
     missed, n_true, n_found = MissedPairs(), np.zeros(len(sample), np.int64), np.zeros(len(sample), np.int64)
     by_wording, n_twice = tuple[str, ...](), 0
@@ -95,13 +96,13 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
             lost = is_other & ~was_found
             if lost.any():
                 missed.take(_named(seen.connection, sample[place[lost]], content[lost], similarity[lost].tolist()))
-        if tolerance.method not in _BY_WORDING:
+        if tolerance.measure not in _BY_WORDING:
             by_wording = _by_wording(collection, seen, sample, current, found)
     return Audited(
         what=f"nearkin similar {tolerance.in_options()}, {collection.place}",
         pairs=f"different texts {tolerance.in_words()}",
-        counting=_counting(tolerance.method, n_true=int(n_true.sum()), n_twice=n_twice),
-        similarity=SIMILARITY[tolerance.method],
+        counting=_counting(tolerance.measure, n_true=int(n_true.sum()), n_twice=n_twice),
+        similarity=SIMILARITY[tolerance.measure],
         estimate=estimate_recall(n_true, n_found, n_population=len(population)),
         missed=missed.table(),
         elapsed_s=0.0,
@@ -112,22 +113,22 @@ def _audit(collection: OpenedCollection, options: AuditOptions, progress: Progre
         notes=(
             _measured(tolerance),
             *by_wording,
-            *_notes(len(rows), len(current), len(population), tolerance.method),
+            *_notes(len(rows), len(current), len(population), tolerance.measure),
         ),
     )
 
 
-def _counting(method: Method, *, n_true: int, n_twice: int) -> str:
+def _counting(measure: Measure, *, n_true: int, n_twice: int) -> str:
     """Say how often a pair counts; ``n_twice``: number of pairs of two sampled texts.
 
     Examples
     --------
-    >>> _counting("minhash", n_true=222, n_twice=111)
+    >>> _counting("jaccard", n_true=222, n_twice=111)
     '111 pairs, each counted twice: once from each text'
-    >>> _counting("minhash", n_true=222, n_twice=110)
+    >>> _counting("jaccard", n_true=222, n_twice=110)
     'a pair counts once for each of its texts that is in the sample'
     """
-    if method in _BY_WORDING and n_true == 2 * n_twice > 0:
+    if measure in _BY_WORDING and n_true == 2 * n_twice > 0:
         each = "" if n_twice == 1 else "each "
         return f"{counted(n_twice, 'pair')}, {each}counted twice: once from each text"
     return "a pair counts once for each of its texts that is in the sample"
@@ -135,14 +136,14 @@ def _counting(method: Method, *, n_true: int, n_twice: int) -> str:
 
 def _measured(tolerance: Tolerance) -> str:
     """Return the definition of a true pair: two versions of a document need not be such a pair."""
-    if tolerance.method == "minhash":
+    if tolerance.measure == "jaccard":
         return f"A true pair is two texts {tolerance.in_words()}: versions that share fewer words are not counted"
-    if tolerance.method == "containment":
+    if tolerance.measure == "containment":
         return f"A true pair is two texts {tolerance.in_words()} and at least {MIN_COMMON} word 5-grams in common"
-    by = ", by letter counts" if tolerance.method == "range" else ""
+    by = ", by letter counts" if tolerance.measure == "letters" else ""
     return (
         f"A true pair is two texts {tolerance.in_words()}{by}: versions of a document can lie outside and are not "
-        "counted. The measure words audits shared wording"
+        "counted. The measure jaccard audits shared wording"
     )
 
 
@@ -166,7 +167,7 @@ def _by_wording(collection: OpenedCollection, seen: Snapshot, sample: I64, curre
     )
 
 
-def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> tuple[str, ...]:
+def _notes(n_documents: int, n_texts: int, n_answered: int, measure: Measure) -> tuple[str, ...]:
     notes = []
     if n_documents > n_texts:
         n = n_documents - n_texts
@@ -175,19 +176,19 @@ def _notes(n_documents: int, n_texts: int, n_answered: int, method: Method) -> t
     if n_texts > n_answered:
         n = n_texts - n_answered
         are = agreeing(n, "it cannot be queried and is", "they cannot be queried and are")
-        notes.append(f"{counted(n, 'text has', 'texts have')} {_LACKING[method]}: {are} not part of the recall")
+        notes.append(f"{counted(n, 'text has', 'texts have')} {_LACKING[measure]}: {are} not part of the recall")
     return tuple(notes)
 
 
-def _answered(connection: Connection, method: Method, current: I64) -> I64:
+def _answered(connection: Connection, measure: Measure, current: I64) -> I64:
     """Return the contents that can be queried."""
     able: list[int] = []
     for some in in_slices(current.tolist()):
-        if method == "si":
+        if measure == "index":
             index = profiles.c.similarity_index
             query = select(profiles.c.content).where(profiles.c.content.in_(some), index.is_not(None), index != 0)
         else:
-            has_it = contents.c.is_counted if method == "range" else contents.c.signature.is_not(None)
+            has_it = contents.c.is_counted if measure == "letters" else contents.c.signature.is_not(None)
             query = select(contents.c.content).where(contents.c.content.in_(some), has_it)
         able += connection.execute(query).scalars()
     return np.sort(np.array(able, np.int64))
@@ -205,10 +206,8 @@ def _ask(
         held = contents_of(seen.connection, some)
         indexes = similarity_indexes(seen.connection, some)
         for place, number in enumerate(some, start):
-            near, _ = asked_near(
-                seen.connection, collection.counting, seen.segments, held[number], tolerance, collection.store
-            )
-            keys.append(keys_of(np.full(len(near.contents), place), near.contents))
+            found = near(collection, seen, held[number], tolerance).contents
+            keys.append(keys_of(np.full(len(found), place), found))
             progress.advance(1)
         ordered = [held[number] for number in some]
         own = [indexes.get(number) for number in some]
@@ -230,10 +229,10 @@ def _named(connection: Connection, own: I64, other: I64, similarities: list[floa
     return [(names[a], names[b], similarity) for a, b, similarity in ends]
 
 
-SIMILARITY: dict[Method, str] = {
-    "range": "1 - distance / length",
-    "minhash": "jaccard",
-    "si": "1 - difference / similarity index",
+SIMILARITY: dict[Measure, str] = {
+    "letters": "1 - distance / length",
+    "jaccard": "jaccard",
+    "index": "1 - difference / similarity index",
     "containment": "containment",
 }
 """Measure of the similarity of a pair, by method."""
@@ -312,7 +311,7 @@ def compare_with_all(
     progress : Progress
     """
     progress.start("compare", len(current), "documents")
-    if tolerance.method in ("minhash", "si", "containment"):
+    if tolerance.measure in ("jaccard", "index", "containment"):
         yield from _by_texts(connection, counting, asked, current, tolerance, progress)
     else:
         yield from _by_letters(connection, counting, asked, current, tolerance, threads, progress)
@@ -357,11 +356,11 @@ def _by_texts(
         found = list(contents_of(connection, some).values())
         numbers = np.array([one.number for one in found], np.int64)
         texts = strings([one.text for one in found])
-        if tolerance.method == "minhash":
+        if tolerance.measure == "jaccard":
             shared = index.shared(counting.shingles(texts))
             alike = shared.where(shared.jaccard >= tolerance.value)
             yield alike.left.astype(np.int64), numbers[alike.right], alike.jaccard
-        elif tolerance.method == "containment":
+        elif tolerance.measure == "containment":
             shared = index.shared(counting.shingles(texts))
             alike = shared.where((shared.containment >= tolerance.value) & (shared.n_common >= MIN_COMMON))
             yield alike.left.astype(np.int64), numbers[alike.right], alike.containment

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.collection.matching.by_index import chosen
-from nearkin.collection.stored.reach import BAND, EXACT, SAMPLE, keys_of
+from nearkin.collection.opened import chosen
+from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, keys_of
 from nearkin.kernels.buffers import strings
 from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.members import place_text
