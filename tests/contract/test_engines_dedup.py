@@ -396,7 +396,7 @@ def test_what_is_read_twice(tmp_path):
     spool = Spool(tmp_path / "spool")
     spool.path.mkdir()
     reading = ReadInputTask(spool, DedupOptions.of(), ReadingRules())
-    given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one))))]
+    given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one, {}))))]
     first, again = ([(made.stream, bytes(made.data)) for made in reading(0, given)] for _ in range(2))
     assert "notes" in dict(first)
     assert again == first

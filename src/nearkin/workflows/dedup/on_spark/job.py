@@ -51,8 +51,7 @@ from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.verifying import VerifiedMatches
 from nearkin.workflows.reading.identity import RecordsByPath
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, places_in
-from nearkin.workflows.reading.on_spark.notes import Notes, read_by_tasks
-from nearkin.workflows.reading.on_spark.tasks import Files, TaskInput, split
+from nearkin.workflows.reading.on_spark.tasks import Files, Notes, TaskInput, read_by_tasks, split
 from nearkin.workflows.resources import Resources
 
 
@@ -226,8 +225,8 @@ class ReadInputTask:
         """See `Task`."""
         first_source, given = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
         notes = Notes()
-        with contextlib.ExitStack() as stack, given.reading(notes) as one:
-            self.spool.keep_only_from(target, given.versions(notes))
+        with contextlib.ExitStack() as stack, given.reading() as one:
+            self.spool.keep_only_from(target, given.versions())
             # batches of files of one document are of the right bytes; others only if the whole file was
             is_checked = isinstance(one, LooseFilesInput) or self.spool.mark(target).exists()
             spool = self.spool
