@@ -26,7 +26,7 @@ from nearkin.workflows.dedup.kept_corpus import annotation_columns, carried_colu
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.tables import write_exceptions_of, write_overlay_of_run
 from nearkin.workflows.overlay import check_tool
-from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
+from nearkin.workflows.reading.exceptions import exceptions_of_collections
 from nearkin.workflows.reading.identity import (
     SourceRecords,
     by_path,

@@ -29,11 +29,10 @@ from nearkin.stages.documents.source import Source
 from nearkin.stages.grouping import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
-from nearkin.workflows.dedup.grouping import group_again, prefer
 from nearkin.workflows.dedup.kept_corpus import write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.origins import Origins
-from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, judge_groups
+from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, group_again, judge_groups, prefer
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.reporting import other_page, render_page
 from nearkin.workflows.dedup.row_places import Parents, Places

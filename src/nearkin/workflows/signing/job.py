@@ -19,8 +19,13 @@ from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
-from nearkin.workflows.reading.collection_exceptions import all_exceptions
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
+from nearkin.workflows.reading.exceptions import (
+    EXCEPTIONS_FILE,
+    all_exceptions,
+    lines_with_digests,
+    named_as_in,
+    write_exceptions,
+)
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
 from nearkin.workflows.reading.on_spark.tasks import standard_input_of_this_machine
 from nearkin.workflows.reading.request import ReadingRequest

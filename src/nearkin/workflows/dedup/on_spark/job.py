@@ -26,9 +26,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.grouping import count_bridges
 from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus, facts_of, repeated_among
-from nearkin.workflows.dedup.grouping import GroupedTexts, prefer
 from nearkin.workflows.dedup.job import Result, tell_of_long_documents
-from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
 from nearkin.workflows.dedup.on_spark.matching import ClusterMatches, match_texts
 from nearkin.workflows.dedup.on_spark.partitions import (
@@ -43,8 +41,9 @@ from nearkin.workflows.dedup.on_spark.partitions import (
     Partitions,
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
+from nearkin.workflows.dedup.on_spark.verifying import group_all
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import Judged, judge_groups
+from nearkin.workflows.dedup.outcome import GroupedTexts, Judged, judge_groups, prefer
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.dedup.row_places import check_problems, check_readable, locate
 from nearkin.workflows.dedup.searching import Sizes
