@@ -146,7 +146,7 @@ def pair_files(
                 line
                 for name, side, read in zip(SIDES, sides, (prepared.left, prepared.right), strict=True)
                 for line in lines_with_digests(
-                    named_as_in(read.documents, all_exceptions(side), side.places),
+                    named_as_in(read.documents, all_exceptions(side.sources, side.exceptions), side.places),
                     side.places,
                     side.sources,
                     resources,

@@ -23,7 +23,6 @@ from nearkin.stages.documents.members import NO_TEXT
 from nearkin.stages.documents.preparing import ONLY_IGNORED, ONLY_NUMBERS, ORIGIN, PARENT
 from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource
-from nearkin.workflows.reading.texts import Texts
 
 if TYPE_CHECKING:
     from nearkin.collection.listing.exceptions import StoredException
@@ -308,10 +307,9 @@ def write_exceptions(path: Path, lines: Iterable[Sequence[object]]) -> None:
         writer.write_all(lines)
 
 
-def all_exceptions(texts: Texts) -> list[ExceptionRow]:
+def all_exceptions(sources: Sequence[Source], known: Sequence[ExceptionRow]) -> list[ExceptionRow]:
     """Return the exceptions of the documents that were read, then those of `exceptions_of_collections`."""
-    own = texts.exceptions
-    return [*own, *exceptions_of_collections(texts.sources, own)]
+    return [*known, *exceptions_of_collections(sources, known)]
 
 
 def exceptions_of_collections(sources: Sequence[Source], known: Sequence[ExceptionRow]) -> list[ExceptionRow]:

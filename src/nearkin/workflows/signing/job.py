@@ -125,7 +125,7 @@ def exceptions_beside(out: Path) -> Path:
 
 def _write_exceptions(texts: Texts, documents: pa.Table, path: Path, resources: Resources, meter: Meter) -> None:
     """Write the exceptions, if there are any, or if an earlier list would be taken for that of these signatures."""
-    found = named_as_in(documents, all_exceptions(texts), texts.places)
+    found = named_as_in(documents, all_exceptions(texts.sources, texts.exceptions), texts.places)
     lines = lines_with_digests(found, texts.places, texts.sources, resources, meter)
     if lines or path.exists():
         write_exceptions(path, lines)
