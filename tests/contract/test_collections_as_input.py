@@ -11,8 +11,7 @@ import pytest
 
 from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from made_up_prose import Prose
-from nearkin.errors import CollectionError, ResumeError, SourceError
-from nearkin.runs.progress import Silent
+from nearkin.errors import ResumeError, SourceError
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
 from nearkin.workflows.dedup import job
@@ -193,29 +192,6 @@ def test_an_audit_reads_the_documents_that_there_were(place, stored, tmp_path):
         audit(tmp_path / "out", EVERYTHING)
 
 
-def test_an_empty_collection(place, tmp_path):
-    with place.open() as opened:
-        opened.add([("a", "something")])
-        opened.remove(["a"])
-    mine = as_files(tmp_path, "wave", families(1, 3, "new"))
-    manifest = run_here([str(mine)], tmp_path / "out", against=[place.address])
-    assert manifest["against_counts"]["documents"] == 0
-    assert manifest["counts"]["dropped"] == 0
-
-
-def test_batches_are_the_same_every_time_and_small(place, stored):
-    documents = CollectionDocuments.now(place.open().place)
-    batches = list(documents.batches(Silent()))
-    assert len(batches) > 5
-    assert all(batch.num_rows == 1 or batch["text"].nbytes < 6_000 for batch in batches)
-    assert pa.Table.from_batches(batches) == pa.Table.from_batches(documents.batches(Silent()))
-    table = pa.Table.from_batches(batches)
-    found = dict(zip(table["doc_id"].to_pylist(), table["text"].to_pylist(), strict=True))
-    assert {doc_id: text.decode() for doc_id, text in found.items()} == stored
-    assert documents.size_bytes == sum(len(text.encode()) for text in stored.values())
-    assert documents.digest == CollectionDocuments.now(documents.place).digest
-
-
 def test_other_commands_read_it_too(place, stored, tmp_path):
     files = as_files(tmp_path, "theirs", ordered(place, stored))
     signatures = []
@@ -263,11 +239,3 @@ def test_pairs_that_were_signed_from_a_collection_can_be_verified(place, stored,
         opened.remove(["a/f3"])
     ended = nearkin_here(*arguments, "jaccard:0.8", "-q")
     assert (ended.code, "has changed since it was read" in ended.err) == (3, True)
-
-
-def test_a_place_without_a_collection(place, tmp_path):
-    mine = as_files(tmp_path, "wave", families(1, 3, "new"))
-    ended = nearkin_here("dedup", mine, "--against", place.address, "--out", tmp_path / "out", "-q")
-    assert ended.code == (3 if place.server is None else 7)
-    with pytest.raises(CollectionError, match="does not answer"):
-        CollectionDocuments.now(collection_documents.Place.parse("postgresql://127.0.0.1:1"))

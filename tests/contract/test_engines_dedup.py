@@ -33,7 +33,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup import job, searching
-from nearkin.workflows.dedup.on_spark import entries, grouping, matching, partitions, texts, verifying
+from nearkin.workflows.dedup.on_spark import keying, matching, partitions, texts, verifying
 from nearkin.workflows.dedup.on_spark import skewed as skewed_pairs
 from nearkin.workflows.dedup.on_spark.job import ReadInputTask, find
 from nearkin.workflows.dedup.on_spark.partitions import PAIRS
@@ -201,8 +201,8 @@ def assert_same(found: dict[str, bytes], expected: dict[str, bytes]) -> None:
 def small(monkeypatch):
     """Many partitions, many places to meet, and few texts at a time: what a large corpus does."""
     monkeypatch.setattr(partitions, "MAX_PARTITION_BYTES", 20_000)
-    monkeypatch.setattr(grouping, "_MATCHES_A_TASK", 100)
-    monkeypatch.setattr(entries, "MEETING_BYTES", 4_000)
+    monkeypatch.setattr(verifying, "_MATCHES_A_TASK", 100)
+    monkeypatch.setattr(keying, "MEETING_BYTES", 4_000)
     monkeypatch.setattr(texts, "_DOCUMENTS_A_TASK", 100)
     monkeypatch.setattr(dedup_inputs, "BATCH_BYTES", 10_000)
 
@@ -223,7 +223,7 @@ def test_components_in_rounds(tmp_path, small, monkeypatch):
     """As of a graph that no task could hold."""
     expected = by_local(cases()["one giant group"], tmp_path)
     stages = InProcess()
-    monkeypatch.setattr(grouping, "MAX_EDGES", 0)
+    monkeypatch.setattr(verifying, "MAX_EDGES", 0)
 
     def finder(inputs, others, options, work, **how):
         return find(inputs, others, options, work, stages, **how)
@@ -307,8 +307,8 @@ def test_any_documents(tmp_path_factory, found, threshold, shingle, group, keep,
     folder = tmp_path_factory.mktemp("any")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(partitions, "MAX_PARTITION_BYTES", 500)
-        patch.setattr(grouping, "_MATCHES_A_TASK", 3)
-        patch.setattr(entries, "MEETING_BYTES", 100)
+        patch.setattr(verifying, "_MATCHES_A_TASK", 3)
+        patch.setattr(keying, "MEETING_BYTES", 100)
         patch.setattr(texts, "_DOCUMENTS_A_TASK", 7)
         assert_same(found_by(case, folder, "tasks", in_this_process), by_local(case, folder))
 
@@ -396,7 +396,7 @@ def test_what_is_read_twice(tmp_path):
     spool = Spool(tmp_path / "spool")
     spool.path.mkdir()
     reading = ReadInputTask(spool, DedupOptions.of(), ReadingRules())
-    given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one))))]
+    given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one, {}))))]
     first, again = ([(made.stream, bytes(made.data)) for made in reading(0, given)] for _ in range(2))
     assert "notes" in dict(first)
     assert again == first

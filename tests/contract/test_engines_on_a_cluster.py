@@ -23,7 +23,7 @@ from nearkin.engines.spark.session import Cluster
 from nearkin.errors import SourceError
 from nearkin.runs.progress import Silent
 from nearkin.workflows.dedup.files import Delivery, dedup_files
-from nearkin.workflows.dedup.on_spark import entries, grouping, partitions, texts
+from nearkin.workflows.dedup.on_spark import keying, partitions, texts, verifying
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
@@ -120,9 +120,9 @@ def wait_until(holds: Callable[[], bool], what: str, seconds: float = 120) -> No
 def small(monkeypatch) -> None:
     """Several partitions, and several places to meet: what the driver decides for a large corpus."""
     monkeypatch.setattr(partitions, "MAX_PARTITION_BYTES", 20_000)
-    monkeypatch.setattr(entries, "MEETING_BYTES", 40_000)
+    monkeypatch.setattr(keying, "MEETING_BYTES", 40_000)
     monkeypatch.setattr(texts, "_DOCUMENTS_A_TASK", 200)
-    monkeypatch.setattr(grouping, "_MATCHES_A_TASK", 100)
+    monkeypatch.setattr(verifying, "_MATCHES_A_TASK", 100)
 
 
 # -- the same bytes ---------------------------------------------------------------------------------------------------

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from nearkin.errors import NearkinError, RunError, SourceError
-from nearkin.formats.sealed import seal_file, sealed_length
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.auditing.audit import AuditOptions, audit
 from nearkin.workflows.dedup.files import Delivery
@@ -161,41 +157,3 @@ def test_files_of_signatures_and_statistics(small, tmp_path):
         except SourceError:
             n_noticed += 1
     assert n_noticed > 40
-
-
-@pytest.mark.parametrize("has_checksums", [True, False])
-def test_parquet_of_others(tmp_path, has_checksums):
-    """Files without checksums are read as they are; where there is one and it is wrong, the file is damaged."""
-    texts = versions(6, n_bases=20, n_words=80, n_versions=2, max_edits=3)
-    path = tmp_path / "in.parquet"
-    table = pa.table({"id": list(range(len(texts))), "text": texts})
-    pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=has_checksums)
-    ended = nearkin_here("dedup", path, "--out", tmp_path / "whole", "--no-report", "--json")
-    assert json.loads(ended.out)["counts"]["documents"] == len(texts)
-    place = path.read_bytes().find(texts[3].encode()) + 2
-    changed = bytearray(path.read_bytes())
-    changed[place] ^= 1
-    path.write_bytes(changed)
-    ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "--no-report", "--json", "--write-kept")
-    ended.assert_clean()
-    if has_checksums:
-        assert ended.code in (0, 3, 4, 13)
-        told = ended.err + ended.out
-        assert "damaged" in told
-        assert ended.code or json.loads(ended.out)["counts"]["unreadable"] >= 1
-    else:
-        assert json.loads(ended.out)["counts"]["unreadable"] == 0
-
-
-def test_a_sealed_file_is_looked_at_again_when_it_changed(tmp_path):
-    path = tmp_path / "numbers"
-    path.write_bytes(b"some numbers")
-    seal_file(path)
-    assert sealed_length(path) == 12
-    for _ in flipped(path, path.stat().st_size):
-        with pytest.raises(RunError, match="is damaged"):
-            sealed_length(path)
-    assert sealed_length(path) == 12
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(RunError, match="is damaged"):
-        sealed_length(path)

@@ -78,18 +78,6 @@ def test_a_resumed_run_refuses_them(source: Path, name: str, moment: int | None)
     assert dedup(source, "--overwrite").code == 0
 
 
-def test_those_of_the_other_set_too(source: Path, tmp_path: Path) -> None:
-    other = tmp_path / "other.jsonl"
-    other.write_text(json.dumps(LINES[0]) + "\n")
-    before = other.stat()
-    interrupted(source, "write_tables", "--against", str(other))
-    other.write_text(other.read_text().replace("rent", "loan"))
-    os.utime(other, ns=(before.st_atime_ns, before.st_mtime_ns))
-    ended = dedup(source, "--against", str(other), "--resume")
-    assert ended.code == 5
-    assert "other.jsonl has other bytes" in " ".join(ended.err.split())
-
-
 def test_a_file_that_was_only_touched_is_no_other(source: Path) -> None:
     """A copy has another time of modification; with other permissions only the change that the system notes differs."""
     interrupted(source, "write_tables")

@@ -73,24 +73,6 @@ def test_a_changed_table_is_named(run, command, damage):
     assert said_by(command).endswith("run is damaged: documents.parquet was changed. Run the command again.")
 
 
-@pytest.mark.parametrize("column", ["id", "keep"])
-@pytest.mark.parametrize("command", ["input", "other side", "sign", "corpus of a plan"])
-def test_a_missing_column_is_told_without_the_name_of_an_exception(run, command, column):
-    without_checksums(run)
-    parquet.write_table(pq.read_table(run / "documents.parquet").drop_columns([column]), run / "documents.parquet")
-    said = said_by(command)
-    assert f'is damaged (Field "{column}" does not exist in schema). Run the command again.' in said
-    assert "KeyError" not in said
-
-
-@pytest.mark.parametrize("content", [{}, {"nearkin": "0.1", "command": "dedup"}])
-def test_a_manifest_without_parameters_is_told_in_words(run, content):
-    write_checked_json(run / "manifest.json", {"format": 1, **content})
-    assert "is damaged ('parameters' is missing). Run nearkin dedup again." in said_by("regroup")
-    if content:
-        assert "KeyError" not in said_by("audit")
-
-
 def test_damaged_pages_without_digests_are_no_traceback(run):
     """Whatever Arrow says of them; most bits are covered by checksums of the pages, those of the footer are not."""
     without_checksums(run)

@@ -83,38 +83,12 @@ def test_files_of_several_formats_at_once(records, tmp_path):
 # -- against another collection --------------------------------------------------------------------------------------
 
 
-def test_problems_on_both_sides_are_told(tmp_path):
-    mine = tmp_path / "mine.jsonl"
-    mine.write_text(f'{{"id": 1, "text": "{FAST}"}}\n{{"id": 2, "text": null}}\n')
-    theirs = tmp_path / "theirs.jsonl"
-    theirs.write_text(f'broken\n{{"id": 1, "text": "{FAST} again"}}\n{{"id": 3, "text": ""}}\n')
-    manifest = run_here([str(mine)], tmp_path / "out", against=[str(theirs)], threshold=0.5)
-    rows = documents(tmp_path / "out")
-    assert [row["reason"] for row in rows] == ["near-duplicate", "unreadable"]
-    told = pq.read_table(tmp_path / "out/problems.parquet").to_pylist()
-    assert [(Path(row["source"]).name, row["line"]) for row in told] == [("mine.jsonl", 2), ("theirs.jsonl", 1)]
-    assert manifest["counts"]["documents"] == 2
-    assert [file["n_documents"] for file in (*manifest["inputs"], *manifest["against"])] == [2, 3]
-    stopped = nearkin_here(
-        "dedup", mine, "--against", theirs, "--out", tmp_path / "b", "--on-error", "stop", "-q", "--threshold", "0.5"
-    )
-    assert stopped.code == 4
-    assert f"{mine}:2" in stopped.err
-
-
 def test_what_is_kept_is_what_the_other_collection_lacks(records, tmp_path):
     mine = write_jsonl(tmp_path / "mine.jsonl", records[::2])
     theirs = write_jsonl(tmp_path / "theirs.jsonl", records[1::2])
     run_here([str(mine)], tmp_path / "out", against=[str(theirs)], delivery=KEEPING, recall=CERTAIN)
     again = run_here([str(tmp_path / "out/kept/mine.jsonl")], tmp_path / "again", against=[str(theirs)], recall=CERTAIN)
     assert (again["counts"]["near_duplicate"], again["counts"]["exact_copy"]) == (0, 0)
-
-
-def test_one_collection_against_itself(records, tmp_path):
-    path = write_jsonl(tmp_path / "all.jsonl", records)
-    counts = run_here([str(path)], tmp_path / "out", against=[str(path)])["counts"]
-    assert counts["exact_copy"] == counts["documents"] - counts["empty"]
-    assert counts["kept"] == 0
 
 
 def test_a_run_in_place_of_another_leaves_none_of_its_files(tmp_path):
@@ -134,7 +108,6 @@ def test_a_run_in_place_of_another_leaves_none_of_its_files(tmp_path):
 
 
 def test_compressed_standard_input(tmp_path):
-    from functional.conftest import nearkin_here
 
     data = gzip.compress(json.dumps({"id": 1, "text": FAST}).encode() + b"\n")
     ended = nearkin_here("dedup", "-", "--out", tmp_path / "out", "-q", "--no-report", stdin=data)

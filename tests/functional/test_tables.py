@@ -9,7 +9,7 @@ import pytest
 
 import nearkin
 from functional.conftest import FAST
-from nearkin.errors import DocumentError, NearkinError, ParameterError, SourceError
+from nearkin.errors import DocumentError, ParameterError, SourceError
 from nearkin.results import DedupResult
 
 RECORDS = [
@@ -100,18 +100,6 @@ def test_columns_are_guessed_or_named():
         nearkin.dedup(pa.table(rows), id="key")
 
 
-@pytest.mark.parametrize("nothing", [[], pa.table({"text": pa.array([], pa.string())}), pd.DataFrame({"text": []})])
-def test_nothing(nothing):
-    result = nearkin.dedup(nothing)
-    assert len(result.documents) == len(result.pairs) == len(result.groups) == len(result.kept) == 0
-
-
-@pytest.mark.parametrize("wrong", [b"bytes", 3, None, {"text": "x"}, [1, 2], object()])
-def test_what_are_no_documents(wrong):
-    with pytest.raises(ParameterError, match="must be"):
-        nearkin.dedup(wrong)
-
-
 def test_bad_documents_among_good_ones():
     documents = [FAST, None, "half \ud800", FAST + " again", b"caf\xe9"]
     with pytest.raises(
@@ -124,61 +112,3 @@ def test_bad_documents_among_good_ones():
     ]  # fmt: skip
     assert result.documents["problem"].to_pylist()[1:3] != [None, None]
     assert result.kept == [FAST + " again"]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"threshold": 0}, {"threshold": "0.8"}, {"threshold": True}, {"recall": 1.0}, {"shingle": "words"},
-        {"measure": "cosine"}, {"group": "all"}, {"keep": "best"}, {"normalise": "stem"}, {"seed": 1.5},
-        {"preset": "none"}, {"threads": -1}, {"memory": "1KB"}, {"memory": 1000},
-    ],
-)  # fmt: skip
-def test_parameters_that_break_their_rule(wrong):
-    with pytest.raises(ParameterError) as caught:
-        nearkin.dedup(["a", "b"], **wrong)
-    assert isinstance(caught.value, ValueError)
-    assert isinstance(caught.value, NearkinError)
-    assert "Got" in str(caught.value)
-
-
-def test_presets_are_starting_points():
-    from nearkin.workflows.dedup.options import PRESETS
-
-    assert set(PRESETS) == {"fineweb", "stack", "ediscovery", "contracts"}
-    for name, chosen in PRESETS.items():
-        parameters = nearkin.dedup([FAST], preset=name).manifest["parameters"]
-        assert parameters["preset"] == name
-        assert {key: parameters[key] for key in chosen} == chosen
-    other = nearkin.dedup([FAST], preset="contracts", threshold=0.95).manifest["parameters"]
-    assert other["threshold"] == 0.95
-    assert other["shingle"] == PRESETS["contracts"]["shingle"]
-
-
-def test_progress_is_told():
-    told = []
-
-    class Watcher:
-        def start(self, stage, total, unit):
-            told.append((stage, total, unit))
-
-        def advance(self, n):
-            told.append(n)
-
-        def finish(self):
-            told.append("done")
-
-        def say(self, message):
-            told.append(message)
-
-    nearkin.dedup([FAST, FAST + " again", "x"], progress=Watcher())
-    stages = [one for one in told if isinstance(one, tuple)]
-    assert [stage for stage, _, _ in stages][:3] == ["digest inputs", "read", "exact copies"]
-    assert {"sketch", "link", "verify", "group", "write"} <= {stage for stage, _, _ in stages}
-    assert told.count("done") == len(stages)
-    assert any("bands" in one for one in told if isinstance(one, str))
-    told.clear()
-    nearkin.dedup([{"id": 1, "text": FAST, "n": None}], progress=Watcher(), keep="max:n")
-    said = [one for one in told if isinstance(one, str)]
-    assert said[0] == "text column: 'text' (guessed from the columns id, text, n)"
-    assert any("no readable number in 1 of 1 document" in one for one in said)

@@ -11,6 +11,7 @@ from nearkin.cli.options.definitions import (
     Against,
     AgainstId,
     AgainstText,
+    Annotate,
     Carry,
     FinishedRun,
     HigherThreshold,
@@ -67,6 +68,7 @@ def dedup(
     preset: Preset = None,
     chosen: DedupChoices,
     write_kept: WriteKept = False,
+    annotate: Annotate = False,
     report: Report = True,
     carry: Carry = None,
     overlay: Overlay = None,
@@ -87,8 +89,9 @@ def dedup(
     check_needs_against(against, against_text=against_text, against_id=against_id)
     options = chosen.options(preset)
     delivery = Delivery(
-        resume=resume, overwrite=overwrite, kept=write_kept, report=report, carry=tuple(carry or ()), overlay=overlay
-    )
+        resume=resume, overwrite=overwrite, kept=write_kept, annotated=annotate, report=report,
+        carry=tuple(carry or ()), overlay=overlay,
+    )  # fmt: skip
     resources, where = Resources.of(threads, memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         bars.say(", ".join(f"{name} {value}" for name, value in options.shown(is_against=bool(against)).items()))

@@ -131,6 +131,7 @@ def dedup(
     threads: int = 0,
     memory: str | int = "2GiB",
     write_kept: bool = False,
+    annotate: bool = False,
     report: bool = False,
     carry: Sequence[str] = (),
     overlay: str | None = None,
@@ -182,8 +183,9 @@ def dedup(
         Worker threads; 0 means one per CPU core.
     memory : str or int
         Memory limit, for example "2GiB".
-    write_kept, report, overwrite : bool
-        With ``out``: write the cleaned corpus; write ``report.html``; replace the results of an earlier run.
+    write_kept, annotate, report, overwrite : bool
+        With ``out``: write the cleaned corpus; write all records with their results; write ``report.html``; replace the
+        results of an earlier run.
     carry : sequence of str
         For files only: columns of the input that are copied into ``documents``; the report counts by their values.
     overlay : {"relativity", "everlaw", "reveal", "purview", "plain"}, optional
@@ -223,7 +225,7 @@ def dedup(
     check_needs_against(against is not None, against_text=against_text, against_id=against_id)
     if isinstance(carry, str):
         raise ParameterError.of("carry", "a list of columns", carry)
-    check_needs_out(out, write_kept=write_kept, report=report, overwrite=overwrite)
+    check_needs_out(out, write_kept=write_kept, annotate=annotate, report=report, overwrite=overwrite)
     if overlay is not None and out is None:
         raise ParameterError("is a file of the results: name their directory with 'out'.", parameter="overlay")
     resources = Resources.of(threads, memory)
@@ -250,7 +252,10 @@ def dedup(
         manifest = dedup_files(
             request, directory, chosen, against=other_request, resources=resources, progress=listening,
             preset=given.get("preset"),
-            delivery=Delivery(overwrite=overwrite, kept=write_kept, report=report, carry=tuple(carry), overlay=overlay),
+            delivery=Delivery(
+                overwrite=overwrite, kept=write_kept, annotated=annotate, report=report, carry=tuple(carry),
+                overlay=overlay,
+            ),
         )  # fmt: skip
         return _result(directory, manifest.as_stored(), in_memory, None if out is None else directory)
 

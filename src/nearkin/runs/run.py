@@ -34,6 +34,8 @@ _N_SHOWN = 5
 _UNNAMED = ("parameters", "files")
 """Parts of a fingerprint whose values are named without them."""
 _MOVED = "kept.json"
+COPIES = ("kept", "annotated")
+"""Folders with records of the input: those that are kept; all, with the results beside them."""
 _REPLACES = "replaces-results"
 _DIGESTS = "inputs.json"
 _OWN = (IDENTITY, _REPLACES, _DIGESTS)
@@ -283,7 +285,8 @@ class JobRun:
             self.manifest.unlink(missing_ok=True)
             for name in (*TABLES, *_OVERLAYS, *names):
                 (self.path / name).unlink(missing_ok=True)
-            for folder in sorted((p for p in self.path.glob("kept/**/") if p.is_dir()), reverse=True):
+            folders = [p for name in COPIES for p in self.path.glob(f"{name}/**/") if p.is_dir()]
+            for folder in sorted(folders, reverse=True):
                 with contextlib.suppress(OSError):  # it contains other files: keep it
                     folder.rmdir()
 
@@ -382,21 +385,22 @@ class JobRun:
         shutil.rmtree(self.work, ignore_errors=True)
         return manifest
 
-    def begin_kept(self) -> Path:
-        """Return the path at which the kept corpus is written until it is complete, without files of a killed run."""
-        with writing(self._kept_aside):
-            if self._kept_aside.is_dir():
-                shutil.rmtree(self._kept_aside)
-            self._kept_aside.unlink(missing_ok=True)
-        return self._kept_aside
+    def begin_kept(self, name: str = "kept") -> Path:
+        """Return the path at which copies of records are written until they are complete; see `COPIES`.
 
-    @property
-    def _kept_aside(self) -> Path:
-        return self.work / "kept"
+        Files of a killed run are removed.
+        """
+        aside = self.work / name
+        with writing(aside):
+            if aside.is_dir():
+                shutil.rmtree(aside)
+            aside.unlink(missing_ok=True)
+        return aside
 
     def _place_kept(self) -> list[str]:
         """Move the kept corpus out of the work directory; return the names of its files."""
-        names = sorted(str(p.relative_to(self.work)) for p in self._kept_aside.rglob("*") if p.is_file())
+        asides = [self.work / name for name in COPIES]
+        names = [str(p.relative_to(self.work)) for aside in asides for p in aside.rglob("*") if p.is_file()]
         already = self._moved()  # by a run that was interrupted at this point
         names = sorted({*names, *already})
         write_work_json(self.work / _MOVED, {"names": names})

@@ -14,8 +14,7 @@ from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.spark.work import arrow_schema, check_named, claimed, stages_in
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
-from nearkin.workflows.dedup.on_spark.frames import FrameColumns
-from nearkin.workflows.dedup.on_spark.names import ANNOTATIONS
+from nearkin.workflows.dedup.on_spark.names import ANNOTATIONS, FrameColumns
 from nearkin.workflows.dedup.options import DedupOptions, SearchGiven
 from nearkin.workflows.dedup.plans import plan_as_stored
 

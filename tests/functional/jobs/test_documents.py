@@ -13,7 +13,7 @@ import pytest
 import nearkin
 from functional.conftest import FAST
 from functional.jobs.conftest import RECORDS, TEXTS, ran, records_of
-from nearkin.errors import FingerprintError, ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError
 from nearkin.results import DedupResult, FamiliesResult, PairsResult, SignedDocuments
 from nearkin.signatures import neighbour_pairs
 from translated_corpus import TranslatedCorpus
@@ -251,51 +251,3 @@ def test_places_that_are_taken(tmp_path: Path, texts: Path) -> None:
             kind.open(place)
     with pytest.raises(SourceError):
         SignedDocuments.open(tmp_path / "no.parquet")
-
-
-@pytest.mark.parametrize(
-    ("job", "wrong"),
-    [
-        ("sign", {"features": "words"}), ("sign", {"features": 5}), ("sign", {"normalise": 5}), ("sign", {"bits": 3}),
-        ("sign", {"density": "x", "method": "topsig"}), ("sign", {"method": "md5"}), ("sign", {"online": True}),
-        ("sign", {"seed": "x"}), ("sign", {"statistics": 5}), ("sign", {"threads": -1}), ("dedup", {"shingle": 3}),
-        ("dedup", {"encoding": "x"}), ("dedup", {"memory": None}), ("dedup", {"on_error": "ignore"}),
-        ("families", {"threshold": 2}), ("families", {"shingle": 3}), ("families", {"max_unreadable": 2}),
-        ("left", {"stems": "no"}), ("left", {"threshold": 0}), ("left", {"top": 0}), ("left", {"known": "no file"}),
-        ("left", {"known": 5}), ("left", {"table": 5}), ("left", {"left_language": "de"}), ("left", {"method": "x"}),
-        ("plan", {"threshold": 2}), ("plan", {"shingle": 3}), ("plan", {"n_documents": "1M"}),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_parameters_that_break_their_rule(job: str, wrong: dict[str, object]) -> None:
-    with pytest.raises(ParameterError):
-        JOBS[job](RECORDS, **wrong)
-
-
-def test_signatures_of_other_methods_and_bad_rules() -> None:
-    signed = nearkin.sign(RECORDS)
-    with pytest.raises(FingerprintError):
-        nearkin.neighbours(signed, nearkin.sign(RECORDS, bits=64))
-    for wrong in (
-        {"verify": "jaccard"}, {"verify": 0.8}, {"equal": "none"}, {"distance": 256}, {"distance": "3"},
-        {"distance": -1}, {"verify": "jaccard:0.5", "shingle": 3}, {"verify": "jaccard:0.5", "normalise": 3},
-    ):  # fmt: skip
-        with pytest.raises(ParameterError):
-            nearkin.neighbours(signed, **wrong)
-    with pytest.raises(ParameterError, match="must be a path"):
-        nearkin.neighbours(RECORDS)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "more"),
-    [
-        ((5,), {}), ((RECORDS, 5), {}), ((5, RECORDS), {}), ((0, 5), {}), ((True, 5), {}), ((5, 5), {"n_documents": 3}),
-        ((5, 5), {"text": "a"}), ((5, 5), {"measure": "jaccard"}), ((RECORDS,), {"cores": 3}), ((5, 5), {"cores": 0}),
-        ((5, 5), {"speed": "fast"}), ((5, 5), {"terms": 3}), ((RECORDS, [*RECORDS]), {"terms": (3, 3)}),
-        ((RECORDS,), {"n_documents": 0}), ((5, 5), {"window": 3, "method": "vectors"}),
-    ],
-    ids=repr,
-)  # fmt: skip
-def test_plans_that_cannot_be(arguments: tuple[object, ...], more: dict[str, object]) -> None:
-    with pytest.raises(ParameterError):
-        nearkin.plan(*arguments, **more)

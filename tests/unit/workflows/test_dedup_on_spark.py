@@ -5,21 +5,16 @@ from __future__ import annotations
 import json
 import os
 import pickle
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from nearkin.engines.spark.blocks import Blocks, Kept, as_batch
 from nearkin.engines.spark.layout import Block
-from nearkin.engines.spark.stages import Stages
 from nearkin.errors import SourceError
 from nearkin.runs.progress import Meter, Silent
 from nearkin.runs.spool import Spool
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup.on_spark import job as task_module
@@ -28,7 +23,6 @@ from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading import inputs
 from nearkin.workflows.reading.identity import by_path, records_of, with_digests
-from nearkin.workflows.reading.on_spark.notes import DriverFiles, FileChecksum, Notes, read_by_tasks, take_notes
 from nearkin.workflows.reading.on_spark.tasks import TaskInput, task_blocks, task_input
 from nearkin.workflows.resources import Resources
 
@@ -60,11 +54,11 @@ class ReadingOfAFile:
         self.path.write_text(content)
         os.utime(self.path, (changed_s, changed_s))
 
-    def given(self, *, is_digest_known: bool = False) -> TaskInput:
+    def given(self) -> TaskInput:
         """The input of the task, as the driver sees it."""
         self.on("driver")
         sources = resolve_sources([str(self.path)]).sources
-        records = with_digests(records_of(sources), Resources(1), Meter(Silent())) if is_digest_known else ()
+        records = with_digests(records_of(sources), Resources(1), Meter(Silent()))
         [block] = task_blocks(sources, "utf-8", by_path(records))
         return task_input([block])
 
@@ -72,16 +66,6 @@ class ReadingOfAFile:
         """Read it as this machine sees it."""
         task = ReadInputTask(self.spool, DedupOptions(), ReadingRules())
         self.blocks[:] = task(0, [Block("input", 0, pickle.dumps((0, given)))])
-
-    def read(self, content: str, changed_s: int) -> list[str]:
-        """Read it as a worker that has some bytes; check it as the driver; return the texts."""
-        given = self.given()
-        self.on("worker")
-        self.put(content, changed_s)
-        self.attempt(given)
-        self.on("driver")
-        take_notes(self.blocks, DriverFiles(self.spool.path / "checked-files.json", Meter(Silent())), Silent())
-        return self.texts()
 
     def texts(self) -> list[str]:
         """The texts in the spool."""
@@ -107,8 +91,11 @@ def test_texts_of_a_file_that_changed_while_it_was_read_are_not_kept(other_s, re
         return found
 
     monkeypatch.setattr(task_module, "read_one", read_and_write)
+    given = reading.given()
+    reading.on("worker")
+    reading.put(RIGHT, reading.driver_s)
     with pytest.raises(SourceError, match="it changed while it was read"):
-        reading.read(RIGHT, reading.driver_s)
+        reading.attempt(given)
     assert [path.name for path in reading.spool.path.iterdir()] == ["000000000-files.json"]
 
 
@@ -116,7 +103,7 @@ def test_texts_of_a_file_that_changed_while_it_was_read_are_not_kept(other_s, re
 def test_attempts_do_not_mix_versions_of_a_file(machine, reading, monkeypatch):
     """The first attempt ends in the middle; meanwhile the file changes, or the second one runs where it is another."""
     monkeypatch.setattr(inputs, "BATCH_BYTES", 10)
-    given = reading.given(is_digest_known=True)
+    given = reading.given()
     write = Spool.write
 
     def write_one(own: Spool, part: int, number: int, batch: pa.RecordBatch) -> None:
@@ -137,49 +124,4 @@ def test_attempts_do_not_mix_versions_of_a_file(machine, reading, monkeypatch):
     reading.put(RIGHT, reading.worker_s)
     reading.attempt(given)
     assert reading.texts() == ["alpha 0", "alpha 1", "alpha 2"]
-    assert [block.stream for block in reading.blocks] == ["inputs", "chunks"], (
-        "nothing is left for the driver to compare"
-    )
     assert not list(reading.spool.path.glob(".*")), "the first attempt removed what it wrote"
-
-
-class StagesWithoutJava(Stages):
-    """Stages that are written and read as files by this process."""
-
-    def kept(self, name: str, make: Callable[[], list[Block]]) -> Blocks:  # type: ignore[override]
-        folder = self.folder / name
-        if not self.is_kept(name):
-            folder.mkdir(parents=True, exist_ok=True)
-            table = pa.Table.from_batches([as_batch(make())])
-            pq.write_table(table, folder / "part-0.parquet", write_page_checksum=True)
-            (folder / "_SUCCESS").touch()
-        return Blocks(None, kept=(Kept(folder),))  # type: ignore[arg-type]  # what is kept takes no frame
-
-
-def test_a_stage_that_the_driver_refuses_is_made_again(tmp_path):
-    path, n_made = tmp_path / "a.jsonl", list[str]()
-    stages = StagesWithoutJava(None, tmp_path / "stages", Meter(Silent()))  # type: ignore[arg-type]
-
-    def read(content: str) -> None:
-        """Read the file as a worker that has some bytes, and check it as the driver, unless the stage is kept."""
-
-        def make() -> list[Block]:
-            n_made.append(content)
-            notes = Notes()
-            path.write_text(content)
-            sha256 = file_sha256(str(path))
-            path.write_text(RIGHT)
-            notes.checksums.append(FileChecksum("a.jsonl", str(path), "worker", sha256, path.stat().st_ctime_ns))
-            return list(notes.blocks(0, target=0))
-
-        stages.kept("read", make)
-        read_by_tasks(stages, "read", make, Silent())  # type: ignore[arg-type]
-
-    read_by_tasks(stages, "other", lambda: [Block("numbers", 0, b"")], Silent())  # type: ignore[arg-type,return-value]
-    with pytest.raises(SourceError, match="its content differs"):
-        read(WRONG)
-    assert [stages.is_kept(name) for name in ("read", "other")] == [False, True]
-    read(RIGHT)
-    read(RIGHT)
-    assert n_made == [WRONG, RIGHT]
-    assert [stages.is_kept(name) for name in ("read", "other")] == [True, True]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import os
-
 import pytest
 
 from generator import office_files as make
@@ -14,7 +11,6 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.reading.inputs import LooseFilesInput
 from nearkin.workflows.reading.on_spark import tasks
-from nearkin.workflows.reading.on_spark.notes import Notes
 from nearkin.workflows.reading.on_spark.tasks import TaskInput
 
 
@@ -66,38 +62,13 @@ def test_files_without_a_text_and_archives_come_in_their_places_too(tmp_path, mo
     assert owners.tolist() == [0, 1, 2, 3, 3, 4, 5]
 
 
-def test_a_named_format_is_final(folder):
-    for file_format, are_extracted in (("file", False), ("document", True)):
-        batches = [batch for batch, _ in loose(folder, file_format).batches(Silent())]
-        origins = [one is not None for batch in batches for one in batch["origin"].to_pylist()]
-        assert origins == [are_extracted] * 30
-
-
-def test_short_texts_are_opened_once(folder, tmp_path, monkeypatch):
-    (tmp_path / "in/long.txt").write_text("It was. " * 10_000)
-    opened = []
-    real = io.open
-
-    def counting(path, *arguments, **options):
-        opened.append(os.path.basename(str(path)))
-        return real(path, *arguments, **options)
-
-    monkeypatch.setattr("builtins.open", counting)
-    monkeypatch.setattr(io, "open", counting)
-    found = loose(folder)
-    rows = [row for batch, _ in found.batches(Silent()) for row in batch.select(["doc_id", "text"]).to_pylist()]
-    assert [row["text"] for row in rows if row["doc_id"] == "00.txt"] == [b"It was 0."]
-    assert len(rows[-1]["text"]) == 80_000
-    assert (opened.count("00.txt"), opened.count("long.txt")) == (1, 2)
-
-
 def test_a_worker_of_a_cluster_needs_the_same_libraries(folder, monkeypatch):
-    task = TaskInput.of(loose(folder))
+    task = TaskInput.of(loose(folder), {})
     assert task.extractors
-    with task.reading(Notes()) as one:
+    with task.reading() as one:
         assert one.n_workers == 1
     monkeypatch.setattr(tasks, "installed_extractors", lambda: ())
     said = r"Install nearkin\[documents\] in the same versions on every machine"
-    with pytest.raises(SourceError, match=said), task.reading(Notes()):
+    with pytest.raises(SourceError, match=said), task.reading():
         pass
-    assert not TaskInput.of(loose(folder, "file")).extractors
+    assert not TaskInput.of(loose(folder, "file"), {}).extractors

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,7 +18,6 @@ from nearkin.stages.features.shingles import Characters, Words
 from nearkin.stages.grouping import Keep
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup.options import FOR_ANOTHER_SET, PRESETS, DedupOptions
-from nearkin.workflows.signing.options import SigningOptions
 
 options = st.builds(
     DedupOptions,
@@ -37,15 +35,6 @@ options = st.builds(
 @given(options, options)
 def test_fingerprints_are_equal_where_options_are(a, b):
     assert (a.fingerprint == b.fingerprint) == (a == b)
-
-
-def test_what_is_not_given_is_not_in_the_words():
-    """So an option that is added later leaves the identities of earlier runs as they are."""
-    assert DedupOptions().in_words() == {
-        "threshold": 0.7, "measure": "jaccard", "recall": 0.99, "shingle": "words:5", "group": "principal",
-        "keep": "longest", "normalise": "nfkc,case,space", "seed": 0,
-    }  # fmt: skip
-    assert "threshold" not in DedupOptions.of(min_shared=2).in_words()
 
 
 def test_python_has_a_parameter_for_each():
@@ -95,16 +84,3 @@ def test_what_is_no_parameter_is_refused_with_those_there_are():
 def test_values_that_break_their_rule(wrong):
     with pytest.raises(ParameterError, match="must be"):
         DedupOptions(**wrong)
-
-
-def test_from_python_messages_name_parameters():
-    with pytest.raises(ParameterError, match=r"^threshold: must be a number > 0"):
-        nearkin.dedup(["a"], threshold=80)
-    with pytest.raises(ParameterError, match=r"^seed: has no effect with simhash"):
-        SigningOptions(method="simhash", seed=3)
-
-
-@pytest.mark.parametrize("matches", [5, None, [0.9]])
-def test_only_verified_pairs_can_match(matches: Any) -> None:
-    with pytest.raises(ParameterError, match=r"must be verified pairs"):
-        DedupOptions().is_match(matches)

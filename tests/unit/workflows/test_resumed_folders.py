@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from dataclasses import replace
 
 import pytest
@@ -12,11 +11,10 @@ from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.wording import is_warning
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import BeginningRead, read_one
 from nearkin.workflows.reading import extracting, inputs
-from nearkin.workflows.reading.inputs import FileInput, LooseFilesInput
+from nearkin.workflows.reading.inputs import LooseFilesInput
 
 
 class Said(Silent):
@@ -101,27 +99,3 @@ def test_what_was_read_before_an_interruption_at_any_chunk_is_kept(folder, tmp_p
         n_files_again.append(len(again))
     assert n_files_again == sorted(n_files_again, reverse=True)
     assert n_files_again[0] == len(folder.names) > 2 * n_files_again[-1]
-
-
-def test_chunks_of_a_version_that_noted_nothing_are_read_again(folder, tmp_path) -> None:
-    whole, spool = Spool(tmp_path / "whole"), Spool(tmp_path / "spool")
-    read(folder, whole, Said())
-    read(folder, spool, Said())
-    for path in spool.path.glob("000000001*.json"):
-        path.unlink()
-    assert so_far(folder, spool) == 0
-    read(folder, spool, Said())
-    assert stored(spool) == stored(whole)
-
-
-def test_a_resumed_run_repeats_warnings_as_warnings(tmp_path) -> None:
-    data = gzip.compress(b"It was a night.\n" * 9)
-    (tmp_path / "cut.txt.gz").write_bytes(data[:-4])
-    source = resolve_sources([str(tmp_path / "cut.txt.gz")], file_format="lines").sources[0]
-    one, spool = FileInput(source=replace(source, takes_damaged=True)), Spool(tmp_path / "spool")
-    spool.path.mkdir()
-    told = Said(), Said()
-    for said in told:
-        read_one(0, 0, one, spool, DedupOptions(), rules=ReadingRules(on_error="skip"), threads=1, progress=said)
-    assert told[0].messages == told[1].messages
-    assert [[*map(is_warning, one.messages)] for one in told] == [[True], [True]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -18,16 +17,11 @@ from nearkin.records import BitSignatures
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.reading.on_spark.notes import DriverFiles, Notes, take_notes
-from nearkin.workflows.reading.on_spark.tasks import (
-    TaskInput,
-    reading_texts,
-    refuse_other_attempts,
-    task_blocks,
-    task_input,
-)
+from nearkin.workflows.reading.identity import by_path, records_of, with_digests
+from nearkin.workflows.reading.on_spark.tasks import TaskInput, reading_texts, task_blocks, task_input
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import DOCUMENTS, collect
 from nearkin.workflows.signing.on_spark import (
     COUNTED,
@@ -56,19 +50,25 @@ def files(tmp_path) -> list[str]:
     return [str(tmp_path / "a.jsonl"), str(tmp_path / "in")]
 
 
-def read(given: TaskInput, notes: Notes | None = None) -> Texts:
+def read(given: TaskInput) -> Texts:
     """Check an input as a task does that reads nothing."""
-    with reading_texts(given, RULES, notes or Notes()) as texts:
+    with reading_texts(given, RULES) as texts:
         return texts
 
 
+def tasks_of(files: list[str]) -> list[Block]:
+    sources = resolve_sources(files).sources
+    records = with_digests(records_of(sources), Resources(1), Meter(Silent()))
+    return task_blocks(sources, "utf-8", by_path(records))
+
+
 def inputs_of(files: list[str]) -> list[TaskInput]:
-    return [task_input([block]) for block in task_blocks(resolve_sources(files).sources, "utf-8")]
+    return [task_input([block]) for block in tasks_of(files)]
 
 
 def test_bytes_decide_if_only_the_modification_time_differs(files, tmp_path):
     """The driver and a worker have copies of a file, under one path."""
-    path, own = tmp_path / "shared/a.jsonl", DriverFiles(tmp_path / "checked-files.json", Meter(Silent()))
+    path = tmp_path / "shared/a.jsonl"
     for machine in ("worker", "driver"):
         (tmp_path / machine).mkdir()
         (tmp_path / machine / "a.jsonl").write_text(RECORD)
@@ -77,36 +77,28 @@ def test_bytes_decide_if_only_the_modification_time_differs(files, tmp_path):
         path.parent.unlink(missing_ok=True)
         path.parent.symlink_to(machine)
 
-    def blocks_of_a_worker(content: str, changes: Callable[[], object] = lambda: None) -> list[Block]:
+    def read_by_a_worker(content: str, changes: Callable[[], object] = lambda: None) -> None:
         on("driver")
-        [given], notes = inputs_of([str(path)]), Notes()
+        [given] = inputs_of([str(path)])
         on("worker")
         path.write_text(content)
         os.utime(path, ns=(given.seen[0].changed_s * 10**9,) * 2)
-        with reading_texts(given, RULES, notes):
+        with reading_texts(given, RULES):
             changes()
-        on("driver")
-        return list(notes.blocks(0, target=0))
 
-    assert [block.stream for block in blocks_of_a_worker(RECORD)] == ["checksums"]
-    take_notes(blocks_of_a_worker(RECORD), own, Silent())
+    read_by_a_worker(RECORD)
     with pytest.raises(SourceError, match=r"a\.jsonl is not the same file on the worker .*: its content differs\. Ev"):
-        take_notes(blocks_of_a_worker(RECORD.upper()), own, Silent())
+        read_by_a_worker(RECORD.upper())
     with pytest.raises(SourceError, match="it changed while it was read"):
-        blocks_of_a_worker(RECORD, lambda: os.utime(path, (2, 2)))
-    same = blocks_of_a_worker(RECORD)
-    path.write_text(RECORD)  # written after the task was made: the worker may have read the new bytes as well
-    with pytest.raises(SourceError, match="the driver's file changed while it was read"):
-        take_notes(same, own, Silent())
+        read_by_a_worker(RECORD, lambda: os.utime(path, (2, 2)))
 
 
 def test_features_are_added_up_wherever_they_meet(files):
     options = SigningOptions(method="weighted-topsig")
-    tasks = task_blocks(resolve_sources(files).sources, "utf-8")
+    tasks = tasks_of(files)
     for n_ranges in (1, 2, 7):
         made = [block for task in tasks for block in CountFeaturesTask(options, RULES, n_ranges)(task.target, [task])]
         assert {block.target for block in made} <= set(range(n_ranges))
-        assert not [block for block in made if block.stream == "checksums"]
         added = [
             block
             for target in range(n_ranges)
@@ -128,51 +120,6 @@ def test_features_are_added_up_wherever_they_meet(files):
         assert COUNTED.joined(added)[0].sum() == expected.n_documents == 6
 
 
-@pytest.mark.parametrize(
-    ("first", "others", "told"),
-    [
-        (RECORD, RECORD, None),
-        (None, RECORD, None),
-        (RECORD, RECORD.upper(), "its content differs"),
-        (None, RECORD.upper(), "its content differs"),
-        (None, RECORD, "the driver's file changed while it was read"),
-    ],
-)
-def test_attempts_do_not_mix_versions_of_a_file(first, others, told, tmp_path):
-    """A lost task is repeated for some ranges, by a worker with a copy; None is the driver's file."""
-    path, options = tmp_path / "shared/a.jsonl", SigningOptions(method="weighted-topsig")
-    for machine in ("worker", "driver"):
-        (tmp_path / machine).mkdir()
-        (tmp_path / machine / "a.jsonl").write_text(RECORD)
-
-    def on(machine: str) -> None:
-        path.parent.unlink(missing_ok=True)
-        path.parent.symlink_to(machine)
-
-    def counted(content: str | None) -> list[Block]:
-        on("driver" if content is None else "worker")
-        if content is not None:
-            path.write_text(content)
-        return list(CountFeaturesTask(options, RULES, 3)(0, [task]))
-
-    on("driver")
-    [task] = tasks = task_blocks(resolve_sources([str(path)]).sources, "utf-8")
-    made = [block for block in counted(first) if block.target == 0]
-    made += [block for block in counted(others) if block.target > 0]
-    # checksums of a million files times all ranges would fill the memory of the driver
-    assert {block.target for block in made if block.stream == "checksums"} <= {0}
-    on("driver")
-    if told == "the driver's file changed while it was read":
-        path.write_text(RECORD)
-    add = AddCountsTask(options.counts_fingerprint)
-    received = [
-        block for target in range(3) for block in add(target, [block for block in made if block.target == target])
-    ]
-    driver = DriverFiles(tmp_path / "checked-files.json", Meter(Silent()))
-    with pytest.raises(SourceError, match=rf"a\.jsonl is not .* on every worker: {told}") if told else nullcontext():
-        refuse_other_attempts(received, tasks, driver)
-
-
 def test_the_driver_takes_the_part_of_the_attempt_that_reported(files, tmp_path):
     """Attempts at a task, each with its own version of the file, write files of their own."""
     signing = SignInputTask(tmp_path / "parts", SigningOptions(), RULES, "method", None)
@@ -180,7 +127,7 @@ def test_the_driver_takes_the_part_of_the_attempt_that_reported(files, tmp_path)
     reported = []
     for content in (RECORD, RECORD * 3):
         Path(files[0]).write_text(content)
-        [task] = task_blocks(resolve_sources(files[:1]).sources, "utf-8")
+        [task] = tasks_of(files[:1])
         reported.append(SIGNED.joined([block for block in signing(0, [task]) if block.stream == SIGNED.stream]))
     assert len(list(signing.folder.iterdir())) == 2
     for [n_documents], _, [attempt] in reported:

@@ -163,6 +163,10 @@ WriteKept = Annotated[
     bool,
     _output("--write-kept", help="Also write the cleaned corpus, in the format of the input or as JSON Lines."),
 ]
+Annotate = Annotated[
+    bool,
+    _output("--annotate", help="Also write all records with their group, similarity and verdict, into annotated/."),
+]
 Report = Annotated[bool, _output("--report/--no-report", help="Write report.html.")]
 Overlay = Annotated[
     str | None,

@@ -105,7 +105,7 @@ class StreamReader(Reader):
         """Yield batches of documents of a source with known columns; UTF-8 is not checked here."""
         raise NotImplementedError
 
-    def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
+    def copy_stream(self, opened: OpenedSource, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Write the kept documents of a stream."""
         raise NotImplementedError
 
@@ -148,7 +148,7 @@ class StreamReader(Reader):
         with packed(file, opened.source.compression) as sink:
             try:
                 sink.write(stream.byte_order_mark())
-                self.copy_stream(opened.source, is_kept, stream, sink)
+                self.copy_stream(opened, is_kept, stream, sink)
             except StreamFault as broken:
                 fault = broken
         if fault is not None:

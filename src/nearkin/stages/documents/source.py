@@ -14,6 +14,7 @@ from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.streams import Compression, Progress, no_progress
 
 if TYPE_CHECKING:
+    from nearkin.stages.documents.annotating import Annotations
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
     from nearkin.stages.documents.keeping import KeepColumn
 
@@ -133,6 +134,8 @@ class OpenedSource:
     """Refuses a source whose columns are not known before it is read; it receives these, and the names of all."""
     carry: Sequence[str] = ()
     """More columns to read, as ids are read; one that the file does not have is null."""
+    added: Annotations | None = None
+    """Columns that copied records get."""
     nodes: Iterable[ExtractedNode] | None = None
     """Documents that a pool of extraction workers made from the file; None if it is not read yet."""
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+import pyarrow as pa
+
 from nearkin._version import __version__
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import OutputExistsError, ParameterError
@@ -20,13 +22,11 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, SourceSet
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
-from nearkin.workflows.dedup.carrying import carried_columns, check_carry
-from nearkin.workflows.dedup.kept_corpus import write_kept_corpus
+from nearkin.workflows.dedup.kept_corpus import annotation_columns, carried_columns, check_carry, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.overlays import write_overlay_of_run
-from nearkin.workflows.dedup.tables import write_exceptions_of
+from nearkin.workflows.dedup.tables import write_exceptions_of, write_overlay_of_run
 from nearkin.workflows.overlay import check_tool
-from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
+from nearkin.workflows.reading.exceptions import exceptions_of_collections
 from nearkin.workflows.reading.identity import (
     SourceRecords,
     by_path,
@@ -58,8 +58,8 @@ class Delivery:
     ----------
     resume, overwrite : bool
         Continue an unfinished run; replace the results of an earlier run.
-    kept : bool
-        Whether to write the cleaned corpus.
+    kept, annotated : bool
+        Whether to write the cleaned corpus; all records of the input with columns for the results.
     report : bool
         Whether to write ``report.html``.
     carry : tuple of str
@@ -71,6 +71,7 @@ class Delivery:
     resume: bool = False
     overwrite: bool = False
     kept: bool = False
+    annotated: bool = False
     report: bool = True
     carry: tuple[str, ...] = ()
     overlay: str | None = None
@@ -181,7 +182,10 @@ def dedup_files(
         if delivery.overlay is not None:
             _write_overlay(ended, delivery.overlay)
         families = None if ending is None else ending.write(ended)
-        kept = _write_kept(ended) if delivery.kept else None
+        kept = _write_again(ended, "kept") if delivery.kept else None
+        if delivery.annotated:
+            columns = annotation_columns(result.judged.outcome, is_against=against is not None)
+            _write_again(ended, "annotated", columns)
         files, other_files = ([record.file for record in records[side]] for side in ("inputs", "against"))
         write_exceptions_of(out, result.places, dict(enumerate([*files, *other_files])))
         record = replace(
@@ -197,7 +201,7 @@ def dedup_files(
         if engine.name == "local":  # the tasks of a cluster use most of the memory
             longest = int(result.corpus.n_characters.max(initial=0))
             record = replace(record, memory=manifest.memory(resources, run.meter, longest))
-        return run.finish(record, kept=delivery.kept)
+        return run.finish(record, kept=delivery.kept or delivery.annotated)
 
 
 def check_needs_against(against: object, **columns: str | None) -> None:
@@ -289,7 +293,8 @@ def _check_read_once(
     """
     if sum(source.path == STDIN for source in (*sources, *others)) > 1:
         raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
-    again = "write_kept" if delivery.kept else "carry" if delivery.carry else None
+    names = {"write_kept": delivery.kept, "annotate": delivery.annotated, "carry": bool(delivery.carry)}
+    again = next((name for name, is_given in names.items() if is_given), None)
     again = again if ending is None else f"nearkin {ending.command}"
     if again and any(source.path == STDIN for source in sources):
         raise ParameterError(
@@ -371,8 +376,8 @@ def _write_overlay(ended: RunResult, tool: str) -> None:
         progress.say(f"overlay: {path}")
 
 
-def _write_kept(ended: RunResult) -> tuple[KeptFile, ...]:
+def _write_again(ended: RunResult, folder: str, columns: pa.Table | None = None) -> tuple[KeptFile, ...]:
     return write_kept_corpus(
-        ended.sources, ended.result.places, ended.result.judged.outcome.keep, ended.run.begin_kept(),
-        encoding=ended.encoding, meter=ended.run.meter,
+        ended.sources, ended.result.places, ended.result.judged.outcome.keep, ended.run.begin_kept(folder),
+        encoding=ended.encoding, meter=ended.run.meter, columns=columns,
     )  # fmt: skip

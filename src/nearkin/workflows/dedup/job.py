@@ -18,9 +18,8 @@ from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup.against import judge_across, others_first
 from nearkin.workflows.dedup.candidates import BandSearch, SampleSearch, max_not_compared
 from nearkin.workflows.dedup.corpus import Corpus, survey
-from nearkin.workflows.dedup.grouping import Preference, group_texts, prefer
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import Judged, judge_groups
+from nearkin.workflows.dedup.outcome import Judged, Preference, group_texts, judge_groups, prefer
 from nearkin.workflows.dedup.plans import Plan, found_probability, look, plan_in_words, plan_search
 from nearkin.workflows.dedup.reading import read_all
 from nearkin.workflows.dedup.row_places import Places, check_problems, check_readable, locate

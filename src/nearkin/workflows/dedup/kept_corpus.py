@@ -1,46 +1,47 @@
-"""Cleaned corpus: kept files, written by one second pass over the input."""
+"""What a second pass over the input gives: kept files, the same records with results beside them, carried columns."""
 
 from __future__ import annotations
 
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast, get_args
+from typing import BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from nearkin.errors import InputError, OutputExistsError, TruncatedInputError
-from nearkin.manifests.dedup import DedupManifest, KeptFile
-from nearkin.manifests.stored import InputFile
-from nearkin.paths import on_disk
+from nearkin.errors import MissingColumnError, ParameterError, TruncatedInputError
+from nearkin.manifests.dedup import REASONS, KeptFile
 from nearkin.records import I64, Bool
 from nearkin.runs.files import published, writing
-from nearkin.runs.finished import damage_of
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
-from nearkin.runs.run import JobRun
+from nearkin.stages.documents.annotating import ANNOTATED, PREFIX, Annotations
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.formats import (
     FORMATS,
     TABLES,
-    StoredFormat,
+    has_columns,
     is_of_documents,
 )
 from nearkin.stages.documents.head import unreadable
+from nearkin.stages.documents.reader import without_columns
+from nearkin.stages.documents.rows import carried_field
 from nearkin.stages.documents.source import OpenedSource, Source
+from nearkin.stages.documents.sources import check_columns
+from nearkin.workflows.dedup.origins import FIELDS
+from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, Outcome
 from nearkin.workflows.dedup.row_places import Places
-from nearkin.workflows.reading.identity import SourceRecords, check_unchanged
-from nearkin.workflows.reading.inputs import StoredSource, file_inputs
-from nearkin.workflows.reading.kept_documents import stored_source
-from nearkin.workflows.reading.rereading import records_again
-from nearkin.workflows.resources import Resources
+from nearkin.workflows.reading.identity import changed_while_read
+from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource, file_inputs
+from nearkin.workflows.reading.memory_documents import IN_MEMORY
 
 NOT_SHOWN = Silent()
 
@@ -53,8 +54,9 @@ def write_kept_corpus(
     *,
     encoding: str,
     meter: Meter,
+    columns: pa.Table | None = None,
 ) -> tuple[KeptFile, ...]:
-    """Write the kept documents of each source into a folder named ``kept``; see `write_kept`.
+    """Write the kept documents of each source into a folder; see `write_kept`.
 
     Parameters
     ----------
@@ -66,21 +68,53 @@ def write_kept_corpus(
         The folder.
     encoding : str
     meter : Meter
+    columns : Table, optional
+        Columns that the documents get; see `annotation_columns`. Then all are written.
     """
     starts = np.searchsorted(places.source[: len(keep)], np.arange(len(sources) + 1))
 
     def kept_lines(source: int) -> Bool:
-        rows = slice(starts[source], starts[source + 1])
-        mask = np.zeros(int(places.line[rows].max(initial=0)) + 1, np.bool_)
-        mask[places.line[rows][keep[rows]]] = True
+        lines = places.line[starts[source] : starts[source + 1]]
+        if columns is not None:
+            return np.ones(int(lines.max(initial=0)) + 1, np.bool_)
+        mask = np.zeros(int(lines.max(initial=0)) + 1, np.bool_)
+        mask[lines[keep[starts[source] : starts[source + 1]]]] = True
         return mask
 
-    with meter.stage("write kept", sum(source.size_bytes for source in sources), "bytes") as progress, writing(out):
-        written = write_kept(sources, kept_lines, out, encoding=encoding, progress=progress)
+    def added(source: int) -> Annotations | None:
+        first, end = int(starts[source]), int(starts[source + 1])
+        if columns is None:
+            return None
+        return Annotations(sources[source].name, places.line[first:end], columns.slice(first, end - first))
+
+    stage = f"write {out.name}"
+    with meter.stage(stage, sum(source.size_bytes for source in sources), "bytes") as progress, writing(out):
+        written = write_kept(sources, kept_lines, out, encoding=encoding, progress=progress, added=added)
         return tuple(
             KeptFile(str(path.relative_to(out.parent)), i, path.stat().st_size, file_sha256(str(path)))
             for i, path in sorted(written.items())
         )
+
+
+def annotation_columns(outcome: Outcome, *, is_against: bool) -> pa.Table:
+    """Return the columns of ``--annotate``, a row for each document of the input.
+
+    A group is named by the row of its principal in ``documents.parquet``.
+    """
+    has_group = (outcome.principal != NO_ROW) & (not is_against)
+    principal = np.where(has_group, outcome.principal, 0)
+    sizes = np.bincount(principal[has_group], minlength=len(principal))
+    verdicts = pa.array(REASONS).take(pa.array(outcome.reason))
+    can_be_read = outcome.reason != UNREADABLE_TEXT
+    return pa.table(
+        {
+            f"{PREFIX}group": pa.array(principal.astype(np.int64), mask=~has_group),
+            f"{PREFIX}group_size": pa.array(sizes[principal], mask=~has_group),
+            f"{PREFIX}similarity": pa.array(outcome.similarity, mask=np.isnan(outcome.similarity)),
+            f"{PREFIX}keep": pa.array(outcome.keep),
+            f"{PREFIX}verdict": pc.if_else(pa.array(can_be_read), verdicts, None),
+        }
+    )
 
 
 def write_kept(
@@ -90,6 +124,7 @@ def write_kept(
     *,
     encoding: str = "utf-8",
     progress: Progress = NOT_SHOWN,
+    added: Callable[[int], Annotations | None] = lambda source: None,
 ) -> dict[int, Path]:
     """Write the kept documents of each source in one pass, and return the files by the numbers of their sources.
 
@@ -110,6 +145,8 @@ def write_kept(
     encoding : str
         Encoding with which files were read; copies have it, too.
     progress : Progress
+    added : callable
+        Takes the number of a source; returns the columns that its records get, if any.
 
     Raises
     ------
@@ -118,14 +155,19 @@ def write_kept(
     SourceError
         A source cannot be read again.
     """
-    names, files, as_json = kept_names(sources), dict[int, Path](), dict[int, Bool]()
+    more = [added(number) for number in range(len(sources))]
+    is_copied = [
+        source.format in ANNOTATED if one is not None else _is_copied(source.format)
+        for source, one in zip(sources, more, strict=True)
+    ]
+    names, files, as_json = kept_names(sources, is_copied), dict[int, Path](), dict[int, Bool]()
     for number, source in enumerate(sources):
-        mask, is_copied = kept_lines(number), _is_copied(source.format)
-        if (not mask.any() and (is_of_documents(source.format) or not is_copied)) or _is_lost(source):
+        mask = kept_lines(number)
+        if (not mask.any() and (is_of_documents(source.format) or not is_copied[number])) or _is_lost(source):
             progress.advance(source.size_bytes)
-        elif is_copied:
+        elif is_copied[number]:
             files[number] = out / names[number]
-            _copy(source, mask, files[number], encoding, progress)
+            _copy(source, mask, files[number], encoding, progress, more[number])
         else:
             as_json[number] = mask
     numbers = list(as_json)
@@ -137,9 +179,11 @@ def write_kept(
         with published(files[number]) as aside, open(aside, "wb") as file:
             for _, batch in batches:
                 kept = batch.filter(_is_kept(as_json[number], batch["line"].to_numpy()))
-                for doc_id, text in zip(kept["doc_id"].to_pylist(), kept["text"].to_pylist(), strict=True):
-                    record = {"id": doc_id, "text": text.decode()}
-                    file.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
+                columns, one = (kept[name].to_pylist() for name in ("doc_id", "text", "line")), more[number]
+                for doc_id, text, line in zip(*columns, strict=True):
+                    if text is not None:
+                        record = json.dumps({"id": doc_id, "text": text.decode()}, ensure_ascii=False) + "\n"
+                        file.write(record.encode() if one is None else one.json(record.encode(), line))
     return files
 
 
@@ -147,7 +191,7 @@ def _is_copied(file_format: str) -> bool:
     return file_format in FORMATS and FORMATS[file_format].is_copied
 
 
-def kept_names(sources: Sequence[Source]) -> list[PurePosixPath]:
+def kept_names(sources: Sequence[Source], is_copied: Sequence[bool]) -> list[PurePosixPath]:
     """Return the path of each kept file relative to the folder that all share; distinct, and none outside that folder.
 
     A collection or a run gives its name to a file in the folder itself.
@@ -155,20 +199,20 @@ def kept_names(sources: Sequence[Source]) -> list[PurePosixPath]:
     Examples
     --------
     >>> paths = ["../in/a/x.jsonl", "../in/b/x.pdf"]
-    >>> sources = [Source(path=path, name=path, format=path.rpartition(".")[2]) for path in paths]
-    >>> [str(name) for name in kept_names([sources[0], replace(sources[1], format="document")])]
+    >>> sources = [Source(path=path, name=path, format="file") for path in paths]
+    >>> [str(name) for name in kept_names(sources, [True, False])]
     ['a/x.jsonl', 'b/x.pdf.jsonl']
     """
     paths = [Path(os.path.abspath(one.path)) for one in sources if not isinstance(one, StoredSource)]
     shared = os.path.commonpath([str(path.parent) for path in paths]) if paths else "/"
     names, taken = list[PurePosixPath](), set[str]()
-    for source in sources:
+    for source, is_same in zip(sources, is_copied, strict=True):
         if isinstance(source, StoredSource):
             stem = Path(source.path.rpartition("schema=")[2]).resolve().name or source.format
             name = PurePosixPath(f"{stem}.jsonl")
         else:
             name = PurePosixPath(Path(os.path.abspath(source.path)).relative_to(shared).as_posix())
-            name = name if _is_copied(source.format) else name.with_name(f"{name.name}.jsonl")
+            name = name if is_same else name.with_name(f"{name.name}.jsonl")
         unique, n_tried = name, 1
         while str(unique).casefold() in taken:  # some file systems ignore case
             n_tried += 1
@@ -190,7 +234,14 @@ def _is_lost(source: Source) -> bool:
         return True
 
 
-def _copy(source: Source, mask: Bool, target: Path, encoding: str, progress: Progress) -> None:
+def _copy(
+    source: Source,
+    mask: Bool,
+    target: Path,
+    encoding: str,
+    progress: Progress,
+    added: Annotations | None,
+) -> None:
     encoding = check_encoding(encoding)
     if is_told_by_line(encoding):
         encoding = "utf-8"  # lines and records keep their bytes, which then pass unchanged
@@ -202,7 +253,9 @@ def _copy(source: Source, mask: Bool, target: Path, encoding: str, progress: Pro
         raise unreadable(source.name, error) from error
     with opened as raw, published(target) as aside, open(aside, "wb") as file:
         try:
-            to_copy = OpenedSource(source=source, raw=cast(BinaryIO, raw), encoding=encoding, progress=progress.advance)
+            to_copy = OpenedSource(
+                source=source, raw=cast(BinaryIO, raw), encoding=encoding, progress=progress.advance, added=added
+            )
             FORMATS[source.format].reader.copy(to_copy, partial(_is_kept, mask), file)
         except StreamFault as fault:
             n_lost = int(mask[fault.line or len(mask) :].sum())
@@ -240,81 +293,77 @@ def _documents(sources: Sequence[Source], encoding: str, progress: Progress) -> 
         first += len(one.names)
 
 
-@dataclass(frozen=True, slots=True)
-class InputAgain:
-    """Input of a finished run, found unchanged.
+IN_MEMORY_INSTEAD = (
+    "does not work for documents in memory: the rows of 'documents' of the result are in the order of your documents."
+)
+_OWN_COLUMNS = (
+    "id", "name", "row", "group", "group_row", "is_principal", "similarity_to_principal", "copy_of", "copy_of_row",
+    "keep", "reason", "n_characters", "n_units", "n_shingles", "keep_value", "source", "line", "problem", "parent",
+    "parent_row", *(field.name for field in FIELDS),
+)  # fmt: skip
 
-    Parameters
-    ----------
-    sources : sequence of Source
-        Sources in the order of the run.
-    encoding : str
-        Encoding with which the run read them.
-    records : sequence of SourceRecord
-        The sources before they were compared with the digests of the run.
+
+def carried_name(column: str) -> str:
+    """Return the name of a carried column in ``documents.parquet``, where some names are taken.
+
+    Examples
+    --------
+    >>> carried_name("language"), carried_name("source")
+    ('language', 'input_source')
     """
+    return f"input_{column}" if column in _OWN_COLUMNS else column
 
-    sources: Sequence[Source]
-    encoding: str
-    records: SourceRecords
 
-    @classmethod
-    def of(cls, directory: Path, manifest: DedupManifest, out: Path, meter: Meter) -> InputAgain:
-        """Find the input of the run in ``directory`` again, to write its cleaned corpus below ``out``.
+def check_carry(columns: Sequence[str], sources: Sequence[Source], *, encoding: str, stdin: BinaryIO | None) -> None:
+    """Refuse, before anything is read, documents in memory, and a column that no source has.
 
-        Raises
-        ------
-        SourceError
-            A file is missing or has changed; or the input was a pipe, or in the memory of a program.
-        ParameterError
-            The input holds results of a run.
-        OutputExistsError
-            A file lies in ``out``.
-        """
-        _check_outside(manifest.inputs, out)
-        with damage_of(directory):
+    Raises
+    ------
+    ParameterError, SourceError
+    """
+    files = [one for one in sources if not isinstance(one, StoredSource) and has_columns(one.format)]
+    if any(one.format == IN_MEMORY for one in sources):
+        raise ParameterError(IN_MEMORY_INSTEAD, parameter="carry")
+    if not files:
+        which = without_columns(sources[0].name, sources[0].format)
+        raise ParameterError(f"needs an input with columns; {which}", parameter="carry")
+    if len({*map(carried_name, columns)}) < len(columns):
+        raise ParameterError.of("carry", "columns with different names", ", ".join(columns))
+    for column in columns:
+        n_missing = 0
+        for source in files:
             try:
-                records = records_again(
-                    manifest.inputs, manifest.encoding, manifest.reading, stored=stored_source,
-                    threads=Resources().n_threads, progress=meter.progress,
-                )  # fmt: skip
-            except InputError as error:
-                error.args = (f"the input of {directory} cannot be read again. {error}",)
-                error.parameter = "write_kept"
-                raise
-        sources = [record.source for record in records]
-        if manifest.reading is not None:  # copied as by the run, to which damage may have been an error
-            takes_damaged = manifest.reading.on_error == "skip"
-            sources = [replace(source, takes_damaged=takes_damaged) for source in sources]
-        return cls(sources, manifest.encoding or "utf-8", records)
-
-    def write_kept(self, run: JobRun, places: Places, keep: Bool) -> tuple[KeptFile, ...]:
-        """Write the cleaned corpus into the work of ``run``; the sources of ``places`` are numbers in `sources`.
-
-        Raises
-        ------
-        OutputError
-            A file cannot be written.
-        SourceError
-            A source cannot be read, or changed meanwhile.
-        """
-        written = write_kept_corpus(
-            self.sources,
-            places,
-            keep,
-            run.begin_kept(),
-            encoding=self.encoding,
-            meter=run.meter,
-        )
-        check_unchanged(self.records)
-        return written
+                check_columns([source], {"carry": column}, encoding=encoding, stdin=stdin)
+            except MissingColumnError:
+                n_missing += 1
+                if n_missing == len(files):
+                    raise
 
 
-def _check_outside(files: Sequence[InputFile], out: Path) -> None:
-    """Refuse a directory for results in which a file of the input lies, and could be replaced."""
-    place = out.resolve()
-    for one in files:
-        if one.format not in get_args(StoredFormat) and Path(on_disk(one.path)).resolve().is_relative_to(place):
-            raise OutputExistsError(
-                f"The input {one.path} lies in {out}, which is --out: it could be replaced. Choose another --out."
-            )
+def carried_columns(
+    columns: Sequence[str], inputs: Sequence[Input], n_documents: int, meter: Meter
+) -> Mapping[str, pa.Array]:
+    """Return the values of each document, in reading order, by the names in ``documents.parquet``.
+
+    A column is int64 if all of its values are integers, otherwise text; null if the document or its file has none.
+    """
+    with meter.stage("carry", sum(one.size_bytes for one in inputs), "bytes") as progress:
+        parts = [values for one in inputs for values in _values(columns, one, progress)]
+    if sum(len(values[0]) for values in parts) != n_documents:
+        raise changed_while_read("The input")
+    return {carried_name(name): _joined([values[i] for values in parts]) for i, name in enumerate(columns)}
+
+
+def _values(columns: Sequence[str], one: Input, progress: Progress) -> Iterator[list[pa.Array]]:
+    """Yield the values of all columns, some documents at a time; nulls where the input has no columns."""
+    if isinstance(one, FileInput) and has_columns(one.source.format):
+        one = replace(one, keep_column=None, carry=columns)
+    for batch, _ in one.batches(progress):
+        names = [carried_field(i) for i in range(len(columns))]
+        yield [batch[name] if name in batch.schema.names else pa.nulls(batch.num_rows) for name in names]
+
+
+def _joined(parts: Sequence[pa.Array]) -> pa.Array:
+    types = {part.type for part in parts if part.null_count < len(part)}
+    kind = pa.int64() if types == {pa.int64()} else pa.large_string()
+    return pa.chunked_array([part.cast(kind) for part in parts], kind).combine_chunks()

@@ -6,39 +6,45 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin._version import __version__
-from nearkin.errors import ParameterError, RunError
+from nearkin.errors import InputError, OutputExistsError, ParameterError, RunError
 from nearkin.formats import parquet
-from nearkin.manifests.dedup import REASONS, DedupManifest
+from nearkin.manifests.dedup import REASONS, DedupManifest, KeptFile
 from nearkin.manifests.stored import InputFile
+from nearkin.paths import on_disk
 from nearkin.planning.search import missed
 from nearkin.records import Bool, Matches
 from nearkin.runs.finished import damage_of, damage_of_options, damaged_run, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.stages.documents.faults import reason_of
+from nearkin.stages.documents.formats import StoredFormat
+from nearkin.stages.documents.source import Source
 from nearkin.stages.grouping import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
-from nearkin.workflows.dedup.grouping import group_again, prefer
-from nearkin.workflows.dedup.kept_corpus import InputAgain
+from nearkin.workflows.dedup.kept_corpus import write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.origins import Origins
-from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, judge_groups
-from nearkin.workflows.dedup.overlays import write_overlay_of_run
+from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, group_again, judge_groups, prefer
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.reporting import other_page, render_page
 from nearkin.workflows.dedup.row_places import Parents, Places
 from nearkin.workflows.dedup.searching import Sizes
-from nearkin.workflows.dedup.tables import write_exceptions_of, write_tables
+from nearkin.workflows.dedup.tables import write_exceptions_of, write_overlay_of_run, write_tables
 from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
+from nearkin.workflows.reading.identity import SourceRecords, check_unchanged
 from nearkin.workflows.reading.inputs import places_of_files
+from nearkin.workflows.reading.kept_documents import stored_source
+from nearkin.workflows.reading.rereading import records_again
+from nearkin.workflows.resources import Resources
 
 COMMAND = "regroup"
 _ADVICE = "Run nearkin dedup again."
@@ -350,6 +356,86 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
         memory=None,
         report_problem=None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class InputAgain:
+    """Input of a finished run, found unchanged.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        Sources in the order of the run.
+    encoding : str
+        Encoding with which the run read them.
+    records : sequence of SourceRecord
+        The sources before they were compared with the digests of the run.
+    """
+
+    sources: Sequence[Source]
+    encoding: str
+    records: SourceRecords
+
+    @classmethod
+    def of(cls, directory: Path, manifest: DedupManifest, out: Path, meter: Meter) -> InputAgain:
+        """Find the input of the run in ``directory`` again, to write its cleaned corpus below ``out``.
+
+        Raises
+        ------
+        SourceError
+            A file is missing or has changed; or the input was a pipe, or in the memory of a program.
+        ParameterError
+            The input holds results of a run.
+        OutputExistsError
+            A file lies in ``out``.
+        """
+        _check_outside(manifest.inputs, out)
+        with damage_of(directory):
+            try:
+                records = records_again(
+                    manifest.inputs, manifest.encoding, manifest.reading, stored=stored_source,
+                    threads=Resources().n_threads, progress=meter.progress,
+                )  # fmt: skip
+            except InputError as error:
+                error.args = (f"the input of {directory} cannot be read again. {error}",)
+                error.parameter = "write_kept"
+                raise
+        sources = [record.source for record in records]
+        if manifest.reading is not None:  # copied as by the run, to which damage may have been an error
+            takes_damaged = manifest.reading.on_error == "skip"
+            sources = [replace(source, takes_damaged=takes_damaged) for source in sources]
+        return cls(sources, manifest.encoding or "utf-8", records)
+
+    def write_kept(self, run: JobRun, places: Places, keep: Bool) -> tuple[KeptFile, ...]:
+        """Write the cleaned corpus into the work of ``run``; the sources of ``places`` are numbers in `sources`.
+
+        Raises
+        ------
+        OutputError
+            A file cannot be written.
+        SourceError
+            A source cannot be read, or changed meanwhile.
+        """
+        written = write_kept_corpus(
+            self.sources,
+            places,
+            keep,
+            run.begin_kept(),
+            encoding=self.encoding,
+            meter=run.meter,
+        )
+        check_unchanged(self.records)
+        return written
+
+
+def _check_outside(files: Sequence[InputFile], out: Path) -> None:
+    """Refuse a directory for results in which a file of the input lies, and could be replaced."""
+    place = out.resolve()
+    for one in files:
+        if one.format not in get_args(StoredFormat) and Path(on_disk(one.path)).resolve().is_relative_to(place):
+            raise OutputExistsError(
+                f"The input {one.path} lies in {out}, which is --out: it could be replaced. Choose another --out."
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,10 +35,9 @@ from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.grouping import group
 from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus
-from nearkin.workflows.dedup.grouping import prefer
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, GroupTable, Judged, Outcome
+from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, GroupTable, Judged, Outcome, prefer
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow

@@ -30,8 +30,7 @@ from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.families.reporting import PageKin, render_page
 from nearkin.workflows.families.tables import Kin, write_families
-from nearkin.workflows.reading.collection_exceptions import listed_exception
-from nearkin.workflows.reading.exceptions import ExceptionRow, write_exceptions_in
+from nearkin.workflows.reading.exceptions import ExceptionRow, listed_exception, write_exceptions_in
 from nearkin.workflows.reading.identity import SourceRecord
 from nearkin.workflows.reading.kept_documents import source_of_collection
 from nearkin.workflows.reading.request import ReadingRequest

@@ -47,8 +47,13 @@ from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import Planned, plan_search
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
 from nearkin.workflows.pairing.verifying import FoundPairs
-from nearkin.workflows.reading.collection_exceptions import all_exceptions
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
+from nearkin.workflows.reading.exceptions import (
+    EXCEPTIONS_FILE,
+    all_exceptions,
+    lines_with_digests,
+    named_as_in,
+    write_exceptions,
+)
 from nearkin.workflows.reading.identity import check_unchanged, fingerprint_of
 from nearkin.workflows.reading.rereading import not_read_files
 from nearkin.workflows.reading.texts import Texts, damaged_files
@@ -141,7 +146,7 @@ def pair_files(
                 line
                 for name, side, read in zip(SIDES, sides, (prepared.left, prepared.right), strict=True)
                 for line in lines_with_digests(
-                    named_as_in(read.documents, all_exceptions(side), side.places),
+                    named_as_in(read.documents, all_exceptions(side.sources, side.exceptions), side.places),
                     side.places,
                     side.sources,
                     resources,

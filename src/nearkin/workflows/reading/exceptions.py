@@ -22,11 +22,14 @@ from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.members import NO_TEXT
 from nearkin.stages.documents.preparing import ONLY_IGNORED, ONLY_NUMBERS, ORIGIN, PARENT
 from nearkin.stages.documents.sources import Source
+from nearkin.workflows.reading.inputs import StoredSource
 
 if TYPE_CHECKING:
+    from nearkin.collection.listing.exceptions import StoredException
     from nearkin.manifests.stored import InputFile
     from nearkin.runs.progress import Meter
     from nearkin.workflows.resources import Resources
+
 
 EXCEPTIONS_FILE = "exceptions.csv"
 _HEADER = (
@@ -302,3 +305,55 @@ def write_exceptions(path: Path, lines: Iterable[Sequence[object]]) -> None:
         writer = SheetWriter(file)
         writer.write(_HEADER)
         writer.write_all(lines)
+
+
+def all_exceptions(sources: Sequence[Source], known: Sequence[ExceptionRow]) -> list[ExceptionRow]:
+    """Return the exceptions of the documents that were read, then those of `exceptions_of_collections`."""
+    return [*known, *exceptions_of_collections(sources, known)]
+
+
+def exceptions_of_collections(sources: Sequence[Source], known: Sequence[ExceptionRow]) -> list[ExceptionRow]:
+    """Return the exceptions of the collections among some sources that no document of these sources shows.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    known : sequence of ExceptionRow
+        Exceptions of the documents that were read.
+    """
+    found = list[ExceptionRow]()
+    for number, source in enumerate(sources):
+        if isinstance(source, StoredSource) and source.format == "collection":
+            listed = {one.given_id for one in known if one.source == number}
+            found += [listed_exception(one, number) for one in _without_document(source) if one.doc_id not in listed]
+    return found
+
+
+def _without_document(source: StoredSource) -> Sequence[StoredException]:
+    # their libraries belong to an extra, which only collections need
+    from nearkin.collection.listing.exceptions import exceptions_without_document
+    from nearkin.workflows.reading.collection_documents import CollectionDocuments
+
+    documents = source.documents
+    if not isinstance(documents, CollectionDocuments):
+        return ()
+    with documents.opened() as store, store.reading() as connection:
+        return exceptions_without_document(connection)
+
+
+def listed_exception(one: StoredException, source: int) -> ExceptionRow:
+    """Return a stored exception as it is listed in ``exceptions.csv``, without a place."""
+    return ExceptionRow(
+        doc_id=one.doc_id,
+        given_id=one.doc_id,
+        parent=one.parent,
+        exception=one.exception,
+        is_partial=one.is_partial,
+        sentence=one.sentence,
+        kind=one.kind,
+        sha256=one.sha256,
+        size_bytes=one.size_bytes,
+        source=source,
+        line=None,
+        is_extracted=one.extractor is not None,
+    )

@@ -19,8 +19,13 @@ from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
-from nearkin.workflows.reading.collection_exceptions import all_exceptions
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, lines_with_digests, named_as_in, write_exceptions
+from nearkin.workflows.reading.exceptions import (
+    EXCEPTIONS_FILE,
+    all_exceptions,
+    lines_with_digests,
+    named_as_in,
+    write_exceptions,
+)
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
 from nearkin.workflows.reading.on_spark.tasks import standard_input_of_this_machine
 from nearkin.workflows.reading.request import ReadingRequest
@@ -120,7 +125,7 @@ def exceptions_beside(out: Path) -> Path:
 
 def _write_exceptions(texts: Texts, documents: pa.Table, path: Path, resources: Resources, meter: Meter) -> None:
     """Write the exceptions, if there are any, or if an earlier list would be taken for that of these signatures."""
-    found = named_as_in(documents, all_exceptions(texts), texts.places)
+    found = named_as_in(documents, all_exceptions(texts.sources, texts.exceptions), texts.places)
     lines = lines_with_digests(found, texts.places, texts.sources, resources, meter)
     if lines or path.exists():
         write_exceptions(path, lines)

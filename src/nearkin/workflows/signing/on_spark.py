@@ -26,19 +26,21 @@ from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
-from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, passed_on, read_by_tasks, take_exceptions
+from nearkin.workflows.reading.identity import by_path, records_of, with_digests
 from nearkin.workflows.reading.on_spark.tasks import (
-    TaskAttempt,
-    attempt_blocks,
-    attempts_among,
+    Notes,
+    exception_blocks,
+    passed_on,
+    read_by_tasks,
     reading_texts,
-    refuse_other_attempts,
     split,
+    take_exceptions,
     task_blocks,
     task_input,
 )
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import (
     DOCUMENTS,
     SignedBatch,
@@ -85,7 +87,9 @@ def sign_on(
     ParameterError
         A source is a pipe.
     """
-    tasks = task_blocks(texts.sources, reading.encoding)
+    records = records_of(texts.sources, reading.encoding)
+    known = by_path(with_digests(records, Resources(), meter, with_texts=False))
+    tasks = task_blocks(texts.sources, reading.encoding, known)
     with _work_beside(out) as work, stages_on(cluster, work, meter) as stages:
         if options.method == "weighted-topsig" and statistics is None:
             statistics = count_all(
@@ -143,7 +147,6 @@ def count_all(
             .shuffled(n_ranges, AddCountsTask(options.counts_fingerprint))
         ),
         progress,
-        lambda blocks, driver: refuse_other_attempts(blocks, tasks, driver),
     )
     hashes, occurrences, documents = FEATURES.joined(found)
     order = np.argsort(hashes)
@@ -165,15 +168,11 @@ class CountFeaturesTask:
         """See `Task`."""
         notes = Notes()
         features, normalise = self.options.features, self.options.normalise
-        given = task_input(blocks)
-        with reading_texts(given, self.rules, notes) as texts:
+        with reading_texts(task_input(blocks), self.rules) as texts:
             found, _ = count_all_texts(texts, features, normalise, threads=1, meter=Meter(notes))
         yield from FEATURES.scattered(self._range(found.hashes), found.hashes, found.occurrences, found.documents)
         yield from COUNTED.packed(0, np.array([found.n_documents]))
         yield from notes.blocks(target, target=0)
-        if (attempt := TaskAttempt.of(target, given, notes)) is not None:
-            for each in range(self.n_ranges):
-                yield from attempt_blocks([attempt], each)
 
     def _range(self, hashes: U64) -> Column:
         return (hashes >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)
@@ -196,7 +195,6 @@ class AddCountsTask:
         yield from FEATURES.packed(target, added.hashes, added.occurrences, added.documents)
         yield from (block for block in blocks if block.stream == COUNTED.stream)
         yield from passed_on(blocks)
-        yield from attempt_blocks(attempts_among(blocks), target)
 
 
 SIGNED = Layout("signed", (("n_documents", "<i8"), ("id_kind", "|u1"), ("attempt", "<u8")))
@@ -276,7 +274,7 @@ class SignInputTask:
         """See `Task`."""
         notes = Notes()
         method = self.options.signer(None if self.statistics is None else _loaded(self.statistics))
-        with reading_texts(task_input(blocks), self.rules, notes) as texts:
+        with reading_texts(task_input(blocks), self.rules) as texts:
             batches = signed_batches(texts, self.options, method, threads=1, progress=notes)
             attempt = secrets.randbits(64)
             n_documents = self.part(target, attempt).write(batches)

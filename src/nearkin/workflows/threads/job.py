@@ -24,8 +24,7 @@ from nearkin.stages.documents.mail.inclusive import REASONS
 from nearkin.stages.documents.mail.threads import LINK_SOURCES
 from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.dedup.reporting import first_exceptions
-from nearkin.workflows.reading.collection_exceptions import exceptions_of_collections
-from nearkin.workflows.reading.exceptions import named_as_in, write_exceptions_in
+from nearkin.workflows.reading.exceptions import exceptions_of_collections, named_as_in, write_exceptions_in
 from nearkin.workflows.reading.identity import check_unchanged, records_of, with_digests
 from nearkin.workflows.reading.inputs import file_inputs
 from nearkin.workflows.reading.request import ReadingRequest

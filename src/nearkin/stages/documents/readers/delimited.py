@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import IO
 
@@ -95,19 +96,22 @@ class DelimitedReader(StreamReader):
         if layout is None and is_blank:
             raise SourceError(f"{source.name} has no header: all lines are blank.")
 
-    def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
+    def copy_stream(self, opened: OpenedSource, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Copy the header and the kept records."""
+        source, added = opened.source, opened.added
         scanner = self.scanner(source.delimiter or self.delimiter(head_of_stream(stream), source.text, source.id))
+        edit = None if added is None else partial(added.delimited, delimiter=scanner.delimiter)
         is_first = True
         for block in read_runs(stream, scanner, _COPIED_BYTES, source.max_document_bytes):
             runs = [run for run in block if len(run)]
             if runs and is_first:
-                header = runs[0]
-                sink.write(stream.as_it_was(header.data[: int(header.ends[0])]))
+                header = runs[0].data[: int(runs[0].ends[0])]
+                sink.write(stream.as_it_was(header if edit is None else edit(header, None)))
                 _, runs = _split_header(runs, scanner, source.name)
                 is_first = False
             for run in runs:
-                write_kept_parts(memoryview(run.data), run.starts, run.ends, is_kept(run.lines), stream, sink)
+                data, lines = memoryview(run.data), run.lines
+                write_kept_parts(data, run.starts, run.ends, lines, is_kept(lines), stream, sink, edit)
 
 
 class Csv(DelimitedReader):

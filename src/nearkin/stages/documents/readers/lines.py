@@ -21,7 +21,7 @@ from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.reader import RowMask, StreamReader
 from nearkin.stages.documents.rows import IdType, RowPiece, integers_or_strings, named, one_batch, problem_piece
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
-from nearkin.stages.documents.source import OpenedSource, Source
+from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 
 _LONGEST_ID = 512
@@ -33,16 +33,17 @@ _NO_TAB = "damaged: the line has no tab between an id and a text"
 class LineReader(StreamReader):
     """Reader of a format whose lines are records, which are copied byte for byte."""
 
-    def copy_stream(self, source: Source, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
+    def copy_stream(self, opened: OpenedSource, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Copy kept lines, adjacent ones in one call."""
-        for block in read_blocks(stream, _COPIED_BYTES, source.max_document_bytes):
+        edit = None if opened.added is None else opened.added.json
+        for block in read_blocks(stream, _COPIED_BYTES, opened.source.max_document_bytes):
             if block.problem is None:
                 ends = block.newlines + 1
                 if not len(ends) or ends[-1] != len(block.data):
                     ends = np.append(ends, len(block.data))
                 starts = np.concatenate([[0], ends[:-1]])
                 lines = np.arange(block.first_line, block.first_line + len(ends))
-                write_kept_parts(block.data, starts, ends, is_kept(lines), stream, sink)
+                write_kept_parts(block.data, starts, ends, lines, is_kept(lines), stream, sink, edit)
 
 
 class Lines(LineReader):
@@ -260,10 +261,26 @@ def _part(block: LineBlock, first: int, stop: int, starts: I64) -> LineBlock:
     return LineBlock(block.data[start:end], within, block.first_line + first)
 
 
+Edit = Callable[[bytes, int], bytes]
+"""Returns a copied record, of which the line is given, with more in it."""
+
+
 def write_kept_parts(
-    data: memoryview, starts: I64, ends: I64, is_kept: Bool, stream: ByteStream, sink: IO[bytes]
+    data: memoryview,
+    starts: I64,
+    ends: I64,
+    lines: I64,
+    is_kept: Bool,
+    stream: ByteStream,
+    sink: IO[bytes],
+    edit: Edit | None = None,
 ) -> None:
     """Write the kept parts of ``data`` in their original encoding."""
+    if edit is not None:
+        for index in np.flatnonzero(is_kept).tolist():
+            record = bytes(data[starts[index] : ends[index]])
+            sink.write(stream.as_it_was(edit(record, int(lines[index]))))
+        return
     edges = np.flatnonzero(np.diff(np.concatenate([[False], is_kept, [False]])))
     for first, stop in edges.reshape(-1, 2):
         if int(ends[stop - 1] - starts[first]) == int((ends[first:stop] - starts[first:stop]).sum()):

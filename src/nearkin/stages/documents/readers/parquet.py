@@ -22,6 +22,8 @@ from nearkin.stages.documents.streams import Progress
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
+    from nearkin.stages.documents.annotating import Annotations
+
 _MAGIC = b"PAR1"
 _MAX_ROWS = 1 << 16
 _COPIED_BYTES = 8 << 20
@@ -40,7 +42,7 @@ class Parquet(TableReader):
     def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
         """Copy kept rows with all columns; see `Reader`."""
         with ParquetTable.opened(opened.raw, opened.source.name) as table:
-            table.copy_rows(is_kept, file)
+            table.copy_rows(is_kept, file, opened.added)
         opened.progress(opened.source.size_bytes)
 
 
@@ -103,7 +105,7 @@ class ParquetTable:
             n_told += n_bytes
         progress(self._size_bytes - n_told)
 
-    def copy_rows(self, is_kept: RowMask, file: IO[bytes]) -> None:
+    def copy_rows(self, is_kept: RowMask, file: IO[bytes], added: Annotations | None) -> None:
         """Write the kept rows with all columns, about one row group at a time.
 
         Raises
@@ -113,10 +115,11 @@ class ParquetTable:
         """
         fault: StreamFault | None = None
         try:
-            with table_writer(file, self.schema) as writer:
+            schema = self.schema if added is None else added.schema(self.schema)
+            with table_writer(file, schema) as writer:
                 try:
-                    for rows in _kept_rows(self.parquet, is_kept):
-                        writer.write_table(pa.Table.from_batches(rows, self.schema))
+                    for rows in _kept_rows(self.parquet, is_kept, added):
+                        writer.write_table(pa.Table.from_batches(rows, schema))
                 except StreamFault as broken:
                     fault = broken
         except pa.ArrowException as error:
@@ -156,7 +159,7 @@ def _text_bytes(group: pq.RowGroupMetaData, text: str) -> int:
     )
 
 
-def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask) -> Iterator[list[pa.RecordBatch]]:
+def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask, added: Annotations | None) -> Iterator[list[pa.RecordBatch]]:
     """Yield kept rows in portions: the rest of a row group, or less if it is large."""
     row = 1
     for index in range(parquet.metadata.num_row_groups):
@@ -167,7 +170,8 @@ def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask) -> Iterator[list[pa.Re
         fault: StreamFault | None = None
         try:
             for batch in _batches(parquet, n_rows, index, row):
-                kept = _filtered(batch, is_kept(np.arange(row, row + len(batch))))
+                every = batch if added is None else added.table(batch, row)
+                kept = _filtered(every, is_kept(np.arange(row, row + len(batch))))
                 row += len(batch)
                 if len(kept):
                     waiting.append(kept)

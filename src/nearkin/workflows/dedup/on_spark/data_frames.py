@@ -19,8 +19,6 @@ from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.candidates import within_what_there_is
 from nearkin.workflows.dedup.corpus import repeated_among
-from nearkin.workflows.dedup.on_spark.frames import FrameColumns, read_frame
-from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
 from nearkin.workflows.dedup.on_spark.matching import match_texts
 from nearkin.workflows.dedup.on_spark.names import (
@@ -28,9 +26,11 @@ from nearkin.workflows.dedup.on_spark.names import (
     ID,
     PAIR_COLUMNS,
     AnnotateRowsTask,
+    FrameColumns,
     ListPairsTask,
     SendIdsTask,
     asked,
+    read_frame,
 )
 from nearkin.workflows.dedup.on_spark.partitions import (
     COPIES,
@@ -46,6 +46,7 @@ from nearkin.workflows.dedup.on_spark.partitions import (
     each_partition,
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
+from nearkin.workflows.dedup.on_spark.verifying import group_all
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import EXACT_COPY, NEAR_DUPLICATE, NO_ROW, TOO_SHORT, UNIQUE
 from nearkin.workflows.dedup.plans import Plan

@@ -7,8 +7,7 @@ import math
 from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNeeds, CorpusForecast, Shuffle
 from nearkin.planning.search import BandPlan
 from nearkin.stages.search.prefixes import COUNT_BITS
-from nearkin.workflows.dedup.on_spark.entries import EntryMeetings
-from nearkin.workflows.dedup.on_spark.keying import n_bins_for
+from nearkin.workflows.dedup.on_spark.keying import EntryMeetings, n_bins_for
 from nearkin.workflows.dedup.on_spark.partitions import (
     ASKS,
     COPIES,

@@ -26,9 +26,7 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.grouping import count_bridges
 from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus, facts_of, repeated_among
-from nearkin.workflows.dedup.grouping import GroupedTexts, prefer
 from nearkin.workflows.dedup.job import Result, tell_of_long_documents
-from nearkin.workflows.dedup.on_spark.grouping import group_all
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
 from nearkin.workflows.dedup.on_spark.matching import ClusterMatches, match_texts
 from nearkin.workflows.dedup.on_spark.partitions import (
@@ -43,16 +41,16 @@ from nearkin.workflows.dedup.on_spark.partitions import (
     Partitions,
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
+from nearkin.workflows.dedup.on_spark.verifying import group_all
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.outcome import Judged, judge_groups
+from nearkin.workflows.dedup.outcome import GroupedTexts, Judged, judge_groups, prefer
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.dedup.row_places import check_problems, check_readable, locate
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.verifying import VerifiedMatches
 from nearkin.workflows.reading.identity import RecordsByPath
 from nearkin.workflows.reading.inputs import Input, LooseFilesInput, places_in
-from nearkin.workflows.reading.on_spark.notes import Notes, read_by_tasks
-from nearkin.workflows.reading.on_spark.tasks import Files, TaskInput, split
+from nearkin.workflows.reading.on_spark.tasks import Files, Notes, TaskInput, read_by_tasks, split
 from nearkin.workflows.resources import Resources
 
 
@@ -226,8 +224,8 @@ class ReadInputTask:
         """See `Task`."""
         first_source, given = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
         notes = Notes()
-        with contextlib.ExitStack() as stack, given.reading(notes) as one:
-            self.spool.keep_only_from(target, given.versions(notes))
+        with contextlib.ExitStack() as stack, given.reading() as one:
+            self.spool.keep_only_from(target, given.versions())
             # batches of files of one document are of the right bytes; others only if the whole file was
             is_checked = isinstance(one, LooseFilesInput) or self.spool.mark(target).exists()
             spool = self.spool

@@ -21,21 +21,19 @@ from nearkin.stages.search.exhaustive import LeadKeys, bits_of
 from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, Linking, sort_entries
 from nearkin.stages.search.prefixes import Occurrences
 from nearkin.workflows.dedup.candidates import BandKeys, SampleKeys
-from nearkin.workflows.dedup.on_spark.entries import (
+from nearkin.workflows.dedup.on_spark.keying import (
     EntryMeetings,
     PartitionEntries,
-    pairs_in_partition,
-    skewed_place,
-    texts_of_entries,
-)
-from nearkin.workflows.dedup.on_spark.keying import (
     SendBandKeysTask,
     SendPrefixesTask,
     counts_place,
     leading,
     n_bins_for,
     n_leading,
+    pairs_in_partition,
     sets_at,
+    skewed_place,
+    texts_of_entries,
 )
 from nearkin.workflows.dedup.on_spark.partitions import (
     CANDIDATES,

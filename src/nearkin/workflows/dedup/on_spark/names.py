@@ -1,24 +1,34 @@
-"""Ids of documents of other partitions: asked for by row, and sent."""
+"""Data frames of a run, and ids of documents of other partitions: asked for by row, and sent."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.manifests.dedup import REASONS
 from nearkin.records import U8, U32, Bool, Matches
-from nearkin.runs.spool import Chunk
+from nearkin.runs.arrays import mapped_batch, save_batch
+from nearkin.runs.spool import Chunk, Spool
+from nearkin.stages.documents.tables import read_table
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import facts_of
-from nearkin.workflows.dedup.on_spark.frames import NAME, rows_of_chunk
-from nearkin.workflows.dedup.on_spark.partitions import ASKS, ROW_PAIRS, VERDICTS, Partitions
+from nearkin.workflows.dedup.on_spark.partitions import ASKS, CHUNKS, ROW_PAIRS, VERDICTS, Partitions
+from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT
+from nearkin.workflows.dedup.reading import prepare_to_choose
+from nearkin.workflows.reading.on_spark.partitions import attempt, check_have_ids, read_partitions
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 
 _NAMES = "names"
 _ROWS_A_BLOCK = 100_000
@@ -199,3 +209,50 @@ class ListPairsTask:
             *map(pa.array, measured(matches)),
         ]
         yield pa.RecordBatch.from_arrays(columns, [name for name, _ in PAIR_COLUMNS])
+
+
+NAME = "table"
+"""Prefix of documents without an id: ``table:1``, ``table:2``, … in the order of the partitions."""
+
+_CHUNKS_AN_ATTEMPT = 1 << 20
+_ATTEMPTS = (1 << 32) // _CHUNKS_AN_ATTEMPT
+
+
+@dataclass(frozen=True, slots=True)
+class FrameColumns:
+    """Columns that are read."""
+
+    text: str
+    doc_id: str | None
+    keep: str | None
+
+
+def read_frame(frame: DataFrame, columns: FrameColumns, spool: Spool, rows: Path, options: DedupOptions) -> Blocks:
+    """Read the documents of a data frame into the spool, and whole rows into ``rows``; the stream is `CHUNKS`."""
+    return read_partitions(frame, _reading(columns, spool, rows, options))
+
+
+def rows_of_chunk(folder: Path, chunk: Chunk) -> pa.RecordBatch:
+    """Return the rows of a data frame that a chunk holds, with all their columns."""
+    return mapped_batch(folder / chunk.path.name)
+
+
+def _reading(
+    columns: FrameColumns, spool: Spool, rows: Path, options: DedupOptions
+) -> Callable[[int, Iterator[pa.RecordBatch]], Iterator[Block]]:
+    def read(part: int, batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
+        number = attempt() % _ATTEMPTS * _CHUNKS_AN_ATTEMPT
+        for whole in batches:
+            check_have_ids(whole, columns.doc_id)
+            at = 0
+            for piece in read_table(
+                whole, text=columns.text, doc_id=columns.doc_id, keep_column=columns.keep, is_whole=False
+            ):
+                spool.write(part, number, prepare_to_choose(piece, options, source_name=NAME))
+                save_batch(rows / spool.place(part, number).name, whole.slice(at, piece.num_rows), compression="lz4")
+                n_bytes = spool.place(part, number).stat().st_size
+                told = [np.array([value]) for value in (part, number, piece.num_rows, n_bytes)]
+                yield from CHUNKS.packed(0, *told)
+                at, number = at + piece.num_rows, number + 1
+
+    return read

@@ -19,7 +19,7 @@ from nearkin.kernels.mixing import GOLDEN
 from nearkin.records import I64, U8, U32, U64
 from nearkin.stages.search.linking import FOLLOWS, Linking, SkewedRuns, sorted_distinct
 from nearkin.workflows.dedup.corpus import MINE, THEIRS
-from nearkin.workflows.dedup.on_spark.entries import EntryMeetings, load_skewed, pairs_in_partition, texts_of_entries
+from nearkin.workflows.dedup.on_spark.keying import EntryMeetings, load_skewed, pairs_in_partition, texts_of_entries
 from nearkin.workflows.dedup.on_spark.partitions import (
     HOT,
     HOT_RESTS,

@@ -32,8 +32,15 @@ from nearkin.workflows.pairing.collecting import (
 from nearkin.workflows.pairing.on_spark.vector_files import READ
 from nearkin.workflows.pairing.vectors import GrowingVectors, ToWeigh, Weighing
 from nearkin.workflows.reading.identity import RecordsByPath, records_of
-from nearkin.workflows.reading.on_spark.notes import Notes, exception_blocks, read_by_tasks, take_exceptions
-from nearkin.workflows.reading.on_spark.tasks import reading_texts, task_blocks, task_input
+from nearkin.workflows.reading.on_spark.tasks import (
+    Notes,
+    exception_blocks,
+    read_by_tasks,
+    reading_texts,
+    take_exceptions,
+    task_blocks,
+    task_input,
+)
 from nearkin.workflows.reading.on_spark.tasks import split as split_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
@@ -158,7 +165,7 @@ class CountInputTask:
         notes = Notes()
         with (
             published_together(self.files.folder, str(target)) as aside,
-            reading_texts(task_input(blocks), self.rules, notes) as texts,
+            reading_texts(task_input(blocks), self.rules) as texts,
         ):
             found = count_part(PartFiles(aside), target, texts, self.split, notes)
         yield from notes.blocks(target, target=target)

@@ -1,46 +1,49 @@
-"""Inputs of tasks, and inputs that only this machine can read."""
+"""Inputs of tasks, and what tasks say: messages and exceptions, which the driver takes in order.
+
+The driver digests every file before a task reads it. A worker whose file has other times compares the bytes.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import pickle
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib import metadata
-from typing import cast
+from itertools import accumulate
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import ParameterError, SourceError
-from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.records import I64
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
-from nearkin.workflows.reading.identity import RecordsByPath, SourceRecord
+from nearkin.wording import restored
+from nearkin.workflows.reading.exceptions import ExceptionRow
+from nearkin.workflows.reading.identity import RecordsByPath
 from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput, StoredSource, file_inputs
-from nearkin.workflows.reading.on_spark.notes import (
-    DriverFiles,
-    FileChecksum,
-    Notes,
-    Seen,
-    WatchedFiles,
-    other_file,
-    visible_difference,
-)
 from nearkin.workflows.reading.texts import Texts
 
+if TYPE_CHECKING:
+    from nearkin.engines.spark.blocks import Blocks
+    from nearkin.engines.spark.stages import Stages
+
 _FILES_A_TASK = 2048
-NOT_KNOWN: RecordsByPath = {}
+_NOTES, _EXCEPTIONS = "notes", "exceptions"
+_ROWS_A_BLOCK = 500
+_LIBRARIES = ("xberg", "pypdfium2", "pypdf", "charset-normalizer", "libpff-python")
+Files = FileInput | LooseFilesInput
 
 
 def check_can_be_shared(sources: Sequence[Source]) -> None:
@@ -82,7 +85,7 @@ def split(inputs: Sequence[Input]) -> list[Input]:
     return parts
 
 
-def task_blocks(sources: Sequence[Source], encoding: str, known: RecordsByPath = NOT_KNOWN) -> list[Block]:
+def task_blocks(sources: Sequence[Source], encoding: str, records: RecordsByPath) -> list[Block]:
     """Return the inputs of all tasks in reading order: one file of many documents, or some thousand files of one.
 
     Raises
@@ -91,8 +94,8 @@ def task_blocks(sources: Sequence[Source], encoding: str, known: RecordsByPath =
         See `check_can_be_shared`.
     """
     check_can_be_shared(sources)
-    inputs = split(file_inputs(sources, encoding=encoding))
-    return [Block("input", i, pickle.dumps(TaskInput.of(cast("Files", one), known))) for i, one in enumerate(inputs)]
+    inputs = [TaskInput.of(cast("Files", one), records) for one in split(file_inputs(sources, encoding=encoding))]
+    return [Block("input", i, pickle.dumps(one)) for i, one in enumerate(inputs)]
 
 
 def task_input(blocks: Sequence[Block]) -> TaskInput:
@@ -102,20 +105,49 @@ def task_input(blocks: Sequence[Block]) -> TaskInput:
 
 
 @contextlib.contextmanager
-def reading_texts(given: TaskInput, rules: ReadingRules, notes: Notes) -> Iterator[Texts]:
-    """Lend the documents of an input for reading on this machine; see `TaskInput.reading`.
-
-    Raises
-    ------
-    SourceError
-        A file differs from the driver's, or changed while it was read.
-    """
-    with given.reading(notes) as one:
+def reading_texts(given: TaskInput, rules: ReadingRules) -> Iterator[Texts]:
+    """Lend the documents of an input for reading on this machine; see `TaskInput.reading`."""
+    with given.reading() as one:
         yield Texts(given.sources, (one,), rules)
 
 
-Files = FileInput | LooseFilesInput
-_LIBRARIES = ("xberg", "pypdfium2", "pypdf", "charset-normalizer", "libpff-python")
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """File as a machine sees it.
+
+    Parameters
+    ----------
+    size_bytes : int
+    changed_s : int
+        Time of the last change, in whole seconds since 1970, because some file systems store no fractions.
+    is_readable : bool
+    noted_ns : int or None
+        Time at which the system last noted a change, in nanoseconds since 1970; programs cannot set it.
+    """
+
+    size_bytes: int
+    changed_s: int
+    is_readable: bool
+    noted_ns: int | None
+
+    @classmethod
+    def of(cls, path: str) -> Seen | None:
+        """Return None if there is no such file."""
+        try:
+            found = os.stat(path)
+        except OSError:
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        is_readable = os.access(path, os.R_OK)
+        return cls(found.st_size, found.st_mtime_ns // 10**9, is_readable, found.st_ctime_ns)
+
+    @classmethod
+    def afresh(cls, path: str) -> Seen | None:
+        """Open the file first: on NFS, its present size and times are then those of the server, not earlier ones."""
+        with contextlib.suppress(OSError):
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+        return cls.of(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,58 +160,55 @@ class TaskInput:
         Its paths are absolute, because a task runs in another directory.
     seen : tuple of Seen or None
         Facts about each of its files.
-    digests : tuple of SourceRecord or None
-        Each of its files with its digest; None if the driver did not compute it.
+    digests : tuple of str or None
+        SHA-256 of each file; None if the driver cannot read it.
     extractors : tuple of str
         Libraries of the driver that extract texts, with their versions; none if no file is a document.
     """
 
     one: Files
     seen: tuple[Seen | None, ...]
-    digests: tuple[SourceRecord | None, ...]
+    digests: tuple[str | None, ...]
     extractors: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, one: Files, records: RecordsByPath = NOT_KNOWN) -> TaskInput:
-        """Record an input as this machine sees it; files with a digest, as they were before it was computed."""
-        known = tuple(records.get(source.path) for source in _sources(one))
+    def of(cls, one: Files, records: RecordsByPath) -> TaskInput:
+        """Record an input as this machine saw it before the digests were computed."""
+        known = [records.get(source.path) for source in _sources(one)]
         if isinstance(one, LooseFilesInput):
             one = replace(one, sources=tuple(map(_absolute, one.sources)), n_workers=1)  # a task has one processor
         else:
             one = replace(one, source=_absolute(one.source))
         is_extracted = any(FORMATS[source.format].is_extracted for source in _sources(one))
-        seen = tuple(
-            found if digest is None or found is None else replace(found, noted_ns=digest.noted_ns)
-            for found, digest in zip([Seen.of(source.path) for source in _sources(one)], known, strict=True)
+        seen = [Seen.of(source.path) for source in _sources(one)]
+        return cls(
+            one,
+            tuple(
+                found if record is None or found is None else replace(found, noted_ns=record.noted_ns)
+                for found, record in zip(seen, known, strict=True)
+            ),
+            tuple(None if record is None else record.sha256 for record in known),
+            installed_extractors() if is_extracted else (),
         )
-        return cls(one, seen, known, installed_extractors() if is_extracted else ())
 
     @property
     def sources(self) -> tuple[Source, ...]:
         """Sources of the input."""
         return _sources(self.one)
 
-    def versions(self, notes: Notes) -> list[dict[str, object]]:
-        """Return the version of each file that is read, after `reading` noted the checksums.
-
-        It is the driver's digest, which is the same for all attempts at the task. Without one it is what the driver
-        saw, and the SHA-256 if the file has other times here.
-        """
-        sha256 = {one.path: one.sha256 for one in notes.checksums}
+    def versions(self) -> list[dict[str, object]]:
+        """Return the version of each file that is read, the same for all attempts at the task."""
         return [
-            {"driver": None if seen is None else asdict(seen), "sha256": sha256.get(source.path)}
-            if digest is None or digest.sha256 is None
-            else {"sha256": digest.sha256}
-            for source, seen, digest in zip(self.sources, self.seen, self.digests, strict=True)
+            {"driver": None if seen is None else asdict(seen)} if digest is None else {"sha256": digest}
+            for seen, digest in zip(self.seen, self.digests, strict=True)
         ]
 
     @contextlib.contextmanager
-    def reading(self, notes: Notes) -> Iterator[Files]:
+    def reading(self) -> Iterator[Files]:
         """Lend the input for reading on this machine.
 
-        Files with other times than the driver's are compared by their bytes, or noted with checksums if the driver has
-        not read them. The batches of files of one document are yielded only if these files have not changed; what is
-        made of any other file must not be used before this block has ended.
+        The batches of files of one document are yielded only if these files have not changed; what is made of any other
+        file must not be used before this block has ended.
 
         Raises
         ------
@@ -188,39 +217,50 @@ class TaskInput:
             look like a folder of unreadable documents. Or the libraries that extract texts differ: the texts would,
             too.
         """
-        worker = socket.gethostname()
         if self.extractors and (own := installed_extractors()) != self.extractors:
             raise SourceError(
-                f"{self.sources[0].name}: the worker {worker} extracts texts with "
+                f"{self.sources[0].name}: the worker {socket.gethostname()} extracts texts with "
                 f"{', '.join(own) or 'nothing'}, the driver with {', '.join(self.extractors)}. Install "
                 "nearkin[documents] in the same versions on every machine."
             )
-        watched = WatchedFiles(self.sources, tuple(Seen.of(source.path) for source in self.sources), worker)
-        self._compare(watched, notes)
+        before = [Seen.of(source.path) for source in self.sources]
+        for source, expected, digest, found in zip(self.sources, self.seen, self.digests, before, strict=True):
+            if (how := _difference(source.path, expected, digest, found)) is not None:
+                raise other_file(source, how)
+
+        def check(numbers: Iterable[int]) -> None:
+            for number in numbers:
+                if Seen.afresh(self.sources[number].path) != before[number]:
+                    raise other_file(self.sources[number], "it changed while it was read")
+
         one = self.one
         try:
-            if isinstance(one, LooseFilesInput):
-                yield WatchedLooseFiles.of(one, watched)
-            else:
-                yield one
+            yield WatchedLooseFiles.of(one, check) if isinstance(one, LooseFilesInput) else one
         except Exception:
-            watched.check_all()  # what seems wrong with a file may be that it changed
+            check(range(len(before)))  # what seems wrong with a file may be that it changed
             raise
-        watched.check_all()
+        check(range(len(before)))
 
-    def _compare(self, watched: WatchedFiles, notes: Notes) -> None:
-        """Compare the files of this machine with the driver's."""
-        for source, expected, digest, found in zip(self.sources, self.seen, self.digests, watched.seen, strict=True):
-            if (how := visible_difference(expected, found)) is not None:
-                raise other_file(source.name, source.path, watched.worker, how)
-            if expected is None or found == expected or not expected.is_readable:
-                continue
-            sha256 = file_sha256(source.path)
-            if digest is None or digest.sha256 is None:
-                checksum = FileChecksum(source.name, source.path, watched.worker, sha256, expected.noted_ns)
-                notes.checksums.append(checksum)
-            elif sha256 != digest.sha256:
-                raise other_file(source.name, source.path, watched.worker, "its content differs")
+
+def _difference(path: str, expected: Seen | None, digest: str | None, found: Seen | None) -> str | None:
+    """Return how a file differs from the driver's; None if it has the same bytes."""
+    if expected is None or found is None:
+        return None if expected is found else "it does not exist" if found is None else "the driver does not see it"
+    if expected.is_readable != found.is_readable:
+        return "permission denied" if expected.is_readable else "the driver may not read it"
+    if expected.size_bytes != found.size_bytes:
+        return "its size differs"
+    is_other = digest is not None and found != expected and file_sha256(path) != digest
+    return "its content differs" if is_other else None
+
+
+def other_file(source: Source, how: str) -> SourceError:
+    """Return the error for a file of this machine, a worker, that is not the driver's."""
+    return SourceError(
+        f"{source.name} is not the same file on the worker {socket.gethostname()}: {how}. Every worker must see the "
+        f"input as the driver does, under the same path ({source.path}), on NFS for example; and nothing may write to "
+        "it."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,19 +268,14 @@ class WatchedLooseFiles(LooseFilesInput):
     """Files of one document each, of which a batch is yielded only if they are still as they were.
 
     So what attempts at a task store of these files, batch by batch, is of the same bytes.
-
-    Parameters
-    ----------
-    watched : WatchedFiles
-        The files, by the same numbers.
     """
 
-    watched: WatchedFiles = field(kw_only=True)
+    check: Callable[[Iterable[int]], None] = field(kw_only=True)
 
     @classmethod
-    def of(cls, one: LooseFilesInput, watched: WatchedFiles) -> WatchedLooseFiles:
-        """Watch an input."""
-        return cls(**{each.name: getattr(one, each.name) for each in fields(one)}, watched=watched)
+    def of(cls, one: LooseFilesInput, check: Callable[[Iterable[int]], None]) -> WatchedLooseFiles:
+        """Watch an input; ``check`` takes numbers of its files."""
+        return cls(**{each.name: getattr(one, each.name) for each in fields(one)}, check=check)
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
         """Yield the batches; see `LooseFilesInput.batches`.
@@ -251,7 +286,7 @@ class WatchedLooseFiles(LooseFilesInput):
             A file changed.
         """
         for batch, numbers in LooseFilesInput.batches(self, progress):
-            self.watched.check(np.unique(numbers).tolist())
+            self.check(np.unique(numbers).tolist())
             yield batch, numbers
 
 
@@ -272,83 +307,65 @@ def _absolute(source: Source) -> Source:
     return replace(source, path=os.path.abspath(source.path))
 
 
-_STREAM = "attempts"
-_ROWS_A_BLOCK = 500
-_DIGEST_CHARACTERS = 32
+class Notes(Silent):
+    """Progress that stores messages.
+
+    Examples
+    --------
+    >>> notes = Notes()
+    >>> notes.say("3 pages were left out")
+    >>> [block.data for block in notes.blocks(7, target=0)]
+    [b'[7, ["3 pages were left out"]]']
+    """
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def say(self, message: str) -> None:
+        """Store a message."""
+        self.said.append(message)
+
+    def blocks(self, number: int, *, target: int) -> Iterator[Block]:
+        """Yield the messages about the input of a number, if any."""
+        if self.said:
+            yield Block(_NOTES, target, json.dumps([number, self.said]).encode())
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TaskAttempt:
-    """Copies of the driver's files that an attempt at a task read.
+def passed_on(blocks: Sequence[Block]) -> Iterator[Block]:
+    """Yield the notes among some blocks."""
+    yield from (block for block in blocks if block.stream == _NOTES)
+
+
+def read_by_tasks(stages: Stages, name: str, make: Callable[[], Blocks], progress: Progress) -> list[Block]:
+    """Return the blocks of a stage whose tasks read the input, and show their messages."""
+    found = stages.kept(name, make).collected()
+    for _, said in sorted(json.loads(bytes(block.data)) for block in found if block.stream == _NOTES):
+        for message in said:
+            progress.say(restored(message))
+    return found
+
+
+def exception_blocks(texts: Texts, number: int) -> Iterator[Block]:
+    """Yield the exceptions in the input of a number, for the target of the same number."""
+    found = texts.exceptions
+    for first in range(0, len(found), _ROWS_A_BLOCK):
+        rows = [asdict(one) for one in found[first : first + _ROWS_A_BLOCK]]
+        yield Block(_EXCEPTIONS, number, json.dumps([first, rows]).encode())
+
+
+def take_exceptions(blocks: Sequence[Block], inputs: Sequence[Input], texts: Texts) -> None:
+    """Note the exceptions among some blocks as those of all texts.
 
     Parameters
     ----------
-    task : int
-    files : str
-        Numbers of those files of the input that have other times than the driver's, as bits of a hexadecimal number.
-    digest : str
-        Digest of their checksums, in the order of the input.
+    blocks : sequence of Block
+    inputs : sequence of Input
+        Input of each task.
+    texts : Texts
+        The sources of all inputs.
     """
-
-    task: int
-    files: str
-    digest: str
-
-    @classmethod
-    def of(cls, task: int, given: TaskInput, notes: Notes) -> TaskAttempt | None:
-        """Return None for an attempt that read only files with the driver's times."""
-        sha256 = {one.path: one.sha256 for one in notes.checksums}
-        numbers = [i for i, source in enumerate(given.sources) if source.path in sha256]
-        if not numbers:
-            return None
-        digest = _digest(sha256[given.sources[i].path] for i in numbers)
-        return cls(task, f"{sum(1 << i for i in numbers):x}", digest)
-
-    def numbers(self) -> list[int]:
-        """Return the numbers of the files."""
-        bits = int(self.files, 16)
-        return [i for i in range(bits.bit_length()) if bits >> i & 1]
-
-
-def attempt_blocks(attempts: Sequence[TaskAttempt], target: int) -> Iterator[Block]:
-    """Yield the attempts for a target."""
-    for first in range(0, len(attempts), _ROWS_A_BLOCK):
-        rows = [[one.task, one.files, one.digest] for one in attempts[first : first + _ROWS_A_BLOCK]]
-        yield Block(_STREAM, target, json.dumps(rows).encode())
-
-
-def attempts_among(blocks: Iterable[Block]) -> list[TaskAttempt]:
-    """Return the attempts in some blocks, by task."""
-    rows = [row for block in blocks if block.stream == _STREAM for row in json.loads(bytes(block.data))]
-    return sorted(TaskAttempt(*row) for row in rows)
-
-
-def refuse_other_attempts(blocks: Sequence[Block], tasks: Sequence[Block], driver: DriverFiles) -> None:
-    """Compare attempts whose checksums did not reach target 0 with the files of this machine, which is the driver.
-
-    Raises
-    ------
-    SourceError
-        An attempt read other bytes, or the file of this machine changed since the task was made.
-    """
-    of_blocks = [block for block in blocks if block.stream == _STREAM]
-    compared = set(attempts_among(block for block in of_blocks if block.target == 0))
-    others = sorted({one for block in of_blocks for one in attempts_among([block])} - compared)
-    given = {one.task: task_input([tasks[one.task]]) for one in others}
-    paths = {given[one.task].sources[i].path for one in others for i in one.numbers()}
-    own_sha256 = driver.digests(sorted(paths)) if paths else {}
-    for one in others:
-        sources, seen = given[one.task].sources, given[one.task].seen
-        for i in one.numbers():
-            expected, own = seen[i], Seen.of(sources[i].path)
-            if expected is None or own is None or own.noted_ns != expected.noted_ns:
-                raise other_file(sources[i].name, sources[i].path, None, "the driver's file changed while it was read")
-        own_files = [sources[i] for i in one.numbers()]
-        if _digest(own_sha256[source.path] for source in own_files) != one.digest:
-            n_more = len(own_files) - 1
-            name = own_files[0].name + (f", or one of {counted(n_more, 'file')} read with it," if n_more else "")
-            raise other_file(name, own_files[0].path, None, "its content differs")
-
-
-def _digest(checksums: Iterable[str]) -> str:
-    return hashlib.sha256("".join(checksums).encode()).hexdigest()[:_DIGEST_CHARACTERS]
+    first_sources = [0, *accumulate(len(one.names) for one in inputs)]
+    told = [(block.target, *json.loads(bytes(block.data))) for block in blocks if block.stream == _EXCEPTIONS]
+    for place, (target, _, rows) in enumerate(sorted(told, key=lambda one: one[:2])):
+        found = [ExceptionRow(**one) for one in rows]
+        texts.take_exceptions(place, [replace(one, source=one.source + first_sources[target]) for one in found])

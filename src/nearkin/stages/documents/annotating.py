@@ -1,0 +1,91 @@
+"""Results that are written into the records of a source, as columns beside its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from nearkin.errors import SourceError
+from nearkin.records import I64
+
+PREFIX = "nearkin_"
+ANNOTATED = ("jsonl", "csv", "tsv", "parquet")
+"""Formats whose records get the columns; documents of others become JSON Lines."""
+
+
+class Annotations:
+    """Columns for the records of a source.
+
+    Parameters
+    ----------
+    name : str
+        Name of the source, for messages.
+    lines : int64 array, shape (n_documents,)
+        Line of each record.
+    columns : Table
+        Names begin with `PREFIX`; a record without a value in the last of them cannot be read, and stays as it is.
+    """
+
+    def __init__(self, name: str, lines: I64, columns: pa.Table) -> None:
+        self._name = name
+        self._columns = columns
+        self._rows = np.full(int(lines.max(initial=0)) + 2, len(columns))  # those of other lines have no values
+        self._rows[lines] = np.arange(len(lines))
+        self._values = columns.to_pylist()
+
+    def json(self, record: bytes, line: int) -> bytes:
+        r"""Return a line of JSON Lines with the columns as further members.
+
+        Examples
+        --------
+        >>> columns = pa.table({"nearkin_group": [7], "nearkin_verdict": ["unique"]})
+        >>> Annotations("a.jsonl", np.array([1]), columns).json(b'{"text": "It was"}\n', 1)
+        b'{"text": "It was", "nearkin_group": 7, "nearkin_verdict": "unique"}\n'
+        """
+        values = self._of(line)
+        if values is None:
+            return record
+        if f'"{PREFIX}'.encode() in record:
+            self._refuse([name for name in values if f'"{name}"'.encode() in record])
+        whole = record.rstrip()
+        comma = b"" if whole[:-1].rstrip().endswith(b"{") else b", "
+        return whole[:-1] + comma + json.dumps(values)[1:].encode() + record[len(whole) :]
+
+    def delimited(self, record: bytes, line: int | None, delimiter: bytes) -> bytes:
+        """Return a record of CSV or TSV with the columns as further fields; None stands for the header."""
+        names = self._columns.column_names
+        if line is None:
+            self._refuse([name for name in names if name.encode() in record])
+            fields = names
+        elif (values := self._of(line)) is None:
+            return record
+        else:
+            fields = ["" if value is None else str(value) for value in values.values()]
+        whole = record.rstrip(b"\r\n")
+        return delimiter.join([whole, *(field.encode() for field in fields)]) + record[len(whole) :]
+
+    def schema(self, schema: pa.Schema) -> pa.Schema:
+        """Return the columns of a table with these columns."""
+        self._refuse([name for name in self._columns.column_names if name in schema.names])
+        for field in self._columns.schema:
+            schema = schema.append(field)
+        return schema
+
+    def table(self, rows: pa.RecordBatch, first: int) -> pa.RecordBatch:
+        """Return rows of a table, numbered from ``first``, with the columns."""
+        lines = np.minimum(np.arange(first, first + len(rows)), len(self._rows) - 1)
+        places = pa.array(np.where(self._rows[lines] < len(self._columns), self._rows[lines], 0))
+        added = [column.combine_chunks().take(places) for column in self._columns.columns]
+        return pa.RecordBatch.from_arrays([*rows.columns, *added], schema=self.schema(rows.schema))
+
+    def _of(self, line: int) -> dict[str, object] | None:
+        row = int(self._rows[line]) if line < len(self._rows) else len(self._values)
+        values = self._values[row] if row < len(self._values) else None
+        return None if values is None or [*values.values()][-1] is None else values
+
+    def _refuse(self, names: Sequence[str]) -> None:
+        if names:
+            raise SourceError(f"{self._name} has a column {names[0]!r} already. Omit --annotate, or rename the column.")
