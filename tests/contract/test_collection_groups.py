@@ -177,37 +177,6 @@ def test_a_new_version_of_a_principal_is_the_principal(place):
         assert (change.left, change.principal_was) == (("d0001",), "d0001")
 
 
-def test_documents_that_leave_a_group_are_named(place):
-    with place.open() as collection:
-        other = "Quite another text, about the sea and the ships that sail on it in every weather of the year."
-        collection.add([*texts(3), ("x", other)])
-        collection.decide(same_group=("d0000", "x"))
-        assert groups_of(collection.groups(gamma=0.2)) == {1: {"d0000", "d0001", "d0002", "x"}}
-        collection.undo(1)
-        assert collection.groups(gamma=0.2).changes[0].left == ("x",)
-        collection.decide(same_group=("d0000", "x"))
-        (change,) = collection.groups(gamma=0.2).changes
-        assert (change.new, change.joined) == ((), ("x",))
-        collection.undo(3)
-        collection.remove(["d0002"])
-        (change,) = collection.groups(gamma=0.2).changes
-        assert (change.left, change.removed) == (("x",), ("d0002",))
-
-
-def test_members_whose_text_stays_through_a_copy_are_named_when_they_go(place):
-    elsewhere = "Quite another text, about the sea and the ships that sail on it in every weather of the year."
-    with place.open() as collection:
-        stays = texts(2)
-        collection.add([*stays, *((f"{doc_id}-copy", text) for doc_id, text in stays), ("lone", elsewhere)])
-        collection.groups(gamma=0.2)
-        collection.remove(["d0001-copy"])
-        collection.add([("d0000-copy", elsewhere)])
-        by_number = {one.number: one for one in collection.groups(gamma=0.2).changes}
-        assert (by_number[1].left, by_number[1].removed) == (("d0000-copy",), ("d0001-copy",))
-        assert (by_number[2].new, by_number[2].joined) == (("d0000-copy",), ("lone",))
-        assert collection.groups(gamma=0.2).changes == ()
-
-
 def test_documents_that_cannot_be_compared_are_counted(place):
     with place.open() as collection:
         collection.add([*texts(2), ("few", "abc"), ("same", "abc"), ("gone", "ab"), ("none", "")])
@@ -215,12 +184,6 @@ def test_documents_that_cannot_be_compared_are_counted(place):
         grouping = collection.groups(gamma=0.2)
         assert (grouping.n_uncounted, grouping.to_dict()["n_uncounted"]) == (3, 3)
         assert groups_of(grouping) == {1: {"d0000", "d0001"}}
-
-
-@pytest.mark.parametrize("wrong", [{"gamma": 1}, {"gamma": "0.1"}, {"gamma": True}, {"threads": 0}, {"threads": "2"}])
-def test_groups_that_cannot_be_asked_for_are_refused(place, wrong):
-    with place.open() as collection, pytest.raises(ParameterError):
-        collection.groups(**wrong)
 
 
 def test_blanks_do_not_make_a_principal(place):
@@ -272,12 +235,6 @@ def test_what_cannot_be_a_principal(place):
 def test_labels_of_wrong_types_are_refused(place, labels):
     with place.open() as collection, pytest.raises(ParameterError, match=r"^labels: "):
         collection.conflicts(labels)
-
-
-@pytest.mark.parametrize("limit", [0, True, 2.0, "3"])
-def test_a_limit_that_is_none(place, limit):
-    with place.open() as collection, pytest.raises(ParameterError, match="limit"):
-        collection.conflicts({}, limit=limit)
 
 
 def test_ids_that_no_database_can_hold_are_unknown(place):

@@ -168,30 +168,6 @@ def ids_not_grouped(connection: Connection, tolerance: Tolerance) -> list[str]:
     return [one.doc_id for one in rows_where(connection, documents.c.row >= state.seen_row) if one.is_current]
 
 
-@dataclass(frozen=True, slots=True)
-class LaterChanges:
-    """Changes since the groups at a tolerance were updated.
-
-    Parameters
-    ----------
-    n_documents : int
-        Number of current documents that were added or changed.
-    n_decisions : int
-        Number of decisions on groups that were made or undone.
-    """
-
-    n_documents: int
-    n_decisions: int
-
-
-def later_changes(connection: Connection, tolerance: Tolerance) -> LaterChanges:
-    """Count what the stored groups at a tolerance do not follow yet; nothing if none are stored."""
-    state = GroupState.known(connection, str(tolerance))
-    if state.number is None:
-        return LaterChanges(0, 0)
-    return LaterChanges(n_later_documents(connection, state), n_later_decisions(connection, state))
-
-
 def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> tuple[int | None, int | None]:
     """Return the groups before and after a group in the order of `stored_groups`; None at the ends."""
     numbers = [own for own, _, _ in sizes_of_groups(connection, GroupState.known(connection, str(tolerance)))]

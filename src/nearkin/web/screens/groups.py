@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 from markupsafe import Markup
 
+from nearkin.collection.decisions.later import n_later_decisions, n_later_documents
 from nearkin.collection.groups.compared import MAX_COMPARED, compared_groups, stored_members
 from nearkin.collection.groups.listed import (
     ids_not_grouped,
-    later_changes,
     neighbours_of,
     stored_groups,
 )
@@ -166,7 +166,8 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
     found = group_members(opened, asked.number, asked.tolerance, within_s=_COMPARING_S)
     with opened.store.reading() as connection:
         before, after = neighbours_of(connection, asked.tolerance, asked.number)
-        late = later_changes(connection, asked.tolerance)
+        state = GroupState.known(connection, str(asked.tolerance))
+        late = n_later_documents(connection, state), n_later_decisions(connection, state)
     others = {one.document.doc_id: one.document for one in found.members if not one.is_principal}
     picked = asked.member if asked.member in others else next(iter(others), None)
     principal, beside = found.principal.document, None
@@ -179,7 +180,7 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
         "relation_words": relation_words,
         "before": before,
         "after": after,
-        "late": list(later_sentences(late.n_documents, late.n_decisions)),
+        "late": list(later_sentences(*late)),
         "picked": picked,
         "tag_counts": Counter(written_tag(*tag) for one in found.members for tag in one.tags.items()),
         "quick_tags": quick_tags(service),
