@@ -93,10 +93,9 @@ def test_the_exceptions_are_listed(run):
     assert "Extracted documents" in page
     assert "text in images is not recognised" in page
     manifest = json.loads((run / "manifest.json").read_text())
-    assert manifest["extraction"] == {
-        "documents": 9, "in_part": 1, "unread": 2,
-        "exceptions": {"damaged": 1, "partial": 1, "image only": 1},
-    }  # fmt: skip
+    told = manifest["extraction"]
+    assert (told["documents"], told["in_part"], told["unread"]) == (9, 1, 2)
+    assert told["exceptions"] == {"damaged": 1, "partial": 1, "image only": 1}
     assert "exceptions.csv" in manifest["files"]
 
 
@@ -120,14 +119,6 @@ def test_the_kept_documents_are_read_again(run, tmp_path):
     rows = rows_of(tmp_path / "of-kept")
     assert set(rows) == kept
     assert rows["mail.eml!offer.docx" if "mail.eml!offer.docx" in kept else "a.docx"]["extractor"].startswith("xberg")
-
-
-def test_families_and_pairs_and_signatures_read_the_same_texts(case, tmp_path):
-    assert nearkin_here("families", case, "--out", tmp_path / "families").code == 0
-    assert nearkin_here("sign", case, "--out", tmp_path / "signed.parquet").code == 0
-    other = write_case(tmp_path / "other")
-    done = nearkin_here("pairs", "--left", case, "--right", other, "--threshold", "0.99", "--out", tmp_path / "pairs")
-    assert done.code == 0, done.err
 
 
 def test_a_collection_and_a_pdf_checked_in(case, tmp_path):

@@ -90,14 +90,6 @@ def test_a_collection_counts_what_was_recognised(case, tmp_path):
     assert "photo.png" in found.out
 
 
-@needs_english
-def test_an_image_may_be_named_alone(case, tmp_path):
-    told = nearkin_here("dedup", case / "photo.png", "--out", tmp_path / "out", "--no-report", "--ocr", "eng")
-    assert told.code == 0, told.err
-    refused = nearkin_here("dedup", case / "photo.png", "--out", tmp_path / "other", "--no-report")
-    assert refused.code != 0
-
-
 def test_without_language_data_nothing_begins(case, tmp_path):
     out = tmp_path / "out"
     for command in (("dedup", case, "--out", out), ("add", out, case)):

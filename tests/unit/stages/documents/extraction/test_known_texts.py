@@ -63,13 +63,3 @@ def test_every_format_gives_the_text_that_was_written(pool, tmp_path, name):
     order = [told.find(one.split()[0] + " " + one.split()[1]) for one in PARAGRAPHS]
     assert order == sorted(order)
     assert -1 not in order
-
-
-@pytest.mark.parametrize("name", [name for name in MADE if name not in ("a.zip", "a.html")])
-def test_the_content_says_the_kind_whatever_the_suffix(pool, tmp_path, name):
-    how, _ = MADE[name]
-    wrong = {"x.doc": how(PARAGRAPHS[2:4])}
-    (found,) = extracted(pool, written(tmp_path, wrong)).values()
-    assert found.origin is not None
-    assert (found.origin.kind, found.origin.declared_kind) == (name[2:], "doc")
-    assert PARAGRAPHS[2].split()[0] in text_of(found)

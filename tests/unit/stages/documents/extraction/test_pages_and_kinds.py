@@ -91,38 +91,11 @@ def test_every_file_is_of_some_kind(data, suffix):
         assert kind_of(Blob(magic + data), f"a{suffix}") in known
 
 
-OLE_KINDS = {"WordDocument": "doc", "Workbook": "xls", "PowerPoint Document": "ppt", "__properties_version1.0": "msg"}
-
-
-@pytest.mark.parametrize(("stream", "kind"), OLE_KINDS.items())
-def test_compound_files_by_their_streams(stream, kind):
-    assert kind_of(Blob(compound_file({(stream,): b"x"})), "a.bin") == kind
-
-
 def test_kinds_of_archives_by_their_names():
     assert kind_of(Blob(make.zipped({"a.txt": "x"})), "a.docx") == "zip"
     assert kind_of(Blob(make.zipped({"a.npy": "x"})), "a.npz") == "unsupported"
     assert kind_of(Blob(make.docx(["x"])), "a.zip") == "docx"
     assert kind_of(Blob(compound_file({("EncryptedPackage",): b"x"})), "a.xlsx") == "xlsx"
-
-
-@given(
-    st.dictionaries(
-        st.lists(st.text("abcXYZ 1", min_size=1, max_size=20), min_size=1, max_size=3).map(tuple),
-        st.one_of(st.binary(max_size=200), st.integers(4000, 9000).map(bytes)),
-        min_size=1,
-        max_size=12,
-    )
-)
-@settings(max_examples=examples(100), deadline=None)
-def test_compound_files_give_back_their_streams(streams):
-    tops = {path: data for path, data in streams.items() if not any(path[:n] in streams for n in range(1, len(path)))}
-    lower = [tuple(name.lower() for name in path) for path in tops]
-    if len(set(lower)) < len(lower):
-        return
-    file = OleFile(compound_file(tops))
-    assert {path: file.stream(*path) for path in tops} == tops
-    assert {one.path for one in file.entries if one.is_stream} == set(tops)
 
 
 def test_streams_that_share_their_bytes_are_damage():
