@@ -18,7 +18,7 @@ from example_counts import examples
 from in_process import InProcess
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.engines.spark.session import Cluster
-from nearkin.errors import DocumentError, ParameterError, ResumeError, SourceError
+from nearkin.errors import DocumentError, ParameterError, SourceError
 from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import SideFacts
@@ -224,8 +224,6 @@ def test_a_search_goes_on_where_it_stood(way, tmp_path):
         del stages.stages[last]
         stages.stages.pop(last.replace("pairs", "sort"), None)
         assert_same(by_tasks(vectors, way, tmp_path, stages), expected)
-        with pytest.raises(ResumeError, match="distance 9"):
-            by_tasks(vectors, replace(way, distance=9), tmp_path, stages)
     assert not list(tmp_path.glob("work/chunks/*"))
 
 

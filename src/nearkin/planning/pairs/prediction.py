@@ -80,20 +80,7 @@ class PairSearch:
 
     def describe(self) -> str:
         """Describe the method in words."""
-        return self._described(f"the cosine is computed for pairs that differ in at most {self.distance} bits")
-
-    @property
-    def stored_as(self) -> str:
-        """Words by which a saved search is recognised; they never change, or it could not continue.
-
-        Examples
-        --------
-        >>> PairSearch("signatures", bits=1000, distance=420).stored_as
-        'signatures of 1,000 bits, each compared with every other; pairs within distance 420 get their cosine'
-        """
-        return self._described(f"pairs within distance {self.distance} get their cosine")
-
-    def _described(self, then: str) -> str:
+        then = f"the cosine is computed for pairs that differ in at most {self.distance} bits"
         if self.method == "vectors":
             return "every pair of vectors, by an inverted index"
         if self.method == "signatures":

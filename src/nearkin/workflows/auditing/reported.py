@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -62,16 +61,6 @@ def pairs_of(keys: U64) -> tuple[I64, I64]:
     return (keys >> _SHIFT).astype(np.int64), (keys & _OTHER).astype(np.int64)
 
 
-class Reported(Protocol):
-    """Reported pairs of a run."""
-
-    def judge(self, pairs: TruePairs) -> tuple[Bool, Bool, Sequence[str]]:
-        """Return which pairs count (distinct texts, new), which were found, and the other's id in the run."""
-
-    def n_unconfirmed(self, n_found: int) -> int:
-        """Return the number of reported pairs that are not true, given that ``n_found`` true ones were found."""
-
-
 class ReportedWithin:
     """Reported pairs of a run over one collection.
 
@@ -103,13 +92,13 @@ class ReportedWithin:
         return keys_of(place[is_sampled], other[is_sampled])
 
     def judge(self, pairs: TruePairs) -> tuple[Bool, Bool, Sequence[str]]:
-        """Judge pairs; all count except that of a document with itself."""
+        """Return which pairs count, all but that of a document with itself, which were found, and the other's name."""
         is_other: Bool = self._sample[pairs.sampled] != pairs.row
         names = self._names.take(pa.array(pairs.row)).to_pylist()
         return is_other, np.isin(keys_of(pairs.sampled, pairs.row), self._reported), names
 
     def n_unconfirmed(self, n_found: int) -> int:
-        """Return the number of remaining reported pairs."""
+        """Return the number of reported pairs that are not true, given that ``n_found`` true ones were found."""
         return len(self._reported) - n_found
 
 
@@ -146,7 +135,7 @@ class ReportedAcross:
                 self._known[at].reported.add(name)
 
     def judge(self, pairs: TruePairs) -> tuple[Bool, Bool, Sequence[str]]:
-        """Judge pairs; only the first of each text counts."""
+        """Return which pairs count, the first of each text, which were found, and the other's id in the run."""
         counts, found = np.zeros(len(pairs), np.bool_), np.zeros(len(pairs), np.bool_)
         names = pairs.ids.to_pylist()
         columns = zip(pairs.sampled.tolist(), names, pairs.places.to_pylist(), pairs.digests.to_pylist(), strict=True)
@@ -163,7 +152,7 @@ class ReportedAcross:
         return counts, found, names
 
     def n_unconfirmed(self, n_found: int) -> int:
-        """Return None: the reported pairs include exact copies."""
+        """Return 0: the reported pairs include exact copies."""
         return 0
 
 

@@ -32,7 +32,6 @@ from nearkin.stages.search.inverted import InvertedSets
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
 from nearkin.workflows.auditing.reported import (
     AGAIN,
-    Reported,
     ReportedAcross,
     ReportedWithin,
     TruePairs,
@@ -241,7 +240,7 @@ def _audit_part(
     """
     sample = whole[part]
     index, digests = _index(run, sample, threads, progress)
-    reported: Reported
+    reported: ReportedWithin | ReportedAcross
     if run.others is None:
         reported = ReportedWithin(run.directory, run.names, run.rows, sample)
     else:

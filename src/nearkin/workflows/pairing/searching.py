@@ -13,7 +13,6 @@ import numpy as np
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ResumeError
 from nearkin.kernels.cosines import Sparse, block_by_terms, near_in_block
-from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import I64, U64, BitSignatures, WeightedVectors
 from nearkin.runs.arrays import load_arrays, save_arrays
@@ -70,7 +69,7 @@ def search(
     with meter.stage("search", n_expected, "pairs") as progress:
         sorts = searcher.sorts(left, right)
         n_pieces = n_pieces_of(int(left.has_features.sum()))
-        done = kept.load(verifier, f"{way.stored_as}, by {counted(n_pieces, 'piece')} an order")
+        done = kept.load(verifier)
         return _by_signatures(
             verifier, sorts, n_pieces, way.distance, done, threads=threads, progress=progress, kept=kept
         )
@@ -142,7 +141,7 @@ def _by_vectors(
 ) -> FoundPairs:
     rows = np.flatnonzero(vectors.left.sizes)
     with meter.stage("search", len(rows) * len(vectors.right), "pairs") as progress:
-        n_done, _ = kept.load(verifier, OF_VECTORS)
+        n_done, _ = kept.load(verifier)
         progress.advance(n_done * len(rows))
 
         def done(n: int) -> None:
@@ -186,10 +185,6 @@ def _by_signatures(
 
 
 _EVERY_S = 60.0
-SEARCH_FILE = "search.txt"
-"""File in which a cluster keeps the method of a search."""
-OF_VECTORS = "vectors, by documents on the right"
-"""Units of a search by vectors, as `KeptSearch.load` takes them."""
 
 
 class KeptSearch:
@@ -204,31 +199,23 @@ class KeptSearch:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._last = time.monotonic()
-        self._units = ""
         self._documents: str | None = None
 
-    def load(self, verifier: Verifier, units: str) -> tuple[int, int]:
+    def load(self, verifier: Verifier) -> tuple[int, int]:
         """Continue a saved search; return its numbers of finished units of work and of comparisons.
 
-        Parameters
-        ----------
-        verifier : Verifier
-        units : str
-            The method and its unit of work; a search with other units cannot continue.
+        The version and the options are those of the run, so the same documents give the same method and units.
 
         Raises
         ------
         ResumeError
-            The saved search was another one, or its work was divided differently by another version; or the documents
-            have changed.
+            The documents have changed.
         RunError
             The file is damaged.
         """
-        self._units = units
         if self._path is None or not self._path.exists():
             return 0, 0
         stored = load_arrays(self._path)
-        check_same(self._path, str(stored["units"]), units)
         if str(stored["documents"]) != self._digest_of(verifier):
             raise ResumeError(
                 "The interrupted search cannot be resumed: the documents have changed since it began, although the "
@@ -244,8 +231,8 @@ class KeptSearch:
             return
         verified = verifier.verified
         state = {"n_candidates": verified.n_candidates, "n_done": n_done, "n_comparisons": n_comparisons}
-        told = {"units": self._units, "documents": self._digest_of(verifier)}
-        arrays = {name: np.array(one) for name, one in {**state, **told}.items()}
+        arrays = {name: np.array(n) for name, n in state.items()}
+        arrays["documents"] = np.array(self._digest_of(verifier))
         save_arrays(self._path, {"keys": verified.keys, "cosines": verified.cosines, **arrays})
         self._last = time.monotonic()
 
@@ -254,17 +241,3 @@ class KeptSearch:
         if self._documents is None:
             self._documents = verifier.vectors.sha256()
         return self._documents
-
-
-def check_same(path: Path, was: str, units: str) -> None:
-    """Check that a search continues with the same method.
-
-    Raises
-    ------
-    ResumeError
-    """
-    if was != units:
-        raise ResumeError(
-            f"The interrupted search cannot be resumed: it was {was} and is now {units}, which another "
-            f"version of Nearkin may have planned. Start again with --overwrite instead of --resume. See {path}."
-        )

@@ -13,11 +13,9 @@ import numpy as np
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
-from nearkin.nouns import counted
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import I64, U32, U64, WeightedVectors
 from nearkin.runs.arrays import PartFiles
-from nearkin.runs.files import published
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import Stretches, rows_of
 from nearkin.stages.signatures.random_projection import RandomProjection
@@ -39,7 +37,7 @@ from nearkin.workflows.pairing.on_spark.vector_files import (
     VectorFiles,
     entries_of,
 )
-from nearkin.workflows.pairing.searching import SEARCH_FILE, candidates_by_vectors, check_same
+from nearkin.workflows.pairing.searching import candidates_by_vectors
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import FoundPairs, Verified, Verifier, check_not_too_many
 
@@ -87,7 +85,6 @@ def search_all(
     files = VectorFiles.of(vectors, arrays, PART)
     meetings = LeftMeetings(len(vectors.left), _ROWS_A_MEETING)
     rounds = _rounds(stages, files, way, threshold, top, seed, meetings, work)
-    _remember(work / SEARCH_FILE, f"{way.stored_as}, on a cluster, in {counted(len(rounds), 'round')}")
     verifying = VerifyCandidatesTask(files, threshold, top)
     found: Blocks | None = None
     for number, begin in enumerate(rounds):
@@ -213,15 +210,6 @@ def _sort(
 def _chunks(work: Path, number: int) -> Path:
     """Return the folder of the chunks of a round."""
     return work / "chunks" / f"{number:03d}"
-
-
-def _remember(path: Path, way: str) -> None:
-    """Record the method of saved results, or refuse to resume with another one."""
-    if path.exists():
-        check_same(path, path.read_text(encoding="utf-8"), way)
-    else:
-        with published(path, durable=False) as aside:
-            aside.write_text(way, encoding="utf-8")
 
 
 _SENT_AT_ONCE = 1 << 21
