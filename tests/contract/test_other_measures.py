@@ -97,7 +97,7 @@ def test_parts_have_both_shares(place):
         assert not collection.similar(text="", measure="containment").is_answered
 
 
-@pytest.mark.parametrize("measure", ["containment", "si"])
+@pytest.mark.parametrize("measure", ["containment", "index"])
 def test_groups_refuse_the_measure(place, measure):
     with place.open() as collection:
         collection.add([("a", "one text")])
