@@ -106,7 +106,7 @@ def test_groups_refuse_the_measure(place, measure):
             lambda measure: collection.conflicts({"a": "x"}, measure=measure),
             lambda measure: collection.groups_since("wave 1", measure=measure),
         ):
-            with pytest.raises((CollectionError, ParameterError), match=r"words'? or '?letters"):
+            with pytest.raises((CollectionError, ParameterError), match=r"jaccard'? or '?letters"):
                 ask(measure=measure)
         with pytest.raises(ParameterError):
             collection.similar("a", measure=measure, gamma=0.1)
