@@ -97,7 +97,7 @@ def test_parts_have_both_shares(place):
         assert not collection.similar(text="", measure="containment").is_answered
 
 
-@pytest.mark.parametrize("measure", ["containment", "si"])
+@pytest.mark.parametrize("measure", ["containment", "index"])
 def test_groups_refuse_the_measure(place, measure):
     with place.open() as collection:
         collection.add([("a", "one text")])
@@ -106,7 +106,7 @@ def test_groups_refuse_the_measure(place, measure):
             lambda measure: collection.conflicts({"a": "x"}, measure=measure),
             lambda measure: collection.groups_since("wave 1", measure=measure),
         ):
-            with pytest.raises((CollectionError, ParameterError), match=r"words'? or '?letters"):
+            with pytest.raises((CollectionError, ParameterError), match=r"jaccard'? or '?letters"):
                 ask(measure=measure)
         with pytest.raises(ParameterError):
             collection.similar("a", measure=measure, gamma=0.1)

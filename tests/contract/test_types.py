@@ -18,7 +18,7 @@ nearkin.dedup(["a"], shingle=nearkin.Words(3), normalise=nearkin.Normalisation(c
 nearkin.sign("docs.jsonl", method="topsig", normalise="nfkc").to_pandas().head()
 nearkin.pairs(["a"], ["b"], translate="left", method="window").pairs.num_rows
 nearkin.neighbours("signatures.parquet", equal="first").distance.bit_length()
-nearkin.audit("clean", measure="minhash", threshold=0.8).missed.num_rows
+nearkin.audit("clean", measure="jaccard", threshold=0.8).missed.num_rows
 nearkin.plan(["a"], measure="containment").in_words.upper()
 nearkin.plan(10, 10, method="window", speed="this").methods.num_rows
 nearkin.StreamDeduplicator(normalise="none").add(("a", 1), "a text")
