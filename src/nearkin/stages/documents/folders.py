@@ -18,7 +18,7 @@ from nearkin.errors import SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
 from nearkin.stages.documents.listed_files import ListedFiles, listed_files
-from nearkin.stages.documents.not_read import Note, NotRead
+from nearkin.stages.documents.source import Note, NotRead
 from nearkin.wording import WarningMessage
 
 _MARKS = re.compile(

@@ -15,8 +15,8 @@ from nearkin.stages.documents.head import head_of_stream
 from nearkin.stages.documents.load_files.columns import columns_of
 from nearkin.stages.documents.load_files.records import names_in
 from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder, folded_file_name
-from nearkin.stages.documents.not_read import Note, NotRead
 from nearkin.stages.documents.readers.load_file import LoadFile
+from nearkin.stages.documents.source import Note, NotRead
 from nearkin.stages.documents.streams import ByteStream
 
 _SUFFIXES = (".dat", ".csv")

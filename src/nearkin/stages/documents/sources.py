@@ -37,10 +37,9 @@ from nearkin.stages.documents.head import (
     standard_input,
     unreadable,
 )
-from nearkin.stages.documents.not_read import Note, NotRead, not_read_among, sentences_of
 from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.source import Source, is_descriptor
+from nearkin.stages.documents.source import Note, NotRead, Source, is_descriptor, not_read_among, sentences_of
 from nearkin.stages.documents.streams import Compression
 from nearkin.stages.documents.values import column_of, text_in
 
