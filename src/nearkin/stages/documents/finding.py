@@ -100,8 +100,7 @@ def _find_in_folder(
 
 def _is_table(path: str) -> bool:
     """Whether a file has the suffix of a table; for a shard without a suffix, whether it is one."""
-    from nearkin.stages.documents.folders import is_shard
-    from nearkin.stages.documents.listed_files import is_load_file
+    from nearkin.stages.documents.folders import is_load_file, is_shard
 
     named = by_suffix(path)[0]
     if named == "load-file":

@@ -178,8 +178,7 @@ def _files(
 
 def _without_company(arguments: Sequence[str], guesses: list[Note]) -> Sequence[str]:
     """Return the files without those that only accompany others: a shell expands * to all files of a folder."""
-    from nearkin.stages.documents.folders import is_mark, left_out
-    from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists
+    from nearkin.stages.documents.folders import image_lists, is_mark, left_out, said_of_image_lists
 
     marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)]
     if len(marks) < len(arguments):
