@@ -267,8 +267,8 @@ def _resolve_seen(
     if forced is None:
         if named is None:
             file_format = sniffed(head) or "file"
-        elif not FORMATS[named].is_settled:
-            file_format = FORMATS[named].reader.settled(head, asked.text)
+        else:
+            file_format = FORMATS[named].reader.settled(head, asked.text) or named
         form = FORMATS[file_format]
         if named != file_format or not form.is_settled:
             evidence = form.reader.evidence(head)
