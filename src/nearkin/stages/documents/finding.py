@@ -12,7 +12,7 @@ from nearkin.errors import SourceError
 from nearkin.paths import STDIN, check_input
 from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents, table_begun_by
-from nearkin.stages.documents.not_read import Note
+from nearkin.stages.documents.source import Note
 from nearkin.stages.documents.streams import COMPRESSION_OF_SUFFIX, MAGIC_BYTES, ByteStream, Compression, compression_of
 
 _FIRST_BYTES = 1 << 10
@@ -100,8 +100,7 @@ def _find_in_folder(
 
 def _is_table(path: str) -> bool:
     """Whether a file has the suffix of a table; for a shard without a suffix, whether it is one."""
-    from nearkin.stages.documents.folders import is_shard
-    from nearkin.stages.documents.listed_files import is_load_file
+    from nearkin.stages.documents.folders import is_load_file, is_shard
 
     named = by_suffix(path)[0]
     if named == "load-file":

@@ -56,9 +56,12 @@ class Reader:
         """Whether a file with this beginning and an uninformative name is in this format."""
         return False
 
-    def settled(self, head: Head, text: str | None) -> str:
-        """Return the format's name for a file with a suffix that does not settle it; ``text`` is the named column."""
-        raise NotImplementedError
+    def settled(self, head: Head, text: str | None) -> str | None:
+        """Return the name of the format of a file with its suffix, if the content may show another one.
+
+        ``text`` is the named column.
+        """
+        return None
 
     def evidence(self, head: Head) -> str:
         """Return the evidence for the format if it is incomplete, to be appended to a sentence."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.annotating import Annotations
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
     from nearkin.stages.documents.keeping import KeepColumn
+
 
 _DESCRIPTORS = re.compile(r"/dev/(fd/.*|std(in|out|err))|/proc/[^/]+(/task/\d+)?/fd/.*")
 
@@ -143,3 +144,40 @@ class OpenedSource:
     def is_pipe(self) -> bool:
         """Whether it is standard input, which may be endless."""
         return self.source.path == STDIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotRead:
+    """Files or folders of one place that are not read, for one reason.
+
+    Parameters
+    ----------
+    place : str
+        Folder or pattern that they were found by.
+    reason : str
+        Noun in the plural, such as "hidden files and folders".
+    paths : tuple of str
+        Sorted.
+    sentence : str
+        What a command says of them.
+    """
+
+    place: str
+    reason: str
+    paths: tuple[str, ...]
+    sentence: str
+
+
+Note = str | NotRead
+"""A sentence about the input, or what was not read in it."""
+
+
+def sentences_of(notes: Iterable[Note]) -> Iterator[str]:
+    """Yield what a command says."""
+    for one in notes:
+        yield one if isinstance(one, str) else one.sentence
+
+
+def not_read_among(notes: Iterable[Note]) -> tuple[NotRead, ...]:
+    """Return what was not read."""
+    return tuple(dict.fromkeys(one for one in notes if isinstance(one, NotRead)))

@@ -37,10 +37,9 @@ from nearkin.stages.documents.head import (
     standard_input,
     unreadable,
 )
-from nearkin.stages.documents.not_read import Note, NotRead, not_read_among, sentences_of
 from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.source import Source, is_descriptor
+from nearkin.stages.documents.source import Note, NotRead, Source, is_descriptor, not_read_among, sentences_of
 from nearkin.stages.documents.streams import Compression
 from nearkin.stages.documents.values import column_of, text_in
 
@@ -179,8 +178,7 @@ def _files(
 
 def _without_company(arguments: Sequence[str], guesses: list[Note]) -> Sequence[str]:
     """Return the files without those that only accompany others: a shell expands * to all files of a folder."""
-    from nearkin.stages.documents.folders import is_mark, left_out
-    from nearkin.stages.documents.listed_files import image_lists, said_of_image_lists
+    from nearkin.stages.documents.folders import image_lists, is_mark, left_out, said_of_image_lists
 
     marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)]
     if len(marks) < len(arguments):
@@ -269,8 +267,8 @@ def _resolve_seen(
     if forced is None:
         if named is None:
             file_format = sniffed(head) or "file"
-        elif not FORMATS[named].is_settled:
-            file_format = FORMATS[named].reader.settled(head, asked.text)
+        else:
+            file_format = FORMATS[named].reader.settled(head, asked.text) or named
         form = FORMATS[file_format]
         if named != file_format or not form.is_settled:
             evidence = form.reader.evidence(head)

@@ -16,8 +16,8 @@ from nearkin.nouns import counted, first_of
 from nearkin.paths import STDIN, printable
 from nearkin.runs.finished import HOW_TO_FINISH, MANIFEST, TABLES, manifest_if_any
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.source import NotRead
 from nearkin.stages.documents.sources import Source, SourceSet, check_columns, resolve_sources
 from nearkin.workflows.reading.inputs import StoredSource, file_inputs
 from nearkin.workflows.reading.texts import Texts

@@ -20,8 +20,8 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import StoredFormat, is_of_documents
-from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.source import NotRead
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.workflows.reading.identity import (
     SourceRecord,

@@ -19,9 +19,9 @@ from nearkin.stages.documents.faults import is_rest_missing, sentence_of
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
-from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
+from nearkin.stages.documents.source import NotRead
 from nearkin.stages.documents.sources import Source
 from nearkin.stages.features.shingles import Shingling, count_features
 from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput, places_in

@@ -13,8 +13,8 @@ import pytest
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.folders import files_of
-from nearkin.stages.documents.not_read import NotRead
 from nearkin.stages.documents.reader import read_batches
+from nearkin.stages.documents.source import NotRead
 from nearkin.stages.documents.sources import SourceSet, resolve_sources
 
 RECORDS = [{"id": f"d{i}", "text": f"It was a dark and stormy night {i}"} for i in range(4)]
