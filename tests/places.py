@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 import postgresql
 
 if TYPE_CHECKING:
     from nearkin.collection.collection import Collection
 
 _NUMBERS = itertools.count()
+refused_before_any_database = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+"""For a test of what is refused before a database is asked: one kind is enough."""
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Standalone:
         """What makes an application small: an executor of one core on each worker."""
         return {
             "spark.cores.max": "2",
-            "spark.default.parallelism": "4",
+            "spark.default.parallelism": "2",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.extraJavaOptions": java_options(),
             "spark.driver.host": "127.0.0.1",
@@ -74,7 +74,7 @@ class Standalone:
             "spark.executorEnv.PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}",
             "spark.local.dir": str(self.folder / "driver"),
             "spark.python.daemon.module": "spark_daemon",
-            "spark.sql.shuffle.partitions": "4",
+            "spark.sql.shuffle.partitions": "2",
             # compiling each query took a quarter of the time; sessions of this machine and of Spark Connect do it
             "spark.sql.codegen.wholeStage": "false",
             "spark.ui.enabled": "false",
@@ -132,8 +132,8 @@ class Standalone:
         settings = {
             "spark.connect.grpc.binding.address": "127.0.0.1",
             "spark.connect.grpc.binding.port": str(port),
-            "spark.default.parallelism": "2",
-            "spark.sql.shuffle.partitions": "2",
+            "spark.default.parallelism": "1",
+            "spark.sql.shuffle.partitions": "1",
             "spark.ui.enabled": "false",
         }
         server = self._start(

@@ -15,7 +15,7 @@ import pytest
 
 from generator.office_files import mail
 from nearkin.collection.collection import Collection
-from places import SomePlace
+from places import SomePlace, refused_before_any_database
 from review_client import DOCUMENTS, LEASE, Visit
 
 
@@ -127,6 +127,7 @@ def test_tags_are_tried_set_and_logged(script: Script) -> None:
     assert script.read("/log", offset=1) == {"n_found": 1, "activities": []}
 
 
+@refused_before_any_database
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -160,6 +161,7 @@ def test_what_is_like_a_document_and_how_two_differ(script: Script) -> None:
     assert [one["name"] for one in script.read("/waves")["waves"]] == ["march"]
 
 
+@refused_before_any_database
 @pytest.mark.parametrize(
     ("method", "path", "status", "where"),
     [
@@ -186,6 +188,7 @@ def test_what_is_refused_says_where_and_why(script: Script, method: str, path: s
     assert len(answer.json()["message"]) > 20
 
 
+@refused_before_any_database
 def test_a_refusal_says_what_is_allowed_instead(script: Script) -> None:
     def message(path: str) -> str:
         return str(script.call("GET", path).json()["message"])
@@ -210,6 +213,7 @@ def test_a_refusal_says_what_is_allowed_instead(script: Script) -> None:
     assert "%2F" not in message("/nothing")
 
 
+@refused_before_any_database
 @pytest.mark.parametrize("value", ["0", "x", "1e3", "1.0"])
 def test_a_number_that_breaks_its_rule_is_quoted(script: Script, value: str) -> None:
     answer = script.call("GET", f"/groups?limit={value}")
@@ -217,17 +221,20 @@ def test_a_number_that_breaks_its_rule_is_quoted(script: Script, value: str) -> 
     assert answer.json()["message"].endswith(f". Got {value!r} instead.")
 
 
+@refused_before_any_database
 def test_a_number_in_a_body_that_breaks_its_rule_is_quoted(script: Script) -> None:
     answer = script.call("POST", "/tags", json={"field": "x", "ids": ["lease", 5]})
     assert answer.json()["message"] == "body.ids[1]: Expected `str`. Got 5 instead."
 
 
+@refused_before_any_database
 def test_an_encoding_of_files_is_refused_for_text(script: Script) -> None:
     answer = script.check("The tenant pays the rent.", encoding="rot13")
     assert (answer.status_code, answer.json()["where"]) == (400, "query.encoding"), answer.text
     assert script.check("The tenant pays the rent.", encoding="utf-8").status_code == 200
 
 
+@refused_before_any_database
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
@@ -246,6 +253,7 @@ def test_a_method_that_is_not_allowed_names_those_that_are(
     assert "The method must be one of: " in answer.text
 
 
+@refused_before_any_database
 @pytest.mark.parametrize(
     ("path", "takes"),
     [
@@ -264,6 +272,7 @@ def test_an_unknown_parameter_is_refused_with_those_that_the_address_takes(
     assert said.startswith(f"query: 'user' is not a parameter of this address, which {takes}"), said
 
 
+@refused_before_any_database
 def test_a_missing_and_a_wrong_token_have_one_message(script: Script) -> None:
     wrong = {"authorization": "Bearer wrong"}
     answers = [script.send("GET", "/api/v1/waves", headers=headers) for headers in ({}, wrong)]
@@ -288,6 +297,7 @@ def test_a_session_changes_nothing_and_nobody_read_only(script: Script, tmp_path
         assert reader.check(LEASE).json()["verdict"] == "exact"
 
 
+@refused_before_any_database
 def test_requests_are_counted_by_route(script: Script) -> None:
     script.read("/documents/lease")
     script.call("GET", "/documents/no-such")
@@ -304,6 +314,7 @@ def test_a_put_lists_the_attachments_that_it_does_not_store(script: Script) -> N
     assert script.put("plain", "Some words.").json()["not_stored"] == []
 
 
+@refused_before_any_database
 def test_a_body_that_breaks_its_rules_is_refused_with_the_field_and_those_allowed(script: Script) -> None:
     for body, said in (
         ({"field": "x", "idz": ["lease"]}, "body: there is no field 'idz'. The fields are: "),
@@ -322,6 +333,7 @@ def test_a_body_that_breaks_its_rules_is_refused_with_the_field_and_those_allowe
     assert "value_of_tag" not in answer.text
 
 
+@refused_before_any_database
 def test_a_field_that_comes_twice_is_refused(script: Script) -> None:
     for repeated in (
         '{"field": "x", "tag_value": "", "ids": ["lease"], "ids": ["other"]}',
@@ -332,6 +344,7 @@ def test_a_field_that_comes_twice_is_refused(script: Script) -> None:
         assert answer.json()["message"] == "body: the field 'ids' must be given once. It came several times."
 
 
+@refused_before_any_database
 @pytest.mark.parametrize("body", ["%s", '{"field": "x", "ids": %s}', '{"field": "x", "unknown": %s}'])
 @pytest.mark.parametrize("depth", [900, 50_000])
 def test_a_body_that_is_nested_too_deeply_is_refused(script: Script, body: str, depth: int) -> None:
@@ -340,6 +353,7 @@ def test_a_body_that_is_nested_too_deeply_is_refused(script: Script, body: str, 
         assert (answer.status_code, answer.json()["message"].startswith("body")) == (400, True), answer.text
 
 
+@refused_before_any_database
 @pytest.mark.parametrize("path", ["PUT /documents/form", "POST /check"])
 def test_a_form_or_compressed_data_is_no_document(script: Script, path: str) -> None:
     method, _, where = path.partition(" ")
@@ -356,6 +370,7 @@ def test_a_form_or_compressed_data_is_no_document(script: Script, path: str) -> 
     assert script.call(method, where, content=LEASE.encode(), headers=headers).status_code in (200, 201)
 
 
+@refused_before_any_database
 def test_an_encoding_beside_a_text_is_refused_unless_it_is_utf8(script: Script) -> None:
     def answer(encoding: str) -> tuple[int, str]:
         query = f"?encoding={encoding}"
@@ -369,6 +384,7 @@ def test_an_encoding_beside_a_text_is_refused_unless_it_is_utf8(script: Script) 
         assert answer(encoding)[1].startswith("query.encoding: this is for files.")
 
 
+@refused_before_any_database
 def test_halves_of_characters_are_no_text(script: Script) -> None:
     for path in ("/documents/half", "/check"):
         method = "PUT" if "documents" in path else "POST"
@@ -379,6 +395,7 @@ def test_halves_of_characters_are_no_text(script: Script) -> None:
             assert f"must be text in {charset}" in answer.json()["message"]
 
 
+@refused_before_any_database
 def test_parameters_are_utf8(script: Script) -> None:
     for query in ("wave=%ff", "%ff=1", "wave=%00"):
         answer = script.call("PUT", f"/documents/x?{query}", content=b"text", headers={"content-type": TEXT})
@@ -386,6 +403,7 @@ def test_parameters_are_utf8(script: Script) -> None:
     assert script.call("GET", "/documents/x").status_code == 404
 
 
+@refused_before_any_database
 @pytest.mark.parametrize(
     ("method", "path", "where"),
     [
@@ -403,5 +421,6 @@ def test_a_value_against_the_rule_of_its_parameter_is_refused_by_its_place(
     assert "parameter of" not in told["message"]
 
 
+@refused_before_any_database
 def test_an_empty_text_without_a_minimum_length_counts_as_missing(script: Script) -> None:
     assert script.read("/log", by="", since="") == script.read("/log")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from typing_extensions import TypeAliasType
 
 import nearkin
 from nearkin import signatures as parts
-from nearkin.arguments import checking_types
 from nearkin.errors import NearkinError, ParameterError
 
 TEXTS = pa.array(["a note on the rent", "a note on the rent, again"], pa.large_string())
@@ -95,39 +93,6 @@ def test_statistics_are_files(wrong: object) -> None:
     for function in (STATISTICS.save, parts.Statistics.load):
         with pytest.raises(ParameterError, match=r"path: must be a path"):
             function(wrong)
-
-
-def test_messages_name_the_kind() -> None:
-    for given, said in (
-        ((MIN_HASH.sign, "x"), "sets: must be a ShingleSets. Got: 'x'"),
-        ((parts.OnlineTopSig, 7), "growing: must be a GrowingStatistics."),
-        ((parts.count_features, TEXTS, 4), "shingling: must be a Shingling."),
-        ((INDEX.index, ["x"]), "texts: must be a pyarrow.LargeStringArray."),
-        ((STATISTICS.frequencies, [1]), "hashes: must be a numpy.ndarray."),
-        ((parts.SimilarityIndex.parse, 3), "spec: must be a str."),
-    ):
-        with pytest.raises(ParameterError) as refused:
-            given[0](*given[1:])
-        assert str(refused.value).startswith(said)
-
-
-def test_numbers_of_numpy_count_as_numbers() -> None:
-    assert parts.MinHash(np.int64(128)) == MIN_HASH
-    assert parts.TopSig(np.int32(64), np.float32(0.5)) == parts.TopSig(64, 0.5)
-
-
-def test_an_alias_by_name_is_the_class_that_it_stands_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As that of arrays in numpy 2.5 under Python 3.12."""
-    kind = TypeVar("kind", bound=np.generic)
-    named = TypeAliasType("named", np.ndarray[Any, np.dtype[kind]], type_params=(kind,))
-    monkeypatch.setitem(globals(), "Named", named[np.uint64])
-
-    def largest(hashes: Named) -> int:  # noqa: F821
-        return int(hashes.max())
-
-    assert checking_types(largest)(HASHES) == 2
-    with pytest.raises(ParameterError, match=r"hashes: must be a numpy\.ndarray"):
-        checking_types(largest)("x")
 
 
 @pytest.mark.parametrize("similarity", [float("nan"), np.array([0.5, np.nan]), np.float64("nan")])

@@ -19,6 +19,7 @@ from nearkin.collection.stored.key_table import append
 from nearkin.collection.stored.keys import BANDS, SAMPLE, keys_of
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 from nearkin.store import store as store_module
+from places import refused_before_any_database
 
 prose = Prose(17)
 LONG = prose.text(400)
@@ -428,6 +429,7 @@ def test_options_that_break_their_rule(options):
         CheckOptions(**options)
 
 
+@refused_before_any_database
 @pytest.mark.parametrize("text", [None, 7, b"bytes", "\ud800"])
 def test_what_is_no_text(collection, text):
     with pytest.raises(ParameterError):

@@ -40,7 +40,7 @@ def clean(collection, documents, options=OPTIONS):
 
 
 def test_a_document_is_dropped_if_and_only_if_a_stored_earlier_one_is_alike(place):
-    documents = stream(80)
+    documents = stream(40)
     n_dropped = n_missed = n_longer = 0
     kept: dict[str, str] = {}
     with place.open() as collection:
@@ -57,8 +57,8 @@ def test_a_document_is_dropped_if_and_only_if_a_stored_earlier_one_is_alike(plac
         if is_new:
             kept[doc_id] = text
     assert stored == set(kept)
-    assert n_dropped > 80
-    assert n_longer > 2
+    assert n_dropped > 40
+    assert n_longer > 0
     assert n_missed <= 0.02 * n_dropped
 
 
@@ -80,8 +80,8 @@ def test_a_document_that_contains_a_stored_one_is_kept(place, containment):
 def batch() -> tuple[list[tuple[str, str]], frozenset[str]]:
     """Copies, near-duplicates on both sides of the threshold, parts, texts that were extended; what dedup keeps."""
     prose, chance = Prose(9), random.Random(4)
-    documents = [*stream(60), *many(150)]
-    longer = [(f"longer-{doc_id}", f"{text} {prose.text(200)}") for doc_id, text in chance.sample(documents, 20)]
+    documents = [*stream(30), *many(80)]
+    longer = [(f"longer-{doc_id}", f"{text} {prose.text(200)}") for doc_id, text in chance.sample(documents, 10)]
     documents += longer
     chance.shuffle(documents)
     done = nearkin.dedup(documents, keep="first", recall=0.99999)
@@ -93,7 +93,7 @@ def test_a_stream_keeps_what_a_batch_keeps(place):
     with place.open() as collection:
         answers = clean(collection, documents, CheckOptions(containment=None, with_passage=False))
     assert {one.doc_id for one in answers if one.is_kept} == kept
-    assert 50 < len(kept) < len(documents) - 50
+    assert 30 < len(kept) < len(documents) - 30
 
 
 def test_together_and_one_by_one_the_answers_are_the_same(place):
@@ -260,7 +260,7 @@ def many(n_documents: int) -> list[tuple[str, str]]:
     return documents
 
 
-@pytest.mark.parametrize("n_documents", [400, pytest.param(10_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("n_documents", [200, pytest.param(10_000, marks=pytest.mark.soak)])
 def test_the_kept_documents_are_the_principals_in_order_of_arrival(place, n_documents):
     """Precision and recall of what is dropped, by exact similarities over the whole stream."""
     documents = many(n_documents)
@@ -273,4 +273,3 @@ def test_the_kept_documents_are_the_principals_in_order_of_arrival(place, n_docu
     assert len(dropped & right) >= 0.99 * len(dropped)  # a missed principal may stand in for another
     assert len(dropped & right) >= 0.98 * len(right)
     assert len({one.doc_id for one in answers if one.is_kept} ^ principals) <= 0.03 * len(right)
-    print(f"precision {len(dropped & right) / len(dropped):.4f}, recall {len(dropped & right) / len(right):.4f}")

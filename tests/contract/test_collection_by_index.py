@@ -14,7 +14,7 @@ from nearkin.errors import FingerprintError, ParameterError
 from nearkin.stages.features.letters import LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
 from nearkin.store.schema import LETTERS
-from places import SomePlace
+from places import SomePlace, refused_before_any_database
 
 INDEX = SimilarityIndex.parse("1B:k=3")
 RUSSIAN = "Наниматель платит за дом девятьсот крон первого числа каждого месяца, и дом остаётся цел. "
@@ -163,6 +163,7 @@ def test_a_method_of_another_nearkin_is_refused(place, collection, name):
         place.open()
 
 
+@refused_before_any_database
 @pytest.mark.parametrize("tolerance", [0, -1, float("nan"), float("inf"), 10.5, True, "0.3"])
 def test_a_tolerance_that_is_none_is_refused(collection, tolerance):
     with pytest.raises(ParameterError, match="tolerance"):

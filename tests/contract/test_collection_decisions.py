@@ -10,7 +10,7 @@ from contract.leases import GAMMA, LEASE, OTHER, collection_of_leases, tags_of
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError, ParameterError
-from places import SomePlace
+from places import SomePlace, refused_before_any_database
 
 
 @pytest.fixture
@@ -262,6 +262,7 @@ def test_notes_are_replaced_and_removed(collection) -> None:
         collection.decide(note=("d0", "x" * 2_001))
 
 
+@refused_before_any_database
 @pytest.mark.parametrize(
     ("method", "arguments"),
     [

@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from example_counts import every
 from nearkin.collection.collection import Collection
 from nearkin.errors import (
     CollectionBusyError,
@@ -115,7 +116,7 @@ def test_exact_copies_share_one_text(collection):
     ]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", every(3, range(6)))
 def test_versions_and_counts_are_those_of_the_three_rules(collection, monkeypatch, seed):
     """A model of the table of `docs/collections-in-three-rules.md`."""
     rng = random.Random(seed)
@@ -220,11 +221,11 @@ def test_texts_come_back_as_they_came(collection):
         assert {i, f"copy {i}"} <= {one.document.doc_id for one in collection.similar(text=text).documents}
 
 
-def test_a_text_of_5_mb(collection):
+def test_a_text_of_a_megabyte(collection):
     chance = random.Random(1)
     words = ["".join(chance.choices("abcdefghijklmnopqrst", k=7)) for _ in range(2_000)]
-    text = " ".join(chance.choices(words, k=660_000))
-    assert len(text) > 5_000_000
+    text = " ".join(chance.choices(words, k=150_000))
+    assert len(text) > 1_000_000
     collection.add([("large", text), ("small", "small"), ("other", text[:-3] + "end")])
     assert collection.text("large") == text
     found = collection.similar("large")
@@ -287,8 +288,8 @@ def test_a_removal_is_all_or_nothing(collection):
 
 
 def test_thousands_are_removed_at_once(collection):
-    collection.add([(str(i), str(i)) for i in range(5_000)])
-    assert collection.remove([str(i) for i in range(1, 5_000)]).n_documents == 4_999
+    collection.add([(str(i), str(i)) for i in range(2_000)])
+    assert collection.remove([str(i) for i in range(1, 2_000)]).n_documents == 1_999
     assert current(collection) == {"0": "0"}
 
 

@@ -37,7 +37,7 @@ def small_batches(monkeypatch):
 @pytest.fixture
 def stored(place) -> dict[str, str]:
     """What a collection of three waves holds: a new version, a removed document, one that came again."""
-    first, second = families(1, 30, "a"), families(2, 20, "b")
+    first, second = families(1, 15, "a"), families(2, 10, "b")
     with place.open() as opened:
         opened.add(list(first.items()), wave="first")
         opened.add(list(second.items()), wave="second")
@@ -74,14 +74,14 @@ def ordered(place, stored: dict[str, str]) -> dict[str, str]:
 
 
 def test_against_a_collection_is_against_its_current_documents(place, stored, tmp_path):
-    mine = as_files(tmp_path, "wave", families(1, 40, "new") | families(9, 10, "other"))
+    mine = as_files(tmp_path, "wave", families(1, 20, "new") | families(9, 5, "other"))
     theirs = as_files(tmp_path, "theirs", ordered(place, stored))
     arguments = ("--no-report", "--threshold", "0.6", "-q")
     for name, other in (("files", theirs), ("stored", place.address)):
         ended = nearkin_here("dedup", mine, "--against", other, "--out", tmp_path / name, *arguments)
         assert (ended.code, ended.err) == (0, "")
     assert told(tmp_path / "stored") == told(tmp_path / "files")
-    assert len(told(tmp_path / "stored")["pairs.parquet"]) > 20
+    assert len(told(tmp_path / "stored")["pairs.parquet"]) > 10
     (entry,) = json.loads((tmp_path / "stored/manifest.json").read_text())["against"]
     assert (entry["format"], entry["n_documents"]) == ("collection", len(stored))
     assert "open-sesame" not in (tmp_path / "stored/manifest.json").read_text()
@@ -107,7 +107,7 @@ def test_a_collection_is_deduplicated_by_its_own_ids(place, stored, tmp_path):
 
 
 def test_what_is_written_meanwhile_is_not_read(place, stored, tmp_path, monkeypatch):
-    mine = as_files(tmp_path, "wave", families(1, 40, "new"))
+    mine = as_files(tmp_path, "wave", families(1, 20, "new"))
     options = {"against": [place.address], "delivery": Delivery(report=False, kept=True)}
     run_here([str(mine)], tmp_path / "before", **options)
     read = CollectionDocuments.batches
@@ -116,7 +116,7 @@ def test_what_is_written_meanwhile_is_not_read(place, stored, tmp_path, monkeypa
         for number, batch in enumerate(read(self, progress)):
             if number == 1:
                 with place.open() as opened:
-                    opened.add(list(families(1, 40, "late").items()))
+                    opened.add(list(families(1, 20, "late").items()))
                     opened.add([("a/f3", "A new version, too late.")])
                     opened.remove(["a/f4", "a/f5"])
             yield batch
@@ -130,7 +130,7 @@ def test_what_is_written_meanwhile_is_not_read(place, stored, tmp_path, monkeypa
 
 
 def test_a_resumed_run_must_find_the_same_documents(place, stored, tmp_path, monkeypatch):
-    mine = as_files(tmp_path, "wave", families(1, 40, "new"))
+    mine = as_files(tmp_path, "wave", families(1, 20, "new"))
 
     def cut(*arguments: object) -> None:
         raise KeyboardInterrupt
@@ -174,7 +174,7 @@ def test_a_damaged_text_is_one_unreadable_document(place, stored, tmp_path):
 
 
 def test_an_audit_reads_the_documents_that_there_were(place, stored, tmp_path):
-    mine = as_files(tmp_path, "wave", families(1, 40, "new"))
+    mine = as_files(tmp_path, "wave", families(1, 20, "new"))
     run_here([str(mine)], tmp_path / "out", against=[place.address], recall=0.5, threshold=0.6)
     if place.server is not None:
         with pytest.raises(SourceError, match="needs a password, which results do not store"):
@@ -182,9 +182,9 @@ def test_an_audit_reads_the_documents_that_there_were(place, stored, tmp_path):
         return
     before = audit(tmp_path / "out", EVERYTHING)
     assert before.estimate.is_exact
-    assert before.estimate.n_found > 20
+    assert before.estimate.n_found > 10
     with place.open() as opened:
-        opened.add(list(families(1, 40, "late").items()))
+        opened.add(list(families(1, 20, "late").items()))
     assert audit(tmp_path / "out", EVERYTHING).estimate == before.estimate  # what came later does not count
     with place.open() as opened:
         opened.remove(["a/f3"])

@@ -262,8 +262,9 @@ def test_crowded_keys_that_are_not_compared_in_full(name, is_in_many_homes, hot_
     assert 0 < n_not_compared <= n_pairs - n_candidates
 
 
-@pytest.mark.parametrize("name", ["a skewed key", "skewed against another collection"])
-@pytest.mark.parametrize("keep", ["first", "longest"])
+@pytest.mark.parametrize(
+    ("name", "keep"), [("a skewed key", "first"), ("skewed against another collection", "longest")]
+)
 def test_texts_that_are_compared_with_very_many(name, keep, tmp_path, small, monkeypatch):
     """Their pairs are not all at their own partition."""
     monkeypatch.setattr(skewed_pairs, "MANY", 300)

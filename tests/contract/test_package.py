@@ -18,7 +18,6 @@ from packaging.requirements import Requirement
 import nearkin
 from nearkin import errors, results, signatures
 from nearkin.cli.main import app
-from nearkin.web.queries import InvalidRequestError
 
 
 def loaded_by(code: str) -> set[str]:
@@ -48,51 +47,9 @@ def test_importing_it_loads_nothing_heavy():
     assert not loaded_by("from nearkin import NearkinError; import nearkin.errors") & heavy
 
 
-def test_help_loads_neither_numba_nor_arrow():
-    code = "from nearkin.cli.main import run\ntry:\n    run(['dedup', '--help'])\nexcept SystemExit:\n    pass"
-    assert not loaded_by(
-        f"import io, contextlib\nwith contextlib.redirect_stdout(io.StringIO()):\n    {indented(code)}"
-    ) & {
-        "numba",
-        "llvmlite",
-        "pandas",
-        "polars",
-    }
-
-
-def indented(code: str) -> str:
-    return code.replace("\n", "\n    ")
-
-
-def test_a_small_run_takes_no_optional_package():
-    """Arrow looks for pandas by itself, so that one may be there."""
-    optional = {"polars", "jinja2", "rapidfuzz"}
-    assert not loaded_by("import nearkin; nearkin.dedup(['a b c d e f', 'a b c d e g', 'x'])") & optional
-
-
 def test_it_runs_as_a_module():
     ended = subprocess.run([sys.executable, "-m", "nearkin", "--version"], capture_output=True, text=True, check=True)
     assert ended.stdout == f"nearkin {nearkin.__version__}\n"
-
-
-def test_a_result_counts_as_the_table_of_reasons_does():
-    texts = ["a b c d e f g", "A b c d e f g", "a b c d e f h", "x", "", "p q r s t u"]
-    result = nearkin.dedup(texts, threshold=0.4, shingle="words:2")
-    reasons = result.documents["reason"].to_pylist()
-    told = repr(result)
-    assert told == (
-        "DedupResult(6 documents: 2 unique, 1 exact copy, 1 near-duplicate, 1 empty, 1 too short; 3 kept; 1 group; "
-        "2 pairs (1 of exact copies))"
-    )
-    assert [reasons.count(one) for one in ("unique", "exact copy", "near-duplicate", "empty", "too short")] == [
-        2,
-        1,
-        1,
-        1,
-        1,
-    ]
-    assert len(result.pairs) == 2
-    assert repr(nearkin.dedup(["a b c d e f"])) == "DedupResult(1 document: 1 unique; 1 kept; 0 groups; 0 pairs)"
 
 
 PUBLIC = {
@@ -132,19 +89,6 @@ def test_the_public_names_are_documented(module):
     assert listed == {name for names in PUBLIC.values() for name in names} - {"__version__"}
 
 
-@pytest.mark.parametrize(("module", "name"), [(module, name) for module in PUBLIC for name in sorted(PUBLIC[module])])
-def test_each_public_name_is_there_and_documented(module, name):
-    value = getattr(module, name)
-    assert name == "__version__" or (value.__doc__ or "").strip()
-
-
-def test_another_name_is_refused_as_python_does_it():
-    with pytest.raises(AttributeError, match="module 'nearkin' has no attribute 'dedupe'"):
-        nearkin.dedupe  # noqa: B018
-    with pytest.raises(ImportError):
-        from nearkin import dedupe  # noqa: F401
-
-
 def every_error() -> list[type[errors.NearkinError]]:
     found, waiting = [], [errors.NearkinError]
     while waiting:
@@ -152,13 +96,6 @@ def every_error() -> list[type[errors.NearkinError]]:
         found.append(one)
         waiting += one.__subclasses__()
     return found
-
-
-def test_the_tree_of_errors_is_the_one_drawn():
-    drawn = [line for line in (errors.__doc__ or "").splitlines() if "Error" in line]
-    names = {word for line in drawn for word in line.replace("(", " ").split() if word.endswith("Error")}
-    # the service makes one of a ParameterError, with words for pages; nobody else meets it
-    assert {one.__name__ for one in every_error()} - {InvalidRequestError.__name__} <= names
 
 
 def test_codes_tell_kinds_of_errors_apart():

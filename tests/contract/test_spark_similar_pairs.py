@@ -61,18 +61,6 @@ def assert_same(found, expected: pa.Table, least: int = 10) -> None:
 
 
 @pytest.mark.slow
-def test_two_languages(spark, corpus, tmp_path):
-    left, right = (spark.read.parquet(str(path)).repartition(n) for path, n in ((corpus.left, 3), (corpus.right, 2)))
-    left, right = left.sortWithinPartitions("id"), right.selectExpr("text AS `the.text`", "id AS key")
-    chosen = {"table": corpus.table, "top": 1, "threshold": 0.2}
-    names = {"id": "id", "right_text": "the.text", "right_id": "key"}
-    found = nearkin.spark.similar_pairs(left, right, **names, **chosen, work=tmp_path / "work")
-    columns = [("text", "id"), ("the.text", "key")]
-    assert_same(found, on_one_machine(left.toArrow(), right.toArrow(), tmp_path, columns=columns, **chosen))
-    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == ["pairs.parquet", "run.json"]
-
-
-@pytest.mark.slow
 def test_one_language_integers_as_ids_and_texts_that_are_none(spark, tmp_path):
     """Some partitions on the right are empty; a column that Spark does not send is not asked for."""
     odd = [None, "", "one", PROSE[3].encode(), b"\xff" + PROSE[4].encode(), *[one.encode() for one in PROSE[:20]]]
@@ -86,7 +74,7 @@ def test_one_language_integers_as_ids_and_texts_that_are_none(spark, tmp_path):
     assert [kind for _, kind in found.dtypes][:4] == ["bigint", "bigint", "double", "int"]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_rows_without_ids(spark, tmp_path):
     frames = [spark.createDataFrame(pa.table({"text": some})).repartition(3) for some in (PROSE, PROSE[10:])]
     frames = [frame.cache() for frame in frames]  # else each computation might deal the rows out anew
@@ -102,9 +90,11 @@ def test_rows_without_ids(spark, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_goes_on(spark, corpus, tmp_path):
-    left, right = (spark.read.parquet(str(path)) for path in (corpus.left, corpus.right))
-    chosen = {"id": "id", "table": corpus.table, "work": tmp_path / "work", **WINDOW}
+def test_a_run_of_two_languages_goes_on(spark, corpus, tmp_path):
+    left, right = (spark.read.parquet(str(path)).repartition(n) for path, n in ((corpus.left, 3), (corpus.right, 2)))
+    left, right = left.sortWithinPartitions("id"), right.selectExpr("text AS `the.text`", "id AS key")
+    chosen = {"id": "id", "right_text": "the.text", "right_id": "key", "table": corpus.table}
+    chosen |= {"work": tmp_path / "work", **WINDOW}
     with pytest.raises(CutOff):
         nearkin.spark.similar_pairs(left, right, **chosen, progress=Cutting("pairs-000"))
     with pytest.raises(OutputExistsError, match=r"is not empty\. Name a new work folder, or add resume=True"):
@@ -117,11 +107,13 @@ def test_a_run_goes_on(spark, corpus, tmp_path):
     found = nearkin.spark.similar_pairs(left, right, **chosen, progress=progress, resume=True)
     assert progress.begun[-2:] == ["pairs-000", "write"]
     assert not {"read-left", "read-right", "weigh-left"} & set(progress.begun)
-    one = on_one_machine(left.toArrow(), right.toArrow(), tmp_path, table=corpus.table, **WINDOW)
+    columns = [("text", "id"), ("the.text", "key")]
+    one = on_one_machine(left.toArrow(), right.toArrow(), tmp_path, columns=columns, table=corpus.table, **WINDOW)
     assert_same(found, one)
     again = Cutting()
     assert_same(nearkin.spark.similar_pairs(left, right, **chosen, progress=again, resume=True), one)
     assert again.begun == []
+    assert sorted(path.name for path in (tmp_path / "work").iterdir()) == ["pairs.parquet", "run.json"]
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------

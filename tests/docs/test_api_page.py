@@ -104,10 +104,3 @@ def test_types_that_the_page_names_are_on_the_page() -> None:
         for name in types_named(thing) & known - on_page
     }
     assert not missing
-
-
-def test_types_are_found_in_signatures_and_docstrings() -> None:
-    shown = {place: thing for one in entries() for place, thing in ((one.name, one.object), *one.members)}
-    assert {"Added", "DocumentError", "ParameterError"} <= types_named(shown["Collection.add"])
-    assert {"Tolerance", "SimilarDocument"} <= types_named(shown["SimilarDocuments"])
-    assert {"KnownFile", "Ignored", "Measure", "Keep", "Place"} <= ours()

@@ -87,7 +87,6 @@ def missed_pairs(audited: Audited) -> Pairs:
     [
         ("jaccard", 0.6, "words:3"),
         ("jaccard", 1.0, "words:3"),
-        ("jaccard", 0.5, "chars:9"),
         ("containment", 0.8, "words:2"),
     ],
 )

@@ -114,7 +114,7 @@ def uninterrupted(place: SomePlace) -> tuple[list[object], list[object], list[ob
 
 
 MOMENTS = [
-    *(("statement", n) for n in (1, 3, 5, 8, 12, 16, 20, 24)), ("commit", 1), ("build", 1), ("file", 1), ("file", 2),
+    *(("statement", n) for n in (1, 5, 12, 20)), ("commit", 1), ("build", 1), ("file", 1), ("file", 2),
     ("file", 9), ("file", 14), ("manifest", 1), ("rename", 1), ("remove", 1), ("remove", 2),
 ]  # fmt: skip
 

@@ -80,8 +80,7 @@ def weighted(texts: Texts) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["signatures", "window"])
-@pytest.mark.parametrize("make", [clustered, even, of_many_sizes])
+@pytest.mark.parametrize(("make", "method"), [(clustered, "window"), (even, "signatures"), (of_many_sizes, "window")])
 def test_the_printed_recall_is_reached(tmp_path, make: Callable[[], Corpora], method):
     corpora = make()
     cosines = weighted(corpora.left) @ weighted(corpora.right).T
@@ -94,17 +93,10 @@ def test_the_printed_recall_is_reached(tmp_path, make: Callable[[], Corpora], me
         for name, texts in (("left", corpora.left), ("right", corpora.right))
     )
     given = PairInput(ReadingRequest(inputs=[str(left)]), ReadingRequest(inputs=[str(right)]), None)
-    n_below = 0
-    for seed in range(2):
-        options = PairOptions(
-            threshold=THRESHOLD, method=method, recall=0.9, seed=seed, min_occurrences=1, min_terms=1, n_terms=0
-        )
-        told = job.pair_files(
-            given, tmp_path / "out", options, overwrite=True, report=False, resources=Resources(threads=2)
-        )
-        table = pq.read_table(tmp_path / "out/pairs.parquet", columns=["left_row", "right_row"])
-        found = set(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
-        assert told.plan.sampled_documents < len(corpora.left)
-        assert told.plan.predicted.recall_low >= 0.9
-        n_below += len(true & found) / len(true) < told.plan.predicted.recall_low
-    assert not n_below
+    options = PairOptions(threshold=THRESHOLD, method=method, recall=0.9, min_occurrences=1, min_terms=1, n_terms=0)
+    told = job.pair_files(given, tmp_path / "out", options, report=False, resources=Resources(threads=2))
+    table = pq.read_table(tmp_path / "out/pairs.parquet", columns=["left_row", "right_row"])
+    found = set(zip(*(table[name].to_pylist() for name in table.column_names), strict=True))
+    assert told.plan.sampled_documents < len(corpora.left)
+    assert told.plan.predicted.recall_low >= 0.9
+    assert len(true & found) / len(true) >= told.plan.predicted.recall_low

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from functional.conftest import nearkin_here, write_jsonl
+from functional.conftest import nearkin_here
 from made_up_prose import Prose
 from nearkin.planning.pairs import search as pair_search
 from nearkin.planning.pairs.search import QUICK_S
@@ -72,16 +72,12 @@ def test_documents_calibrate_the_plan(tmp_path):
     assert "--terms is measured" in nearkin_here("plan", "pairs", *given, "--terms", "3,3").err
 
 
-@pytest.mark.parametrize("quick_s", [QUICK_S, 0.0], ids=["quick", "long"])
 @pytest.mark.parametrize(
-    ("asked", "machine"),
+    ("asked", "machine", "quick_s"),
     [
-        ("", "this"),
-        ("--threshold 0.6", "cores=3,speed=0.01"),
-        ("--recall 1", "cores=1"),
-        ("--recall 0.5", "cores=1,speed=9"),
-        ("--method window", "cores=1"),
-        ("--bits 256 --recall 1", "cores=2"),
+        ("", "this", QUICK_S),
+        ("--threshold 0.6", "cores=3,speed=0.01", 0.0),
+        ("--bits 256 --recall 1", "cores=2", 0.0),
     ],
 )
 def test_plan_and_pairs_choose_the_same_way(asked, machine, quick_s, tmp_path, monkeypatch):
@@ -158,25 +154,6 @@ def test_a_corpus_to_clean(tmp_path):
     assert "Corpus: 20,000,000 documents, assumed to be like the 400 documents of the sample, which have " in ended.out
     assert "The number of near-duplicates is not predicted" in ended.out
     assert "Each pair of near-duplicates adds about" in ended.out
-
-
-@pytest.mark.parametrize(
-    ("more", "sample"),
-    [
-        ([], "the 1 document of the sample, which has 4 shingles on average"),
-        (["one text of eight words, and no other"], "the 2 documents of the sample. It has 1 distinct text"),
-    ],
-)
-def test_a_sample_of_one_text_predicts_no_unrelated_pairs(tmp_path, more, sample):
-    path = write_jsonl(tmp_path / "sample.jsonl", [{"text": "one text of eight words, and no other"}] * (1 + len(more)))
-    told = planned("corpus", path, "--documents", "1B")
-    assert (told["plan"]["kind"], told["plan"]["bands"]) == ("bands", 4)
-    assert (told["plan"]["expected_candidates"], told["expected_candidates_range"]) == (None, None)
-    said = " ".join(nearkin_here("plan", "corpus", path, "--documents", "1B").out.split())
-    assert f"assumed to be like {sample}" in said
-    assert "predicted recall 99.19% at Jaccard 0.70." in said
-    assert "The number of unrelated pairs compared is not predicted: the sample has no two different texts." in said
-    assert "compared with one another" not in said + nearkin_here("plan", "corpus", path).out
 
 
 def test_a_sample_without_documents(tmp_path):

@@ -10,10 +10,9 @@ import pytest
 import nearkin
 from functional.conftest import FAST, Ended, nearkin_here, write_jsonl
 from nearkin import Collection
-from nearkin.errors import MissingCollectionError, NearkinError, OutputError, ParameterError
+from nearkin.errors import MissingCollectionError, OutputError, ParameterError
 
 LONG = "L" * 10_240
-CELL = "x" * 1_000_000
 VALUES = ["tag", "matter", "hot", "--value", "label", "--from"]
 
 
@@ -88,68 +87,5 @@ def test_a_path_that_no_file_can_have_is_an_invalid_parameter(
     assert "at most 255 bytes" in str(raised.value) or "at most 4,095 bytes" in str(raised.value)
 
 
-def test_a_long_name_must_leave_room_for_the_names_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert nearkin.sign(PAIR, out="s" * 200).out == Path("s" * 200)
-    with pytest.raises(ParameterError, match="out: must be a path that leaves room"):
-        nearkin.sign(PAIR, out="s" * 255)
-
-
-@pytest.mark.parametrize(
-    "called",
-    [
-        lambda: nearkin.dedup(Path("in.txt"), ignore=LONG),
-        lambda: nearkin.dedup(Path("in.txt"), encoding=LONG),
-        lambda: nearkin.dedup(PAIR, out=LONG),
-        lambda: Collection.open("matter").groups_since(LONG),
-    ],
-)
-def test_a_message_of_python_shows_only_the_beginning_of_a_long_value(
-    matter: str, called: Callable[[], object]
-) -> None:
-    Path("in.txt").write_text(FAST)
-    with pytest.raises(NearkinError, match=r"\(length 10,240\)") as raised:
-        called()
-    assert len(str(raised.value)) < 600
-
-
-@pytest.mark.parametrize(
-    ("called", "shown"),
-    [
-        (lambda: nearkin.dedup(Path("\udcff")), r"Cannot open \xff:"),
-        (lambda: nearkin.audit("\udcff"), r"\xff holds neither"),
-        (lambda: nearkin.audit("\ud800"), r"Got: '\ud800'"),
-        (lambda: Collection.open("\ud800"), r"There is no collection at \ud800."),
-    ],
-)
-def test_messages_can_be_printed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, called: Callable[[], object], shown: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(NearkinError) as raised:
-        called()
-    assert shown in str(raised.value).encode().decode()
-
-
 def test_a_list_longer_than_a_database_can_count(matter: str) -> None:
     assert run("list", matter, "--limit", str(1 << 63), code=0).out == run("list", matter, code=0).out
-
-
-@pytest.mark.parametrize(
-    ("rows", "command", "code", "message"),
-    [
-        (f"id,label\nlease,{CELL}\n", VALUES, 3, "has 1,000,000 characters. A tag has at most 1,000"),
-        (f"id,label\n{CELL},1\n{CELL},2\n", VALUES, 3, "has two values"),
-        (f"id,{CELL},c\nlease,1,2\n", VALUES, 3, "no column 'label'"),
-        (f"id\n{CELL}\n{CELL}y\n", ["tag", "matter", "hot", "--from"], 3, "2 of 2 documents"),
-        (f"id\n{CELL}\n{CELL}y\n", ["purge", "matter", "--from"], 3, "Not in the collection: 2 documents"),
-        (f"id,label\n{CELL},1\n", ["conflicts", "matter"], 3, "None of the 1 labelled id"),
-    ],
-)
-def test_a_message_shows_only_the_beginning_of_a_huge_value(
-    matter: str, rows: str, command: list[str], code: int, message: str
-) -> None:
-    Path("table.csv").write_text(rows)
-    err = run(*command, "table.csv", code=code).err
-    assert message in err
-    assert len(err) < 3_000

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import os
-import pickle
 import random
 import signal
 import subprocess
@@ -18,7 +16,7 @@ from hypothesis import strategies as st
 
 from example_counts import examples
 from nearkin import StreamDeduplicator
-from nearkin.errors import NearkinError, OutputError, OutputExistsError, ParameterError, RunError, SourceError
+from nearkin.errors import OutputError, OutputExistsError, ParameterError
 from nearkin.workflows.stream import deduplicator
 from oracles.brute_force import Collection
 from oracles.test_stream import CERTAIN, truth
@@ -81,36 +79,6 @@ def test_a_stream_that_is_saved_goes_on_as_if_it_had_not_been(tmp_path, max_age,
     assert vars(stream).keys() == vars(whole).keys()
 
 
-def test_what_cannot_be_saved_or_opened(tmp_path):
-    stream = StreamDeduplicator()
-    stream.add(("a", 1), "text")
-    with pytest.raises(ParameterError, match=r"^doc_id: "):
-        stream.save(tmp_path / "stream")
-    assert not list(tmp_path.iterdir())
-    with pytest.raises(SourceError, match="missing"):
-        StreamDeduplicator.open(tmp_path / "missing")
-    with pytest.raises(NearkinError, match="nowhere"):
-        StreamDeduplicator().save(tmp_path / "nowhere" / "stream")
-    with pytest.raises(ParameterError, match="max_age"):
-        StreamDeduplicator(max_age=0)
-    good = StreamDeduplicator()
-    good.add("a", "a text of some words")
-    good.save(tmp_path / "stream")
-    data = (tmp_path / "stream").read_bytes()
-    for place in range(0, len(data), 7):
-        (tmp_path / "changed").write_bytes(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
-        with pytest.raises(RunError, match=r"is damaged: its content|it is another file, or it is damaged"):
-            StreamDeduplicator.open(tmp_path / "changed")
-        (tmp_path / "changed").unlink()
-    ours, other = "part is damaged: its content does not match", "part does not begin as a file written by Nearkin"
-    others = b"not a stream at all, and longer than the seal is"
-    for part, told in ((b"", other), (data[:20], ours), (data[:-1], ours), (others, other)):
-        (tmp_path / "part").write_bytes(part)
-        with pytest.raises(RunError, match=told):
-            StreamDeduplicator.open(tmp_path / "part")
-        (tmp_path / "part").unlink()
-
-
 _SAVING = """
 import sys
 from nearkin import StreamDeduplicator
@@ -156,18 +124,3 @@ def test_no_other_file_is_replaced(tmp_path):
     (tmp_path / "nearkin.sqlite").touch()
     with pytest.raises(OutputError, match="is a collection"):
         stream.save(tmp_path / "new")
-
-
-@pytest.mark.parametrize("wrong", [None, 5, True, "", "a\0b"])
-def test_a_path_is_a_path(wrong):
-    for refused in (StreamDeduplicator().save, StreamDeduplicator.open):
-        with pytest.raises(ParameterError, match=r"path: must be a path"):
-            refused(wrong)
-
-
-def test_a_copy_of_a_stream_has_a_lock_of_its_own():
-    stream = StreamDeduplicator(threshold=0.5)
-    stream.add("a", "the rent is due on the first day of each month")
-    for copied in (pickle.loads(pickle.dumps(stream)), copy.deepcopy(stream)):
-        assert [one.doc_id for one in copied.add("b", "the rent is due on the first day of each month")] == ["a"]
-    assert "b" not in stream

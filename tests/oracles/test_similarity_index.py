@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.stages.signatures.similarity_index import (
     MAX_SUPER_SHINGLED,
-    METHODS,
     SimilarityIndex,
     interval,
     text_of_bytes,
@@ -179,22 +178,3 @@ def test_too_long_for_super_shingles():
     assert SimilarityIndex(method=14, stream="characters", variation="A", k=3).index(texts[2:]).values.tolist() == [
         java_hash("abc")
     ]
-
-
-@pytest.mark.parametrize(
-    "spec", ["", "43", "43E", "15A", "20A", "55A", "0A", "61A", "43B:", "43B:k", "43B:k=0", "43B:k=4,k=5", "43B:x=1",
-             "43B:k=-1", "13A", "43B:k=" + "9" * 30, None, 43]
-)  # fmt: skip
-def test_names_that_are_none(spec):
-    with pytest.raises(ParameterError):
-        SimilarityIndex.parse(spec)
-
-
-def test_every_method_has_a_name_that_is_read_back():
-    for stream in ("characters", "words", "soundex"):
-        for method in METHODS:
-            if method == 13 and stream == "characters":
-                continue
-            made = SimilarityIndex(method=method, stream=stream, variation="C", k=7, w=9, seed=3)
-            assert SimilarityIndex.parse(made.spec) == made
-            assert f"={made.tracking_number};" in made.fingerprint

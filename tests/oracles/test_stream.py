@@ -162,35 +162,6 @@ def test_a_fetch_that_fails_adds_nothing():
     assert [match.doc_id for match in stream.add("c", "ONE two three four")] == ["a", "b"]
 
 
-@pytest.mark.parametrize("batch_size", [0, -1, "x", True, 1.5])
-def test_a_batch_has_a_size(batch_size):
-    stream = StreamDeduplicator()
-    with pytest.raises(ParameterError, match="batch_size"):
-        stream.add_many([(1, "a text"), (2, "another")], batch_size=batch_size)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"threshold": 0}, {"threshold": 1.1}, {"threshold": float("nan")}, {"threshold": "0.8"}, {"recall": 1},
-        {"recall": 0}, {"shingle": "words"}, {"size": 0}, {"size": 8, "threshold": 0.1}, {"seed": -1},
-        {"normalise": "stem"}, {"threshold": True}, {"recall": True},
-    ],
-)  # fmt: skip
-def test_parameters_that_break_their_rule(wrong):
-    with pytest.raises(ParameterError):
-        StreamDeduplicator(**wrong)
-
-
-@pytest.mark.parametrize("text", [None, 3, b"bytes", "half \ud800 of it"])
-def test_texts_that_are_none(text):
-    stream = StreamDeduplicator()
-    with pytest.raises(ParameterError, match="text"):
-        stream.add("a", text)
-    assert len(stream) == 0
-    assert stream.add("a", "fine") == ()
-
-
 def test_what_is_made_equal_can_be_chosen():
     for normalise, is_copy in (("nfkc,case,space", True), (Normalisation(case=False), False), ("none", False)):
         stream = StreamDeduplicator(normalise=normalise)

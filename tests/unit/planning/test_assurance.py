@@ -74,7 +74,7 @@ def test_the_lower_end_is_seldom_above_the_recall_however_few_pairs_there_are(sp
     chances = sum(math.comb(N_BITS, k) * differ**k * (1 - differ) ** (N_BITS - k) for k in range(81))
     middle = float(np.interp(chance, chances, cosines))
     true = float(np.interp(draw.uniform(middle - spread, middle + spread, 100_000), cosines, chances).mean())
-    for n_pairs in (5, 31, 40, 100):
+    for n_pairs in (5, 40):
         n_above = 0
         for seed in range(100):
             some = draw.uniform(middle - spread, middle + spread, n_pairs)

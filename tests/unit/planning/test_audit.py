@@ -10,7 +10,7 @@ import pytest
 from example_counts import every
 from nearkin.planning.audit import beta_quantile, estimate_recall
 
-N_POPULATION, N_SAMPLED, N_TRIALS = 20_000, 400, 250
+N_POPULATION, N_SAMPLED, N_TRIALS = 20_000, 400, 150
 
 
 def family_sizes(kind: str, rng: np.random.Generator) -> np.ndarray:
@@ -37,7 +37,7 @@ KINDS, MISSES = ["pairs", "families", "crowds"], ["single", "documents", "halves
 
 
 @pytest.mark.parametrize(
-    ("recall", "kind", "misses"), every(3, list(itertools.product([0.5, 0.8, 0.95, 0.99, 0.999], KINDS, MISSES)))
+    ("recall", "kind", "misses"), every(6, list(itertools.product([0.5, 0.8, 0.95, 0.99, 0.999], KINDS, MISSES)))
 )
 def test_coverage(kind: str, misses: str, recall: float) -> None:
     rng = np.random.default_rng(7)
@@ -52,7 +52,7 @@ def test_coverage(kind: str, misses: str, recall: float) -> None:
     assert n_inside / N_TRIALS >= 0.93
 
 
-@pytest.mark.parametrize("recall", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("recall", [0.5, 0.99])
 @pytest.mark.parametrize("n_sampled", [100, 1_000])
 def test_coverage_where_many_pairs_are_of_two_sampled_documents(n_sampled: int, recall: float) -> None:
     """Families of up to 8 documents of 2,000: a pair counts half at each of two that are drawn."""
@@ -60,7 +60,7 @@ def test_coverage_where_many_pairs_are_of_two_sampled_documents(n_sampled: int, 
     family = np.repeat(np.arange(2_000), rng.integers(1, 9, 2_000))[:2_000]
     pairs = np.array([(a, b) for a in range(2_000) for b in range(a + 1, min(a + 8, 2_000)) if family[a] == family[b]])
     is_found = rng.random(len(pairs)) < recall
-    actual, n_inside, n_trials = is_found.mean(), 0, 300
+    actual, n_inside, n_trials = is_found.mean(), 0, 150
     for _ in range(n_trials):
         drawn = np.zeros(2_000, np.bool_)
         drawn[rng.choice(2_000, n_sampled, replace=False)] = True

@@ -16,13 +16,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from sqlalchemy import event
 
 from extracted_documents import HEADERS, add_extracted, origin
-from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionBusyError
 from nearkin.web.screens import SCREENS
-from review_client import DOCUMENTS, LEASE, OWN, Visit, small_collection, words_of
+from review_client import LEASE, OWN, Visit, small_collection, words_of
 
 
 @pytest.fixture
@@ -38,36 +36,6 @@ def call(visit: Visit, method: str, path: str, **parts: object) -> tuple[int, di
     headers = {"authorization": f"Bearer {visit.entry.token}"}
     answer = visit.send(method, f"/api/v1{path}", headers=headers, **parts)
     return answer.status_code, answer.json()
-
-
-def test_whole_tables_are_counted_once_for_each_state_of_the_documents(visit: Visit) -> None:
-    statements = list[str]()
-    event.listen(
-        visit.service.collection.opened.store._engine,
-        "before_cursor_execute",
-        lambda *given: statements.append(given[2]),
-    )
-
-    def n_counts() -> int:
-        statements.clear()
-        assert visit.get("/index.json").json()["info"] == json.loads(
-            json.dumps(visit.service.info.get().info.to_dict())
-        )
-        assert call(visit, "GET", "/waves")[0] == visit.send("GET", "/exceptions").status_code == 200
-        return sum("sum(contents.n_bytes)" in one for one in statements)
-
-    assert n_counts() == 1
-    assert n_counts() == 0
-    for change in (
-        lambda: visit.service.collection.add([("new", "Some words of a new document.")], wave="april"),
-        lambda: visit.service.collection.remove(["new"]),
-        lambda: visit.service.collection.purge(["letter"]),
-    ):
-        change()
-        assert n_counts() == 1
-        assert visit.service.info.get().info == visit.service.collection.info()
-    visit.post("/tags", id="lease", tag="seen")
-    assert n_counts() == 0
 
 
 def test_groups_are_made_by_words_or_letters_only(visit: Visit) -> None:
@@ -115,14 +83,6 @@ def test_a_document_from_a_file_has_its_origin(visit: Visit) -> None:
     found = call(visit, "GET", f"/documents/{quote('box!1', safe='')}")[1]
     assert (found["parent"], found["origin"]["kind"]) == ("box", "eml")
     assert found["origin"]["mail"]["subject"] == HEADERS.subject
-
-
-def test_static_files_are_counted_by_their_route(visit: Visit) -> None:
-    visit.get("/static/review.css")
-    assert visit.send("GET", "/static/made-up").status_code == 404
-    text = visit.send("GET", "/api/v1/metrics").text
-    assert 'route="/static/{name}",status="200"} 1' in text
-    assert 'route="other"' not in text
 
 
 def test_a_stored_decision_is_told_as_stored_if_the_groups_cannot_be_updated(
@@ -193,26 +153,6 @@ def test_of_two_files_stored_as_new_at_once_one_gets_the_id(visit: Visit) -> Non
     assert visit.service.collection.details("same").versions == (1,)
 
 
-def test_conflicts_are_the_worst_first_and_of_whole_groups(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    collection = visit.service.collection
-    pair = "The {} keeper of the {} lights {} lamp every evening before the ships of {} come in, and sings to it."
-    words = [("old", "north", "one", "salt"), ("new", "south", "each", "grain"), ("odd", "east", "no", "tea")]
-    texts = [pair.format(*some) * 3 for some in words]
-    collection.add([(f"{i}{side}", text + f" {side}" * (i + 1)) for i, text in enumerate(texts) for side in "ab"])
-    for i in range(len(texts)):
-        collection.tag([f"{i}a"], "seen", "yes")
-        collection.tag([f"{i}b"], "seen", "no")
-    whole = visit.get("/conflicts.json", field="seen").json()["groups"]
-    assert [one["odd_ids"][0][0] for one in whole] == ["0", "1", "2"]
-    monkeypatch.setattr("nearkin.web.screens.conflicts._MAX_SHOWN", 2)
-    assert visit.get("/conflicts.json", field="seen").json()["groups"] == whole[:1]
-    page = words_of(visit.get("/conflicts", field="seen").text)
-    assert "The 1 group" not in page
-    assert "with the most similar texts are shown; an export has all conflicts." in page
-    assert "--" not in page
-    assert len(visit.get("/conflicts.jsonl", field="seen").text.splitlines()) == 3
-
-
 def test_an_export_has_all_rows_in_every_format(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     visit.service.collection.groups()
     visit.post("/tags", id="lease", tag="seen")
@@ -240,20 +180,6 @@ def test_a_sent_file_has_the_name_that_its_sender_gave_it(visit: Visit) -> None:
     status, told = call(visit, "POST", path, content=b"%PDF-1.4 damaged")
     assert (status, str(told["message"]).startswith("in a folder/the document.pdf: ")) == (422, True)
     assert call(visit, "POST", "/check?encoding=cp1252", content=b"caf\xe9 au lait")[0] == 200
-
-
-def test_only_the_check_in_of_a_collection_checks_the_id(tmp_path: Path) -> None:
-    from nearkin.collection.check_in.results import CheckIn
-    from nearkin.errors import ParameterError
-
-    with Collection.open(tmp_path / "m", create=True) as collection:
-        collection.add(DOCUMENTS)
-        with pytest.raises(ParameterError, match="'lease' already exists"):
-            collection.check(LEASE, store=CheckIn("lease", id_is_new=True))
-        with pytest.raises(ParameterError, match="There is no"):
-            collection.check(LEASE, store=CheckIn("other", id_is_new=False))
-        assert collection.check(LEASE, store=CheckIn("other", id_is_new=True)).version == 1
-        assert collection.check(f"{LEASE} Yes.", store=CheckIn("other", id_is_new=False)).version == 2
 
 
 def test_audits_are_made_by_a_job_and_are_part_of_the_digest(
