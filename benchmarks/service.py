@@ -1,8 +1,8 @@
-"""A service under load: many clients ask at once what is like a document, and open pages; and checks, one by one.
+"""A service under load: many clients open pages, ask, search, check and store at once; and checks, one by one.
 
 The collection is made of made-up prose with versions of each text, once. The service is a process of its own::
 
-    python benchmarks/service.py --data FOLDER --documents 100000 --clients 50 --seconds 60
+    python benchmarks/service.py --data FOLDER --documents 20000 --clients 50 --seconds 60 --long 30
     python benchmarks/service.py --data FOLDER --documents 10000 --checks 100
 """
 
@@ -25,6 +25,8 @@ from nearkin.collection.collection import Collection
 
 TOKEN = "t" * 40
 _WORDS, _LENGTH, _EACH = 20_000, 120, 4
+KINDS = "page", "similar", "search", "check", "check and store"
+AS_TEXT, RUN = {"content-type": "text/plain"}, f"{time.time():.0f}"
 
 
 def made_up(n_documents: int) -> list[tuple[str, str]]:
@@ -60,39 +62,66 @@ def told(name: str, times_s: list[float], n_failed: int = 0) -> None:
     )
 
 
-async def load(url: str, n_documents: int, n_clients: int, seconds: float) -> None:
-    """Each client asks, waits as a person would, and asks again."""
+def long_text(mib: float) -> str:
+    """One document of made-up words, as long as a production allows."""
+    chance, words = np.random.default_rng(11), [f"w{i:x}" for i in range(_WORDS)]
+    numbers = np.minimum(chance.zipf(1.2, int(mib * 2**18)), _WORDS) - 1
+    return "\n".join(" ".join(words[j] for j in line) for line in np.array_split(numbers, len(numbers) // 12))
+
+
+async def load(url: str, n_documents: int, n_clients: int, seconds: float, mib: float) -> None:
+    """Each client asks, waits as a person would, and asks again; one document of ``mib`` is stored meanwhile."""
     times, failed = defaultdict[str, list[float]](list), defaultdict[str, list[str]](list)
-    headers = {"authorization": f"Bearer {TOKEN}"}
-    end = 0.0
+    headers, texts = {"authorization": f"Bearer {TOKEN}"}, dict(made_up(n_documents))
+    asking, end = httpx.Timeout(150), 0.0
+
+    async def send(client: httpx.AsyncClient, kind: str, method: str, path: str, **parts: object) -> None:
+        started = time.perf_counter()
+        try:
+            answer = await client.request(method, path, **parts)
+            if answer.status_code >= 300:
+                failed[kind].append(f"{answer.status_code} {answer.text[:200]}")
+        except httpx.HTTPError as error:
+            failed[kind].append(repr(error))
+        times[kind].append(time.perf_counter() - started)
 
     async def one_client(number: int) -> None:
-        chance = random.Random(number)
+        chance, n_stored = random.Random(number), 0
         await asyncio.sleep(chance.uniform(0, THINKING_S))  # people do not begin at the same moment
-        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
+        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=asking) as client:
             while time.perf_counter() < end:
                 doc_id = f"d{chance.randrange(n_documents)}"
-                kind, path = chance.choice(
-                    [("similar", f"/api/v1/documents/{doc_id}/similar"), ("page", f"/document?id={doc_id}")]
-                )
-                started = time.perf_counter()
-                try:
-                    answer = await client.get(path)
-                    if answer.status_code != 200:
-                        failed[kind].append(f"{answer.status_code} {answer.text[:200]}")
-                except httpx.HTTPError as error:
-                    failed[kind].append(repr(error))
-                times[kind].append(time.perf_counter() - started)
+                kind, body = chance.choice(KINDS), {"content": f"{texts[doc_id]} and {chance.random()}".encode()}
+                if kind == "page":
+                    await send(client, kind, "GET", f"/document?id={doc_id}")
+                elif kind == "similar":
+                    await send(client, kind, "GET", f"/api/v1/documents/{doc_id}/similar")
+                elif kind == "search":
+                    words = " ".join(chance.sample(texts[doc_id].split(), 3))
+                    await send(client, kind, "GET", f"/search?q={words}")
+                elif kind == "check":
+                    await send(client, kind, "POST", "/api/v1/check", headers=AS_TEXT, **body)
+                else:
+                    n_stored += 1
+                    stored = f"/api/v1/check?store=true&id=s{RUN}-{number}-{n_stored}"
+                    await send(client, kind, "POST", stored, headers=AS_TEXT, **body)
                 await asyncio.sleep(chance.expovariate(1 / THINKING_S))
 
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as client:
-        for path in ("/api/v1/documents/d0/similar", "/document?id=d0"):  # the first ones load the index and kernels
+    async def long_document() -> None:
+        await asyncio.sleep(seconds / 6)
+        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=asking) as client:
+            body = long_text(mib).encode()
+            await send(client, "long document", "PUT", f"/api/v1/documents/long{RUN}", headers=AS_TEXT, content=body)
+
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=asking) as client:
+        for path in ("/api/v1/documents/d0/similar", "/document?id=d0", "/search?q=w1"):  # these load index and kernels
             await client.get(path)
+        await client.post("/api/v1/check", content=b"some words that are asked for", headers=AS_TEXT)
     end = time.perf_counter() + seconds
-    await asyncio.gather(*map(one_client, range(n_clients)))
+    await asyncio.gather(*map(one_client, range(n_clients)), *([long_document()] if mib else []))
     for kind, of_kind in sorted(times.items()):
         told(f"{kind}, {n_clients} clients", of_kind, len(failed[kind]))
-        for one in failed[kind][:5]:
+        for one in failed[kind][:3]:
             print(f"  {one}")
     print(f"{sum(map(len, times.values())) / seconds:.1f} requests per second")
 
@@ -130,7 +159,8 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--thinking", type=float, default=5.0, help="mean pause of a client, in seconds")
+    parser.add_argument("--thinking", type=float, default=2.0, help="mean pause of a client, in seconds")
+    parser.add_argument("--long", type=float, default=0.0, help="MiB of a document that is stored meanwhile")
     parser.add_argument("--checks", type=int, default=0)
     given = parser.parse_args()
     THINKING_S = given.thinking
@@ -148,7 +178,7 @@ def main() -> None:
             if given.checks:
                 checks(found[0], place, given.documents, given.checks, given.data)
             else:
-                asyncio.run(load(found[0], given.documents, given.clients, given.seconds))
+                asyncio.run(load(found[0], given.documents, given.clients, given.seconds, given.long))
         finally:
             process.terminate()
 

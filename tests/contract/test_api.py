@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -239,7 +240,7 @@ def test_an_encoding_of_files_is_refused_for_text(script: Script) -> None:
     ("method", "path", "allowed"),
     [
         ("PATCH", "/api/v1/waves", "GET, HEAD"),
-        ("PATCH", "/api/v1/documents/x", "GET, HEAD, PUT"),
+        ("PATCH", "/api/v1/documents/x", "DELETE, GET, HEAD, PUT"),
         ("TRACE", "/groups", "GET, HEAD"),
         ("BREW", "/groups", "GET, HEAD"),
     ],
@@ -301,10 +302,48 @@ def test_a_session_changes_nothing_and_nobody_read_only(script: Script, tmp_path
 def test_requests_are_counted_by_route(script: Script) -> None:
     script.read("/documents/lease")
     script.call("GET", "/documents/no-such")
-    text = script.call("GET", "/metrics").text
+    text = script.send("GET", "/metrics").text
     assert 'nearkin_requests_total{method="GET",route="/api/v1/documents/{id}",status="200"} 1' in text
     assert 'nearkin_request_seconds_count{method="GET",route="/api/v1/documents/{id}"} 2' in text
     assert "no-such" not in text
+
+
+def test_documents_are_found_by_their_words_and_removed(script: Script) -> None:
+    script.put("y/kites", "Kites fly over the hill, and the kites come back.")
+    found = script.read("/search", q="kites")
+    assert [one["doc_id"] for one in found["documents"]] == ["y/kites"]
+    assert script.call("GET", "/search", params={"q": '"'}).status_code == 400
+    removed = script.call("DELETE", "/documents/y%2Fkites")
+    assert (removed.status_code, removed.json()["n_documents"]) == (200, 1)
+    assert script.read("/search", q="kites")["n_found"] == 0
+    assert script.call("DELETE", "/documents/y%2Fkites").status_code == 404
+
+
+def test_several_texts_are_checked_and_stored_at_once(script: Script) -> None:
+    documents = [{"id": "copy", "text": LEASE}, {"id": "again", "text": "Ships sail at dawn from the old harbour."}]
+    both = [*documents, {**documents[1], "id": "later"}]
+    answers = script.call("POST", "/checks", json={"documents": both}).json()["answers"]
+    assert [one["verdict"] for one in answers] == ["exact", "new", "new"]
+    answers = script.call("POST", "/checks", json={"documents": both, "store": True, "only_new": True}).json()[
+        "answers"
+    ]
+    assert [(one["verdict"], one["is_stored"]) for one in answers] == [
+        ("exact", False),
+        ("new", True),
+        ("exact", False),
+    ]
+
+
+def test_a_change_that_takes_long_is_answered_with_its_job(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nearkin.web.gate._SHARE_FOR_CHANGES", 0.0)
+    answer = script.put("y/slow", "A text whose request is answered before it is stored.")
+    assert answer.status_code == 202
+    assert answer.json()["kind"] == "change"
+    job = script.service.jobs.wait(answer.json()["number"], 30.0)
+    assert job is not None
+    assert job.state == "done"
+    assert json.loads(job.message)["doc_id"] == "y/slow"
+    assert script.read("/documents/y%2Fslow")["version"] == 1
 
 
 def test_a_put_lists_the_attachments_that_it_does_not_store(script: Script) -> None:

@@ -162,8 +162,8 @@ def test_a_load_of_several_batches_is_one_load(collection, monkeypatch):
 # -- ids and texts of every kind --------------------------------------------------------------------------------------
 
 ODD_IDS = [
-    " ", "a'b", 'a"b', "a\\b", "a%b", "a_b", "a;--", "\t", "a\nb", "é", "e\u0301", "ß", "SS", "İ", "i", "ı", "Ａ",
-    "A", "日本語", "\U0001f469\u200d\U0001f467", "\U0010ffff", "\ufeff", "\x01", "\x7f", "\u2028", "a ", "?", ":name",
+    " ", "a'b", 'a"b', "a\\b", "a%b", "a_b", "a;--", "é", "e\u0301", "ß", "SS", "İ", "i", "ı", "Ａ",
+    "A", "日本語", "\U0001f469\u200d\U0001f467", "\U0010ffff", "\ufeff", "\u2028", "a ", "?", ":name",
     "%s", "NULL", "\\N", "{}", "$1", "../../etc/passwd", "x" * 1_000,
 ]  # fmt: skip
 
@@ -385,9 +385,7 @@ def test_the_alphabet_is_chosen_once(place):
         assert list(info_sentences(collection.info()))[1].text.startswith("Empty: nothing was added, or the first")
     with pytest.raises(ParameterError, match="'latin'") as caught:
         place.open(alphabet="universal")
-    assert ["It is empty. If its first nearkin add was killed, delete it and" in one for one in notes_of(caught)] == [
-        True
-    ]
+    assert ["It is empty, because its first load failed: delete it and" in one for one in notes_of(caught)] == [True]
     with place.open() as collection:
         collection.add([("a", LEASE.format(1))])
         assert not any("Empty" in one.text for one in info_sentences(collection.info()))
@@ -408,7 +406,7 @@ def test_a_second_writer_is_told_so_and_loses_nothing(place, monkeypatch):
 
         def documents():
             yield ("b", "two")
-            with pytest.raises(CollectionBusyError, match="Another process is writing"):
+            with pytest.raises(CollectionBusyError, match="Another command or request is writing"):
                 second.add([("c", "three")])
             with pytest.raises(CollectionBusyError):
                 second.remove(["a"])

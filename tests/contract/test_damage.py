@@ -89,6 +89,17 @@ def test_a_text_that_shares_wording_with_a_damaged_one_is_not_said_to_be_new(pla
         assert is_silent(collection.fsck())
 
 
+def test_only_the_texts_since_a_wave_are_checked(place: SomePlace) -> None:
+    with place.open() as collection:
+        for wave, doc_id in enumerate(("a", "b", "c")):
+            collection.add([(doc_id, prose.text(30))], wave=f"w{wave}")
+    damage_text(place, content=1)
+    with place.open(create=False) as collection:
+        since = [collection.fsck(since=f"w{wave}") for wave in range(3)]
+        assert [one.n_texts for one in since] == [3, 2, 1]
+        assert [one.damaged_documents for one in since] == [("b (version 1)",), ("b (version 1)",), ()]
+
+
 def test_a_missing_text_is_named(place: SomePlace) -> None:
     filled(place)
     sql(place, "DELETE FROM contents WHERE content = 1")

@@ -19,7 +19,7 @@ from nearkin.errors import ParameterError
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
 
-HOSTILE = "<script>alert(1)</script> & \"quotes\" 'n' ../../etc/passwd\r\nSet-Cookie: a=b"
+HOSTILE = "<script>alert(1)</script> & \"quotes\" 'n' ../../etc/passwd Set-Cookie: a=b"
 
 """A text none of whose word 5-grams is sampled."""
 

@@ -99,7 +99,7 @@ def test_a_bad_document_stops_the_command_if_it_is_to(tmp_path: Path) -> None:
     records = write_jsonl(tmp_path / "r.jsonl", [{"id": "a", "text": LETTER}, {"id": "b", "text": None}])
     ended = run("add", tmp_path / "m", records, "--on-error", "stop")
     assert (ended.code, "r.jsonl:2" in ended.err) == (4, True)
-    assert not (tmp_path / "m").exists()
+    assert told("info", str(tmp_path / "m"))["n_documents"] == 0
 
 
 def test_a_comparison_is_written_as_a_page(matter: str, tmp_path: Path) -> None:

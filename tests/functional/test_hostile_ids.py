@@ -11,6 +11,7 @@ import pytest
 
 from functional.conftest import FAST, nearkin, nearkin_here, write_jsonl
 from nearkin import Collection
+from nearkin.collection.check_in.results import CheckInMany
 
 FORGED = "lease\n0.0000  1.000  forged\trow"
 SHOWN = "lease⟨U+000A⟩0.0000  1.000  forged⟨U+0009⟩row"
@@ -19,56 +20,34 @@ TEXTS = [FAST, f"{FAST} again", f"{FAST} and yet again"]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """A collection, a file of signatures and labels, of documents whose ids hold line feeds."""
+    """A file of signatures of documents whose ids hold line feeds."""
     folder = tmp_path_factory.mktemp("hostile")
     ids = [FORGED, f"{FORGED} 2", "plain"]
     path = write_jsonl(folder / "in.jsonl", [{"id": i, "text": t} for i, t in zip(ids, TEXTS)])
-    nearkin_here("add", folder / "matter", path, "--wave", "a\nwave", "-q").assert_done()
+    nearkin_here(
+        "add", folder / "matter", path, "--on-error", "skip-documents", "--max-unreadable", "100%", "-q"
+    ).assert_done()
     nearkin_here("sign", path, "--out", folder / "sig", "-q").assert_done()
-    (folder / "labels.csv").write_text(f'id,label\n"{FORGED}",yes\nplain,no\n"missing\nrow",no\n')
-    (folder / "one.txt").write_text(FAST)
     return folder
 
 
-COMMANDS = {
-    "similar": ("similar", "matter", FORGED, "--gamma", "0.5"),
-    "similar by words": ("similar", "matter", "plain", "--measure", "jaccard", "--threshold", "0.1"),
-    "versions": ("versions", "matter", FORGED, "--gamma", "0.5"),
-    "versions of another": ("versions", "matter", "plain", "--gamma", "0.5"),
-    "compare": ("compare", "matter", FORGED, f"{FORGED} 2"),
-    "groups": ("groups", "matter", "--gamma", "0.5", "--make-principal", FORGED),
-    "conflicts": ("conflicts", "matter", "labels.csv", "--gamma", "0.5"),
-    "check": ("check", "matter", "one.txt"),
-    "stored": ("check", "matter", "one.txt", "--store", "--id", f"{FORGED} 3"),
-    "waves": ("waves", "matter"),
-    "show": ("show", "matter", FORGED),
-    "list": ("list", "matter"),
-    "history": ("history", "matter", FORGED),
-    "search": ("search", "matter", "fox", "again"),
-    "audit": ("audit", "matter"),
-    "neighbours": ("neighbours", "sig", "--query", "plain", "--distance", "60"),
-    "an unknown document": ("similar", "matter", f"{FORGED} 9"),
-    "a document that is nobody's": ("neighbours", "sig", "--query", f"{FORGED} 9"),
-}
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_no_id_begins_a_row_of_its_own(folder, monkeypatch, name):
+@pytest.mark.parametrize("query", ["plain", f"{FORGED} 9"])
+def test_no_id_begins_a_row_of_its_own(folder, monkeypatch, query):
     monkeypatch.chdir(folder)
-    ended = nearkin_here(*COMMANDS[name])
+    ended = nearkin_here("neighbours", "sig", "--query", query, "--distance", "60")
     ended.assert_clean()
     lines = [line.lstrip(" ·") for line in (ended.out + ended.err).splitlines()]
-    assert not [line for line in lines if line.startswith(("0.0000  1.000  forged", "wave", "row"))]
-    if name not in ("audit", "waves"):
-        assert any(SHOWN in line or repr(FORGED)[1:-1] in line for line in lines)
+    assert not [line for line in lines if line.startswith(("0.0000  1.000  forged", "row"))]
+    assert any(SHOWN in line or repr(FORGED)[1:-1] in line for line in lines)
 
 
-def test_programs_get_them_as_they_are(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    told = json.loads(nearkin_here("similar", "matter", "plain", "--gamma", "0.5", "--json").out)
-    assert FORGED in [one["doc_id"] for one in told["documents"]]
-    nearkin_here("groups", "matter", "--gamma", "0.5", "--out", "groups.jsonl", "--overwrite", "-q").assert_done()
-    assert FORGED in [json.loads(line)["doc_id"] for line in Path("groups.jsonl").read_text().splitlines()]
+@pytest.mark.parametrize("doc_id", [FORGED, "a\0b", "a\x1b[31mb", "a\u0085b"])
+def test_an_id_with_control_characters_is_an_exception(tmp_path, doc_id):
+    with Collection.open(tmp_path / "matter", create=True) as collection:
+        added = collection.add([(doc_id, FAST), ("plain", f"{FAST} again")], wave="w")
+        assert (added.n_new, added.n_problems) == (1, 1)
+        assert [one.doc_id for one in collection.check_many([(doc_id, FAST)], store=CheckInMany())] == [doc_id]
+        assert collection.info().n_documents == 1
 
 
 # -- characters that no file holds ------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -80,23 +79,3 @@ def test_functions_are_installed(server, tmp_path, documents):
     assert {f"  {one}" for one in installed["functions"]} <= set(shown.splitlines())
     assert [row.split("|")[0] for row in asked_of_psql(server, installed["example"])] == ["copy"]
     assert run("sql", "install", place.address, "-q").out == ""
-
-
-def test_a_database_of_somebody_else_is_not_read(tmp_path):
-    with sqlite3.connect(tmp_path / "tickets.sqlite") as database:
-        database.execute("CREATE TABLE tickets (id, body)")
-    for arguments in (("sql", "install"), ("info",)):
-        said = run(*arguments, tmp_path / "tickets.sqlite", code=7).err
-        assert "Nearkin does not read tables of your own; pipe their rows to it: sqlite3 -csv -header FILE" in said
-    (tmp_path / "other.txt").write_text("A letter.")
-    assert "sqlite3" not in run("sql", "install", tmp_path / "other.txt", code=7).err
-
-
-def test_a_database_without_a_collection_gets_the_way_to_add_its_rows(server, tmp_path):
-    place = SomePlace.new(tmp_path, server)
-    said = run("info", place.address, code=7).err
-    assert "Create one by adding documents: nearkin add" in said
-    command = said.partition("(from rows of your own tables: psql -c ")[2]
-    assert "COPY (SELECT id, body FROM tickets ORDER BY id) TO STDOUT (FORMAT csv, HEADER)" in command
-    assert "open-sesame" not in said
-    assert "psql" not in run("info", tmp_path / "none", code=7).err

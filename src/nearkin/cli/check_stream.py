@@ -92,10 +92,9 @@ class _Target:
 def _opened_collection(
     collection: str, *, creates: bool, wait: float | None, read_only: bool, bars: Progress
 ) -> Iterator[_Target]:
-    """Open the collection; a missing one is created when a document can be stored, and removed if none could be."""
+    """Open the collection; a missing one is created when a document can be stored."""
     from nearkin.collection.collection import Collection
     from nearkin.errors import MissingCollectionError
-    from nearkin.workflows.collection.adding import undo_creation
 
     with contextlib.ExitStack() as opened:
         found, made = None, list[Collection]()
@@ -113,12 +112,7 @@ def _opened_collection(
             if made and any(one.answer.checked is not None for one in answers):
                 bars.say(f"created the collection {made.pop().place}")
 
-        try:
-            yield _Target(cache(lambda: found or create()), say_created)
-        except BaseException as error:
-            for one in made:
-                undo_creation(one, error)
-            raise
+        yield _Target(cache(lambda: found or create()), say_created)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from nearkin.cli.options.collection import Cache, Json, Place, Problems, ReadOnly, Uncounted, Wait
 from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet, Threads
@@ -38,15 +40,24 @@ nearkin exceptions also lists stored ones with no text or only a part of it.
 
   nearkin waves matter
 """
+SinceOfFsck = Annotated[
+    str | None,
+    typer.Option(
+        "--since", metavar="WAVE", help="Check only the texts that came with this wave or later.", show_default=False
+    ),
+]
 FSCK_HELP = """
 Compare every text and every load of a collection with its digest, run the integrity check of the database, and \
 recompute all data derived from the texts. Derived data that differs is rebuilt. Other damage is listed, and the \
 command ends with exit code 7. With --read-only nothing is rebuilt: if there is any damage, it is listed, and the \
-exit code is 7.
+exit code is 7. --since leaves out what earlier waves brought, the integrity check of the database, and the keys, \
+words and relations that are stored for all texts together.
 
-[bold]Example[/]
+[bold]Examples[/]
 
   nearkin fsck matter
+
+  nearkin fsck matter --since "wave 7"
 """
 
 
@@ -155,13 +166,12 @@ def fsck(
     cache: Cache = None,
     wait: Wait = None,
     read_only: ReadOnly = False,
+    since: SinceOfFsck = None,
     as_json: Json = False,
     quiet: Quiet = False,
     threads: Threads = 0,
 ) -> None:
     """Check the stored data of a collection for damage."""
-    import typer
-
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
@@ -173,7 +183,7 @@ def fsck(
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, wait=wait, read_only=read_only, progress=bars) as opened,
     ):
-        found = opened.fsck(threads=Resources(threads).n_threads)
+        found = opened.fsck(threads=Resources(threads).n_threads, since=since)
     tell(found.to_dict, lambda console: console.say(fsck_sentences(found)), as_json=as_json, quiet=quiet)
     if not found.is_whole:
         raise typer.Exit(CollectionError.exit_code)

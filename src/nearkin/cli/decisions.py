@@ -259,6 +259,7 @@ def purge(
     quiet: Quiet = False,
 ) -> None:
     """Erase documents."""
+    from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.errors import ParameterError
@@ -267,7 +268,10 @@ def purge(
     wanted = _ids(ids, from_file, encoding, column=id)
     if not wanted:
         raise ParameterError("Name the documents to erase: DOC_ID... or --from FILE.")
-    with Collection.open(collection, cache=cache, wait=wait) as opened:
+    with (
+        bars_shown(is_quiet=quiet or as_json) as bars,
+        Collection.open(collection, cache=cache, wait=wait, progress=bars) as opened,
+    ):
         found = opened.purge(wanted, copies=copies, by=by, dry_run=dry_run or not yes)
     tell(
         found.to_dict,

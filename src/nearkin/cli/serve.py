@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nearkin.cli.options.collection import Cache, Json, Place, Wait
+from nearkin.cli.options.collection import Cache, Json, Place
 from nearkin.cli.options.decisions import By
 
 if TYPE_CHECKING:
@@ -81,6 +81,10 @@ Runs = Annotated[
         show_default=False,
     ),
 ]
+WaitOfChange = Annotated[
+    float,
+    _service("--wait", metavar="SECONDS", min=0, help="Maximum time that a change waits for others to be stored."),
+]
 ReadOnlyService = Annotated[bool, _service("--read-only", help="Change nothing in the collection.")]
 
 
@@ -96,7 +100,7 @@ def serve(
     public_url: PublicUrl = None,
     users_file: ServedUsersFile = None,
     cache: Cache = None,
-    wait: Wait = None,
+    wait: WaitOfChange = 30.0,
 ) -> None:
     """Serve a collection."""
     from nearkin.collection.collection import Collection

@@ -426,14 +426,15 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             self.opened, a, b, version_a=version_a, version_b=version_b, context_lines=context_lines, ignore=ignore
         )
 
-    def fsck(self, *, threads: int = 1) -> IntegrityReport:
+    def fsck(self, *, threads: int = 1, since: str | None = None) -> IntegrityReport:
         """Check every digest, compute all derived data again, and rebuild what differs from the texts.
 
+        With ``since``, the name of a wave, only the texts are checked that came with it or later, and the loads.
         If the collection is opened read-only, nothing is rebuilt: ``not_rebuilt`` of the report lists what differs.
         """
         check_int("threads", threads, 1)
 
-        return integrity.fsck(self.opened, threads=threads)
+        return integrity.fsck(self.opened, threads=threads, since=since)
 
     def close(self) -> None:
         """Close the database."""

@@ -17,7 +17,7 @@ from nearkin.collection.decisions import purging
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored import key_table, shingle_table
 from nearkin.collection.stored.contents import text_of
-from nearkin.collection.stored.documents import is_newest
+from nearkin.collection.stored.documents import is_newest, number_of_wave
 from nearkin.collection.stored.load_spans import LoadDigest, loads_of
 from nearkin.collection.stored.profiles import COLUMNS, Profile, profiles_of
 from nearkin.collection.stored.purged import faults_of_purges, purged_contents
@@ -74,13 +74,18 @@ class IntegrityReport:
         return {**asdict(self), "is_whole": self.is_whole}
 
 
-def fsck(collection: OpenedCollection, *, threads: int = 1, rebuilds: bool = True) -> IntegrityReport:
+def fsck(
+    collection: OpenedCollection, *, threads: int = 1, since: str | None = None, rebuilds: bool = True
+) -> IntegrityReport:
     """Check every digest, compute all derived data again, and rebuild what differs.
 
     Parameters
     ----------
     collection : OpenedCollection
     threads : int
+    since : str, optional
+        Name of a wave: of the texts only those are checked that came with it or later, and of what is derived from
+        them, only what is stored beside each text.
     rebuilds : bool
         Whether differing data is rebuilt; in a collection opened read-only it never is.
 
@@ -91,7 +96,7 @@ def fsck(collection: OpenedCollection, *, threads: int = 1, rebuilds: bool = Tru
     CollectionError
         Something must be rebuilt, and the user of the database may not write it.
     """
-    check = _Check(collection, threads, rebuilds=rebuilds and not collection.store.access.is_read_only)
+    check = _Check(collection, threads, since, rebuilds=rebuilds and not collection.store.access.is_read_only)
     try:
         return check.report()
     except CollectionError as error:
@@ -101,17 +106,20 @@ def fsck(collection: OpenedCollection, *, threads: int = 1, rebuilds: bool = Tru
 class _Check:
     """One integrity check: each step names what differs, and what rebuilds it."""
 
-    def __init__(self, collection: OpenedCollection, threads: int, *, rebuilds: bool) -> None:
-        self._collection, self._threads, self._rebuilds = collection, threads, rebuilds
+    def __init__(self, collection: OpenedCollection, threads: int, since: str | None, *, rebuilds: bool) -> None:
+        self._collection, self._threads, self._since, self._rebuilds = collection, threads, since, rebuilds
         self._differing = list[str]()
 
     def report(self) -> IntegrityReport:
         store = self._collection.store
-        faults = self._check_database()  # first, because rows are looked up by its indexes
+        with store.reading() as connection:
+            first = 0 if self._since is None else _first_content(connection, self._since)
+        # first, because rows are looked up by its indexes
+        faults = self._check_database() if self._since is None else list[str]()
         self._finish_purge()
         with store.reading() as connection:
             faults += [*_faults_of_loads(connection), *faults_of_purges(connection)]
-            texts = check_texts(connection, self._collection, self._threads)
+            texts = check_texts(connection, self._collection, self._threads, first)
             damaged = documents_with(connection, texts.lost)
             has_strays, with_checksums = has_stray_profiles(connection), has_page_checksums(connection)
         if texts.wrong or has_strays:
@@ -119,7 +127,7 @@ class _Check:
             if self._rebuilds:
                 rebuild_texts(self._collection, texts)
         n_segments = self._check_index()
-        for difference, remake in self._derived():
+        for difference, remake in self._derived() if self._since is None else ():
             with store.reading() as connection:
                 fault = difference(connection)
             if fault is not None and self._differ(fault):
@@ -261,17 +269,24 @@ class TextFindings:
         self.wrong |= other.wrong
 
 
-def check_texts(connection: Connection, collection: OpenedCollection, threads: int) -> TextFindings:
-    """Compare every text with its digest, and compute all of its derived data again."""
+def _first_content(connection: Connection, wave: str) -> int:
+    """Return the first content that came with a wave."""
+    of_wave = select(func.min(loads.c.first_content)).where(loads.c.wave == number_of_wave(connection, wave))
+    return int(connection.execute(of_wave).scalar_one() or 0)
+
+
+def check_texts(connection: Connection, collection: OpenedCollection, threads: int, first: int = 0) -> TextFindings:
+    """Compare every text from a content on with its digest, and compute all of its derived data again."""
     found, progress, erased = TextFindings(), collection.progress, purged_contents(connection)
-    n_texts = connection.execute(select(func.count()).select_from(contents)).scalar_one()
+    is_wanted = contents.c.content >= first
+    n_texts = connection.execute(select(func.count()).select_from(contents).where(is_wanted)).scalar_one()
     progress.start("fsck", n_texts, "documents")
 
     def batches() -> Iterator[Sequence[Any]]:
         columns: list[Any] = [contents, profiles.c.content.label("profiled"), *(profiles.c[name] for name in COLUMNS)]
         joined = contents.outerjoin(profiles, contents.c.content == profiles.c.content)
         query = select(*columns).select_from(joined).order_by(contents.c.content).limit(AT_A_TIME)
-        rows = connection.execute(query).all()
+        rows = connection.execute(query.where(is_wanted)).all()
         while rows:
             yield rows
             rows = connection.execute(query.where(contents.c.content > rows[-1].content)).all()

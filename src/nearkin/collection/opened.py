@@ -192,7 +192,7 @@ def _note_if_empty(error: BaseException, store: Store) -> None:
     """Add what to do to the error that a collection has other settings, if nothing was ever added to it."""
     with contextlib.suppress(NearkinError), store.reading() as connection:
         if connection.execute(select(schema.loads.c.load).limit(1)).first() is None:
-            error.add_note("It is empty. If its first nearkin add was killed, delete it and repeat the command.")
+            error.add_note("It is empty, because its first load failed: delete it and repeat the command.")
 
 
 def chosen(index: SimilarityIndex | str | None) -> SimilarityIndex | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
@@ -96,6 +97,25 @@ def is_storable(text: str) -> bool:
     (True, False, False)
     """
     return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+
+def is_name(text: str) -> bool:
+    r"""Whether a text can be an id, or the name of something: both databases can store it, and it is one line.
+
+    Examples
+    --------
+    >>> is_name("née"), is_name("a\nb"), is_name("a\x1bb")
+    (True, False, False)
+    """
+    return is_storable(text) and not _CONTROL.search(text)
+
+
+def as_name(text: str) -> str:
+    """Return a text with a mark in the place of each control character."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _copy(table: Table, columns: Columns) -> bytes:

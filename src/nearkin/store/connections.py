@@ -7,7 +7,6 @@ import logging
 import os
 import sqlite3
 import time
-import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -49,9 +48,6 @@ def engine_of(place: Place, wait_s: float, file: ReadOnlyFile | None = None) -> 
         from nearkin.store.postgresql import postgresql_engine
 
         engine = postgresql_engine(place, wait_s)
-    if hasattr(os, "register_at_fork"):  # a child must not use its parent's connections
-        forgotten = weakref.ref(engine)
-        os.register_at_fork(after_in_child=lambda: _forget(forgotten()))
     return engine
 
 
@@ -149,11 +145,6 @@ def _locked(connection: Connection, place: Place, wait_s: float, also: str) -> o
         if time.monotonic() > given_up_at:
             raise busy(place)
         time.sleep(_BETWEEN_TRIES_S)
-
-
-def _forget(engine: Engine | None) -> None:
-    if engine is not None:
-        engine.dispose(close=False)
 
 
 def _set_up_sqlite(connection: Any, place: Place, *, is_read_only: bool) -> bool:

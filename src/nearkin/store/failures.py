@@ -87,7 +87,7 @@ def _message_of(error: Any) -> str:
 
 def busy(place: Place) -> CollectionBusyError:
     """Return the error for a store that another process is writing to."""
-    return CollectionBusyError(f"Another process is writing to {place}.")
+    return CollectionBusyError(f"Another command or request is writing to {place}.")
 
 
 def damaged_file(place: Place, fault: str) -> CollectionError:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
+import threading
 import uuid
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, create_mock_engine, inspect, select
+from sqlalchemy import Connection, Engine, create_mock_engine, inspect, literal_column, select
 from sqlalchemy.engine.mock import MockConnection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema, ExecutableDDLElement
@@ -19,26 +20,12 @@ from sqlalchemy.schema import CreateSchema, ExecutableDDLElement
 from nearkin.errors import CollectionError, MissingCollectionError, OutputError, ParameterError
 from nearkin.nouns import first_of
 from nearkin.paths import why
-from nearkin.store import connections, creation, schema
+from nearkin.store import connections, schema
 from nearkin.store.connections import ReadOnlyFile, engine_of, lock, lock_same, refused, transaction
-from nearkin.store.creation import Made
 from nearkin.store.facts import delete_fact, generation_in, read_facts, whole_facts, write_facts
-from nearkin.store.failures import PERMISSION_DENIED, code_of, database_errors, missing_table
+from nearkin.store.failures import busy, database_errors, missing_table
 from nearkin.store.place import FILE, Place
 from nearkin.store.upkeep import erase_freed
-
-_MAX_TRIES = 3
-"""Maximum number of times to open a new collection that other processes remove meanwhile."""
-_OF_SQLITE = b"SQLite format 3\0"
-"""First bytes of every SQLite file."""
-_FROM_YOUR_SQLITE = (
-    "Nearkin does not read tables of your own; pipe their rows to it: sqlite3 -csv -header FILE 'SELECT id, body FROM "
-    "tickets' | nearkin add NEW - --format csv"
-)
-_FROM_YOUR_TABLES = (
-    '(from rows of your own tables: psql -c "COPY (SELECT id, body FROM tickets ORDER BY id) TO STDOUT (FORMAT csv, '
-    'HEADER)" | nearkin add COLLECTION - --format csv)'
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +79,13 @@ class Store:
         facts: Mapping[str, str],
         access: Access,
         file: ReadOnlyFile | None,
-        *,
-        made: Made | None = None,
-        use: creation.Use | None = None,
     ) -> None:
         self.place, self._engine, self.facts = place, engine, dict(facts)
-        self.access, self._file, self._made, self._use = access, file, made or Made(), use
-        self._has_stored = False
+        self.access, self._file = access, file
+        self._has_stored, self._turn, self._waiting = False, threading.Lock(), set[int]()
+        if hasattr(os, "register_at_fork"):
+            own = weakref.ref(self)
+            os.register_at_fork(after_in_child=lambda: _begin_in_child(own()))
 
     @classmethod
     def open(
@@ -121,42 +108,14 @@ class Store:
             There is no collection; or it is damaged, or of another format, or its database does not answer; or
             the directory for a new one contains something else.
         """
-        n_failed = 0
-        while True:
-            was_there = place.directory is None or os.path.isfile(place.directory / FILE)
-            begun = _begun(place, creates=create and not was_there)
-            try:
-                return cls._open(place, facts, begun, create=create, access=access or Access())
-            except BaseException as error:  # Ctrl-C, too, leaves no empty file; it is not tried again
-                is_gone = (
-                    create and isinstance(error, Exception) and creation.is_gone(begun, error, was_there=was_there)
-                )
-                if create and not was_there:
-                    creation.clear(begun)
-                n_failed += 1
-                if not is_gone or (n_failed == _MAX_TRIES and not _is_removed(place, error)):
-                    raise
-                if n_failed == _MAX_TRIES:
-                    raise creation.removed_meanwhile(place) from error
-
-    @classmethod
-    def _open(
-        cls, place: Place, facts: Mapping[str, str] | None, begun: Made, *, create: bool, access: Access
-    ) -> Store:
-        is_there = place.directory is None or os.path.isfile(place.directory / FILE)
-        if not is_there and not create:
-            raise MissingCollectionError(_not_there(place)) from _refused_name(place)
-        if place.directory is not None and not create:
-            _refuse_empty(place, place.directory / FILE)
-        is_read = access.is_read_only and place.directory is not None and is_there
-        file = ReadOnlyFile(place, place.directory / FILE) if is_read and place.directory is not None else None
+        access, file = access or Access(), None
+        if place.directory is not None:
+            file = _file_to_read(place, place.directory, create=create, access=access)
         with database_errors(place):
             engine = engine_of(place, access.patience_s, file)
         try:
             with database_errors(place):
-                found, made, use = _opened(engine, place, facts, create=create, access=access)
-                made = replace(made, file=begun.file, folders=begun.folders)
-                return cls(place, engine, found, access, file, made=made, use=use)
+                return cls(place, engine, _opened(engine, place, facts, create=create, access=access), access, file)
         except BaseException:
             engine.dispose()
             raise
@@ -176,7 +135,7 @@ class Store:
         Raises
         ------
         CollectionBusyError
-            Another process, or thread, is writing.
+            Another process, or thread, was writing for longer than this store waits.
         OutputError
             The disk is full or not writable.
         CollectionError
@@ -185,6 +144,7 @@ class Store:
         if self.access.is_read_only:
             raise refused(self.place)
         with (
+            self._in_turn(),
             database_errors(self.place, is_writing=True, has_stored=self._has_stored),
             transaction(self._engine, is_writing=True) as connection,
         ):
@@ -192,6 +152,26 @@ class Store:
             yield connection
             _commit(connection, self.place)
         self._has_stored = True
+
+    @property
+    def n_waiting(self) -> int:
+        """Number of threads that wait until another one has written."""
+        return len(self._waiting)
+
+    @contextlib.contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Wait until no other thread of this process writes: the database need not be asked again and again."""
+        self._waiting.add(threading.get_ident())
+        try:
+            is_next = self._turn.acquire(timeout=self.access.patience_s)
+        finally:
+            self._waiting.discard(threading.get_ident())
+        if not is_next:
+            raise busy(self.place)
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def generation(self, connection: Connection) -> int:
         """Return a number that is raised when stored counts or signatures change; indexes made before are stale."""
@@ -212,27 +192,6 @@ class Store:
     def delete_fact(self, connection: Connection, name: str) -> None:
         """Delete a fact."""
         delete_fact(connection, name)
-
-    @property
-    def is_new(self) -> bool:
-        """Whether the collection was created when this store was opened."""
-        return self._made.settings
-
-    def undo_creation(self) -> None:
-        """Remove a new collection if nothing was added, and close the store.
-
-        Tables that were there before lose only the settings, so that the next load can choose others. A collection that
-        another process has opened stays, because that process may be filling it.
-
-        Raises
-        ------
-        CollectionBusyError
-            Another process has opened it.
-        CollectionError, OutputError
-            It cannot be removed.
-        """
-        with database_errors(self.place):
-            creation.undo(self._engine, self.place, self._made, self.facts["collection"])
 
     def raise_generation(self, connection: Connection) -> None:
         """Mark all derived data as stale."""
@@ -256,9 +215,12 @@ class Store:
 
     def close(self) -> None:
         """Close the connections."""
-        if self._use is not None:
-            self._use.end()
         self._engine.dispose()
+
+    def begin_in_child(self) -> None:
+        """Forget the connections and the turn of the process that forked."""
+        self._engine.dispose(close=False)
+        self._turn = threading.Lock()
 
     def __enter__(self) -> Store:
         return self
@@ -267,45 +229,62 @@ class Store:
         self.close()
 
 
+def _begin_in_child(store: Store | None) -> None:
+    if store is not None:
+        store.begin_in_child()
+
+
+def _file_to_read(place: Place, directory: Path, *, create: bool, access: Access) -> ReadOnlyFile | None:
+    """Return SQLite's file if it is only read; make the directory of a new one."""
+    path = directory / FILE
+    if os.path.isfile(path):
+        if not create:
+            _refuse_empty(place, path)
+        return ReadOnlyFile(place, path) if access.is_read_only else None
+    if not create:
+        raise MissingCollectionError(_not_there(place))
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        if os.path.isfile(directory):
+            raise OutputError(
+                f"Cannot create {directory}: it is a file, and a collection is a directory. Choose another name."
+            ) from error
+        raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
+    refuse_other_files(directory)
+    return None
+
+
 def _opened(
     engine: Engine, place: Place, given: Mapping[str, str] | None, *, create: bool, access: Access
-) -> tuple[dict[str, str], Made, creation.Use | None]:
-    """Return the facts of a collection, what was created just now, and a use to end."""
-    made = Made()
+) -> dict[str, str]:
+    """Return the facts of a collection; a missing one is created, and so is one whose creation was interrupted."""
     with transaction(engine, is_writing=False) as connection:
-        is_there = _has_tables(connection, place)
-        is_bare = is_there and creation.is_bare(connection)
-        is_unfilled = create and is_there and place.schema is not None and creation.is_empty(connection)
-        if is_there and not is_bare:
+        has_tables = _has_tables(connection, place)
+        if has_tables and not _is_bare(connection):
             _refuse_other_format(connection, place)
-    if not is_there and not create:
-        raise MissingCollectionError(_not_there(place))
-    if is_bare and given is None:
+            return whole_facts(connection, place)
+    if has_tables and given is None:
         raise CollectionError(f"{place} has no documents yet. Add some: nearkin add COLLECTION INPUT...")
-    if not is_there or is_bare:
-        if access.is_read_only:
-            raise MissingCollectionError(_not_there(place))
-        with transaction(engine, is_writing=True) as connection:
-            lock(connection, place, access.patience_s)
-            if makes_tables := not _has_tables(connection, place):  # otherwise another process has created them
-                made = Made(tables=True, schema=_is_schema_made(connection, place))
-                _make_tables(connection)
-            if makes_tables or creation.is_bare(connection):
-                made = replace(made, settings=True)
-                _say_new(connection, given or {})
-            is_unfilled = create and place.schema is not None and creation.is_empty(connection)
-    use = creation.Use(engine, place) if is_unfilled and not made.settings else None
-    try:
-        facts = _facts_now(engine, place, may_be_removed=is_unfilled)
-    except BaseException:
-        if use is not None:
-            use.end()
-        raise
-    if facts is not None:
-        return facts, made, use
-    if use is not None:
-        use.end()
-    return _opened(engine, place, given, create=create, access=access)
+    if access.is_read_only or not (has_tables or create):
+        raise MissingCollectionError(_not_there(place))
+    with transaction(engine, is_writing=True) as connection:
+        lock(connection, place, access.patience_s)
+        if not _has_tables(connection, place):  # otherwise another process has created them
+            if place.schema is not None and not inspect(connection).has_schema(place.schema):
+                connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS would need the permission in any case
+            _make_tables(connection)
+        if _is_bare(connection):
+            _say_new(connection, given or {})
+        return whole_facts(connection, place)
+
+
+def _is_bare(connection: Connection) -> bool:
+    """Whether the tables are empty: somebody made them for a collection."""
+    return all(
+        connection.execute(select(literal_column("1")).select_from(table).limit(1)).first() is None
+        for table in (schema.facts, schema.contents)
+    )
 
 
 def _refuse_other_format(connection: Connection, place: Place) -> None:
@@ -317,27 +296,6 @@ def _refuse_other_format(connection: Connection, place: Place) -> None:
             f"{place} has format {version!r}, and this Nearkin reads only format {schema.VERSION!r}: add its documents "
             "to a new collection."
         )
-
-
-def _facts_now(engine: Engine, place: Place, *, may_be_removed: bool) -> dict[str, str] | None:
-    """Return the facts of a collection; None if a load that failed meanwhile removed it."""
-    with transaction(engine, is_writing=False) as connection:
-        if may_be_removed and not _has_tables(connection, place):
-            return None
-        try:
-            return whole_facts(connection, place)
-        except CollectionError:
-            if may_be_removed and creation.is_bare(connection):  # the tables were there before
-                return None
-            raise
-
-
-def _is_schema_made(connection: Connection, place: Place) -> bool:
-    """Create the schema of a new collection in PostgreSQL, unless it is there."""
-    if place.schema is None or inspect(connection).has_schema(place.schema):
-        return False
-    connection.execute(CreateSchema(place.schema))  # IF NOT EXISTS would need the permission in any case
-    return True
 
 
 def _make_tables(connection: Connection) -> None:
@@ -368,29 +326,6 @@ def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
         schema.say_method(connection, said["similarity_index"])
 
 
-def _begun(place: Place, *, creates: bool) -> Made:
-    """Return where a collection is opened, and what was made for it so far."""
-    if place.directory is None:
-        return Made()
-    folders = _made_folders(place.directory) if creates else ()
-    return Made(file=place.directory.absolute() / FILE, folders=folders)
-
-
-def _made_folders(directory: Path) -> tuple[Path, ...]:
-    """Create the directory of a new collection, or accept one that is empty or was left by an interrupted creation."""
-    try:
-        made = creation.make_folders(directory.absolute())
-    except OSError as error:
-        if os.path.isfile(directory):
-            raise OutputError(
-                f"Cannot create {directory}: it is a file, and a collection is a directory. Choose another name."
-                f"{_own_tables(directory)}"
-            ) from error
-        raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
-    refuse_other_files(directory)
-    return made
-
-
 def refuse_other_files(directory: Path) -> None:
     """Refuse a directory for a new collection that has files of something else.
 
@@ -417,36 +352,17 @@ def _other_files(directory: Path) -> list[str]:
     return sorted(path.name for path in directory.iterdir() if not path.name.startswith(FILE))
 
 
-def _refused_name(place: Place) -> OSError | None:
-    """Return the error of the system if the name of a directory is too long for it."""
-    try:
-        os.stat(place.directory or "")
-    except (OSError, ValueError) as error:
-        return error if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG else None
-    return None
-
-
 def _not_there(place: Place) -> str:
     if place.directory is not None and os.path.isfile(place.directory):
         named = f" Name its directory: {place.directory.parent}" if place.directory.name == FILE else ""
-        other = named or _own_tables(place.directory)
-        return f"{place} is a file, and a collection is a directory or a PostgreSQL database.{other}"
+        return f"{place} is a file, and a collection is a directory or a PostgreSQL database.{named}"
     with contextlib.suppress(OSError, ValueError):  # a name that cannot be one of the system is none of a directory
         if place.directory is not None and (others := _other_files(place.directory)):
             return (
                 f"{place} is not a collection: it has other files ({first_of(others, 3)}). Name the directory of a "
                 "collection, or create one in a new directory: nearkin add NEW INPUT..."
             )
-    said = f"There is no collection at {place}. Create one by adding documents: nearkin add COLLECTION INPUT..."
-    return said if place.directory is not None else f"{said} {_FROM_YOUR_TABLES}"
-
-
-def _own_tables(path: Path) -> str:
-    """Say how to add the rows of an SQLite database of somebody else's; empty for another file."""
-    with contextlib.suppress(OSError), open(path, "rb") as file:
-        if file.read(len(_OF_SQLITE)) == _OF_SQLITE:
-            return f" {_FROM_YOUR_SQLITE}"
-    return ""
+    return f"There is no collection at {place}. Create one by adding documents: nearkin add COLLECTION INPUT..."
 
 
 def _refuse_empty(place: Place, file: Path) -> None:
@@ -474,21 +390,6 @@ def _commit(connection: Connection, place: Place) -> None:
             f"{place} did not answer while the command was being stored, so it is unknown whether it was stored. Run "
             "the command again: documents already stored are not stored twice."
         ) from None
-
-
-def _is_removed(place: Place, error: BaseException) -> bool:
-    """Whether there is no collection any more; in PostgreSQL, a table may be missing, or a permission."""
-    if place.directory is not None:
-        return True
-    if code_of(error) == PERMISSION_DENIED:
-        return False
-    with database_errors(place):
-        engine = engine_of(place, 0)
-        try:
-            with transaction(engine, is_writing=False) as connection:
-                return not _has_tables(connection, place)
-        finally:
-            engine.dispose()
 
 
 def _has_tables(connection: Connection, place: Place) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, text
 
 from nearkin.errors import CollectionError
 from nearkin.store.failures import busy
@@ -27,6 +27,22 @@ def refuse_unless_owner(connection: Connection, place: Place) -> None:
     owns = "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('contents')"
     if connection.exec_driver_sql(owns).scalar() is False:
         raise CollectionError(f"{place}: permission denied: only the owner of the collection can run nearkin purge.")
+
+
+def rewriting_needs(connection: Connection, place: Place) -> str:
+    """Say what `erase_freed` needs: space on the disk, and nobody else at work."""
+    if connection.dialect.name == "postgresql":
+        largest = "SELECT max(pg_total_relation_size(to_regclass(name))) FROM unnest(CAST(:names AS text[])) AS name"
+        size = connection.execute(text(largest), {"names": list(_WITH_TEXTS)}).scalar_one()
+        return (
+            f"a purge rewrites the tables with texts one after another: it needs {size / 1e6:,.0f} MB of free space "
+            "on the server, and for each table a time in which nobody reads or writes it"
+        )
+    pages = connection.exec_driver_sql("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+    return (
+        f"a purge rewrites {place}: it needs {2 * pages.scalar_one() / 1e6:,.0f} MB of free space, half of it in the "
+        "temporary directory, and a time in which nobody reads or writes"
+    )
 
 
 def erase_freed(engine: Engine, place: Place) -> None:

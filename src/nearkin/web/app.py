@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from starlette.applications import Starlette
-from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -23,7 +22,7 @@ from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate, sandbox
-from nearkin.web.queries import DoneQuery, InvalidRequestError, parameters_in, parsed, repeated_error, unescaped
+from nearkin.web.queries import DoneQuery, InvalidRequestError, parameters_in, parsed, repeated_error
 from nearkin.web.refusals import status_of
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
@@ -44,15 +43,6 @@ _TABLES = {
 }
 _PARAMETERS = ".parameters"
 _Endpoint = Callable[[Request], Awaitable[Response]]
-
-
-class _AnythingConvertor(PathConvertor):
-    """Any characters, also line breaks, which ids may have."""
-
-    regex = "(?s:.*)"
-
-
-register_url_convertor("anything", _AnythingConvertor())
 
 
 def application(service: ReviewService, settings: ServiceSettings, entry: Authenticator) -> ASGIApp:
@@ -82,7 +72,7 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
         ]
     routes += [_route(form.path, _change_of(service, form), role_of_form(form.path), "POST") for form in FORMS]
     # each operation has a role of its own
-    api = _route(f"{ROOT}/{{rest:anything}}", api_endpoint(service), ROLES[0])
+    api = _route(f"{ROOT}/{{rest:path}}", api_endpoint(service), ROLES[0])
     api.methods = None  # any: which ones an address takes is known there
     routes.append(api)
     known = frozenset(route.path for route in routes)
@@ -96,6 +86,7 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
         yield
         service.jobs.close()
         service.workers.close()
+        service.writers.close()
 
     failed = partial(_failed, service)
     return Gate(
@@ -108,6 +99,7 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
         settings,
         entry,
         watch,
+        service.metrics_text,
     )
 
 
@@ -127,14 +119,9 @@ def _route(path: str, endpoint: _Endpoint, role: Role, *methods: str) -> Route:
     return Route(path, checked, methods=list(methods or ("GET",)))
 
 
-def _parameters(request: Request) -> list[tuple[str, str]]:
-    """Return the parameters of a page, also those that a form of another page sent."""
-    return unescaped(parameters_in(request.url.query))
-
-
 def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def page(request: Request) -> Response:
-        query, visitor = _parameters(request), visitor_of(request)
+        query, visitor = parameters_in(request.url.query), visitor_of(request)
         asked, done = parsed(screen.query, query), parsed(DoneQuery, query)
         place = str(request.url.include_query_params().replace(scheme="", netloc=""))
 
@@ -148,7 +135,7 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def data(request: Request) -> Response:
-        asked = parsed(screen.query, _parameters(request))
+        asked = parsed(screen.query, parameters_in(request.url.query))
         return await service.workers.run(lambda: JSONAnswer(screen.answer(service, asked).data))
 
     return data
@@ -156,7 +143,7 @@ def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
     async def table(request: Request) -> Response:
-        asked, make = parsed(screen.query, _parameters(request)), screen.table
+        asked, make = parsed(screen.query, parameters_in(request.url.query)), screen.table
 
         def written() -> bytes:
             told = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False)
@@ -174,7 +161,7 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
 
 def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def told(request: Request) -> Response:
-        asked = parsed(screen.query, _parameters(request))
+        asked = parsed(screen.query, parameters_in(request.url.query))
         content = json.dumps(service.parameters(screen.path, asked), ensure_ascii=False, indent=1).encode() + b"\n"
         return _attached(screen, f"{_PARAMETERS}.json", "application/json", content)
 
@@ -183,7 +170,7 @@ def _parameters_of(service: ReviewService, screen: Screen) -> _Endpoint:
 
 def _file_of(service: ReviewService, screen: Screen, file: ScreenFile) -> _Endpoint:
     async def made(request: Request) -> Response:
-        asked = parsed(file.query or screen.query, _parameters(request))
+        asked = parsed(file.query or screen.query, parameters_in(request.url.query))
         visitor = visitor_of(request)
         content = await service.workers.run(lambda: file.make(service, visitor, asked))
         if file.is_sandboxed_page:
@@ -206,7 +193,7 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
         async with request.form(
             max_fields=_MAX_FIELDS, max_files=0 if form.file is None else form.file.max_files
         ) as sent:
-            fields = unescaped((name, value) for name, value in sent.multi_items() if isinstance(value, str))
+            fields = [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
             tokens = [value for name, value in fields if name == CSRF]
             if len(tokens) > 1:
                 raise repeated_error(CSRF, "form")
@@ -223,7 +210,10 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
                     return RedirectResponse(address(done.path, **done.query), 303)
                 return HTMLResponse(service.page(done, visitor))
 
-            return await service.workers.run(act)
+            if not form.is_change:
+                return await service.workers.run(act)
+            done = await service.change(act, request.state.answer_by, by=visitor.name)
+            return done if isinstance(done, Response) else RedirectResponse(address("/", job=done.number), 303)
 
     return change
 

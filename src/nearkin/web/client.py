@@ -65,6 +65,11 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
         told = json.loads(body)
         if status == 200:
             return dict(told)
+        if status == 202:
+            raise CollectionError(
+                f"The service at {server} takes long; its job {told['number']} says what becomes of the document: GET "
+                f"/api/v1/jobs/{told['number']}"
+            )
         raise _kind(told["error"])(str(told["message"]))
     except (ValueError, KeyError, TypeError) as error:
         if isinstance(error, NearkinError):

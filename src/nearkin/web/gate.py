@@ -7,16 +7,17 @@ import functools
 import json
 import time
 from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nearkin.reports.pages import PageScript
 from nearkin.reports.quantities import size_text
 from nearkin.web.refusals import refused
-from nearkin.web.settings import ServiceSettings
+from nearkin.web.settings import ServiceSettings, is_loopback
 from nearkin.web.sign_in import Authenticator, Visitor, cookie_of
 
 _POLICY = (
@@ -35,20 +36,22 @@ HEADERS = {
 """Headers of every response. No referrer at all would make browsers send "Origin: null" with forms."""
 _ONLY_ENCRYPTED = {"strict-transport-security": "max-age=31536000"}
 """Header of a service behind a proxy that encrypts: for a year, they connect to its host name only with TLS."""
-HEALTH = "/api/v1/healthz"
+_HEALTH, _METRICS = "/healthz", "/metrics"
 _SANDBOX = "sandbox"
 _SAFE = frozenset(("GET", "HEAD"))
 _OWN_SITES = frozenset(("same-origin", "none"))
 
 
 _NO_VISITOR = "The token is missing or wrong. After several wrong tokens, wait a minute."
-_UNKNOWN_END = "A change that was begun may still be completed: check before you repeat it."
+_SHARE_FOR_CHANGES = 0.9
+"""Share of the time of a request after which a change that is not done yet is answered with its job."""
 
 
 class Gate:
     """Middleware around the whole application. Everything is refused unless each rule allows it.
 
-    0. ``GET /api/v1/healthz`` is answered to anybody, and says only that the process lives.
+    0. ``GET /healthz`` is answered to anybody, and says only that the process lives; ``GET /metrics`` is answered to
+       programs of this machine, if it did not come through a proxy.
     1. The Host header names this service: a page of another name that resolves to this machine is refused. What did
        not come through the proxy, if there is one, and encrypted, is refused, too.
     2. ``Sec-Fetch-Site`` is "same-origin" or "none", ``Origin`` is the service's own; a request that changes something
@@ -63,6 +66,8 @@ class Gate:
     entry : Authenticator
     watch : callable, optional
         Receives the scope of each request that passed, the status of its answer, and its time in seconds.
+    metrics : callable, optional
+        Writes the answer to ``GET /metrics``.
     """
 
     def __init__(
@@ -71,8 +76,10 @@ class Gate:
         settings: ServiceSettings,
         entry: Authenticator,
         watch: Callable[[Scope, int, float], None] | None = None,
+        metrics: Callable[[], str] = str,
     ) -> None:
-        self._app, self._settings, self._entry, self._watch = app, settings, entry, watch
+        self._app, self._settings, self._entry = app, settings, entry
+        self._watch, self._metrics = watch, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that is refused, and pass others on with their visitor."""
@@ -83,10 +90,10 @@ class Gate:
             await send({"type": "websocket.close", "code": 1008})
             return
         guarded = _GuardedSend(scope, send, HEADERS | _ONLY_ENCRYPTED if self._settings.is_behind_proxy else HEADERS)
-        if scope["path"] == HEALTH and scope["method"] in _SAFE:
-            await JSONResponse({"status": "ok"})(scope, receive, guarded)
-            return
         headers = Headers(scope=scope)
+        if (open_answer := self._open(scope, headers)) is not None:
+            await open_answer(scope, receive, guarded)
+            return
         answer, visitor = self._foreign(scope, headers), None
         if answer is None:
             visitor = self._visitor(headers)  # a foreign page uses up no attempts
@@ -100,13 +107,22 @@ class Gate:
         if answer is not None:
             await _for_programs(scope, answer)(scope, receive, guarded)
             return
-        scope.setdefault("state", {})["visitor"] = visitor
         started = time.perf_counter()
+        answer_by = time.monotonic() + _SHARE_FOR_CHANGES * self._settings.request_s
+        scope.setdefault("state", {}).update(visitor=visitor, answer_by=answer_by)
         try:
             await self._passed(scope, receive, guarded)
         finally:
             if self._watch is not None:
                 self._watch(scope, guarded.status or 500, time.perf_counter() - started)
+
+    def _open(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return the answer to a request that needs no visitor; None if it needs one."""
+        if scope["method"] in _SAFE and scope["path"] == _HEALTH:
+            return JSONResponse({"status": "ok"})
+        if scope["method"] in _SAFE and scope["path"] == _METRICS and _is_of_this_machine(scope, headers):
+            return PlainTextResponse(self._metrics())
+        return None
 
     def _visitor(self, headers: Headers) -> Visitor | None:
         """Return the visitor; a request with the token of scripts is that of a script, whatever its cookies."""
@@ -164,7 +180,7 @@ class Gate:
         except TimeoutError:
             if not send.has_started:
                 seconds = f"{self._settings.request_s:g}"
-                late = refused(503, f"No answer within {seconds} s. {_UNKNOWN_END}")
+                late = refused(503, f"No answer within {seconds} s. Nothing was changed.")
                 await _for_programs(scope, late)(scope, receive, send)
 
 
@@ -208,6 +224,18 @@ class _GuardedSend:
 def _content_length(headers: Mapping[str, str]) -> int:
     value = headers.get("content-length", "0")
     return int(value) if value.isdecimal() and len(value) < 20 else 0
+
+
+def _is_of_this_machine(scope: Scope, headers: Headers) -> bool:
+    """Whether a program of this machine asks by a name of this machine, not through a proxy and not from a page."""
+    client = scope.get("client")
+    is_passed_on = any(name in headers for name in ("x-forwarded-for", "forwarded", "origin"))
+    if client is None or is_passed_on or headers.get("sec-fetch-site", "none") not in _OWN_SITES:
+        return False
+    try:
+        return is_loopback(client[0]) and is_loopback(urlsplit(f"//{headers.get('host', '')}").hostname or "")
+    except ValueError:  # the host is none
+        return False
 
 
 def _is_of_programs(scope: Scope) -> bool:

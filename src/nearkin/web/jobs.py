@@ -7,8 +7,10 @@ import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from datetime import UTC, datetime
-from typing import Literal
+from functools import partial
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -22,14 +24,15 @@ from nearkin.web.queries import SliderMeasure
 from nearkin.workflows.resources import Resources
 
 _KEPT, _STOPPING_S = 50, 5.0
-JobKind = Literal["groups", "threads", "audit", "reading", "storing", "representatives"]
+JobKind = Literal["groups", "threads", "audit", "reading", "storing", "representatives", "change"]
 _SHARED = frozenset[JobKind](("groups", "threads", "audit", "representatives"))
 """Jobs that depend only on the collection: a waiting job serves all requests for it."""
+Found = TypeVar("Found")
 JobState = Literal["waiting", "running", "done", "failed"]
 
 
 class Job(msgspec.Struct, kw_only=True):
-    """A job: an update of groups or threads, an audit, reading or storing of files, or comparisons.
+    """A job: an update of groups or threads, an audit, reading or storing of files, comparisons, or a long change.
 
     ``measure`` and ``value`` are the tolerance of the groups that it is about.
     ``stage`` is what it does now: ``n_done`` of ``n_total`` (0 if unknown) of a unit. ``message`` says why it failed,
@@ -119,14 +122,26 @@ class JobRunner:
             for waiting, _ in self._waiting if job.kind in _SHARED else ():
                 if (waiting.kind, waiting.measure, waiting.value) == (job.kind, job.measure, job.value):
                     return msgspec.structs.replace(waiting)
-            job.number = max((one.number for one in self._jobs), default=0) + 1
-            self._jobs = [*self._jobs[1 - _KEPT :], job]
+            self._list(job)
             self._waiting.append((job, work))
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="nearkin-jobs", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
             return msgspec.structs.replace(job)
+
+    def _list(self, job: Job) -> None:
+        job.number = max((one.number for one in self._jobs), default=0) + 1
+        self._jobs = [*self._jobs[1 - _KEPT :], job]
+
+    def follow(self, change: Future[Found], *, by: str, in_words: Callable[[Found], str]) -> Job:
+        """Return a job for a change that a thread has begun and whose request is answered before it is done."""
+        job = Job(number=0, kind="change", by=by, state="running", asked_at=_now())
+        with self._changed:
+            self._list(job)
+            listed = msgspec.structs.replace(job)
+        change.add_done_callback(lambda done: self._finish(job, lambda: in_words(done.result())))
+        return listed
 
     def wait(self, number: int, seconds: float) -> Job | None:
         """Wait for a job for some time, and return its state; raise the error if it failed."""
@@ -186,15 +201,18 @@ class JobRunner:
                     return
                 job, work = self._waiting.popleft()
                 job.state = "running"
-            try:
-                self._ended(job, "done", work(JobProgress(self._changed, job)))
-            except _Stopped:
-                return
-            except NearkinError as error:
-                self._ended(job, "failed", str(error), error)
-            except Exception:  # noqa: BLE001  (no job may end the thread of all jobs)
-                traceback.print_exc()
-                self._ended(job, "failed", _BUG)
+            self._finish(job, partial(work, JobProgress(self._changed, job)))
+
+    def _finish(self, job: Job, work: Callable[[], str]) -> None:
+        try:
+            self._ended(job, "done", work())
+        except _Stopped:
+            return
+        except NearkinError as error:
+            self._ended(job, "failed", str(error), error)
+        except Exception:  # noqa: BLE001  (no job may end the thread of all jobs)
+            traceback.print_exc()
+            self._ended(job, "failed", _BUG)
 
     def _ended(self, job: Job, state: JobState, message: str, error: NearkinError | None = None) -> None:
         with self._changed:

@@ -64,8 +64,8 @@ _FORMS: Mapping[Role, tuple[str, ...]] = {
 _OPERATIONS: Mapping[Role, tuple[str, ...]] = {
     "viewer": (
         "GET /openapi.json",
-        "GET /metrics",
         "GET /documents/{id}",
+        "GET /search",
         "GET /documents/{id}/similar",
         "GET /compare",
         "GET /groups",
@@ -73,8 +73,8 @@ _OPERATIONS: Mapping[Role, tuple[str, ...]] = {
         "GET /waves",
         "GET /tags",
     ),
-    "reviewer": ("PUT /documents/{id}", "POST /check", "POST /tags"),
-    "admin": ("POST /groups", "GET /log", "GET /jobs", "GET /jobs/{number}"),
+    "reviewer": ("PUT /documents/{id}", "POST /check", "POST /checks", "POST /tags", "GET /jobs/{number}"),
+    "admin": ("DELETE /documents/{id}", "POST /groups", "GET /log", "GET /jobs"),
 }
 
 

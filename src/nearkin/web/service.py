@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import threading
+import time
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -31,8 +32,8 @@ from nearkin.reports.sentences.browsing import state_of
 from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.stages.documents.members import origin_text
 from nearkin.web.current import CurrentAudits, CurrentInfo, CurrentThreads
-from nearkin.web.jobs import JobRunner
-from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery, named_value
+from nearkin.web.jobs import Job, JobRunner
+from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery
 from nearkin.web.sent_files import LatestOfSent, SentAgain, SentText
 from nearkin.web.served_runs import ServedRuns
 from nearkin.wording import distance_text
@@ -72,6 +73,9 @@ class GoTo:
 
 NOTHING_DONE, NO_RUNS = DoneQuery(), ServedRuns()
 _OF_A_PAGE = frozenset(("page", "limit"))
+_N_WRITERS = 4
+"""Changes that are prepared at the same time; one at a time is written."""
+Found = TypeVar("Found")
 
 
 class ReviewService:
@@ -98,6 +102,7 @@ class ReviewService:
     ) -> None:
         self.runs = runs
         self.collection, self.workers = collection, workers
+        self.writers = Workers(_N_WRITERS, workers.n_waiting)  # a change that waits for another one delays no reader
         self.users: Callable[[], Users] | None = None  # None: only this machine can connect
         self.static = StaticFilesOfPages()
         self.sent = LatestOfSent[str, SentText](16, 64 << 20, lambda sent: len(sent.text))
@@ -109,7 +114,6 @@ class ReviewService:
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,
-            "named_value": named_value,
             "origin_text": origin_text,
             "static": self.static.address,
             "collection_name": self.name,
@@ -143,6 +147,48 @@ class ReviewService:
         """
         if self.is_read_only:
             raise RefusedError(403, "The service was started with --read-only: it changes nothing.")
+
+    async def change(
+        self, work: Callable[[], Found], answer_by: float, *, by: str, in_words: Callable[[Found], str] = lambda _: ""
+    ) -> Found | Job:
+        """Do work that changes the collection, and return its result; or the job that says what becomes of it.
+
+        Parameters
+        ----------
+        work : callable
+        answer_by : float
+            Time, by the monotonic clock, at which the request is answered.
+        by : str
+            Name of the visitor.
+        in_words : callable
+            What the job says of the result.
+
+        Raises
+        ------
+        CollectionBusyError
+            It was not begun in time, and is not done.
+        """
+        future = self.writers.begin(work)
+        done = asyncio.wrap_future(future)
+        await asyncio.wait([done], timeout=max(0.0, answer_by - time.monotonic()))
+        if done.done():
+            return done.result()
+        done.add_done_callback(lambda late: late.cancelled() or late.exception())  # the job says it
+        if future.cancel():
+            raise CollectionBusyError("The changes before this one took too long, so it was not begun. Try again.")
+        return self.jobs.follow(future, by=by, in_words=in_words)
+
+    def metrics_text(self) -> str:
+        """Write counts and times of requests, and what is running and waiting."""
+        gauges = {
+            "nearkin_requests_running": ("Requests that read, running or waiting.", self.workers.n_running),
+            "nearkin_changes_running": ("Changes that are running or waiting.", self.writers.n_running),
+            "nearkin_writers_waiting": (
+                "Changes that wait for another one to be stored.", self.collection.opened.store.n_waiting,
+            ),
+            "nearkin_jobs_running": ("Jobs that are running or waiting.", self.jobs.n_unfinished),
+        }  # fmt: skip
+        return self.metrics.exposition(gauges)
 
     def page(
         self,
@@ -284,9 +330,6 @@ def _read(package: str, *names: str) -> bytes:
     return files(package).joinpath(*names).read_bytes()
 
 
-Found = TypeVar("Found")
-
-
 class Workers:
     """Threads for work that blocks; a queue of bounded length.
 
@@ -299,12 +342,14 @@ class Workers:
 
     def __init__(self, n_threads: int, n_waiting: int) -> None:
         self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="nearkin-web")
-        self._max_running, self.n_running = n_threads + n_waiting, 0
+        self._max_running, self.n_waiting, self.n_running = n_threads + n_waiting, n_waiting, 0
 
     async def run(self, work: Callable[[], Found]) -> Found:
-        """Do the work in a thread and return its result.
+        """Do the work in a thread and return its result; see `begin`."""
+        return await asyncio.wrap_future(self.begin(work))
 
-        Work that was begun is finished, even if the request is given up.
+    def begin(self, work: Callable[[], Found]) -> Future[Found]:
+        """Let a thread do the work. Work that was begun is finished, even if the request is given up.
 
         Raises
         ------
@@ -317,7 +362,7 @@ class Workers:
         loop = asyncio.get_running_loop()
         future = self._pool.submit(work)
         future.add_done_callback(lambda done: self._ended(loop, done))
-        return await asyncio.wrap_future(future)
+        return future
 
     def _ended(self, loop: asyncio.AbstractEventLoop, done: Future[Found]) -> None:
         """Count in the thread of the loop, which is the only one that reads the number."""

@@ -50,32 +50,9 @@ def test_groups_are_made_by_words_or_letters_only(visit: Visit) -> None:
     assert "The field 'measure' of the form must be 'jaccard' or 'letters'. It is 'edit'." in html.unescape(page)
 
 
-def test_an_id_may_have_line_breaks(visit: Visit) -> None:
-    name = "two\nlines\r\n"
-    path = f"/documents/{quote(name, safe='')}"
-    assert call(visit, "PUT", path, content=b"Some words.")[0] == 201
-    status, found = call(visit, "GET", path)
-    assert (status, found["doc_id"], found["parent"], found["origin"]) == (200, name, None, None)
-
-
-@pytest.mark.parametrize("end", ["\n", "\r"])
-def test_ids_with_line_breaks_arrive_from_the_forms_of_a_browser(visit: Visit, end: str) -> None:
-    collection, odd = visit.service.collection, f"100%25{end}lease"
-    collection.add([(odd, f"{LEASE} Once more.")])
-    collection.groups()
-    (group,) = visit.get("/groups.json").json()["groups"]
-
-    def sent_by(page: str, field: str) -> dict[str, str]:
-        """Return a field of a form as a browser sends it, with every line break as a CRLF."""
-        name, value = re.findall(rf' name="({field}[^"]*)" value="([^"]*)"', page)[0]
-        return {name: re.sub("\r\n|\r|\n", "\r\n", html.unescape(value))}
-
-    rows = visit.get("/group", number=group["number"]).text.split("<li")
-    visit.post("/tags", **sent_by(visit.get("/document", id=odd).text, "id"), tag="seen")
-    visit.post("/group/split", a="lease", **sent_by(next(one for one in rows if "100%25" in one), "split"))
-    assert [change.subject for one in collection.log() for change in one.changes] == [odd, odd]
-    compared = sent_by(visit.get("/compare", a="lease", b=odd).text, "b")
-    assert visit.get("/compare", a="lease", **compared).status_code == 200
+def test_an_id_with_line_breaks_is_refused(visit: Visit) -> None:
+    path = f"/documents/{quote('two' + chr(10) + 'lines', safe='')}"
+    assert call(visit, "PUT", path, content=b"Some words.")[0] == 404
 
 
 def test_a_document_from_a_file_has_its_origin(visit: Visit) -> None:

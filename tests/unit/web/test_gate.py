@@ -42,10 +42,18 @@ def test_nothing_is_open_without_a_session(visit: Visit) -> None:
 
 def test_anybody_may_ask_whether_the_process_lives(visit: Visit) -> None:
     for headers in ({}, {"host": "10.0.8.2:8000"}, {"origin": "http://evil.example"}, {"authorization": "Bearer x"}):
-        answer = visit.send("GET", "/api/v1/healthz", headers=headers)
+        answer = visit.send("GET", "/healthz", headers=headers)
         assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
-    assert visit.send("POST", "/api/v1/healthz", headers=OWN).status_code == 401
-    assert visit.send("GET", "/api/v1/healthz/waves").status_code == 401
+    assert visit.send("POST", "/healthz", headers=OWN).status_code == 401
+    assert visit.send("GET", "/healthz/waves").status_code == 401
+
+
+def test_only_programs_of_this_machine_read_the_metrics_without_a_token(visit: Visit) -> None:
+    text = visit.send("GET", "/metrics").text
+    assert "nearkin_writers_waiting 0" in text
+    assert "nearkin_changes_running 0" in text
+    for headers in ({"host": "10.0.8.2:8000"}, {"x-forwarded-for": "10.0.8.7"}, {"origin": "http://evil.example"}):
+        assert visit.send("GET", "/metrics", headers=headers).status_code != 200, headers
 
 
 @pytest.mark.parametrize(

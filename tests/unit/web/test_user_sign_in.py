@@ -260,6 +260,6 @@ def test_the_form_has_its_styles_before_anybody_signed_in(team: Team) -> None:
 
 def test_browsers_never_try_the_name_without_encryption(team: Team, service: ReviewService) -> None:
     """Strict-Transport-Security on every answer over TLS, refusals included; never where there is no TLS."""
-    for path in ("/", "/sign-in", "/sign-in/review.css", "/api/v1/healthz", "/no-such-page"):
+    for path in ("/", "/sign-in", "/sign-in/review.css", "/healthz", "/no-such-page"):
         assert Browser(team).get(path).headers["strict-transport-security"] == "max-age=31536000"
     assert "strict-transport-security" not in Visit(service.collection).send("GET", "/").headers

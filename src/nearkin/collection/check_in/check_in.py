@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -77,10 +77,11 @@ def check_in(collection: OpenedCollection, text: str, options: CheckOptions, und
     wave, started = checked_wave(under.wave), time.perf_counter()
     query = _query(collection, text, options)  # refuses anything but text
     incoming = incoming_of([under.doc_id], [text], [1], under.source, under.file)
+    prepared = _Ready.of(collection, incoming, wave)
     with collection.store.writing() as connection:
         if under.id_is_new is not None:
             under.refuse_other_id(is_current(connection, under.doc_id))
-        inside = CheckInTransaction(connection, collection, incoming, wave, by=under.by)
+        inside = CheckInTransaction(connection, collection, prepared, wave, by=under.by)
         checked = inside.checked(0, query, options)
         checked = inside.stored(0, query, checked, refused=_SIMILAR if under.only_new else ())
         inside.finish()
@@ -135,8 +136,9 @@ def _check_in_many(
         [documents[i][0] for i in ready], [documents[i][1] for i in ready], [lines[i] for i in ready], under.source
     )
     refused = DROPPED_FROM_STREAMS if under.only_new else frozenset[Verdict]()
+    prepared = _Ready.of(collection, incoming, wave)
     with collection.store.writing() as connection:
-        inside = CheckInTransaction(connection, collection, incoming, wave)
+        inside = CheckInTransaction(connection, collection, prepared, wave)
 
         def take(place: int) -> Checked:
             query = queries[place]
@@ -160,9 +162,8 @@ def _query(collection: OpenedCollection, text: str, options: CheckOptions) -> Qu
 def _query_of_many(
     collection: OpenedCollection, doc_id: str, text: str, options: CheckOptions
 ) -> Query | ParameterError:
-    has_nul = isinstance(doc_id, str) and "\0" in doc_id  # `examine` refuses it, in the words of nearkin add
     try:
-        check_name("doc_id", "usual" if has_nul else doc_id)
+        check_name("doc_id", doc_id)
         return _query(collection, text, options)
     except ParameterError as error:
         return error
@@ -201,6 +202,41 @@ def _since(started: float) -> float:
     return round(time.perf_counter() - started, 4)
 
 
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """Documents that were examined before others are kept from writing.
+
+    Parameters
+    ----------
+    incoming : Incoming
+    examined : Examined
+    generation : int
+        See `Store.generation`; if it was raised since, texts may have been erased or repaired.
+    """
+
+    incoming: Incoming
+    examined: Examined
+    generation: int
+
+    @classmethod
+    def of(cls, collection: OpenedCollection, incoming: Incoming, wave: str) -> _Ready:
+        """Examine documents."""
+        with collection.store.reading() as connection:
+            generation = collection.store.generation(connection)
+            return cls(incoming, _examined(connection, collection, incoming, wave), generation)
+
+    def now(self, connection: Connection, collection: OpenedCollection, wave: str) -> Examined:
+        """Return what is true in a write transaction."""
+        if collection.store.generation(connection) == self.generation:
+            return self.examined
+        return _examined(connection, collection, self.incoming, wave)
+
+
+def _examined(connection: Connection, collection: OpenedCollection, incoming: Incoming, wave: str) -> Examined:
+    known, dialect = partial(known_texts, connection), collection.store.dialect
+    return examine(incoming, collection.counting, known=known, wave=wave, dialect=dialect)
+
+
 class CheckInTransaction:
     """Check-ins in one write transaction: each document is also compared with those stored before it.
 
@@ -209,7 +245,7 @@ class CheckInTransaction:
     connection : Connection
         In a write transaction.
     collection : OpenedCollection
-    incoming : Incoming
+    ready : _Ready
         The documents, in order.
     wave : str
     by : str, optional
@@ -220,13 +256,13 @@ class CheckInTransaction:
         self,
         connection: Connection,
         collection: OpenedCollection,
-        incoming: Incoming,
+        ready: _Ready,
         wave: str,
         *,
         by: str | None = None,
     ) -> None:
         self._connection, self._collection, self._wave, self._by = connection, collection, wave, by
-        self._examined = examine(incoming, collection.counting, known=partial(known_texts, connection), wave=wave)
+        self._examined = ready.now(connection, collection, wave)
         self._load: Load | None = None
         fill(connection, collection.store, collection.counting, collection.progress)
 
@@ -288,6 +324,7 @@ def _document_at(examined: Examined, place: int) -> Examined:
         digests=[digest],
         contents={one: examined.contents[one] for one in of_text},
         profiles={one: examined.profiles[one] for one in of_text},
+        words={one: examined.words[one] for one in of_text},
         damaged={digest} & examined.damaged,
         origins={0: examined.origins[place]} if place in examined.origins else {},
         blank=frozenset({0} if place in examined.blank else ()),

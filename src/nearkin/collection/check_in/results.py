@@ -16,7 +16,7 @@ from nearkin.nouns import counted
 from nearkin.planning.part_recall import MeanPartRecall, PartRecall
 from nearkin.stages.differences.comparison import Piece, passage_as_stored
 from nearkin.stages.documents.members import UNKNOWN_FILE, KnownFile
-from nearkin.store.bulk import is_storable
+from nearkin.store.bulk import is_name, is_storable
 from nearkin.tabular import Histogram, Tabular, histogram
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
@@ -390,9 +390,11 @@ def check_given(options: object, store: object, kind: type) -> None:
 
 
 def check_name(parameter: str, value: object) -> None:
-    """Refuse an id or a source that is blank, or that a database cannot hold."""
-    if not isinstance(value, str) or not value.strip() or not is_storable(value):
-        raise ParameterError.of(parameter, "text that is not blank, and that a database can hold", value)
+    """Refuse an id or a source that is blank, or that a database cannot hold, or an id that is not one line."""
+    is_one = is_name if parameter in ("id", "doc_id") else is_storable
+    if not isinstance(value, str) or not value.strip() or not is_one(value):
+        rule = "text that is not blank, without control characters, and that a database can hold"
+        raise ParameterError.of(parameter, rule, value)
 
 
 @dataclass(slots=True, kw_only=True)

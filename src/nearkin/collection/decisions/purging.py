@@ -21,12 +21,19 @@ from nearkin.collection.stored.inside import documents_inside, unread_inside, un
 from nearkin.collection.stored.origins import forget_problems
 from nearkin.collection.stored.purged import BLANK, purged_contents
 from nearkin.collection.word_search import word_tables
-from nearkin.errors import CollectionBusyError, CollectionError, ParameterError, UnknownDocumentError, quoted
+from nearkin.errors import (
+    CollectionBusyError,
+    CollectionError,
+    OutputError,
+    ParameterError,
+    UnknownDocumentError,
+    quoted,
+)
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable
 from nearkin.store.store import Store
-from nearkin.store.upkeep import refuse_unless_owner
+from nearkin.store.upkeep import refuse_unless_owner, rewriting_needs
 
 _UNFINISHED = "purge_unfinished"
 _N_SHOWN = 5
@@ -102,6 +109,8 @@ def purge(
             if not dry_run:
                 refuse_unless_owner(connection, store.place)
             plan = _planned(connection, wanted, copies=copies)
+            if plan.contents:
+                collection.progress.say(rewriting_needs(connection, store.place))
             if (plan.contents or plan.unread) and not dry_run:
                 number = _erase(connection, collection, wanted, plan, who)
                 store.write_facts(connection, {_UNFINISHED: str(number)})
@@ -143,8 +152,8 @@ def finish(collection: OpenedCollection) -> bool:
             f"The texts are erased, but the files of {collection.place} may still hold bytes of them, because another "
             "process reads or writes. Close it, and run nearkin fsck COLLECTION to finish."
         ) from error
-    except CollectionError as error:
-        raise CollectionError(
+    except (CollectionError, OutputError) as error:
+        raise type(error)(
             f"The texts are erased, but the files of {collection.place} may still hold bytes of them ({error}). "
             "Run nearkin fsck COLLECTION to finish."
         ) from error

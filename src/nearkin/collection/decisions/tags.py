@@ -17,7 +17,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted, first_of
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices, is_storable
+from nearkin.store.bulk import in_slices, is_name, is_storable
 from nearkin.store.store import Store
 
 MAX_OF_A_VALUE = 1_000
@@ -215,17 +215,17 @@ def checked_field(field: object) -> str:
     ------
     ParameterError
     """
-    is_name = isinstance(field, str) and is_storable(field) and field.strip().isprintable() and "=" not in field
-    if not isinstance(field, str) or not is_name or not 0 < len(field.strip()) <= _MAX_OF_A_FIELD:
+    is_field = isinstance(field, str) and is_storable(field) and field.strip().isprintable() and "=" not in field
+    if not isinstance(field, str) or not is_field or not 0 < len(field.strip()) <= _MAX_OF_A_FIELD:
         rule = f"a name of 1 to {_MAX_OF_A_FIELD} printable characters without ="
         raise ParameterError.of("field", rule, field)
     return field.strip()
 
 
 def _checked_value(value: object) -> str:
-    is_text = isinstance(value, str) and is_storable(value) and len(value) <= MAX_OF_A_VALUE
+    is_text = isinstance(value, str) and is_name(value.strip()) and len(value) <= MAX_OF_A_VALUE
     if not isinstance(value, str) or not is_text or (value and not value.strip()):
-        rule = f"a str of at most {MAX_OF_A_VALUE:,} characters, not blank; empty for a bare tag"
+        rule = f"a str of at most {MAX_OF_A_VALUE:,} characters in one line, not blank; empty for a bare tag"
         raise ParameterError.of("value", rule, value)
     return value.strip()
 

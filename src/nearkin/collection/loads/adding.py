@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
+from itertools import chain
 
 from sqlalchemy import select
 
@@ -145,14 +146,24 @@ def add(
         with store.reading() as own:
             return known_texts(own, digests)
 
-    commit = Commit(store)
+    commit, rest = Commit(store), iter(incoming)
+    look = partial(examine, counting=counting, known=known, dialect=store.dialect)
+    first = next(rest, None) if wave is not None else None
+    if first is not None and wave is not None:  # before others are kept from writing
+        with store.reading() as own:
+            generation = store.generation(own)
+        of_first = look(first, wave=wave)
     with _rolled_back() if dry_run else commit.noted(), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
         load.by = by
         load.failed = FailedRecords(failed_places(connection))
         unreadable = _Unreadable()
-        work = partial(examine, counting=counting, known=known, wave=load.name)
-        for examined in map_ordered(work, incoming, threads=threads):
+        ready = list[Examined]()
+        if first is not None and store.generation(connection) == generation:
+            ready = [of_first]
+        elif first is not None:  # texts were erased or repaired meanwhile
+            rest = chain([first], rest)
+        for examined in chain(ready, map_ordered(partial(look, wave=load.name), rest, threads=threads)):
             if rules.on_error == "stop":
                 _stop_at_problems(examined)
             load.failed.take(examined)

@@ -16,6 +16,7 @@ from nearkin.collection.loads.known_texts import Known
 from nearkin.collection.stored.origins import FailedPlace, OriginValues, of_plain_file, origins_in
 from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.collection.stored.purged import PURGED
+from nearkin.collection.word_search import word_tables
 from nearkin.formats import zstd
 from nearkin.nouns import counted
 from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool
@@ -23,6 +24,7 @@ from nearkin.stages.documents.encodings import kind_of_plain
 from nearkin.stages.documents.members import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
+from nearkin.store.bulk import is_name
 
 _LEVEL = 3
 _MAX_OF_AN_ID = 2_000  # bytes: PostgreSQL's indexes allow little more
@@ -103,6 +105,8 @@ class Examined:
         Contents that the store may lack, by digest: the columns of ``contents`` after the number.
     profiles : dict of bytes to tuple
         The columns of ``profiles``, in the same way.
+    words : dict of bytes to list of str
+        Words for the search, by digest; see `word_tables.prepared`.
     damaged : set of bytes
         Digests whose stored text is damaged, to be replaced by the added one.
     origins : dict of int to tuple
@@ -121,14 +125,18 @@ class Examined:
     digests: list[bytes]
     contents: dict[bytes, tuple[Any, ...]]
     profiles: dict[bytes, Profile]
+    words: dict[bytes, list[str]]
     damaged: set[bytes]
     origins: dict[int, OriginValues] = field(default_factory=dict)
     blank: frozenset[int] = frozenset()
     are_unnamed: Bool | None = None
 
 
-def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str) -> Examined:
-    """Check and digest the documents; count, sign, index and compress contents that are not stored yet."""
+def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str, dialect: str) -> Examined:
+    """Check and digest the documents; count, sign, index and compress contents that are not stored yet.
+
+    All that can be computed is computed here, so that a writer of one batch keeps others waiting as briefly as it can.
+    """
     prepared = prepare(incoming.batch, AS_IT_CAME, source_name=wave if incoming.name is None else incoming.name)
     doc_ids, digests = prepared["doc_id"].to_pylist(), prepared["digest"].to_pylist()
     problems = [problem or _bad_id(doc_id) for problem, doc_id in zip(prepared["problem"].to_pylist(), doc_ids)]
@@ -141,7 +149,9 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         del firsts[digest]
     if stored.purged:
         problems = [problem or (PURGED if one in stored.purged else None) for one, problem in zip(digests, problems)]
-    contents, profiles = _contents(prepared.take(pa.array(firsts.values(), pa.int64())), counting)
+    unknown = prepared.take(pa.array(firsts.values(), pa.int64()))
+    contents, profiles = _contents(unknown, counting)
+    words = dict(zip(firsts, word_tables.prepared(unknown["text"].to_pylist(), dialect), strict=True))
     for digest, content in contents.items():
         if len(content[-1]) > _MAX_STORED:
             problems = [
@@ -160,6 +170,7 @@ def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str)
         digests=digests,
         contents=contents,
         profiles=profiles,
+        words=words,
         damaged=stored.damaged,
         origins=_origins(prepared, doc_ids, problems) | _plain_files(incoming, doc_ids, problems, blank),
         blank=blank,
@@ -232,8 +243,8 @@ def _contents(
 
 
 def _bad_id(doc_id: str) -> str | None:
-    if "\0" in doc_id:
-        return "the id contains the character U+0000, which PostgreSQL cannot store"
+    if not is_name(doc_id):
+        return "the id contains a control character"
     if len(doc_id) > _MAX_OF_AN_ID or len(doc_id.encode()) > _MAX_OF_AN_ID:
         return f"the id is longer than {_MAX_OF_AN_ID:,} bytes"
     return None

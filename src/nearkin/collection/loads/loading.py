@@ -6,7 +6,7 @@ If an id occurs twice in a load with two texts, the first is stored, and the sec
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -22,14 +22,13 @@ from nearkin.collection.loads.incoming import Examined, FailedRecords, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair
 from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored import origins, shingle_table
-from nearkin.collection.stored.contents import text_of
 from nearkin.collection.stored.load_spans import LoadDigest
 from nearkin.collection.stored.origins import has_exception
 from nearkin.collection.word_search import word_tables
 from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
+from nearkin.store.bulk import as_name, in_slices, insert_rows, is_storable, number_after_last
 from nearkin.store.store import Store
 
 _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
@@ -77,16 +76,16 @@ class LoadWriter:
     n_problems: int = 0
     n_new_problems: int = 0
 
-    def write(self, rows: LoadRows, origins: LoadOrigins) -> None:
-        """Write the rows of a batch and their origins; count the problems."""
+    def write(self, rows: LoadRows, words: Mapping[bytes, list[str]], origins: LoadOrigins) -> None:
+        """Write the rows of a batch, the words of its contents by digest, and its origins; count the problems."""
         documents = schema.documents
         for some in in_slices(rows.replaced):
             self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
         insert_rows(self.connection, schema.contents, _columns(rows.contents))
         insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
         came = [(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
-        texts = [text_of(*content) for content in came]
-        word_tables.write(self.connection, [number for number, _, _ in came], texts)
+        numbers, digests = [row[0] for row in rows.contents], [row[_DIGEST] for row in rows.contents]
+        word_tables.write(self.connection, numbers, [words[digest] for digest in digests])
         if self.keeps_words:
             shingle_table.store_words(self.connection, self.collection_store, self.counting, came)
         insert_rows(self.connection, documents, _columns(rows.documents))
@@ -256,7 +255,7 @@ class Load:
                 self._list(i, batch)
             elif i in examined.blank or ((origin := examined.origins.get(i)) is not None and has_exception(origin)):
                 self.figures.n_exceptions += 1
-        self.writer.write(batch.rows, self.origins)
+        self.writer.write(batch.rows, examined.words, self.origins)
 
     def _repair(self, examined: Examined, numbers: dict[bytes, int]) -> None:
         """Replace damaged texts by the added ones."""
@@ -311,7 +310,7 @@ class Load:
         origin, newest = examined.origins.get(i), batch.newest.get(doc_id)
         if origin is not None and not batch.is_repeated[i]:
             self.origins.take_unread(doc_id, origin, newest.row if newest is not None and newest.is_current else None)
-        shown = doc_id.replace("\0", "\N{SYMBOL FOR NULL}")
+        shown = as_name(doc_id)
         batch.rows.problems.append((shown, examined.sources[i], examined.lines[i], problem))
 
     def _new_content(self, digest: bytes, examined: Examined, rows: LoadRows) -> int:

@@ -12,7 +12,7 @@ from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import agreeing, counted
-from nearkin.store.bulk import in_slices, is_storable
+from nearkin.store.bulk import in_slices, is_name, is_storable
 from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, loads, origins, problems, waves
 
@@ -163,8 +163,8 @@ def checked_wave(wave: object) -> str:
     ParameterError
         It is not a str, blank, too long, or not storable.
     """
-    if not isinstance(wave, str) or not wave.strip() or len(wave) > _MAX_OF_A_NAME or not is_storable(wave):
-        rule = f"a name of 1 to {_MAX_OF_A_NAME} characters, not blank, that can be encoded as UTF-8"
+    if not isinstance(wave, str) or not wave.strip() or len(wave) > _MAX_OF_A_NAME or not is_name(wave.strip()):
+        rule = f"a name of 1 to {_MAX_OF_A_NAME} characters, not blank, that are no control characters"
         raise ParameterError.of("wave", rule, wave)
     return wave.strip()
 

@@ -26,19 +26,26 @@ _INSERT_PARTS = text(
 _VOCABULARY_OF_SQLITE = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_terms USING fts5vocab(main, search_words, row)"
 
 
-def write(connection: Connection, contents: Sequence[int], texts: Sequence[str]) -> None:
-    """Store the words of new texts."""
-    words = words_of(texts)
-    if not words:
+def prepared(texts: Sequence[str], dialect: str) -> list[list[str]]:
+    """Return the words of each text as `write` stores them: SQLite takes them at once, PostgreSQL in parts."""
+    if dialect == "sqlite":
+        return [[" ".join(words)] for words in words_of(texts)]
+    return [
+        [" ".join(f"'{word}':{place}" for place, word in enumerate(part, 1)) for part in _parts(words)]
+        for words in words_of(texts)
+    ]
+
+
+def write(connection: Connection, contents: Sequence[int], words: Sequence[Sequence[str]]) -> None:
+    """Store the words of new texts, which `prepared` has made."""
+    if not contents:
         return
     if connection.dialect.name == "sqlite":
-        rows = [(content, " ".join(own)) for content, own in zip(contents, words, strict=True)]
+        rows = [(content, own) for content, (own,) in zip(contents, words, strict=True)]
         connection.exec_driver_sql("INSERT INTO search_words (rowid, words) VALUES (?, ?)", rows)
         return
     parts = [
-        (content, number, " ".join(f"'{word}':{place}" for place, word in enumerate(part, 1)))
-        for content, own in zip(contents, words, strict=True)
-        for number, part in enumerate(_parts(own))
+        (content, number, part) for content, own in zip(contents, words, strict=True) for number, part in enumerate(own)
     ]
     values = dict(zip(("contents", "parts", "words"), map(list, zip(*parts, strict=True)), strict=True))
     connection.execute(_INSERT_PARTS, values)
@@ -127,7 +134,8 @@ def remake(connection: Connection, progress: Progress, *, without: Sequence[int]
     left_out = set(without)
     for numbers, texts, _ in texts_from(connection, 0, progress, stage="words"):
         kept = [(content, one) for content, one in zip(numbers.tolist(), texts, strict=True) if content not in left_out]
-        write(connection, [content for content, _ in kept], [one for _, one in kept])
+        words = prepared([one for _, one in kept], connection.dialect.name)
+        write(connection, [content for content, _ in kept], words)
 
 
 def difference(connection: Connection, progress: Progress) -> str | None:

@@ -21,6 +21,7 @@ from nearkin.web.api import documents, reviewing
 from nearkin.web.api.documents import TEXT
 from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
 from nearkin.web.api.records import ApiProblem
+from nearkin.web.jobs import Job
 from nearkin.web.queries import (
     InvalidRequestError,
     RequestFault,
@@ -65,24 +66,39 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
         check_role(visitor.role, role_of_operation(operation.method, operation.path))
         if operation.method != "GET" and not visitor.is_script:
             raise RefusedError(403, "A change through the API needs the token for scripts, not a session.")
-        if operation.changes:
-            service.check_may_change()
         pairs = parameters_in(request.url.query, _MAX_FIELDS)
         named = [*_outside_path(operation, pairs), *given.items()]
         asked = parsed(operation.query, named, in_path=given.keys(), is_strict=True)
         _check_value("query", asked)
         body = await _body(operation, request)
         _check_value("body", body)
+        is_change = any(getattr(one, "changes", False) for one in (asked, body))
+        if is_change:
+            service.check_may_change()
+
+        def act() -> object:
+            return operation.act(service, visitor, asked, body)
+
         try:
-            found = await service.workers.run(lambda: operation.act(service, visitor, asked, body))
+            if is_change:
+                found = await service.change(act, request.state.answer_by, by=visitor.name, in_words=_in_words)
+            else:
+                found = await service.workers.run(act)
         except ParameterError as error:
             raise _by_place(error, operation) from error
+        if is_change and isinstance(found, Job):
+            found = OperationAnswer(202, found)
         reply = found if isinstance(found, OperationAnswer) else OperationAnswer(200, found)
         if isinstance(reply.answer, str):
             return PlainTextResponse(reply.answer, reply.status)
         return JSONAnswer(reply.answer, reply.status)
 
     return answered
+
+
+def _in_words(found: object) -> str:
+    """Return the answer of a change as JSON, for its job."""
+    return msgspec.json.encode(found.answer if isinstance(found, OperationAnswer) else found).decode()
 
 
 def _segments(request: Request) -> list[str]:
@@ -282,7 +298,7 @@ def openapi(operations: Sequence[Operation]) -> JSONObject:
     operations : sequence of Operation
     """
     bodies = [one.body for one in operations if isinstance(one.body, type)]
-    types: list[Any] = [ApiProblem, *(one.answer for one in operations), *bodies]
+    types: list[Any] = [ApiProblem, Job, *(one.answer for one in operations), *bodies]
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
     by_type = dict(zip(types, schemas, strict=True))
     paths = dict[str, JSONObject]()
@@ -313,6 +329,9 @@ def _described(one: Operation, by_type: dict[Any, Any]) -> JSONObject:
         **{str(status): {"description": "Success.", "content": content} for status in one.statuses},
         **{str(status): {"description": why, "content": problem} for status, why in _PROBLEMS.items()},
     }
+    if any(hasattr(kind, "changes") for kind in (one.query, one.body)):
+        told_by_job = {"application/json": {"schema": by_type[Job]}}
+        responses["202"] = {"description": "It takes long: the job says what becomes of it.", "content": told_by_job}
     told: JSONObject = {
         "operationId": f"{one.method.lower()}_{'_'.join(part.strip('{}') for part in one.segments)}",
         "summary": one.summary,

@@ -5,20 +5,29 @@ from __future__ import annotations
 import codecs
 import io
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
-from nearkin.collection.check_in.results import CheckIn, CheckMeasure, CheckOptions, check_name
+from nearkin.collection.check_in.results import CheckIn, CheckInMany, CheckMeasure, CheckOptions, check_name
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import incoming_of
 from nearkin.collection.similar import similar_documents
 from nearkin.errors import DocumentError, ParameterError
 from nearkin.stages.documents.members import printable_id
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.web.api.operation import DocId, Limit, Operation, OperationAnswer, RequestBody, Version
-from nearkin.web.api.records import ApiChecked, ApiComparison, ApiDocument, ApiSimilar, ApiStored
+from nearkin.web.api.operation import DocId, Limit, NoParameters, Operation, OperationAnswer, RequestBody, Version
+from nearkin.web.api.records import (
+    ApiCheckAnswers,
+    ApiChecked,
+    ApiComparison,
+    ApiDocument,
+    ApiFound,
+    ApiRemoved,
+    ApiSimilar,
+    ApiStored,
+)
 from nearkin.web.queries import InvalidRequestError, ToleranceQuery
 from nearkin.web.sent_files import SentFile, source_of_sent
 from nearkin.web.service import ReviewService, address
@@ -35,6 +44,8 @@ WaveName = Annotated[str, Meta(min_length=1, max_length=500, description="A miss
 
 class StoredQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A document that is stored."""
+
+    changes: ClassVar = True
 
     id: DocId
     wave: WaveName = "api"
@@ -77,6 +88,34 @@ def get_document(service: ReviewService, _: Visitor, asked: DocumentAsked, __: o
     return msgspec.convert(service.collection.details(asked.id, version=asked.version).to_dict(), ApiDocument)
 
 
+class RemovalAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A document that is removed."""
+
+    changes: ClassVar = True
+
+    id: DocId
+
+
+def delete_document(service: ReviewService, visitor: Visitor, asked: RemovalAsked, _: object) -> ApiRemoved:
+    """Remove a document; its versions stay in the history."""
+    found = service.collection.remove([asked.id], by=visitor.name)
+    return ApiRemoved(n_documents=found.n_documents, n_unread=found.n_unread, number=found.number)
+
+
+class SearchAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Words to search for."""
+
+    q: Annotated[str, Meta(description='Words, "phrases", beginnings of words*, AND, OR, NOT and parentheses.')]
+    wave: str | None = None
+    limit: Limit = 50
+
+
+def get_search(service: ReviewService, _: Visitor, asked: SearchAsked, __: object) -> ApiFound:
+    """Find documents by their words."""
+    found = service.collection.search(asked.q, wave=asked.wave, limit=asked.limit)
+    return msgspec.convert(found.to_dict(), ApiFound)
+
+
 class SimilarAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
     """A document, and the tolerance of similar documents."""
 
@@ -112,6 +151,11 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     name: FileName | None = None
     encoding: EncodingName = "utf-8"
 
+    @property
+    def changes(self) -> bool:
+        """Whether the text is to be stored."""
+        return self.store
+
     def options(self) -> CheckOptions:
         """Return the thresholds."""
         return CheckOptions(
@@ -142,8 +186,6 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent: RequestBody) -> ApiChecked:
     """Check a text, and on request store it in the same transaction."""
     options, under = asked.options(), asked.under()
-    if under is not None:
-        service.check_may_change()
     one = document_of(sent, asked.name, asked.encoding)
     if under is not None:
         under = replace(under, file=one.file_under(under.doc_id), by=visitor.name)
@@ -153,6 +195,39 @@ def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent
     if found.stored_as is not None and found.documents:
         answer["comparison"] = address("/compare", a=found.documents[0].document.doc_id, b=found.stored_as)
     return msgspec.convert(answer, ApiChecked)
+
+
+class DocumentToCheck(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A text with its id."""
+
+    id: DocId
+    text: str
+
+
+class ChecksBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Texts to check one after another; with ``store``, each is also compared with those stored before it."""
+
+    documents: Annotated[list[DocumentToCheck], Meta(min_length=1, max_length=1_000)]
+    threshold: Share = 0.7
+    containment: Share | None = 0.9
+    limit: Limit = 10
+    store: bool = False
+    only_new: bool = False
+    wave: WaveName = "check-ins"
+
+    @property
+    def changes(self) -> bool:
+        """Whether the texts are to be stored."""
+        return self.store
+
+
+def post_checks(service: ReviewService, _: Visitor, __: NoParameters, body: ChecksBody) -> ApiCheckAnswers:
+    """Check several texts, and on request store them in the same transaction."""
+    options = CheckOptions(threshold=body.threshold, containment=body.containment, limit=body.limit, with_passage=False)
+    under = CheckInMany(wave=body.wave, only_new=body.only_new) if body.store else None
+    documents = [(one.id, one.text) for one in body.documents]
+    found = service.collection.check_many(documents, options=options, store=under)
+    return ApiCheckAnswers(answers=[one.to_dict() for one in found])
 
 
 class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -183,11 +258,19 @@ def _page(doc_id: str) -> str:
 OPERATIONS = (
     Operation(
         method="PUT", path="/documents/{id}", summary="Store a text or a file under an id.", query=StoredQuery,
-        answer=ApiStored, act=put_document, body="document", statuses=(200, 201), changes=True,
+        answer=ApiStored, act=put_document, body="document", statuses=(200, 201),
     ),
     Operation(
         method="GET", path="/documents/{id}", summary="Return a document with its text.", query=DocumentAsked,
         answer=ApiDocument, act=get_document,
+    ),
+    Operation(
+        method="DELETE", path="/documents/{id}", summary="Remove a document; its versions stay in the history.",
+        query=RemovalAsked, answer=ApiRemoved, act=delete_document,
+    ),
+    Operation(
+        method="GET", path="/search", summary="Find documents by their words.", query=SearchAsked, answer=ApiFound,
+        act=get_search,
     ),
     Operation(
         method="GET", path="/documents/{id}/similar", summary="List the documents similar to a document.",
@@ -197,6 +280,10 @@ OPERATIONS = (
         method="POST", path="/check", summary="Check whether something similar is stored; with store=true, also store "
         "the text.",
         query=CheckAsked, answer=ApiChecked, act=post_check, body="document",
+    ),
+    Operation(
+        method="POST", path="/checks", summary="Check several texts; with store, also store them.", query=NoParameters,
+        answer=ApiCheckAnswers, act=post_checks, body=ChecksBody,
     ),
     Operation(
         method="GET", path="/compare", summary="Compare two documents word by word.", query=CompareAsked,

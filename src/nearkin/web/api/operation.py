@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nearkin.web.sign_in import Visitor
 
 ROOT = "/api/v1"
-Method = Literal["GET", "PUT", "POST"]
+Method = Literal["GET", "PUT", "POST", "DELETE"]
 DocId = Annotated[str, msgspec.Meta(min_length=1, description="Id of a document.")]
 Version = Annotated[int, msgspec.Meta(ge=1, le=2**31 - 1, description="By default the current version.")]
 Limit = Annotated[int, msgspec.Meta(ge=1, le=1_000, description="Maximum number of items to return.")]
@@ -39,11 +39,11 @@ class OperationAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """Operation of the API.
+    """Operation of the API. It changes the collection if its parameters or its body have a true attribute ``changes``.
 
     Parameters
     ----------
-    method : {"GET", "PUT", "POST"}
+    method : {"GET", "PUT", "POST", "DELETE"}
         Any other than GET needs the token of scripts.
     path : str
         Below `ROOT`. A segment in braces is a field of ``query``.
@@ -59,8 +59,6 @@ class Operation:
         "document": a text or a file as it is; a type: JSON.
     statuses : tuple of int
         Statuses of success.
-    changes : bool
-        Whether it may change the collection.
     """
 
     method: Method
@@ -71,7 +69,6 @@ class Operation:
     act: Callable[[ReviewService, Visitor, Any, Any], object]
     body: type[msgspec.Struct] | Literal["document"] | None = None
     statuses: tuple[int, ...] = (200,)
-    changes: bool = False
 
     @property
     def segments(self) -> list[str]:

@@ -204,6 +204,40 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     comparison: str | None = None
 
 
+class ApiCheckAnswers(msgspec.Struct, kw_only=True):
+    """Answers for several documents, in their order, as ``nearkin check --jsonl`` writes them.
+
+    An answer has the ``error`` of a document that could not be checked; otherwise its ``verdict`` and what is similar.
+    """
+
+    answers: list[JSONValues]
+
+
+class ApiRemoved(msgspec.Struct, kw_only=True):
+    """Documents that were removed, and the number of the activity in the log."""
+
+    n_documents: int
+    n_unread: int
+    number: int | None
+
+
+class ApiFoundDocument(ApiStoredDocument, kw_only=True):
+    """A document that has the words, its relevance, and a passage with the words in square brackets."""
+
+    relevance: float
+    snippet: str
+
+
+class ApiFound(msgspec.Struct, kw_only=True):
+    """Documents that have the words of a query, the most relevant first."""
+
+    query: str
+    n_found: int
+    is_truncated: bool
+    elapsed_s: float
+    documents: list[ApiFoundDocument]
+
+
 class ApiGroup(msgspec.Struct, kw_only=True):
     """A stored group."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -70,6 +70,8 @@ def get_group(service: ReviewService, _: Visitor, asked: GroupAsked, __: object)
 
 class UpdateAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     """A tolerance."""
+
+    changes: ClassVar = True
 
 
 def update_groups(service: ReviewService, visitor: Visitor, asked: UpdateAsked, _: object) -> OperationAnswer:
@@ -140,6 +142,11 @@ class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     max_changes: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
 
     @property
+    def changes(self) -> bool:
+        """Whether the tag is to be set."""
+        return not self.dry_run
+
+    @property
     def chosen_measure(self) -> GroupMeasure:
         """The measure, also if it was not given."""
         return self.measure or "jaccard"
@@ -155,8 +162,6 @@ def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: T
         )
     if body.measure is not msgspec.UNSET and body.group is None:
         raise InvalidRequestError("body.measure", "this field is the measure of a group, and needs the field 'group'.")
-    if not body.dry_run:
-        service.check_may_change()
     try:
         found = tag(
             service.collection.opened.store,
@@ -193,15 +198,6 @@ def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> 
     return ApiLog(n_found=len(wanted), activities=msgspec.convert(some, list[ApiActivity]))
 
 
-def get_metrics(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> str:
-    """Write counts and times of requests, and of jobs."""
-    gauges = {
-        "nearkin_requests_running": ("Requests that are running or wait for a thread.", service.workers.n_running),
-        "nearkin_jobs_running": ("Jobs that are running or waiting.", service.jobs.n_unfinished),
-    }
-    return service.metrics.exposition(gauges)
-
-
 OPERATIONS = (
     Operation(
         method="GET", path="/groups", summary="List the stored groups, the largest first.", query=ListedGroupsAsked,
@@ -209,7 +205,7 @@ OPERATIONS = (
     ),
     Operation(
         method="POST", path="/groups", summary="Update the groups at a tolerance: begins a job and returns it.",
-        query=UpdateAsked, answer=Job, act=update_groups, statuses=(202,), changes=True,
+        query=UpdateAsked, answer=Job, act=update_groups, statuses=(202,),
     ),
     Operation(
         method="GET", path="/groups/{number}", summary="Return a group with its members.", query=GroupAsked,
@@ -234,9 +230,5 @@ OPERATIONS = (
     Operation(
         method="GET", path="/log", summary="List the activities, the newest first.", query=LogAsked, answer=ApiLog,
         act=get_log,
-    ),
-    Operation(
-        method="GET", path="/metrics", summary="Counts and times of requests for Prometheus.", query=NoParameters,
-        answer=str, act=get_metrics,
     ),
 )  # fmt: skip

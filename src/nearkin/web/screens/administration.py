@@ -69,7 +69,10 @@ def words_of(job: Job) -> str:
         return f"groups: {job.measure}, {job.value}"
     if job.kind == "representatives":
         return f"representatives: {job.measure}, {job.value}"
-    return {"threads": "threads", "audit": "audit", "reading": "files read again", "storing": "texts stored"}[job.kind]
+    return {
+        "threads": "threads", "audit": "audit", "reading": "files read again", "storing": "texts stored",
+        "change": "a change that took long",
+    }[job.kind]  # fmt: skip
 
 
 def place_of(job: Job) -> str:
@@ -78,7 +81,7 @@ def place_of(job: Job) -> str:
         return address(f"/{job.kind}", measure=job.measure, value=job.value)
     if job.kind == "reading":
         return address("/exceptions/read", job=job.number)
-    return {"threads": "/threads", "audit": "/defensibility", "storing": "/exceptions"}[job.kind]
+    return {"threads": "/threads", "audit": "/defensibility", "storing": "/exceptions", "change": "/log"}[job.kind]
 
 
 _MAX_SHOWN, _MAX_VALUES, _MAX_DOCUMENTS = 200, 20, 3

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from nearkin.collection.collection import Collection
 from nearkin.collection.loads.adding import Added, add_incoming
 from nearkin.collection.loads.incoming import Incoming, PlainFile
-from nearkin.errors import CollectionBusyError, MissingCollectionError, NearkinError, ParameterError, SourceError
+from nearkin.errors import MissingCollectionError, ParameterError, SourceError
 from nearkin.paths import STDIN
 from nearkin.records import I64
 from nearkin.runs.progress import Meter, Progress
@@ -25,7 +25,6 @@ from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.head import head_of_stdin, standard_input
 from nearkin.stages.documents.source import Source
-from nearkin.store.failures import reason_of
 from nearkin.store.place import Place
 from nearkin.store.store import refuse_other_files
 from nearkin.workflows.reading.inputs import FileInput, StoredSource
@@ -45,7 +44,7 @@ def add_files(
 ) -> Added:
     """Add every document of some files as one wave: all of them, or none if anything fails.
 
-    A collection that was created for them is removed if they fail. With ``dry_run`` nothing is stored.
+    A collection that was created for them stays empty if they fail. With ``dry_run`` nothing is stored.
 
     Raises
     ------
@@ -58,20 +57,16 @@ def add_files(
         See `nearkin.errors`.
     """
     meter = Meter(progress)
-    try:
-        _check_apart(collection, texts)
-        with meter.stage("add", texts.size_bytes, "bytes") as counted:
-            return add_incoming(
-                collection.opened,
-                _incoming(texts, counted),
-                wave=wave,
-                threads=resources.n_threads,
-                rules=texts.rules,
-                dry_run=dry_run,
-            )
-    except BaseException as error:
-        undo_creation(collection, error)
-        raise
+    _check_apart(collection, texts)
+    with meter.stage("add", texts.size_bytes, "bytes") as counted:
+        return add_incoming(
+            collection.opened,
+            _incoming(texts, counted),
+            wave=wave,
+            threads=resources.n_threads,
+            rules=texts.rules,
+            dry_run=dry_run,
+        )
 
 
 def _incoming(texts: Texts, progress: Progress) -> Iterator[Incoming]:
@@ -120,20 +115,6 @@ def named_by_run(raw: RawBatch, sources: Sequence[Source]) -> RawBatch:
         batch = pa.RecordBatch.from_arrays([ids, *batch.columns[1:]], names=batch.schema.names)
         batch = batch.replace_schema_metadata(raw.batch.schema.metadata)
     return raw._replace(batch=batch)
-
-
-def undo_creation(collection: Collection, error: BaseException) -> None:
-    """Remove a collection that was created for a load that failed; if it cannot be removed, the error says so."""
-    store = collection.opened.store
-    if not store.is_new:
-        return
-    remains = f"The empty collection {collection.place} remains"
-    try:
-        store.undo_creation()
-    except CollectionBusyError:
-        error.add_note(f"{remains}, because another process has opened it.")
-    except NearkinError as failure:  # the error of the load is the one to report
-        error.add_note(f"{remains}: {reason_of(failure)}.")
 
 
 def refuse_unnamed(texts: Texts) -> None:
