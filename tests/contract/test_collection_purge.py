@@ -98,6 +98,7 @@ def test_an_erased_text_is_not_stored_again(collection) -> None:
     collection.purge(["s"])
     added = collection.add([("t", SECRET), ("u", "Another one of them."), ("v", "And one more.")], wave="third")
     assert (added.n_new, added.n_problems) == (2, 1)
+    assert [(one.doc_id, one.exception) for one in collection.exceptions().exceptions] == [("t", "not stored")]
     again = collection.add([("w", SECRET)], wave="fourth")
     assert (again.n_new, again.n_problems, again.n_contents) == (0, 1, 0)
     with pytest.raises(DocumentError, match="its text was purged"):

@@ -80,7 +80,8 @@ class Info:
     n_no_text, n_partial : int
         Exceptions: documents and files that gave no text, and those that gave a part of it.
     n_not_stored : int
-        Exceptions, too: documents that were read, and are not stored because of their id or size.
+        Exceptions, too: documents that were read, and are not stored because of their id or size, or because
+        the text was purged.
     n_by_ocr : int
         Number of current texts that were recognised in images, or in part.
     """

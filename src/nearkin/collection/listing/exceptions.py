@@ -19,7 +19,7 @@ from nearkin.collection.stored.origins import (
     IS_NOT_STORED,
     IS_PLAIN_FILE,
     IS_UNREAD,
-    is_about_id_or_size,
+    is_not_stored,
     with_origins,
 )
 from nearkin.collection.stored.purged import PURGED
@@ -35,7 +35,7 @@ from nearkin.store.schema import contents, documents, loads, origins, problems, 
 
 WhichExceptions = Literal["all", "no text", "partial"]
 NOT_STORED = "not stored"
-"""Reason of documents that were read, and are not stored because of their id or size."""
+"""Reason of documents that were read and not stored, because of their id, their size, or a purge of the text."""
 REASONS = (*faults.REASONS, NOT_STORED)
 """Reasons of exceptions: those of extraction, and those of documents that were not extracted."""
 
@@ -122,7 +122,7 @@ class StoredExceptions:
 
     @property
     def n_not_stored(self) -> int:
-        """Number of documents that were read, and are not stored because of their id or size."""
+        """Number of documents that were read and not stored, because of their id, their size, or a purge."""
         return sum(one.n_not_stored for one in self.counts)
 
     @property
@@ -222,7 +222,7 @@ def _all(connection: Connection) -> Iterable[ListedException]:
     extracted = set(connection.execute(select(origins.c.doc_id).where(is_unread)).scalars())
     files = _files_without_exception(connection, {document.content for document in blank})
     for problem, sentence in _newest_problems(connection, extracted):
-        named = NOT_STORED if is_about_id_or_size(problem.problem) else reason_of(problem.problem)
+        named = NOT_STORED if is_not_stored(problem.problem) else reason_of(problem.problem)
         file = files.get((problem.doc_id, False), {})
         told = problem.doc_id, problem.wave, named, sentence
         found.setdefault(problem.doc_id, ListedException(_without_origin(*told, file), is_current=False))
@@ -241,8 +241,8 @@ def _newest_problems(connection: Connection, extracted: Set[str]) -> Iterator[tu
     """
     found = dict[tuple[str, bool], tuple[int, list[Problem]]]()
     for load, problem in reversed(problems_by_load(connection)):
-        is_of_id = is_about_id_or_size(problem.problem)
-        if (is_of_id or problem.doc_id not in extracted) and problem.problem != PURGED:
+        is_of_id = is_not_stored(problem.problem)
+        if is_of_id or problem.doc_id not in extracted:
             newest, listed = found.setdefault((problem.doc_id, is_of_id), (load, []))
             if load == newest:
                 listed.append(problem)

@@ -154,9 +154,9 @@ IS_ABOUT_NO_TEXT: ColumnElement[bool] = and_(
 extracted."""
 
 
-def is_about_id_or_size(problem: str) -> bool:
-    """Whether a document was read, and is not stored because of its id or its size."""
-    return problem.startswith(("the id ", "too long to be stored"))
+def is_not_stored(problem: str) -> bool:
+    """Whether a document was read, and is not stored because of its id or its size, or because it was purged."""
+    return problem.startswith(("the id ", "too long to be stored", PURGED))
 
 
 def forget_problems(connection: Connection, condition: ColumnElement[bool]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import agreeing, counted
+from nearkin.nouns import counted
 from nearkin.reports.sentences.sentence import Sentence
 
 if TYPE_CHECKING:
@@ -32,17 +32,16 @@ def exceptions_sentences(
 
 
 def exception_counts(n_no_text: int, n_partial: int, n_not_stored: int = 0) -> str:
-    """Count exceptions: files without a text, those with a part of it, those not stored because of their id or size.
+    """Count exceptions: files without a text, those with a part of it, those that were read and not stored.
 
     Examples
     --------
     >>> exception_counts(19, 3), exception_counts(2, 0), exception_counts(0, 1)
     ('22 exceptions (19 without text, 3 partial)', '2 exceptions (2 without text)', '1 exception (1 partial)')
     >>> exception_counts(1, 0, 2)
-    '3 exceptions (1 without text, 2 not stored because of their id or size)'
+    '3 exceptions (1 without text, 2 not stored)'
     """
-    because = f"not stored because of {agreeing(n_not_stored, 'its', 'their')} id or size"
-    counts = (n_no_text, "without text"), (n_partial, "partial"), (n_not_stored, because)
+    counts = (n_no_text, "without text"), (n_partial, "partial"), (n_not_stored, "not stored")
     kinds = [f"{n:,} {kind}" for n, kind in counts if n]
     return f"{counted(n_no_text + n_partial + n_not_stored, 'exception')} ({', '.join(kinds)})"
 
