@@ -295,6 +295,11 @@ def test_a_session_changes_nothing_and_nobody_read_only(script: Script, tmp_path
         assert reader.put("x", "Some words.").status_code == 403
         assert reader.check(LEASE, store="true", id="x").status_code == 403
         assert reader.call("POST", "/tags", json={"field": "x", "tag_value": "", "ids": ["lease"]}).status_code == 403
+        checks = {"documents": [{"id": "x", "text": LEASE}]}
+        assert reader.call("POST", "/checks", json={**checks, "store": True}).status_code == 403
+        assert reader.call("DELETE", "/documents/lease").status_code == 403
+        assert reader.call("POST", "/groups").status_code == 403
+        assert reader.call("POST", "/checks", json=checks).json()["answers"][0]["verdict"] == "exact"
         assert reader.check(LEASE).json()["verdict"] == "exact"
 
 
@@ -332,6 +337,8 @@ def test_several_texts_are_checked_and_stored_at_once(script: Script) -> None:
         ("new", True),
         ("exact", False),
     ]
+    (activity,) = script.read("/log", of="again")["activities"]
+    assert (activity["kind"], activity["by"], len(activity["changes"])) == ("store", "ada", 1)
 
 
 def test_a_change_that_takes_long_is_answered_with_its_job(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.errors import ParameterError
+from nearkin.collection.groups import members
+from nearkin.errors import CollectionBusyError, ParameterError
+from nearkin.web.screens import groups
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
 
@@ -313,6 +315,50 @@ def test_where_a_form_leads_is_a_page_of_the_service(visit: Visit) -> None:
     )
     for n, back in enumerate(places, 1):
         assert visit.post("/tags", id="letter", tag=f"t{n}", back=back).headers["location"] == f"/?done={n}", back
+
+
+@pytest.fixture
+def one_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit]:
+    """A read-only service over a group of six with five texts; its page compares none, each request after it one."""
+    with Collection.open(tmp_path / "m", create=True) as collection:
+        words = "noted", "seen again", "read by the owner"
+        collection.add([*DOCUMENTS[:3], *[(f"lease {word}", f"{LEASE} It was {word}.") for word in words]])
+        collection.groups()
+    monkeypatch.setattr(groups, "_COMPARING_S", -1.0)
+    monkeypatch.setattr(groups, "_FOLLOWING_S", -1.0)
+    monkeypatch.setattr(members, "_A_LOT", 1)
+    with Collection.open(tmp_path / "m", read_only=True) as collection:
+        visit = Visit(collection).sign_in()
+        yield visit
+        visit.service.jobs.close()
+
+
+def _next_differences(page: str) -> str | None:
+    """The address that a page of a group asks for more differences."""
+    found = re.search(r'hx-get="(/group/differences[^"]*)"', page)
+    return None if found is None else html.unescape(found[1])
+
+
+def test_differences_follow_once_each_where_they_cannot_be_stored(one_at_a_time: Visit) -> None:
+    page, shown = one_at_a_time.get("/group", number=1).text, list[list[str]]()
+    while (following := _next_differences(page)) is not None:
+        page = one_at_a_time.get(following).text
+        shown.append(re.findall(r'id="differs-(\d+)"', page))
+    assert [len(some) for some in shown] == [2, 1, 1, 1]  # the shortest is the text of two members
+    assert len({place for some in shown for place in some}) == 5
+
+
+def test_differences_are_not_asked_for_again_while_another_process_writes(
+    one_at_a_time: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object, **__: object) -> Iterator[object]:
+        raise CollectionBusyError("Another process is writing.")
+
+    following = _next_differences(one_at_a_time.get("/group", number=1).text)
+    assert following is not None
+    monkeypatch.setattr(members, "relations_of", busy)
+    page = one_at_a_time.get(following).text
+    assert (_next_differences(page), "5 members" in words_of(page)) == (None, True)
 
 
 def test_nothing_is_changed_read_only(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def _check_in_many(
     refused = DROPPED_FROM_STREAMS if under.only_new else frozenset[Verdict]()
     prepared = _Ready.of(collection, incoming, wave)
     with collection.store.writing() as connection:
-        inside = CheckInTransaction(connection, collection, prepared, wave)
+        inside = CheckInTransaction(connection, collection, prepared, wave, by=under.by)
 
         def take(place: int) -> Checked:
             query = queries[place]

@@ -147,12 +147,15 @@ class CheckInMany:
     only_new : bool
         Store a document only if its verdict is "new" or "contains". A document that contains another has text that is
         not stored yet.
+    by : str, optional
+        Name of the person who stores the documents, for the activity log.
     """
 
     wave: str = "check-ins"
     source: str = "check-in"
     lines: Sequence[int] = ()
     only_new: bool = False
+    by: str | None = None
 
     def __post_init__(self) -> None:
         check_name("source", self.source)

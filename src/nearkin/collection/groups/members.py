@@ -114,6 +114,12 @@ class GroupMembers:
         As in `Group`.
     n_indirect : int
         Number of members that do not match the principal, including those not returned.
+    n_shown : int
+        Number of distinct texts of members, the shortest first, before the first one whose relation is missing.
+    n_left : int
+        Number of members behind them whose relation is missing.
+    is_busy : bool
+        Whether relations are missing because another process was writing.
     """
 
     number: int
@@ -123,11 +129,9 @@ class GroupMembers:
     note: str | None
     proposed_principal: str | None
     n_indirect: int
-
-    @property
-    def n_left(self) -> int:
-        """Number of members whose wording was not compared yet."""
-        return sum(one.is_left for one in self.members)
+    n_shown: int = 0
+    n_left: int = 0
+    is_busy: bool = False
 
     @property
     def principal(self) -> GroupMember:
@@ -155,7 +159,7 @@ def group_members(
     *,
     limit: int = 200,
     within_s: float | None = None,
-    at_least_one: bool = False,
+    n_shown: int | None = None,
 ) -> GroupMembers:
     """Compare the members of a stored group with its principal.
 
@@ -171,8 +175,9 @@ def group_members(
     within_s : float, optional
         Time for relations that are not stored yet, those of short texts first; one that would take longer is not begun.
         By default all are computed.
-    at_least_one : bool
-        Whether one relation is computed however long it takes.
+    n_shown : int, optional
+        `GroupMembers.n_shown` of the call before, which this one continues: it leaves these out, and computes at least
+        one relation, however long that takes.
 
     Raises
     ------
@@ -184,21 +189,29 @@ def group_members(
     found = collection.answered(lambda seen: _compared(collection, seen, number, tolerance, limit))
     lengths = {one.document.content: one.document.n_characters for one in found.members if one.has_relation}
     principal, related = found.principal.document.content, dict[int, MemberComparison]()
-    pairs = [(principal, content) for content in sorted(lengths, key=lambda content: lengths[content])]
+    by_length = sorted(lengths, key=lambda content: lengths[content])[n_shown or 0 :]
+    pairs, is_busy = [(principal, content) for content in by_length], False
     ends = None if within_s is None else time.monotonic() + within_s
     try:
         related |= {pair[1]: text.comparison for pair, text in relations_of(collection, pairs, max_new=0)}
         missing = [pair for pair in pairs if pair[1] not in related]
-        for some in [missing] if ends is None else _lots(missing, lengths):
+        for i, some in enumerate([missing] if ends is None else _lots(missing, lengths)):
             n_characters = sum(found.principal.document.n_characters + lengths[content] for _, content in some)
-            is_first = at_least_one and some[0] == missing[0]
+            is_first = n_shown is not None and i == 0
             if ends is not None and not is_first and time.monotonic() + n_characters / _CHARACTERS_A_SECOND > ends:
                 break
             related |= {pair[1]: text.comparison for pair, text in relations_of(collection, some)}
     except CollectionBusyError:
-        pass
-    members = (_with_relation(one, related.get(one.document.content)) for one in found.members)
-    return replace(found, members=tuple(members))
+        is_busy = True
+    n_more = next((i for i, content in enumerate(by_length) if content not in related), len(by_length))
+    left = set(by_length) - related.keys()
+    return replace(
+        found,
+        members=tuple(_with_relation(one, related.get(one.document.content)) for one in found.members),
+        n_shown=(n_shown or 0) + n_more,
+        n_left=sum(one.document.content in left for one in found.members),
+        is_busy=is_busy,
+    )
 
 
 def _lots(pairs: Sequence[tuple[int, int]], lengths: Mapping[int, int]) -> Iterator[list[tuple[int, int]]]:

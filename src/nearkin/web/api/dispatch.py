@@ -64,7 +64,7 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
         operation, given = _operation_for(request.method, segments)
         request.state.route = f"{ROOT}{operation.path}"
         check_role(visitor.role, role_of_operation(operation.method, operation.path))
-        if operation.method != "GET" and not visitor.is_script:
+        if operation.is_change and not visitor.is_script:
             raise RefusedError(403, "A change through the API needs the token for scripts, not a session.")
         pairs = parameters_in(request.url.query, _MAX_FIELDS)
         named = [*_outside_path(operation, pairs), *given.items()]
@@ -72,7 +72,7 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
         _check_value("query", asked)
         body = await _body(operation, request)
         _check_value("body", body)
-        is_change = any(getattr(one, "changes", False) for one in (asked, body))
+        is_change = operation.is_change and all(getattr(one, "changes", True) for one in (asked, body))
         if is_change:
             service.check_may_change()
 
@@ -329,7 +329,7 @@ def _described(one: Operation, by_type: dict[Any, Any]) -> JSONObject:
         **{str(status): {"description": "Success.", "content": content} for status in one.statuses},
         **{str(status): {"description": why, "content": problem} for status, why in _PROBLEMS.items()},
     }
-    if any(hasattr(kind, "changes") for kind in (one.query, one.body)):
+    if one.is_change:
         told_by_job = {"application/json": {"schema": by_type[Job]}}
         responses["202"] = {"description": "It takes long: the job says what becomes of it.", "content": told_by_job}
     told: JSONObject = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 from dataclasses import replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -44,8 +44,6 @@ WaveName = Annotated[str, Meta(min_length=1, max_length=500, description="A miss
 
 class StoredQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A document that is stored."""
-
-    changes: ClassVar = True
 
     id: DocId
     wave: WaveName = "api"
@@ -90,8 +88,6 @@ def get_document(service: ReviewService, _: Visitor, asked: DocumentAsked, __: o
 
 class RemovalAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A document that is removed."""
-
-    changes: ClassVar = True
 
     id: DocId
 
@@ -221,10 +217,10 @@ class ChecksBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         return self.store
 
 
-def post_checks(service: ReviewService, _: Visitor, __: NoParameters, body: ChecksBody) -> ApiCheckAnswers:
+def post_checks(service: ReviewService, visitor: Visitor, _: NoParameters, body: ChecksBody) -> ApiCheckAnswers:
     """Check several texts, and on request store them in the same transaction."""
     options = CheckOptions(threshold=body.threshold, containment=body.containment, limit=body.limit, with_passage=False)
-    under = CheckInMany(wave=body.wave, only_new=body.only_new) if body.store else None
+    under = CheckInMany(wave=body.wave, only_new=body.only_new, by=visitor.name) if body.store else None
     documents = [(one.id, one.text) for one in body.documents]
     found = service.collection.check_many(documents, options=options, store=under)
     return ApiCheckAnswers(answers=[one.to_dict() for one in found])

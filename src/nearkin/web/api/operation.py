@@ -39,7 +39,10 @@ class OperationAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """Operation of the API. It changes the collection if its parameters or its body have a true attribute ``changes``.
+    """Operation of the API.
+
+    Any other than GET changes the collection, unless the parameters or the body of a request have a false attribute
+    ``changes``.
 
     Parameters
     ----------
@@ -69,6 +72,11 @@ class Operation:
     act: Callable[[ReviewService, Visitor, Any, Any], object]
     body: type[msgspec.Struct] | Literal["document"] | None = None
     statuses: tuple[int, ...] = (200,)
+
+    @property
+    def is_change(self) -> bool:
+        """Whether it can change the collection."""
+        return self.method != "GET"
 
     @property
     def segments(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -70,8 +70,6 @@ def get_group(service: ReviewService, _: Visitor, asked: GroupAsked, __: object)
 
 class UpdateAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     """A tolerance."""
-
-    changes: ClassVar = True
 
 
 def update_groups(service: ReviewService, visitor: Visitor, asked: UpdateAsked, _: object) -> OperationAnswer:

@@ -189,17 +189,17 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
     return ScreenAnswer("group.html.j2", values, found.to_dict())
 
 
-class GroupNumberQuery(GroupingQuery, kw_only=True):
-    """A group at a tolerance."""
+class DifferencesQuery(GroupingQuery, kw_only=True):
+    """A group at a tolerance, and `GroupMembers.n_shown` of the answer before this one."""
 
     number: int
+    n_shown: int = 0
 
 
-def differences(service: ReviewService, asked: GroupNumberQuery) -> ScreenAnswer:
+def differences(service: ReviewService, asked: DifferencesQuery) -> ScreenAnswer:
     """Compare more members of a group with the principal; the parts of the page that say what differs."""
-    found = group_members(
-        service.collection.opened, asked.number, asked.tolerance, within_s=_FOLLOWING_S, at_least_one=True
-    )
+    opened, n_shown = service.collection.opened, max(0, asked.n_shown)
+    found = group_members(opened, asked.number, asked.tolerance, within_s=_FOLLOWING_S, n_shown=n_shown)
     values = {"asked": asked, "value": asked.tolerance.value, "group": found, "relation_words": relation_words}
     return ScreenAnswer("group_differences.html.j2", values, found.to_dict())
 
@@ -282,6 +282,6 @@ SCREENS = (
     ),
     Screen("/group", GroupQuery, one_group),
     Screen("/group/member", MemberQuery, member),
-    Screen("/group/differences", GroupNumberQuery, differences),
+    Screen("/group/differences", DifferencesQuery, differences),
 )  # fmt: skip
 FORMS = (ChangeForm("/groups/update", GroupingQuery, update),)

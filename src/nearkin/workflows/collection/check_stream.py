@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
 
 from nearkin.collection.check_in.checking import expected_recall
@@ -259,8 +259,7 @@ def _answers(
     """Check the readable documents of a batch together; if it stops at a problem, answer up to the first problem."""
     good = [row for row in rows if row.problem is None]
     if store is not None:
-        lines = [row.line.number for row in good]
-        store = CheckInMany(wave=store.wave, source=store.source, lines=lines, only_new=store.only_new)
+        store = replace(store, lines=[row.line.number for row in good])
     documents = [(row.doc_id or "", row.text) for row in good]
     checked = iter(
         collection().check_many(documents, options=options, store=store, stops_at_problem=stops) if good else ()
