@@ -174,7 +174,7 @@ class JobRun:
                 raise
 
     def _is_of_no_use(self, fingerprint: Mapping[str, object]) -> bool:
-        """Whether an unfinished run has nothing to continue: no stage ended, or this command always begins anew."""
+        """Whether an unfinished run has nothing to continue: no stage ended, or this command cannot continue one."""
         if not self.is_unfinished or self.manifest.exists():
             return False
         begun = json_in(self.work / IDENTITY)
