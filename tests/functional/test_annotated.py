@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from pathlib import Path
 
@@ -95,6 +96,17 @@ def test_other_documents_become_json_lines_and_unreadable_records_stay(tmp_path)
     assert not [name for name in listing(out) if "annotated" in name or "kept" in name]
 
 
+def test_a_file_that_is_cut_off(tmp_path):
+    whole = gzip.compress(write_jsonl(tmp_path / "whole.jsonl", RECORDS).read_bytes(), mtime=0)
+    (tmp_path / "cut.jsonl.gz").write_bytes(whole[:-60])
+    out = tmp_path / "out"
+    ended = nearkin_here("dedup", tmp_path / "cut.jsonl.gz", "--out", out, "--annotate", "--on-error", "skip", "-q")
+    assert ended.code == 0
+    lines = gzip.decompress((out / "annotated/cut.jsonl.gz").read_bytes()).splitlines()
+    read = [row for row in pq.read_table(out / "documents.parquet").to_pylist() if row["reason"] != "unreadable"]
+    assert [json.loads(line)["id"] for line in lines] == [row["id"] for row in read]
+
+
 def test_against_another_set(tmp_path):
     path, out = write_jsonl(tmp_path / "in.jsonl", RECORDS), tmp_path / "out"
     nearkin.dedup(str(path), against=TEXTS[:1], out=out, annotate=True)
@@ -112,3 +124,15 @@ def test_documents_in_memory(tmp_path):
             str(write_jsonl(tmp_path / "a.jsonl", [{"text": "a b", "nearkin_group": 7}])), out=tmp_path / "b",
             annotate=True,
         )  # fmt: skip
+
+
+def test_results_stay_if_the_columns_are_there_already(tmp_path):
+    path, out = written(tmp_path, "jsonl"), tmp_path / "out"
+    assert nearkin_here("dedup", path, "--out", out, "--annotate", "--no-report", "-q").code == 0
+    before = {name: (out / name).read_bytes() for name in listing(out) if (out / name).is_file()}
+    own = out.rename(tmp_path / "first") / "annotated" / path.name
+    assert nearkin_here("dedup", path, "--out", out, "--annotate", "--no-report", "-q").code == 0
+    assert nearkin_here("dedup", own, "--out", out, "--annotate", "--no-report", "-q", "--overwrite").code == 3
+    after = {name: (out / name).read_bytes() for name in before if name != "manifest.json"}
+    assert after == {name: content for name, content in before.items() if name != "manifest.json"}
+    assert (out / "manifest.json").exists()

@@ -196,14 +196,14 @@ def test_a_killed_one_looks_unfinished_and_can_be_repeated(tmp_path: Path, monke
     ran("dedup", input_of("jsonl", tmp_path), "--out", tmp_path / "low", *LOW, "--no-report", "-q")
     whole, left = tmp_path / "whole", list[Path]()
 
-    def remembered(self, done):
-        made = done(self)
+    def remembered(self, done, *given):
+        made = done(self, *given)
         left.append(tmp_path / f"left {len(left)}")
         shutil.copytree(whole, left[-1])
         return made
 
     with monkeypatch.context() as patched:
-        for name in ("begin_kept", "begin_results", "_place_kept"):
+        for name in ("begin_kept", "begin_results", "_place"):
             patched.setattr(JobRun, name, partialmethod(remembered, getattr(JobRun, name)))
         regroup(tmp_path / "low", threshold=0.7, out=whole, write_kept=True, report=False)
     assert len(left) == 3

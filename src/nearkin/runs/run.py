@@ -44,7 +44,6 @@ RESUME_HINT = "Finished work is kept; run the same command with --resume to cont
 """Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
 _OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
 """Errors after which the same command may succeed."""
-_NOTHING_DONE = "nothing is done yet, so this run starts from the beginning"
 _AGAIN = "Run the command again with --overwrite to create the report."
 _LIMITS = "limits on memory or on open files may be too low (ulimit -v, ulimit -n)"
 
@@ -159,7 +158,7 @@ class JobRun:
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path / LOCK):
-            is_of_no_use = not resume and self.is_unfinished and not self.has_work
+            is_of_no_use = not resume and self._is_of_no_use(fingerprint)
             self._prepare(fingerprint, resume=resume, overwrite=overwrite or is_of_no_use)
             if resume:
                 beginning = (
@@ -173,6 +172,14 @@ class JobRun:
                 if isinstance(error, _OF_THE_MACHINE) and self.is_resumable and self.is_unfinished:
                     error.add_note(RESUME_HINT)
                 raise
+
+    def _is_of_no_use(self, fingerprint: Mapping[str, object]) -> bool:
+        """Whether an unfinished run has nothing to continue: no stage ended, or this command cannot continue one."""
+        if not self.is_unfinished or self.manifest.exists():
+            return False
+        begun = json_in(self.work / IDENTITY)
+        is_same = isinstance(begun, dict) and begun.get("command") == fingerprint.get("command")
+        return not self.has_work or (is_same and not self.is_resumable)
 
     def _prepare(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> None:
         # through JSON, to compare what was stored
@@ -364,8 +371,8 @@ class JobRun:
                     aside.write_text(page, encoding="utf-8")
         return replace(manifest, stages=self.stages, report_problem=problem)
 
-    def finish(self, manifest: M, *, kept: bool = False) -> M:
-        """Move the kept corpus to its place, write the manifest, and remove the work: now the run is done.
+    def finish(self, manifest: M, *, copies: Sequence[str] = ()) -> M:
+        """Move these of the `COPIES` to their places, write the manifest, and remove the work: now the run is done.
 
         A kept corpus that an interrupted run had begun to move is complete, and belongs to the results. Return the
         manifest with the cost of all stages.
@@ -373,8 +380,8 @@ class JobRun:
         if (moved := self.work / _MOVED).exists():
             read_work_json(moved, ("names",))
         files = [name for name in (*TABLES, *_OVERLAYS) if (self.path / name).exists()]
-        if kept or self._moved():
-            files += self._place_kept()
+        if copies or self._moved():
+            files += self._place(copies)
         with writing(self.path):
             digests = {
                 name: digest_of(self.path / name) for name in files if name in TABLES and name.endswith(_CHECKED)
@@ -397,9 +404,12 @@ class JobRun:
             aside.unlink(missing_ok=True)
         return aside
 
-    def _place_kept(self) -> list[str]:
-        """Move the kept corpus out of the work directory; return the names of its files."""
-        asides = [self.work / name for name in COPIES]
+    def _place(self, copies: Sequence[str]) -> list[str]:
+        """Move copies of records out of the work directory; return the names of their files.
+
+        Another folder of copies there is what an interrupted run was asked for, and may be half written.
+        """
+        asides = [self.work / name for name in copies]
         names = [str(p.relative_to(self.work)) for aside in asides for p in aside.rglob("*") if p.is_file()]
         already = self._moved()  # by a run that was interrupted at this point
         names = sorted({*names, *already})

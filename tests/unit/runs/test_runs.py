@@ -176,7 +176,7 @@ def test_files_of_a_killed_run_are_not_among_the_kept_ones(tmp_path):
     with directory.claimed(ME, resume=True, overwrite=False):
         directory.begin_kept().mkdir()
         (tmp_path / ".work/kept/a").write_text("whole")
-        directory.finish(DedupManifest(), kept=True)
+        directory.finish(DedupManifest(), copies=("kept",))
     assert names(tmp_path / "kept") == {"a"}
 
 

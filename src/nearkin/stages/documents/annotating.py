@@ -9,11 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import SourceError
-from nearkin.records import I64
+from nearkin.records import I64, Bool
 
 PREFIX = "nearkin_"
 ANNOTATED = ("jsonl", "csv", "tsv", "parquet")
 """Formats whose records get the columns; documents of others become JSON Lines."""
+
+_AT_ONCE = 10_000
 
 
 class Annotations:
@@ -34,7 +36,14 @@ class Annotations:
         self._columns = columns
         self._rows = np.full(int(lines.max(initial=0)) + 2, len(columns))  # those of other lines have no values
         self._rows[lines] = np.arange(len(lines))
-        self._values = columns.to_pylist()
+        self._first, self._values = -1, list[dict[str, object]]()
+
+    @property
+    def has_text(self) -> Bool:
+        """Whether each line, from line 0 on, is a document that was read."""
+        values = self._columns.columns[-1].is_valid().to_numpy()
+        is_read: Bool = np.append(values, False)[self._rows]
+        return is_read
 
     def json(self, record: bytes, line: int) -> bytes:
         r"""Return a line of JSON Lines with the columns as further members.
@@ -60,11 +69,12 @@ class Annotations:
         if line is None:
             self._refuse([name for name in names if name.encode() in record])
             fields = names
-        elif (values := self._of(line)) is None:
-            return record
         else:
+            values = self._of(line) or dict.fromkeys(names)
             fields = ["" if value is None else str(value) for value in values.values()]
         whole = record.rstrip(b"\r\n")
+        if not whole:  # an empty line is no record
+            return record
         return delimiter.join([whole, *(field.encode() for field in fields)]) + record[len(whole) :]
 
     def schema(self, schema: pa.Schema) -> pa.Schema:
@@ -82,9 +92,15 @@ class Annotations:
         return pa.RecordBatch.from_arrays([*rows.columns, *added], schema=self.schema(rows.schema))
 
     def _of(self, line: int) -> dict[str, object] | None:
-        row = int(self._rows[line]) if line < len(self._rows) else len(self._values)
-        values = self._values[row] if row < len(self._values) else None
-        return None if values is None or [*values.values()][-1] is None else values
+        """Return the values of a record; None for one that cannot be read, or is no document."""
+        row = int(self._rows[line]) if line < len(self._rows) else len(self._columns)
+        if row >= len(self._columns):
+            return None
+        first = row - row % _AT_ONCE
+        if first != self._first:  # a Python object for each value of some records, not of all
+            self._first, self._values = first, self._columns.slice(first, _AT_ONCE).to_pylist()
+        values = self._values[row - first]
+        return None if [*values.values()][-1] is None else values
 
     def _refuse(self, names: Sequence[str]) -> None:
         if names:

@@ -145,9 +145,6 @@ def _is_declared(root: re.Match[bytes], text: bytes) -> bool:
     return root[1].lower() in _ROOTS or b"xmlns" in text[: text.find(b">")]
 
 
-PARQUET = b"PAR1"
-ARROW_FILE = b"ARROW1\0\0"
-ARROW_STREAM = b"\xff\xff\xff\xff"
 COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 

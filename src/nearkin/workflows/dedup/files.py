@@ -76,6 +76,11 @@ class Delivery:
     carry: tuple[str, ...] = ()
     overlay: str | None = None
 
+    @property
+    def copies(self) -> tuple[str, ...]:
+        """Folders with records of the input that are written; see `runs.run.COPIES`."""
+        return ("kept",) * self.kept + ("annotated",) * self.annotated
+
     def __post_init__(self) -> None:
         if self.resume and self.overwrite:
             raise ParameterError("excludes overwrite; give one of them.", parameter="resume")
@@ -85,7 +90,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """Result with its tables written, and the input it was made from.
+    """Result, and the input it was made from.
 
     Parameters
     ----------
@@ -176,16 +181,16 @@ def dedup_files(
             carried = carried_columns(delivery.carry, inputs, result.corpus.n_inputs, run.meter)
             result = replace(result, places=replace(result.places, carried=carried))
         _say_much_shorter(result, options, run.progress)
-        run.begin_results()
-        job.write(result, out, run.meter)
         ended = RunResult(run=run, result=result, options=options, sources=sources, encoding=request.encoding)
-        if delivery.overlay is not None:
-            _write_overlay(ended, delivery.overlay)
-        families = None if ending is None else ending.write(ended)
         kept = _write_again(ended, "kept") if delivery.kept else None
         if delivery.annotated:
             columns = annotation_columns(result.judged.outcome, is_against=against is not None)
             _write_again(ended, "annotated", columns)
+        run.begin_results()
+        job.write(result, out, run.meter)
+        if delivery.overlay is not None:
+            _write_overlay(ended, delivery.overlay)
+        families = None if ending is None else ending.write(ended)
         files, other_files = ([record.file for record in records[side]] for side in ("inputs", "against"))
         write_exceptions_of(out, result.places, dict(enumerate([*files, *other_files])))
         record = replace(
@@ -201,7 +206,7 @@ def dedup_files(
         if engine.name == "local":  # the tasks of a cluster use most of the memory
             longest = int(result.corpus.n_characters.max(initial=0))
             record = replace(record, memory=manifest.memory(resources, run.meter, longest))
-        return run.finish(record, kept=delivery.kept or delivery.annotated)
+        return run.finish(record, copies=delivery.copies)
 
 
 def check_needs_against(against: object, **columns: str | None) -> None:

@@ -72,6 +72,7 @@ def write_kept_corpus(
         Columns that the documents get; see `annotation_columns`. Then all are written.
     """
     starts = np.searchsorted(places.source[: len(keep)], np.arange(len(sources) + 1))
+    table = pa.table({}) if columns is None else columns
 
     def kept_lines(source: int) -> Bool:
         lines = places.line[starts[source] : starts[source + 1]]
@@ -81,15 +82,15 @@ def write_kept_corpus(
         mask[lines[keep[starts[source] : starts[source + 1]]]] = True
         return mask
 
-    def added(source: int) -> Annotations | None:
+    def added(source: int) -> Annotations:
         first, end = int(starts[source]), int(starts[source + 1])
-        if columns is None:
-            return None
-        return Annotations(sources[source].name, places.line[first:end], columns.slice(first, end - first))
+        return Annotations(sources[source].name, places.line[first:end], table.slice(first, end - first))
 
     stage = f"write {out.name}"
     with meter.stage(stage, sum(source.size_bytes for source in sources), "bytes") as progress, writing(out):
-        written = write_kept(sources, kept_lines, out, encoding=encoding, progress=progress, added=added)
+        written = write_kept(
+            sources, kept_lines, out, encoding=encoding, progress=progress, added=None if columns is None else added
+        )
         return tuple(
             KeptFile(str(path.relative_to(out.parent)), i, path.stat().st_size, file_sha256(str(path)))
             for i, path in sorted(written.items())
@@ -124,7 +125,7 @@ def write_kept(
     *,
     encoding: str = "utf-8",
     progress: Progress = NOT_SHOWN,
-    added: Callable[[int], Annotations | None] = lambda source: None,
+    added: Callable[[int], Annotations] | None = None,
 ) -> dict[int, Path]:
     """Write the kept documents of each source in one pass, and return the files by the numbers of their sources.
 
@@ -145,8 +146,8 @@ def write_kept(
     encoding : str
         Encoding with which files were read; copies have it, too.
     progress : Progress
-    added : callable
-        Takes the number of a source; returns the columns that its records get, if any.
+    added : callable, optional
+        Takes the number of a source; returns the columns that its records get.
 
     Raises
     ------
@@ -155,11 +156,7 @@ def write_kept(
     SourceError
         A source cannot be read again.
     """
-    more = [added(number) for number in range(len(sources))]
-    is_copied = [
-        source.format in ANNOTATED if one is not None else _is_copied(source.format)
-        for source, one in zip(sources, more, strict=True)
-    ]
+    is_copied = [source.format in ANNOTATED if added else _is_copied(source.format) for source in sources]
     names, files, as_json = kept_names(sources, is_copied), dict[int, Path](), dict[int, Bool]()
     for number, source in enumerate(sources):
         mask = kept_lines(number)
@@ -167,19 +164,20 @@ def write_kept(
             progress.advance(source.size_bytes)
         elif is_copied[number]:
             files[number] = out / names[number]
-            _copy(source, mask, files[number], encoding, progress, more[number])
+            _copy(source, mask, files[number], encoding, progress, added(number) if added else None)
         else:
             as_json[number] = mask
     numbers = list(as_json)
     documents = _documents([sources[number] for number in numbers], encoding, progress)
     for place, batches in itertools.groupby(documents, key=itemgetter(0)):
         number = numbers[place]
+        one = added(number) if added else None
         files[number] = out / names[number]
         files[number].parent.mkdir(parents=True, exist_ok=True)
         with published(files[number]) as aside, open(aside, "wb") as file:
             for _, batch in batches:
                 kept = batch.filter(_is_kept(as_json[number], batch["line"].to_numpy()))
-                columns, one = (kept[name].to_pylist() for name in ("doc_id", "text", "line")), more[number]
+                columns = (kept[name].to_pylist() for name in ("doc_id", "text", "line"))
                 for doc_id, text, line in zip(*columns, strict=True):
                     if text is not None:
                         record = json.dumps({"id": doc_id, "text": text.decode()}, ensure_ascii=False) + "\n"
@@ -258,11 +256,12 @@ def _copy(
             )
             FORMATS[source.format].reader.copy(to_copy, partial(_is_kept, mask), file)
         except StreamFault as fault:
-            n_lost = int(mask[fault.line or len(mask) :].sum())
+            has_text, option = (mask, "--write-kept") if added is None else (added.has_text[: len(mask)], "--annotate")
+            n_lost = int((mask & has_text)[fault.line or len(mask) :].sum())
             if n_lost:  # another column is damaged than those that were read
                 raise TruncatedInputError(
-                    f"{source.name}: {fault}, and {n_lost:,} of the documents that are kept cannot be "
-                    "copied. Get the file again, or omit --write-kept."
+                    f"{source.name}: {fault}, and {n_lost:,} of the documents before the damage cannot be copied. "
+                    f"Get the file again, or omit {option}."
                 ) from fault
             if not source.takes_damaged:
                 raise truncated_input(source.name, fault, int(mask.sum())) from fault

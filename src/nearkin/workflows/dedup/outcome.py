@@ -122,7 +122,7 @@ def judge_groups(
 ) -> Judged:
     """Judge the documents by groups of texts, which are built from ``matches``."""
     outcome = judge(corpus, options, sizes, preference, grouping)
-    groups = tabulate(corpus, preference, grouping, outcome)
+    groups = tabulate(corpus, grouping, outcome)
     return Judged(outcome, groups, *row_matches(preference.best_row, matches, outcome.copy_of))
 
 
@@ -161,7 +161,7 @@ def reasons(
     return np.select(conditions, choices, NEAR_DUPLICATE).astype(np.uint8)
 
 
-def tabulate(corpus: Corpus, preference: Preference, grouping: GroupedTexts, outcome: Outcome) -> GroupTable:
+def tabulate(corpus: Corpus, grouping: GroupedTexts, outcome: Outcome) -> GroupTable:
     """Return the groups of at least two documents."""
     has_node = corpus.node != NO_NODE
     size = np.bincount(outcome.principal[has_node], minlength=len(corpus))

@@ -173,7 +173,7 @@ def regroup(
                 ),
                 instead=other_page(run.path, record),
             )  # fmt: skip
-        return run.path, run.finish(record, kept=write_kept)
+        return run.path, run.finish(record, copies=("kept",) * write_kept)
 
 
 def _files(run: FinishedRun) -> dict[int, InputFile]:

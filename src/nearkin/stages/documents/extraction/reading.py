@@ -38,10 +38,13 @@ class Blob:
         In memory; None for a descriptor.
     descriptor : int
         Open file.
+    owner : object
+        Closes the descriptor when nothing refers to it any more, if that is not the task of the caller.
     """
 
-    def __init__(self, data: bytes | None = None, descriptor: int = -1) -> None:
+    def __init__(self, data: bytes | None = None, descriptor: int = -1, owner: object = None) -> None:
         self._data = data
+        self._owner = owner
         self._descriptor = descriptor
 
     @cached_property

@@ -282,7 +282,7 @@ def unpacked_blob(blob: Blob, limits: ExtractionLimits) -> Blob:
     if file is None:
         return Blob(b"".join(pieces))
     file.flush()
-    return Blob(descriptor=os.dup(file.fileno()))
+    return Blob(descriptor=file.fileno(), owner=file)
 
 
 def _too_big_for_disk(error: OSError, limit: int) -> str:

@@ -66,8 +66,10 @@ class _FileReading:
     @contextmanager
     def _timed(self) -> Iterator[None]:
         self._begin()
-        yield
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        try:
+            yield
+        finally:  # also after a damaged file: an idle worker has no time limit
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _begin(self) -> None:
         """Begin the time of a step; say so if nothing was sent for a while: many steps may pass without a node."""
