@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -198,28 +198,35 @@ def store(
             (number, call, before.tolerance, at, last_load, seen_row, next_group, last_activity, n_not_compared, 0)
         )
     )
-    were = _membership(before.rows, before.row_groups, before.principals)
-    now = _membership(rows, row_groups, principals)
-    gone = [row for row in were if row not in now]
-    _assign(connection, number, call, gone, {row: member for row, member in now.items() if were.get(row) != member})
+    either = np.union1d(before.rows, rows)
+    were = _memberships(either, before.rows, before.row_groups, before.principals)
+    now = _memberships(either, rows, row_groups, principals)
+    is_other = were != now
+    _assign(connection, number, call, either[is_other], now[is_other], is_first=before.number is None)
 
 
-def _membership(rows: I64, row_groups: I64, principals: Mapping[int, int]) -> dict[int, tuple[int, bool]]:
-    """Return the group of each row, and whether it is its principal."""
-    leading = set(principals.values())
-    return {row: (group, row in leading) for row, group in zip(rows.tolist(), row_groups.tolist(), strict=True)}
+def _memberships(either: I64, rows: I64, row_groups: I64, principals: Mapping[int, int]) -> I64:
+    """Return twice the group of each of ``either``, and one more if it is the principal; 0: it is in no group."""
+    memberships = np.zeros(len(either), np.int64)
+    leading = np.fromiter(principals.values(), np.int64, len(principals))
+    memberships[np.searchsorted(either, rows)] = 2 * row_groups + np.isin(rows, leading)
+    return memberships
 
 
 def _assign(
-    connection: Connection, number: int, call: int, gone: Sequence[int], now: Mapping[int, tuple[int, bool]]
+    connection: Connection, number: int, call: int, rows: I64, memberships: I64, *, is_first: bool = False
 ) -> None:
-    """Put rows into groups, and others out of them, from a call on."""
-    for some in in_slices([*gone, *now]):
-        is_one = (members.c.grouping == number) & members.c.row.in_(some)
-        connection.execute(delete(members).where(is_one & (members.c.since == call)))
-        connection.execute(update(members).where(is_one & members.c.until.is_(None)).values(until=call))
-    columns = [(number, row, call, None, group, is_principal) for row, (group, is_principal) in now.items()]
-    insert_rows(connection, members, list(zip(*columns, strict=True)))
+    """Put rows into groups, and others out of them, from a call on; see `_memberships`."""
+    if not is_first:
+        for some in in_slices(rows.tolist()):
+            is_one = (members.c.grouping == number) & members.c.row.in_(some)
+            connection.execute(delete(members).where(is_one & (members.c.since == call)))
+            connection.execute(update(members).where(is_one & members.c.until.is_(None)).values(until=call))
+    rows, memberships = rows[memberships > 0], memberships[memberships > 0]
+    for start in range(0, len(rows), _AT_A_TIME):
+        some_rows, some_memberships = rows[start : start + _AT_A_TIME], memberships[start : start + _AT_A_TIME]
+        n, groups, leads = len(some_rows), (some_memberships // 2).tolist(), (some_memberships % 2 == 1).tolist()
+        insert_rows(connection, members, [[number] * n, some_rows.tolist(), [call] * n, [None] * n, groups, leads])
 
 
 def make_principal(connection: Connection, number: int, group: int, row: int) -> None:
@@ -230,8 +237,8 @@ def make_principal(connection: Connection, number: int, group: int, row: int) ->
     is_group = (members.c.grouping == number) & (members.c.group_number == group) & members.c.until.is_(None)
     former = connection.execute(select(members.c.row).where(is_group & members.c.is_principal)).scalars().all()
     call = connection.execute(select(func.max(groupings.c.call)).where(groupings.c.grouping == number)).scalar_one()
-    now = dict.fromkeys(former, (group, False)) | {row: (group, True)}
-    _assign(connection, number, call + 1, (), now)
+    rows = np.union1d(np.array(former, np.int64), [row])
+    _assign(connection, number, call + 1, rows, 2 * group + (rows == row))
     is_latest = (groupings.c.grouping == number) & (groupings.c.call == call)
     connection.execute(update(groupings).where(is_latest).values(revision=groupings.c.revision + 1))
 
