@@ -14,7 +14,7 @@ from functional.conftest import Ended, nearkin_here, write_jsonl
 from made_up_prose import Prose
 from places import SomePlace
 
-ODD = "'; DROP TABLE documents; --\n\\dt"
+ODD = "'; DROP TABLE documents; -- \\dt"
 
 
 def run(*arguments: str | Path, code: int = 0) -> Ended:
