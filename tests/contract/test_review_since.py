@@ -58,7 +58,7 @@ def listed(visit: Visit, **query: object) -> list[dict[str, object]]:
 def test_each_document_is_listed_with_its_reason_and_leads_to_its_pages(visit: Visit) -> None:
     assert {one["doc_id"]: one["reason"] for one in listed(visit)} == REASONS
     visit.service.collection.groups(threshold=0.9)
-    assert "Groups are also stored for: words, 0.9" in words_of(visit.get("/since", wave="march").text)
+    assert "Groups are also stored for: jaccard 0.9" in words_of(visit.get("/since", wave="march").text)
     groups = visit.get("/since", wave="march").text
     (there,) = re.findall(r'href="(/since\?show=documents[^"]*)"', groups)
     page = visit.get(html.unescape(there)).text

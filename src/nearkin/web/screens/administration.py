@@ -68,7 +68,7 @@ def words_of(job: Job) -> str:
     if job.kind == "groups":
         return f"groups: {job.measure}, {job.value}"
     if job.kind == "representatives":
-        return f"representatives: {job.measure}, {job.value}"
+        return f"representatives: {job.measure} {job.value}"
     return {
         "threads": "threads", "audit": "audit", "reading": "files read again", "storing": "texts stored",
         "change": "a change that took long",
