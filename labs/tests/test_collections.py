@@ -56,25 +56,25 @@ def test_labels_are_the_truth(folder: Path) -> None:
     ]  # every word of the prose is a run of letters
     assert sum(same for same, _ in similar) == 12 * 6
     for limit in (0.3, 0.5, 0.7):
-        row = of(found["pairs"], "words", limit)
+        row = of(found["pairs"], "jaccard", limit)
         n_right = sum(same and value >= limit for same, value in similar)
         n_found = sum(value >= limit for _, value in similar)
         assert (int(row["n_right"]), int(row["n_found"]), int(row["n_true"])) == (n_right, n_found, 72)
-    at_half = of(found["groups"], "words", 0.5)
+    at_half = of(found["groups"], "jaccard", 0.5)
     assert float(at_half["precision"]) == 1
     assert 0 < float(at_half["recall"]) <= 0.5  # the fourth text of each family has another wording
-    versions, pairs = of(found["versions"], "words", 0.5), of(found["pairs"], "words", 0.5)
+    versions, pairs = of(found["versions"], "jaccard", 0.5), of(found["pairs"], "jaccard", 0.5)
     assert (int(versions["n_found"]), int(versions["n_true"])) == (2 * int(pairs["n_found"]), 2 * 72)
-    assert float(of(found["conflicts"], "words", 0.5)["precision"]) == 1
-    assert int(of(found["conflicts"], "words", 0.5)["n_true"]) == 6
+    assert float(of(found["conflicts"], "jaccard", 0.5)["precision"]) == 1
+    assert int(of(found["conflicts"], "jaccard", 0.5)["n_true"]) == 6
 
 
 def test_without_labels_wording_is_the_truth(folder: Path) -> None:
     found = run(folder, "no-labels")
-    at_half = of(found["pairs"], "words", 0.5)
+    at_half = of(found["pairs"], "jaccard", 0.5)
     assert (float(at_half["precision"]), float(at_half["recall"])) == (1, 1)
-    assert float(of(found["groups"], "words", 0.5)["recall"]) == 1
-    assert float(of(found["versions"], "words", 0.5)["recall"]) == 1
+    assert float(of(found["groups"], "jaccard", 0.5)["recall"]) == 1
+    assert float(of(found["versions"], "jaccard", 0.5)["recall"]) == 1
 
 
 def test_the_page_has_every_table(folder: Path) -> None:
