@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, exists, select, union_all
 
 from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
-from nearkin.collection.counting import TextCounting
+from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.loads.known_texts import numbers_of
 from nearkin.collection.stored.contents import texts_from
 from nearkin.collection.stored.documents import of_current_documents
@@ -79,6 +79,16 @@ class Query:
         signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
         own = int(indexed.values[0]) if indexed is not None and indexed.has_value[0] else None
         return cls(text, digest, keys_of([text], counting.ignored), signature, own)
+
+    def marks(self, content: int) -> Marks:
+        """Return the marks of the text as a content; it is not signed again, which takes long for a long text."""
+        signature = np.zeros(SIGNATURE.bits // 8, np.uint8) if self.signature is None else self.signature
+        return Marks(
+            contents=np.array([content], np.int64),
+            n_samples=np.array([np.count_nonzero(self.keys.kinds == SAMPLE)], np.int64),
+            signatures=signature[np.newaxis],
+            is_signed=np.array([self.signature is not None]),
+        )
 
     @property
     def shingles(self) -> U64:

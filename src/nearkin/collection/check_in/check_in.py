@@ -295,7 +295,7 @@ class CheckInTransaction:
         load, number, doc_id = self._load, self._load.next_content, self._examined.doc_ids[place]
         load.store(_document_at(self._examined, place))
         if load.next_content > number and not load.writer.keeps_words:
-            append(self._connection, self._collection.counting, [number], [query.text], query.keys)
+            append(self._connection, query.marks(number), query.keys)
         documents = schema.documents.c
         is_it = (documents.doc_id == doc_id) & documents.is_current
         version = int(self._connection.execute(select(documents.version).where(is_it)).scalar_one())

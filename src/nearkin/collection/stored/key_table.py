@@ -99,13 +99,10 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
     KEYS.write_end(connection, store, last)
 
 
-def append(
-    connection: Connection, counting: TextCounting, numbers: Sequence[int], texts: Sequence[str], keys: Keys
-) -> None:
-    """Store the keys of new texts; `DerivedData.write_end` follows in the same transaction."""
-    contents = np.array(numbers, np.int64)
-    _write(connection, [(keys.values, contents[keys.texts])])
-    insert_rows(connection, schema.checked_contents, Marks.of(counting, contents, texts, keys).columns())
+def append(connection: Connection, marks: Marks, keys: Keys) -> None:
+    """Store the marks and keys of new texts; `DerivedData.write_end` follows in the same transaction."""
+    _write(connection, [(keys.values, marks.contents[keys.texts])])
+    insert_rows(connection, schema.checked_contents, marks.columns())
 
 
 def remake(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
@@ -118,7 +115,8 @@ def restore(connection: Connection, store: Store, counting: TextCounting, number
     """Store the keys of a repaired text, if it should have stored keys by now."""
     if number < (KEYS.end(connection, store) or 0):
         forget(connection, [number])
-        append(connection, counting, [number], [text], keys_of([text], counting.ignored))
+        keys = keys_of([text], counting.ignored)
+        append(connection, Marks.of(counting, np.array([number], np.int64), [text], keys), keys)
 
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:

@@ -89,7 +89,7 @@ def store_words(
     numbers = [number for number, _, _ in contents]
     texts = [text_of(number, text, digest) for number, text, digest in contents]
     made = keys_of(texts, counting.ignored)
-    key_table.append(connection, counting, numbers, texts, made)
+    key_table.append(connection, key_table.Marks.of(counting, np.array(numbers, np.int64), texts, made), made)
     _write(connection, numbers, [np.sort(made.sets.hashes[a:b]) for a, b in _spans(made.sets.offsets)])
     for derived in (key_table.KEYS, SETS):
         derived.write_end(connection, store, numbers[-1] + 1)
