@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from nearkin.cli.printing import Printer
     from nearkin.collection.collection import Collection
-    from nearkin.collection.decisions.records import Activity, ActivityResult
+    from nearkin.collection.decisions.log import Activity, ActivityResult
     from nearkin.collection.decisions.tags import Tags
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Select, func, select
 
-from nearkin.collection.decisions.activity import StoredState
+from nearkin.collection.decisions.log import StoredState
 from nearkin.collection.info import Info, info
 from nearkin.collection.listing.conditions import DocumentFilter
 from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions

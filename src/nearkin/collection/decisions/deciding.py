@@ -7,16 +7,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.decisions.activity import checked_by, next_number, record, values_of
 from nearkin.collection.decisions.contradictions import refuse_contradicting
-from nearkin.collection.decisions.log import changes_of, undone
-from nearkin.collection.decisions.principals import (
-    chosen_principals,
-    make_principal_everywhere,
-    propose_anew,
-    restore_principals,
-)
-from nearkin.collection.decisions.records import (
+from nearkin.collection.decisions.log import (
     FIRST,
     GROUP_NOTE,
     NEVER_GROUP,
@@ -29,7 +21,19 @@ from nearkin.collection.decisions.records import (
     STORE,
     ActivityResult,
     SettingChange,
+    changes_of,
+    checked_by,
     data_of_undo,
+    next_number,
+    record,
+    undone,
+    values_of,
+)
+from nearkin.collection.decisions.principals import (
+    chosen_principals,
+    make_principal_everywhere,
+    propose_anew,
+    restore_principals,
 )
 from nearkin.collection.decisions.tags import members_of
 from nearkin.collection.stored.documents import document

@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
-from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP
+from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.matching.constraints import Linked, Similarity, constrained, linked_parts
 from nearkin.collection.matching.matches import PairMeasures
 from nearkin.collection.stored.group_state import GroupState

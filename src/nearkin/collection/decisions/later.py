@@ -7,8 +7,16 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from nearkin.collection.decisions.activity import current_decisions, current_tags
-from nearkin.collection.decisions.records import NEVER_GROUP, NOTE, PRINCIPAL, SAME_GROUP, TAG, SettingChange
+from nearkin.collection.decisions.log import (
+    NEVER_GROUP,
+    NOTE,
+    PRINCIPAL,
+    SAME_GROUP,
+    TAG,
+    SettingChange,
+    current_decisions,
+    current_tags,
+)
 from nearkin.collection.stored.documents import document_rows
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.store import schema

@@ -11,8 +11,8 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, is_int
 
 if TYPE_CHECKING:
+    from nearkin.collection.decisions.log import Activity, ActivityResult
     from nearkin.collection.decisions.purging import Purged
-    from nearkin.collection.decisions.records import Activity, ActivityResult
     from nearkin.collection.decisions.tags import Tags
 
 

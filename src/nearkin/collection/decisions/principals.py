@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.activity import current_decisions
-from nearkin.collection.decisions.records import PRINCIPAL, SettingChange
+from nearkin.collection.decisions.log import PRINCIPAL, SettingChange, current_decisions
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import current_rows, document_rows
 from nearkin.collection.stored.group_state import GroupState

@@ -9,8 +9,16 @@ from dataclasses import asdict, dataclass
 import pyarrow as pa
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.activity import checked_by, current_tags, record, values_of
-from nearkin.collection.decisions.records import TAG, ActivityResult, SettingChange, digest_of
+from nearkin.collection.decisions.log import (
+    TAG,
+    ActivityResult,
+    SettingChange,
+    checked_by,
+    current_tags,
+    digest_of,
+    record,
+    values_of,
+)
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance

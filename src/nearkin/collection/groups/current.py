@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.activity import next_number
 from nearkin.collection.decisions.deciding import record_principal
 from nearkin.collection.decisions.for_groups import similarity_by
+from nearkin.collection.decisions.log import next_number
 from nearkin.collection.decisions.principals import chosen_principals, places_of_chosen
 from nearkin.collection.groups.changes import GroupChange, changes_between
 from nearkin.collection.groups.compared import ComparedMembers, Group, MemberRows

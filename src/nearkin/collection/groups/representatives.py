@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 from sqlalchemy import Connection
 
-from nearkin.collection.decisions.activity import StoredState
+from nearkin.collection.decisions.log import StoredState
 from nearkin.collection.decisions.principals import shown_principals
 from nearkin.collection.groups.grouping import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.opened import OpenedCollection
