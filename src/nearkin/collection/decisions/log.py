@@ -443,8 +443,8 @@ def changes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list
     table, found = schema.changes, dict[int, list[SettingChange]]()
     for some in in_slices(numbers):
         query = select(table).where(table.c.activity.in_(some)).order_by(table.c.activity, table.c.number)
-        for activity, _, *values in connection.execute(query):
-            found.setdefault(activity, []).append(SettingChange(*values))
+        for number, _, *values in connection.execute(query):
+            found.setdefault(number, []).append(SettingChange(*values))
     return found
 
 

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
+from nearkin.collection.decisions.deciding import members_of, tags_of
 from nearkin.collection.decisions.log import GROUP_NOTE, values_of
-from nearkin.collection.decisions.tags import members_of, tags_of
 from nearkin.collection.groups.compared import stored_compared
 from nearkin.collection.groups.grouping import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.opened import OpenedCollection, Snapshot

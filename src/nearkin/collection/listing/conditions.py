@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, exists, func, select, true
 
+from nearkin.collection.decisions.deciding import parsed
 from nearkin.collection.decisions.log import current_tags
-from nearkin.collection.decisions.tags import parsed
 from nearkin.collection.listing.exceptions import blank_contents
 from nearkin.collection.stored.documents import is_removed, number_of_wave
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
