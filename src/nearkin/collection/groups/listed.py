@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.decisions.later import n_later_decisions, n_later_documents
 from nearkin.collection.decisions.log import GROUP_NOTE, StoredState, values_of
-from nearkin.collection.decisions.principals import shown_principals
+from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, shown_principals
 from nearkin.collection.stored.documents import rows_where
 from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.collection.tolerance import Tolerance, check_limit

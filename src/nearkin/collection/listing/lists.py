@@ -11,8 +11,7 @@ from sqlalchemy import Connection, Select, and_, case, exists, func, select
 
 from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
 from nearkin.collection.decisions.deciding import checked_field
-from nearkin.collection.decisions.later import n_later_decisions, n_later_documents
-from nearkin.collection.decisions.principals import shown_principals
+from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, shown_principals
 from nearkin.collection.listing.conditions import DocumentFilter
 from nearkin.collection.listing.exceptions import blank_contents
 from nearkin.collection.stored.documents import with_documents

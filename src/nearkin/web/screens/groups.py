@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from markupsafe import Markup
 
-from nearkin.collection.decisions.later import n_later_decisions, n_later_documents
+from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
 from nearkin.collection.groups.compared import MAX_COMPARED, compared_groups, stored_members
 from nearkin.collection.groups.listed import (
     ids_not_grouped,
