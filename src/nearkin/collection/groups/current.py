@@ -11,12 +11,11 @@ import pyarrow as pa
 from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.deciding import record_principal
-from nearkin.collection.decisions.for_groups import similarity_by
 from nearkin.collection.decisions.log import next_number
 from nearkin.collection.decisions.principals import chosen_principals, places_of_chosen
 from nearkin.collection.groups.changes import GroupChange, changes_between
 from nearkin.collection.groups.compared import ComparedMembers, Group, MemberRows
-from nearkin.collection.groups.grouping import NO_GROUP, Membership, Regrouped, regroup
+from nearkin.collection.groups.grouping import NO_GROUP, Membership, Regrouped, regroup, similarity_by
 from nearkin.collection.matching.matches import Matching, PairMeasures, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.stored import group_state
