@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
 from nearkin.collection.groups.compared import MAX_COMPARED, compared_groups, stored_members
-from nearkin.collection.groups.listed import (
+from nearkin.collection.groups.current import (
     ids_not_grouped,
     neighbours_of,
     stored_groups,
