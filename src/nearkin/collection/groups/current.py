@@ -21,8 +21,8 @@ from nearkin.collection.decisions.principals import (
     shown_principals,
 )
 from nearkin.collection.groups.changes import GroupChange, changes_between
-from nearkin.collection.groups.compared import ComparedMembers, Group, MemberRows
 from nearkin.collection.groups.grouping import NO_GROUP, Membership, Regrouped, regroup, similarity_by
+from nearkin.collection.groups.members import ComparedMembers, Group, MemberRows
 from nearkin.collection.matching.matches import Matching, PairMeasures, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.stored import group_state
