@@ -9,10 +9,9 @@ from nearkin.collection.opened import OpenedCollection
 
 if TYPE_CHECKING:
     from nearkin.collection.history import DocumentHistory
-    from nearkin.collection.listing.conditions import Which
     from nearkin.collection.listing.details import DocumentDetails
     from nearkin.collection.listing.exceptions import StoredExceptions, WhichExceptions
-    from nearkin.collection.listing.lists import ListedDocuments, Sort
+    from nearkin.collection.listing.lists import ListedDocuments, Sort, Which
     from nearkin.collection.word_search.results import SearchResult
 
 
@@ -128,8 +127,7 @@ class DocumentQueries:
         >>> found.n_found, found.table.select(["doc_id", "wave", "n_characters"]).to_pylist()
         (1, [{'doc_id': 'lease-1', 'wave': 'wave 1', 'n_characters': 16}])
         """
-        from nearkin.collection.listing.conditions import DocumentFilter
-        from nearkin.collection.listing.lists import listed
+        from nearkin.collection.listing.lists import DocumentFilter, listed
         from nearkin.collection.tolerance import Tolerance
 
         wanted = DocumentFilter(
