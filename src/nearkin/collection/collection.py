@@ -11,8 +11,7 @@ import pyarrow as pa
 from nearkin.arguments import checking_methods
 from nearkin.collection import integrity
 from nearkin.collection.decisions.methods import DecisionMethods
-from nearkin.collection.group_queries import GroupQueries
-from nearkin.collection.listing.browsing import DocumentQueries
+from nearkin.collection.group_queries import DocumentQueries, GroupQueries
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import stored_text

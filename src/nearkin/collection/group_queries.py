@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from nearkin.collection.conflicts.by_group import Conflicts, Labels
     from nearkin.collection.groups.changes import GroupsSince
     from nearkin.collection.groups.current import CollectionGroups
+    from nearkin.collection.history import DocumentHistory
+    from nearkin.collection.listing.details import DocumentDetails
+    from nearkin.collection.listing.exceptions import StoredExceptions, WhichExceptions
+    from nearkin.collection.listing.lists import ListedDocuments, Sort, Which
     from nearkin.collection.versions import Versions
+    from nearkin.collection.word_search.results import SearchResult
 
 
 @checking_methods
@@ -171,3 +176,267 @@ class GroupQueries:
         from nearkin.collection.groups.current import make_principal
 
         return make_principal(self.opened, doc_id, Tolerance.of(measure, threshold=threshold, gamma=gamma))
+
+
+@checking_methods
+class DocumentQueries:
+    """Queries that read stored documents and do not compare them."""
+
+    opened: OpenedCollection
+
+    def details(self, doc_id: str, *, version: int | None = None) -> DocumentDetails:
+        """Return a document with its text, its dates, its versions and its copies.
+
+        Parameters
+        ----------
+        doc_id : str
+        version : int, optional
+            By default the current version.
+
+        Returns
+        -------
+        DocumentDetails
+            ``document`` (wave, source, line, length), ``text``, ``added_at``, ``removed_at``, ``versions``, and
+            ``copies``: the other current documents with the same text.
+
+        Raises
+        ------
+        UnknownDocumentError
+
+        Examples
+        --------
+        >>> import nearkin, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
+        ...         added = collection.add([("a", "The rent is due."), ("b", "The rent is due.")], wave="march")
+        ...         found = collection.details("a")
+        >>> found.document.wave, found.text, found.versions, found.copies
+        ('march', 'The rent is due.', (1,), ('b',))
+        """
+        from nearkin.collection.listing.details import details
+
+        with self.opened.store.reading() as connection:
+            return details(connection, doc_id, version)
+
+    def documents(
+        self,
+        *,
+        wave: str | None = None,
+        doc_id: str | None = None,
+        source: str | None = None,
+        which: Which = "current",
+        added_since: str | None = None,
+        added_before: str | None = None,
+        has_copies: bool = False,
+        tag: str | None = None,
+        group: int | None = None,
+        has_near_duplicates: bool = False,
+        threshold: float | None = None,
+        gamma: float | None = None,
+        sort: Sort = "id",
+        date_tag: str = "date",
+        limit: int | None = None,
+    ) -> ListedDocuments:
+        """List documents that meet all of the given conditions.
+
+        Parameters
+        ----------
+        wave : str, optional
+            Wave that added the listed version.
+        doc_id, source : str, optional
+            Pattern of the id, or of the file name: ``*`` stands for any characters, ``?`` for one character.
+        which : {"current", "removed", "all"}
+            "current": current versions. "removed": the last version of each removed document. "all": every version,
+            including replaced ones.
+        added_since, added_before : str, optional
+            Date or time in ISO 8601, in UTC unless it has an offset.
+        has_copies : bool
+            Only documents whose text is identical to that of another current document. Exact copies that are equal only
+            after normalisation do not count.
+        tag : str, optional
+            ``FIELD`` or ``FIELD=VALUE``: only documents with this tag; ``FIELD`` alone means any value.
+        group : int, optional
+            Only members of this stored group; see `groups`.
+        has_near_duplicates : bool
+            Only documents that are in a stored group together with another text.
+        threshold, gamma : float, optional
+            Tolerance of these groups; by default that of `groups`.
+        sort : {"id", "added", "length", "wave", "date"}
+            "id": by id. "added": the newest first. "length": the longest first. "wave": the earliest wave first.
+            "date": by the dates in tags, the earliest first; documents without a date come last.
+        date_tag : str
+            Field of the tags that have the dates.
+        limit : int, optional
+            Maximum number of documents to return; the result always has the total. By default all.
+
+        Returns
+        -------
+        ListedDocuments
+            ``table``, a pyarrow Table, and ``n_found``.
+
+        Raises
+        ------
+        ParameterError
+        UnknownDocumentError
+            There is no such wave.
+
+        Examples
+        --------
+        >>> import nearkin, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
+        ...         added = collection.add([("lease-1", "The rent is due."), ("note", "Nothing is due at all.")])
+        ...         found = collection.documents(doc_id="lease-*")
+        >>> found.n_found, found.table.select(["doc_id", "wave", "n_characters"]).to_pylist()
+        (1, [{'doc_id': 'lease-1', 'wave': 'wave 1', 'n_characters': 16}])
+        """
+        from nearkin.collection.listing.lists import DocumentFilter, listed
+        from nearkin.collection.tolerance import Tolerance
+
+        wanted = DocumentFilter(
+            wave=wave,
+            doc_id=doc_id,
+            source=source,
+            which=which,
+            added_since=added_since,
+            added_before=added_before,
+            has_copies=has_copies,
+            tag=tag,
+            group=group,
+            has_near_duplicates=has_near_duplicates,
+            tolerance=Tolerance.if_given(threshold=threshold, gamma=gamma),
+        )
+        with self.opened.store.reading() as connection:
+            return listed(connection, wanted, sort, limit, date_tag)
+
+    def exceptions(
+        self,
+        *,
+        wave: str | None = None,
+        doc_id: str | None = None,
+        reason: str | None = None,
+        kind: str | None = None,
+        which: WhichExceptions = "all",
+    ) -> StoredExceptions:
+        """List the files and documents from which no text, or only a part of it, could be read, with the reason.
+
+        A file that gives a text when it is added again under the same id is no longer an exception.
+
+        Parameters
+        ----------
+        wave : str, optional
+            Only exceptions that this wave added.
+        doc_id : str, optional
+            Pattern of the id: ``*`` stands for any characters, ``?`` for one character.
+        reason : str, optional
+            Reason, such as "encrypted"; `nearkin exceptions --help` lists them.
+        kind : str, optional
+            Kind of the file by its content, such as "pdf".
+        which : {"all", "no text", "partial"}
+
+        Returns
+        -------
+        StoredExceptions
+            ``exceptions``; ``table``, a pyarrow Table of these; and ``counts`` by wave and reason.
+
+        Raises
+        ------
+        ParameterError
+        UnknownDocumentError
+            There is no such wave.
+
+        Examples
+        --------
+        >>> import nearkin, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
+        ...         added = collection.add([("a", "The rent is due."), ("blank", " ")], wave="march")
+        ...         found = collection.exceptions()
+        >>> [(one.doc_id, one.exception, one.sentence) for one in found.exceptions]
+        [('blank', 'empty', 'no text was found in it')]
+        """
+        from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions
+
+        wanted = ExceptionFilter(wave=wave, doc_id=doc_id, reason=reason, kind=kind, which=which)
+        with self.opened.store.reading() as connection:
+            return stored_exceptions(connection, wanted)
+
+    def history(self, doc_id: str) -> DocumentHistory:
+        """List all versions of a document, the oldest first, with the change that each made.
+
+        Parameters
+        ----------
+        doc_id : str
+            Id of a current or removed document.
+
+        Returns
+        -------
+        DocumentHistory
+            ``versions``: each with its ``document``, ``added_at``, ``removed_at``, and its ``change`` from the previous
+            version, with the most significant passage.
+
+        Raises
+        ------
+        UnknownDocumentError
+
+        Examples
+        --------
+        >>> import nearkin, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
+        ...         added = collection.add([("a", "The rent is due in 30 days.")], wave="march")
+        ...         added = collection.add([("a", "The rent is due in 45 days.")], wave="april")
+        ...         found = collection.history("a")
+        >>> [(one.document.version, one.document.wave) for one in found.versions]
+        [(1, 'march'), (2, 'april')]
+        >>> "".join(piece.text for piece in found.versions[1].change.passage)
+        'The rent is due in 30 45 days.'
+        """
+        from nearkin.collection.history import history
+
+        with self.opened.store.reading() as connection:
+            return history(connection, doc_id)
+
+    def search(self, query: str, *, wave: str | None = None, limit: int | None = 50) -> SearchResult:
+        """Find the current documents that meet a query of words, the most relevant first.
+
+        Words are runs of letters and digits. Case and Unicode compatibility forms (NFKC) do not count; words are not
+        stemmed.
+
+        Parameters
+        ----------
+        query : str
+            Words; phrases in "quotes"; beginnings of words followed by ``*``. All have to occur, unless ``OR`` or
+            ``NOT`` stands between them; parentheses group.
+        wave : str, optional
+            Only documents whose current version this wave added.
+        limit : int, optional
+            Maximum number of documents to return; None means all. The result always has the total.
+
+        Returns
+        -------
+        SearchResult
+            ``documents``: each with its ``document``, its ``relevance`` and a ``snippet``.
+
+        Raises
+        ------
+        ParameterError
+            The query has no word, or cannot be parsed.
+        UnknownDocumentError
+            There is no such wave.
+
+        Examples
+        --------
+        >>> import nearkin, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
+        ...         added = collection.add([("a", "The rent is due on the first day."), ("b", "Rental cars.")])
+        ...         found = collection.search('rent "first day"'), collection.search("rent*")
+        >>> [(one.document.doc_id, one.snippet_text) for one in found[0].documents]
+        [('a', 'The [rent] is due on the [first] [day].')]
+        >>> [one.document.doc_id for one in found[1].documents]
+        ['b', 'a']
+        """
+        from nearkin.collection.word_search.searching import search
+
+        return search(self.opened, query, wave=wave, limit=limit)
