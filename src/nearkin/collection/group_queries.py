@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from nearkin.collection.listing.exceptions import StoredExceptions, WhichExceptions
     from nearkin.collection.listing.lists import ListedDocuments, Sort, Which
     from nearkin.collection.versions import Versions
-    from nearkin.collection.word_search.results import SearchResult
+    from nearkin.collection.word_search.searching import SearchResult
 
 
 @checking_methods
