@@ -17,7 +17,7 @@ from nearkin.collection.results import FOUND, StoredDocument, table_of
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import current_documents, number_of_wave
 from nearkin.collection.word_search import word_tables
-from nearkin.collection.word_search.query import Term, parse, terms_of, words_of
+from nearkin.collection.word_search.word_tables import Term, parse, terms_of, words_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
 from nearkin.nouns import counted
