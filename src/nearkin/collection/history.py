@@ -1,4 +1,4 @@
-"""All versions of one document in the order in which they were added, with the change that each made."""
+"""Versions of a document and members of a group in order of time, each with its change from the one before."""
 
 from __future__ import annotations
 

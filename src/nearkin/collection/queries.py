@@ -1,4 +1,4 @@
-"""Methods of `Collection` about documents that belong together: versions, groups, conflicting labels."""
+"""Methods of `Collection` that read: documents, versions, groups, conflicting labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search for all documents within a tolerance of a document, across all waves."""
+"""Documents within a tolerance of a query: candidates by one of four searches, verified where they are not exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decisions on groups, principals and notes."""
+"""Decisions on documents and groups: tags, pairs, principals and notes, and their undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the activity log, and a table of it for other programs."""
+"""Log of what people decide: activities and the values that they changed, appended, read, and current."""
 
 from __future__ import annotations
 

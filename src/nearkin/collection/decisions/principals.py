@@ -1,4 +1,4 @@
-"""Principals that people chose: set in the stored groups, and kept when groups are computed again."""
+"""Decisions and stored groups: principals that people chose, and what stored groups do not follow yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of a collection at one tolerance, and their changes since the last call."""
+"""Groups of a collection at one tolerance: computed with their changes since the last call, and listed as stored."""
 
 from __future__ import annotations
 

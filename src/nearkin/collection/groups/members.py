@@ -1,4 +1,4 @@
-"""Members of a stored group, each compared with its principal."""
+"""Members of groups, compared with the principal of their group."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from sqlalchemy import Connection, select
 from nearkin.collection.decisions.deciding import members_of, tags_of
 from nearkin.collection.decisions.log import GROUP_NOTE, values_of
 from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals, places_of_chosen, shown_principals
-from nearkin.collection.groups.grouping import Membership, OneSidedPassages, passages_added, passages_lacked
+from nearkin.collection.groups.grouping import Membership
+from nearkin.collection.groups.representatives import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import StoredDocument
