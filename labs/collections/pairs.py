@@ -12,8 +12,8 @@ import numpy as np
 from labs.collections.documents import TRUE_JACCARD, LabelledTexts
 from nearkin.collection.collection import Collection
 from nearkin.collection.counting import DEFAULT_ALPHABET, NORMALISE, SHINGLES, TextCounting
-from nearkin.collection.near import near
 from nearkin.collection.opened import Snapshot
+from nearkin.collection.similar import near
 from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.kernels.overlap import n_common

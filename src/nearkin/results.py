@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nearkin.collection.listing.lists import ListedDocuments
     from nearkin.collection.results import SimilarDocuments
     from nearkin.collection.versions import Versions
-    from nearkin.collection.word_search.results import SearchResult
+    from nearkin.collection.word_search.searching import SearchResult
     from nearkin.jobs.auditing import AuditResult
     from nearkin.jobs.deduplicating import DedupResult
     from nearkin.jobs.families import FamiliesResult
@@ -82,7 +82,7 @@ __getattr__ = lazy(
         "NeighboursResult": "nearkin.jobs.signing",
         "PairsPlan": "nearkin.jobs.planning",
         "PairsResult": "nearkin.jobs.pairing",
-        "SearchResult": "nearkin.collection.word_search.results",
+        "SearchResult": "nearkin.collection.word_search.searching",
         "SignedDocuments": "nearkin.jobs.signing",
         "SimilarDocuments": "nearkin.collection.results",
         "StreamMatch": "nearkin.workflows.stream.deduplicator",

@@ -12,7 +12,7 @@ import pytest
 
 from contract.damaged_collections import copy_filled
 from made_up_prose import Prose
-from nearkin.collection.near import Near
+from nearkin.collection.similar import Near
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, RunError
 from nearkin.workflows.auditing import collection as auditing

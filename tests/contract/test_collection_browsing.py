@@ -9,8 +9,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.listing.conditions import DocumentFilter
-from nearkin.collection.listing.lists import listed_batches
+from nearkin.collection.listing.lists import DocumentFilter, listed_batches
 from nearkin.errors import ParameterError, UnknownDocumentError
 from places import SomePlace
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from nearkin.collection import measuring
-from nearkin.collection.groups.compared import stored_members
 from nearkin.collection.groups.current import group
+from nearkin.collection.groups.members import stored_members
 from nearkin.collection.matching import word_links
 from nearkin.collection.stored import word_sets as word_sets_module
 from nearkin.collection.stored.segment_files import MANIFEST, Segment, load, save

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.near import near
-from nearkin.collection.similar import documents_among
+from nearkin.collection.similar import documents_among, near
 from nearkin.collection.stored import segments
 from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.stored.documents import document

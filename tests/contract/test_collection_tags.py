@@ -8,7 +8,7 @@ import pytest
 
 from contract.leases import GAMMA, OTHER, collection_of_leases, tags_of
 from nearkin.collection.collection import Collection
-from nearkin.collection.decisions.tags import tags_as_labels
+from nearkin.collection.decisions.deciding import tags_as_labels
 from nearkin.errors import ParameterError, UnknownDocumentError
 from places import SomePlace
 

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from nearkin.collection import stored_relations
-from nearkin.collection.groups.time_line import group_time_line
+from nearkin.collection.history import group_time_line
 from nearkin.web.screens import representatives
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, Visit, words_of

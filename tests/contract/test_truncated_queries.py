@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nearkin
 from made_up_prose import Prose
-from nearkin.collection import near
+from nearkin.collection import similar
 from nearkin.reports.sentences.compare import versions_sentences
 from nearkin.reports.sentences.similar import similar_sentences
 
@@ -18,7 +18,7 @@ def test_the_nearest_are_compared_and_the_others_counted(tmp_path, monkeypatch):
         collection.add(documents)
         whole = collection.similar("same", threshold=0.5)
         assert (whole.n_found, whole.n_not_compared, whole.is_truncated) == (13, 0, False)
-        monkeypatch.setattr(near, "MAX_COMPARED", 5)
+        monkeypatch.setattr(similar, "MAX_COMPARED", 5)
         found, versions = collection.similar("same", threshold=0.5), collection.versions("same")
     assert (found.n_not_compared, found.is_truncated, found.to_dict()["n_not_compared"]) == (9, True, 9)
     assert found.documents[0].document.doc_id == "near"

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.word_search.query import parse, terms_of
 from nearkin.collection.word_search.searching import snippet
+from nearkin.collection.word_search.word_tables import parse, terms_of
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from places import SomePlace
 

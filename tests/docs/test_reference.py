@@ -8,7 +8,7 @@ import runpy
 
 from docs.pages import ROOT, blocks, pages, prose
 from nearkin import errors
-from nearkin.collection.groups.compared import MEMBERS_SCHEMA
+from nearkin.collection.groups.members import MEMBERS_SCHEMA
 from nearkin.collection.results import DOCUMENT, SIMILARITIES
 from nearkin.workflows.dedup.options import PRESETS, DedupOptions
 

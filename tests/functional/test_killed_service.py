@@ -16,7 +16,7 @@ import pytest
 
 from commands import command
 from nearkin.collection.collection import Collection
-from nearkin.collection.decisions.records import PRINCIPAL
+from nearkin.collection.decisions.log import PRINCIPAL
 
 _N_CLIENTS, _N_DOCUMENTS = 4, 40
 

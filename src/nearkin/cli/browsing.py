@@ -169,7 +169,7 @@ def list_documents(
     from nearkin.cli.result_file import check_list_file, written
     from nearkin.collection.collection import Collection
     from nearkin.collection.dates import DATE_TAG
-    from nearkin.collection.listing.conditions import DocumentFilter
+    from nearkin.collection.listing.lists import DocumentFilter
     from nearkin.collection.tolerance import Tolerance
     from nearkin.errors import ParameterError
     from nearkin.workflows.collection.tables import list_documents as work

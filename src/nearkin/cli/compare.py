@@ -153,7 +153,7 @@ def _write_html(found: _Answer, out: Path) -> None:
 
 def _write_docx(found: _Answer, out: Path) -> None:
     """Write the changes to a Word document; their author is the user of the operating system."""
-    from nearkin.collection.decisions.activity import checked_by
+    from nearkin.collection.decisions.log import checked_by
     from nearkin.reports.comparison.tracked_changes import tracked_changes
     from nearkin.runs.files import published
 

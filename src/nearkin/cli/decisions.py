@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
     from nearkin.cli.printing import Printer
     from nearkin.collection.collection import Collection
-    from nearkin.collection.decisions.records import Activity, ActivityResult
-    from nearkin.collection.decisions.tags import Tags
+    from nearkin.collection.decisions.deciding import Tags
+    from nearkin.collection.decisions.log import Activity, ActivityResult
 
 
 _WITHOUT_YES = 100
@@ -139,7 +139,7 @@ def tag(
 ) -> None:
     """Set a tag."""
     from nearkin.collection.collection import Collection
-    from nearkin.collection.decisions.tags import parsed
+    from nearkin.collection.decisions.deciding import parsed
 
     if value is not None:
         field = _field_of_values(tag, ids, from_file, group)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.collection import Collection
     from nearkin.collection.results import SimilarDocument, SimilarDocuments
-    from nearkin.collection.word_search.results import SearchResult
+    from nearkin.collection.word_search.searching import SearchResult
 
 
 HELP = """

@@ -11,9 +11,8 @@ import pyarrow as pa
 from nearkin.arguments import checking_methods
 from nearkin.collection import integrity
 from nearkin.collection.decisions.methods import DecisionMethods
-from nearkin.collection.group_queries import GroupQueries
-from nearkin.collection.listing.browsing import DocumentQueries
 from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.queries import DocumentQueries, GroupQueries
 from nearkin.collection.results import SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import check_id, document, is_current

@@ -9,9 +9,8 @@ from datetime import date
 
 from sqlalchemy import Connection
 
-from nearkin.collection.decisions.activity import values_of
-from nearkin.collection.decisions.records import TAG
-from nearkin.collection.decisions.tags import checked_field, tags_as_labels
+from nearkin.collection.decisions.deciding import checked_field, tags_as_labels
+from nearkin.collection.decisions.log import TAG, values_of
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
 

@@ -1,18 +1,180 @@
-"""Search for all documents within a tolerance of a document, across all waves."""
+"""Documents within a tolerance of a query: candidates by one of four searches, verified where they are not exact."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from nearkin.collection.measuring import compare_with
-from nearkin.collection.near import Near, near
+import numpy as np
+from sqlalchemy import select
+
+from nearkin.collection.check_in.candidates import PARTS_JACCARD, Query, candidates_by_keys
+from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
+from nearkin.collection.measuring import compare_with, verified
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import Content, content_of, contents_of
-from nearkin.collection.stored.documents import current_documents, document
+from nearkin.collection.stored.documents import current_documents, document, of_current_documents
+from nearkin.collection.stored.key_table import KEYS
+from nearkin.collection.stored.word_sets import Shares
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
+from nearkin.kernels.buffers import strings
+from nearkin.planning.part_recall import PartRecall
+from nearkin.records import I64, U64
+from nearkin.stages.search.hamming.scan import rows_within
+from nearkin.stages.signatures.similarity_index import interval
+from nearkin.store.schema import profiles
+
+MAX_COMPARED = 20_000
+"""Maximum number of texts that a query by Jaccard similarity compares word by word, the nearest signatures first; takes
+a few seconds."""
+MAX_CONTAINING = 2_000
+"""Maximum number of candidates compared by containment, the most promising first."""
+_NOTHING = np.zeros(0, np.int64)
+_MOST, _LEAST = 2**63 - 1, -(2**63)
+"""Range of values of the column of similarity indexes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """Contents near a query, the nearest first, and the number that passed each stage.
+
+    Parameters
+    ----------
+    contents : int64 array
+    stages : tuple of (str, int)
+    is_answered : bool
+        Whether the query is long enough for the measure.
+    shares : mapping of int to Shares
+        Overlaps with the query by content, if they were computed.
+    n_not_compared : int
+        Number of candidates that were not compared word by word, as there were too many; the nearest ones were.
+    n_hot_keys : int
+        Number of keys that occur in too many texts to look at all of them.
+    part_recall : PartRecall or None
+        Expected recall of a search by containment, if it is known.
+    similarity_index : int or None
+        Similarity index of the query, of a search by it.
+    """
+
+    contents: I64
+    stages: tuple[tuple[str, int], ...]
+    is_answered: bool
+    shares: Mapping[int, Shares] = field(default_factory=dict)
+    n_not_compared: int = 0
+    n_hot_keys: int = 0
+    part_recall: PartRecall | None = None
+    similarity_index: int | None = None
+
+
+def near(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
+    """Return the contents within the tolerance, including those of removed documents."""
+    search = {"jaccard": by_jaccard, "containment": by_containment, "letters": by_letters, "index": by_index}
+    found = search[tolerance.measure](collection, seen, query, tolerance)
+    if not found.is_answered and query.number >= 0 and tolerance.measure != "containment":
+        return Near(
+            contents=np.array([query.number]),
+            stages=found.stages,
+            is_answered=False,
+            similarity_index=found.similarity_index,
+        )
+    return found
+
+
+def by_letters(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
+    """Search the letter counts, which misses nothing."""
+    from nearkin.stages.search.ranges.index import RangeIndex  # other measures need no range search
+
+    counting = collection.counting
+    index = RangeIndex(tuple(segment.vectors for segment in seen.segments), counting.letters.fingerprint)
+    asked = counting.vectors_of_counts(query.counts.reshape(1, -1), np.array([query.is_counted]))
+    found = index.search(asked, tolerance.value)
+    stages = tuple(zip(("texts with enough letters", *found.stages[1:]), found.survivors[0].tolist(), strict=True))
+    return Near(contents=found.row, stages=stages, is_answered=query.is_counted)
+
+
+def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
+    """Search the signatures; verify the candidates that current documents have."""
+    n_signed = sum(int(segment.has_features.sum()) for segment in seen.segments)
+    reach = tolerance.reach
+    names = "texts with words", f"signatures within {reach} bits", "matches"
+    if query.signature is None:
+        return Near(contents=_NOTHING, stages=tuple(zip(names[:2], (0, 0))), is_answered=False)
+    words: U64 = np.ascontiguousarray(query.signature).view(np.uint64)
+    rows, bits = [_NOTHING], [_NOTHING]
+    for segment in seen.segments:
+        places, distances = rows_within(segment.words, words, reach)
+        has_features = np.asarray(segment.has_features)[places]
+        rows.append(places[has_features] + segment.first)
+        bits.append(distances[has_features])
+    all_rows, all_bits = np.concatenate(rows), np.concatenate(bits)
+    nearest = all_rows[np.lexsort((all_rows, all_bits))]
+    candidates = of_current_documents(seen.connection, nearest.tolist())
+    matches = {
+        content.number: shares
+        for content, shares in verified(seen.connection, collection.counting, query.text, candidates[:MAX_COMPARED])
+        if shares.jaccard >= tolerance.value
+    }
+    contents = sorted(matches, key=lambda number: (-matches[number].jaccard, number))
+    return Near(
+        contents=np.array(contents, np.int64),
+        stages=tuple(zip(names, (n_signed, len(nearest), len(contents)))),
+        is_answered=True,
+        shares=matches,
+        n_not_compared=max(0, len(candidates) - MAX_COMPARED),
+    )
+
+
+def by_containment(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
+    """Search the keys; verify the candidates. The largest share comes first."""
+    connection, counting = seen.connection, collection.counting
+    names = "texts that share keys", "matches"
+    asked = Query.of(counting, query.text)
+    if asked.signature is None:
+        return Near(contents=_NOTHING, stages=tuple(zip(names, (0, 0))), is_answered=False)
+    first_missing = KEYS.first_missing(connection, collection.store)
+    options = CheckOptions(threshold=PARTS_JACCARD, containment=tolerance.value)
+    candidates = candidates_by_keys(connection, counting, asked, options, first_missing)
+    matches = dict[int, Shares]()
+    for content, shares in verified(connection, counting, query.text, candidates.contents[:MAX_CONTAINING]):
+        is_part = max(shares.contained, shares.contains) >= tolerance.value and shares.n_common >= MIN_COMMON
+        if is_part or content.digest == query.digest:
+            matches[content.number] = shares
+    contents = sorted(matches, key=lambda number: (-max(matches[number].contained, matches[number].contains), number))
+    n_left = max(0, len(candidates.contents) - MAX_CONTAINING)
+    return Near(
+        contents=np.array(contents, np.int64),
+        stages=tuple(zip(names, (len(candidates.contents), len(contents)))),
+        is_answered=True,
+        shares=matches,
+        n_not_compared=n_left,
+        n_hot_keys=candidates.n_hot_keys,
+        part_recall=None if n_left else candidates.part_recall,
+    )
+
+
+def by_index(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
+    """Search the indexed column of similarity indexes, which is weak evidence.
+
+    The interval around 0 is empty, as in the paper; so a text with index 0 finds nothing, like one without an index.
+    """
+    made = collection.counting.index(strings([query.text]))
+    own = int(made.values[0]) if made.has_value[0] else None
+    stage = "texts with a similarity index in the interval"
+    low, high = interval(own, tolerance.value) if own is not None else (1, 0)
+    if own is None or low > high:
+        return Near(contents=_NOTHING, stages=((stage, 0),), is_answered=False, similarity_index=own)
+    value = profiles.c.similarity_index
+    is_near = value.between(max(low, _LEAST), min(high, _MOST))
+    rows: Sequence[tuple[int, int]] = seen.connection.execute(select(profiles.c.content, value).where(is_near)).all()
+    nearest = sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))
+    return Near(
+        contents=np.array([row[0] for row in nearest], np.int64),
+        stages=((stage, len(nearest)),),
+        is_answered=True,
+        similarity_index=own,
+    )
 
 
 def similar_documents(

@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 
 from nearkin.collection.dates import DateAsked, InForce, in_force
 from nearkin.collection.measuring import compare_with
-from nearkin.collection.near import near
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.relations import relate
 from nearkin.collection.results import (
@@ -25,7 +24,7 @@ from nearkin.collection.results import (
     StoredDocument,
     table_of,
 )
-from nearkin.collection.similar import documents_among, prepare
+from nearkin.collection.similar import documents_among, near, prepare
 from nearkin.collection.stored.contents import contents_of
 from nearkin.collection.stored.documents import current_documents, document, stored_documents, with_documents
 from nearkin.collection.stored.purged import purged_contents

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlalchemy import Select, func, select
 
-from nearkin.collection.decisions.activity import StoredState
+from nearkin.collection.decisions.log import StoredState
 from nearkin.collection.info import Info, info
-from nearkin.collection.listing.conditions import DocumentFilter
 from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions
+from nearkin.collection.listing.lists import DocumentFilter
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError

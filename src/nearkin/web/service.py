@@ -19,8 +19,7 @@ import msgspec
 
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
-from nearkin.collection.decisions.log import activity_of
-from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SPLIT_OFF
+from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, SPLIT_OFF, activity_of
 from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.tolerance import Tolerance
@@ -39,7 +38,7 @@ from nearkin.web.served_runs import ServedRuns
 from nearkin.wording import distance_text
 
 if TYPE_CHECKING:
-    from nearkin.collection.decisions.records import Activity
+    from nearkin.collection.decisions.log import Activity
     from nearkin.web.sign_in import Visitor
     from nearkin.web.users.records import Users
 

@@ -12,7 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.decisions.activity import checked_by
+from nearkin.collection.decisions.log import checked_by
 from nearkin.errors import OutputError, ParameterError
 from nearkin.paths import why
 from nearkin.web.app import application

@@ -19,10 +19,9 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.conflicts.search import Contradiction, ContradictionSearch, Entry, labelled_groups
 from nearkin.collection.dates import DATE_TAG
-from nearkin.collection.decisions.activity import StoredState, current_tags
-from nearkin.collection.decisions.for_groups import GroupDecisions, similarity_by
-from nearkin.collection.groups.grouping import NO_GROUP, Membership, regroup
-from nearkin.collection.groups.listed import sizes_of_groups
+from nearkin.collection.decisions.log import StoredState, current_tags
+from nearkin.collection.groups.current import sizes_of_groups
+from nearkin.collection.groups.grouping import NO_GROUP, GroupDecisions, Membership, regroup, similarity_by
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError

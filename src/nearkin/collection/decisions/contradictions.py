@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from nearkin.collection.decisions.activity import current_decisions
-from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, SettingChange
+from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, SettingChange, current_decisions
 from nearkin.collection.stored.documents import current_rows
 from nearkin.errors import ParameterError
 from nearkin.store.schema import decisions, documents

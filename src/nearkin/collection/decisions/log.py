@@ -1,28 +1,334 @@
-"""Reading the activity log, and a table of it for other programs."""
+"""Log of what people decide: activities and the values that they changed, appended, read, and current."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Table, func, select
 
-from nearkin.collection.decisions.activity import Row
-from nearkin.collection.decisions.records import (
-    NEVER_GROUP,
-    SAME_GROUP,
-    SPLIT_OFF,
-    Activity,
-    SettingChange,
-    data_of_undo,
-    kind_of,
-)
 from nearkin.errors import ParameterError
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices, is_storable
+from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
+from nearkin.store.environment import system_user
+from nearkin.store.ordering import by_bytes
+from nearkin.store.schema import activity, loads
+
+_MAX_OF_A_NAME = 200
+_NOBODY = "unknown"
+Row = tuple[Any, ...]
+
+
+def checked_by(by: object) -> str:
+    """Return the name of the person who decides: by default the user of the system.
+
+    Raises
+    ------
+    ParameterError
+        It is not a str, blank, too long, or not storable.
+    """
+    if by is None:
+        by = system_user() or _NOBODY
+    if not isinstance(by, str) or not by.strip() or len(by) > _MAX_OF_A_NAME or not is_storable(by):
+        raise ParameterError.of("by", f"a name of 1 to {_MAX_OF_A_NAME} characters, not blank", by)
+    return by.strip()
+
+
+def record(
+    connection: Connection,
+    kind: str,
+    changes: Sequence[SettingChange],
+    *,
+    by: str,
+    data: Mapping[str, object],
+    undoes: int | None = None,
+) -> int:
+    """Store an activity and the current values after it, in a write transaction; return its number."""
+    number = next_number(connection)
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    _insert(connection, schema.activity, [(number, at, by, kind, json.dumps(dict(data), ensure_ascii=False), undoes)])
+    rows = [(number, i, one.kind, one.subject, one.other, one.was, one.now) for i, one in enumerate(changes)]
+    _insert(connection, schema.changes, rows)
+    _forget(connection, changes)
+    tags, decisions = list[Row](), list[Row]()
+    for i, change in enumerate(changes):
+        if change.now is None or change.kind in OF_DOCUMENTS:
+            continue
+        if change.kind == TAG:
+            tags.append((change.subject, change.other, change.now, number))
+        else:
+            decisions.append((number, i, *change.key, change.now))
+    _insert(connection, schema.tags, tags)
+    _insert(connection, schema.decisions, decisions)
+    return number
+
+
+def next_number(connection: Connection) -> int:
+    """Return the number of the next activity."""
+    return number_after_last(connection, schema.activity.c.number) or 1
+
+
+def _insert(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
+    if rows:
+        insert_rows(connection, table, list(zip(*rows, strict=True)))
+
+
+def _forget(connection: Connection, changes: Sequence[SettingChange]) -> None:
+    """Delete the former values that change; purged and removed documents have none."""
+    tags, decisions = schema.tags.c, schema.decisions.c
+    valued = [change for change in changes if change.kind not in OF_DOCUMENTS]
+    for (kind, other), some in groupby(sorted(valued, key=_kind_and_other), key=_kind_and_other):
+        table = schema.tags if kind == TAG else schema.decisions
+        for part in in_slices([change.subject for change in some]):
+            if kind == TAG:
+                is_it = (tags.field == other) & tags.doc_id.in_(part)
+            else:
+                is_it = (decisions.kind == kind) & (decisions.other == other) & decisions.subject.in_(part)
+            connection.execute(table.delete().where(is_it))
+
+
+def _kind_and_other(one: SettingChange) -> tuple[str, str]:
+    return one.kind, one.other
+
+
+# -- current values ----------------------------------------------------------------------------------------------------
+
+
+def current_tags(connection: Connection, condition: Any = None) -> Iterator[Row]:
+    """Yield rows of ``tags`` (id, field, value, activity) in order of fields, values and ids."""
+    tags = schema.tags
+    query = select(tags).order_by(*(by_bytes(connection, one) for one in (tags.c.field, tags.c.value, tags.c.doc_id)))
+    yield from map(tuple, connection.execute(query if condition is None else query.where(condition)))
+
+
+def current_decisions(connection: Connection, condition: Any = None) -> Iterator[tuple[SettingKey, str, int]]:
+    """Yield the keys and values of current decisions, with the numbers of their activities, in this order."""
+    columns = schema.decisions.c
+    query = select(columns.kind, columns.subject, columns.other, columns.value, columns.activity)
+    query = query.order_by(columns.activity, columns.number)
+    for *key, value, number in connection.execute(query if condition is None else query.where(condition)):
+        yield (key[0], key[1], key[2]), value, number
+
+
+def values_of(connection: Connection, keys: Sequence[SettingKey]) -> dict[SettingKey, str]:
+    """Return the current values of some keys; keys that are not set are omitted."""
+    tags, decisions, found = schema.tags.c, schema.decisions.c, dict[SettingKey, str]()
+    subjects = dict[tuple[str, str], list[str]]()
+    for kind, subject, other in keys:
+        subjects.setdefault((kind, other), []).append(subject)
+    for (kind, other), some in subjects.items():
+        for part in in_slices([subject for subject in some if is_storable(subject)]):
+            if kind == TAG:
+                rows = current_tags(connection, (tags.field == other) & tags.doc_id.in_(part))
+                found |= {(TAG, doc_id, field): value for doc_id, field, value, _ in rows}
+            else:
+                is_it = (decisions.kind == kind) & (decisions.other == other) & decisions.subject.in_(part)
+                found |= {key: value for key, value, _ in current_decisions(connection, is_it)}
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class StoredState:
+    """Two numbers; at least one of them changes whenever documents are added, replaced, removed or erased.
+
+    Parameters
+    ----------
+    last_load : int
+        Number of the last load; 0 before the first.
+    last_removal : int
+        Number of the last activity that removed or erased documents; 0 before the first.
+    """
+
+    last_load: int
+    last_removal: int
+
+    @classmethod
+    def now(cls, connection: Connection) -> StoredState:
+        """Return the state of the documents."""
+        removal = select(func.max(activity.c.number)).where(activity.c.kind.in_(OF_DOCUMENTS))
+        return cls(
+            int(connection.execute(select(func.max(loads.c.load))).scalar_one() or 0),
+            int(connection.execute(removal).scalar_one() or 0),
+        )
+
+
+TAG = "tag"
+NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
+SPLIT_OFF = "split-off"
+"""Kind of an activity that is stored as `NEVER_GROUP`, since it changes the same setting of two documents."""
+FIRST = "first"
+"""Key, in the data of a decision on two documents, of the document that was named first, if it is not the subject."""
+PURGE, REMOVE, STORE = "purge", "remove", "store"
+OF_DOCUMENTS = (PURGE, REMOVE, STORE)
+"""Kinds of changes that store or remove documents; they set no value, and cannot be undone."""
+NO_VERSION = "no text"
+"""Value of a removed or purged file without text, which has no version."""
+SettingKey = tuple[str, str, str]
+"""Kind, subject and other, as in `SettingChange`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """A value before and after an activity.
+
+    Parameters
+    ----------
+    kind : {"tag", "never-group", "same-group", "principal", "note", "group-note", "purge", "remove", "store"}
+    subject : str
+        Id of the document; for a note on a group, the tolerance of the group.
+    other : str
+        Field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text. Empty for a
+        stored or removed document, and for a file without text.
+    was, now : str or None
+        Values before and after; None if not set. Empty for a tag without a value, and for a decision on two documents;
+        if one of these was split off, its id.
+    """
+
+    kind: str
+    subject: str
+    other: str
+    was: str | None
+    now: str | None
+
+    @property
+    def key(self) -> SettingKey:
+        """Kind, subject and other: the key to which the value belongs."""
+        return self.kind, self.subject, self.other
+
+
+def digest_of(changes: Sequence[SettingChange]) -> str:
+    """Return a digest of changes, the same for the same documents with the same values before and after.
+
+    Examples
+    --------
+    >>> change = SettingChange("tag", "lease", "seen", None, "")
+    >>> digest_of([change]) == digest_of([change]), digest_of([change]) == digest_of([])
+    (True, False)
+    """
+    told = sorted(json.dumps(asdict(one)) for one in changes)
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()
+
+
+def kind_of(stored: str, changes: Sequence[SettingChange], *, undone: bool = False) -> str:
+    """Return the kind of an activity from the stored kind and its changes, or from those of its undo.
+
+    Examples
+    --------
+    >>> kind_of("never-group", [SettingChange("never-group", "a", "b", None, "b")])
+    'split-off'
+    >>> kind_of("never-group", [SettingChange("never-group", "a", "b", None, "")])
+    'never-group'
+    """
+    is_split_off = stored == NEVER_GROUP and any(one.was if undone else one.now for one in changes)
+    return SPLIT_OFF if is_split_off else stored
+
+
+def data_of_undo(stored: Mapping[str, object], changes: Sequence[SettingChange]) -> dict[str, object]:
+    """Return the data of an undo with the kind of what it undid, as `kind_of` has it."""
+    return {**stored, "kind": kind_of(str(stored["kind"]), changes, undone=True)} if "kind" in stored else {**stored}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """An entry of the activity log.
+
+    Parameters
+    ----------
+    number : int
+        From 1.
+    at : str
+        UTC, ISO 8601.
+    by : str
+    kind : str
+        "tag", "untag", "never-group", "split-off", "same-group", "principal", "note", "group-note", "undo", "purge",
+        "remove" or "store".
+    data : mapping of str to object
+        Details by kind. Tag: field and value, or the number of values, n_values, if there are several; the group and
+        its tolerance, if a group was named. Store: the wave. Remove: the wave, if a wave was named; gone_in, the wave
+        whose files no longer contain the documents. Principal: the former principals. Undo: number and kind of the
+        undone activity. Purge: number of erased texts. Otherwise empty.
+    undoes : int or None
+        Number of the activity that this one undid.
+    changes : tuple of SettingChange
+    undone_by : int or None
+        Number of the activity that undid this one, unless that was undone itself.
+    """
+
+    number: int
+    at: str
+    by: str
+    kind: str
+    data: Mapping[str, object]
+    undoes: int | None
+    changes: tuple[SettingChange, ...]
+    undone_by: int | None = None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "number": self.number,
+            "at": self.at,
+            "by": self.by,
+            "kind": self.kind,
+            "data": dict(self.data),
+            "undoes": self.undoes,
+            "undone_by": self.undone_by,
+            "changes": [_as_json(one) for one in self.changes],
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivityResult:
+    """Result of a decision, or of its dry run.
+
+    Parameters
+    ----------
+    number : int or None
+        Number of the activity; None if nothing was changed.
+    kind : str
+        As in `Activity`.
+    changes : tuple of SettingChange
+        Changes that were made, or would be made.
+    n_unchanged : int
+        Number of named documents that already had the value.
+    is_dry_run : bool
+        Whether nothing was stored.
+    """
+
+    number: int | None
+    kind: str
+    changes: tuple[SettingChange, ...]
+    n_unchanged: int = 0
+    is_dry_run: bool = False
+    data: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Digest of the changes; see `digest_of`."""
+        return digest_of(self.changes)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "number": self.number,
+            "kind": self.kind,
+            "data": dict(self.data),
+            "n_changed": len(self.changes),
+            "n_unchanged": self.n_unchanged,
+            "is_dry_run": self.is_dry_run,
+            "changes": [_as_json(one) for one in self.changes],
+        }
+
+
+def _as_json(one: SettingChange) -> dict[str, object]:
+    return {"kind": one.kind, "subject": one.subject, "other": one.other, "was": one.was, "now": one.now}
+
 
 LOG_SCHEMA = pa.schema(
     [
@@ -137,8 +443,8 @@ def changes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list
     table, found = schema.changes, dict[int, list[SettingChange]]()
     for some in in_slices(numbers):
         query = select(table).where(table.c.activity.in_(some)).order_by(table.c.activity, table.c.number)
-        for activity, _, *values in connection.execute(query):
-            found.setdefault(activity, []).append(SettingChange(*values))
+        for number, _, *values in connection.execute(query):
+            found.setdefault(number, []).append(SettingChange(*values))
     return found
 
 

@@ -11,9 +11,9 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, is_int
 
 if TYPE_CHECKING:
+    from nearkin.collection.decisions.deciding import Tags
+    from nearkin.collection.decisions.log import Activity, ActivityResult
     from nearkin.collection.decisions.purging import Purged
-    from nearkin.collection.decisions.records import Activity, ActivityResult
-    from nearkin.collection.decisions.tags import Tags
 
 
 @checking_methods
@@ -77,7 +77,7 @@ class DecisionMethods:
         >>> before, now
         ([('no', 1), ('yes', 1)], [('yes', 2)])
         """
-        from nearkin.collection.decisions.tags import tag
+        from nearkin.collection.decisions.deciding import tag
 
         return tag(
             self.opened.store,
@@ -104,7 +104,7 @@ class DecisionMethods:
         max_changes: int | None = None,
     ) -> ActivityResult:
         """Remove a tag of documents, whatever its value is; see `tag`."""
-        from nearkin.collection.decisions.tags import tag
+        from nearkin.collection.decisions.deciding import tag
 
         return tag(
             self.opened.store,
@@ -152,7 +152,7 @@ class DecisionMethods:
         >>> [(one.subject, one.now) for one in tagged.changes]
         [('a', '2024-01-31'), ('b', '2024-06-30')]
         """
-        from nearkin.collection.decisions.tags import tag_values
+        from nearkin.collection.decisions.deciding import tag_values
 
         return tag_values(
             self.opened.store,
@@ -165,7 +165,7 @@ class DecisionMethods:
 
     def tags(self) -> Tags:
         """List the tags of current documents, with counts of their values."""
-        from nearkin.collection.decisions.tags import tags
+        from nearkin.collection.decisions.deciding import tags
 
         return tags(self.opened.store)
 

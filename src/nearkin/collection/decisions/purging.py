@@ -11,8 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, exists, select, update
 
 from nearkin.collection import stored_relations
-from nearkin.collection.decisions.activity import checked_by, record
-from nearkin.collection.decisions.records import NO_VERSION, PURGE, SettingChange
+from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, checked_by, record
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored import key_table, origins, shingle_table

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, select
 
-from nearkin.collection.decisions.activity import checked_by, record
-from nearkin.collection.decisions.records import NO_VERSION, REMOVE, SettingChange
+from nearkin.collection.decisions.log import NO_VERSION, REMOVE, SettingChange, checked_by, record
 from nearkin.collection.stored.documents import (
     checked_ids,
     current_ids,

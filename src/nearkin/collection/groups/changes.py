@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.later import n_later_decisions, n_later_documents
+from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import current_ids, stored_documents, with_documents

@@ -6,23 +6,174 @@ its similarity to the group's principal, which shows members that are linked onl
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.for_groups import GroupDecisions
-from nearkin.collection.matching.constraints import Forest, Similarity
-from nearkin.collection.matching.matches import Matching
+from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisions
+from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP
+from nearkin.collection.matching.constraints import Forest, Linked, Similarity, constrained, linked_parts
+from nearkin.collection.matching.matches import Matching, PairMeasures
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.nouns import counted
-from nearkin.records import I64, Bool
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import CollectionError, ParameterError
+from nearkin.records import F64, I64, Bool
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.differences.one_sided import Excerpt, excerpt, first_passages, joined
-from nearkin.stages.differences.relating import MemberComparison
-from nearkin.stages.differences.words import count_words
+from nearkin.store import schema
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents
+
+_NEITHER = -1
+ContentPair = tuple[int, int]
+"""Two contents, the lower first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDecisions:
+    """Decisions on groups, as contents.
+
+    Parameters
+    ----------
+    same, never : int64 arrays, shape (n_pairs, 2)
+        Contents of documents that must be, and must not be, in one group.
+    leaving : int64 array, shape (n_never,)
+        The content of each pair of ``never`` that leaves a group that holds both; -1: neither.
+    undone : int64 array
+        Contents of pairs that the stored groups keep and that no decision is about any more: it was undone, or one of
+        its documents was removed or has a new version.
+    changed : int64 array
+        Contents of documents that decisions were about which the stored groups do not follow yet.
+    anchors : int64 array
+        Contents of the pairs that the stored groups keep apart. A component that was divided has one in every part.
+    """
+
+    same: I64
+    never: I64
+    leaving: I64
+    undone: I64
+    changed: I64
+    anchors: I64
+
+    @classmethod
+    def read(cls, connection: Connection, state: GroupState) -> GroupDecisions:
+        """Read the decisions, and compare them with those that the stored groups follow.
+
+        Raises
+        ------
+        CollectionError
+            Two of them contradict each other, because texts have changed since they were made.
+        """
+        pairs = PairDecisions.read(connection)
+        try:
+            pairs.refuse_contradictions()
+        except ParameterError as error:
+            raise CollectionError(str(error)) from None
+        former = _former(connection, pairs, state.last_activity, state.seen_row)
+        same, never = _contents(pairs.same, pairs.content_of), _contents(pairs.never, pairs.content_of)
+        ended = [pair for kept, now in zip(former, (same, never)) for pair in kept - now]
+        apart, left = _as_array(never), _leaving(pairs)
+        leaving = np.array([left.get((low, high), _NEITHER) for low, high in apart.tolist()], np.int64)
+        return cls(
+            same=_as_array(same),
+            never=apart,
+            leaving=leaving,
+            undone=np.unique(np.array(ended, np.int64)),
+            changed=_decided_since(connection, state.last_activity),
+            anchors=np.unique(_as_array(former[1])),
+        )
+
+    def kept(
+        self,
+        nodes: I64,
+        component: I64,
+        n_copies: I64,
+        similarity: Similarity,
+        linked: Linked,
+    ) -> tuple[I64, I64]:
+        """Return components that follow the decisions, without components of a single document."""
+        if not (len(self.same) or len(self.never)):
+            return nodes, component
+        _, united = constrained(nodes, component, self.same, self.never[:0])
+        nodes, component = constrained(
+            nodes, component, self.same, self.never, leaving=self.leaving, similarity=similarity
+        )
+        component = linked_parts(nodes, united, component, np.unique(self.never), linked)
+        n_members = np.bincount(component, weights=n_copies[nodes], minlength=len(nodes))
+        is_group = n_members[component] > 1
+        return nodes[is_group], component[is_group]
+
+
+def _contents(pairs: Iterable[DocumentPair], content_of: Mapping[str, int]) -> set[ContentPair]:
+    """Return the contents of pairs of documents that are both current."""
+    both = [sorted((content_of[a], content_of[b])) for a, b in pairs if a in content_of and b in content_of]
+    return {(low, high) for low, high in both}
+
+
+def _leaving(pairs: PairDecisions) -> dict[ContentPair, int]:
+    """Return the content that leaves, by pair; if two decisions name both contents of a pair, neither leaves."""
+    found = dict[ContentPair, set[int]]()
+    for (a, b), doc_id in pairs.leaving.items():
+        if a in pairs.content_of and b in pairs.content_of:
+            low, high = sorted((pairs.content_of[a], pairs.content_of[b]))
+            found.setdefault((low, high), set()).add(pairs.content_of[doc_id])
+    return {pair: min(gone) for pair, gone in found.items() if len(gone) == 1}
+
+
+def _as_array(pairs: set[ContentPair]) -> I64:
+    return np.array(sorted(pairs), np.int64).reshape(-1, 2)
+
+
+def _decided_since(connection: Connection, seen: int) -> I64:
+    """Return the contents of current documents that decisions on groups after an activity are about."""
+    documents, contents = schema.documents.c, set[int]()
+    found = {doc_id for _, subject, other, _ in _changes_since(connection, seen) for doc_id in (subject, other)}
+    for some in in_slices(sorted(found)):
+        is_current = documents.doc_id.in_(some) & documents.is_current
+        contents |= {*connection.execute(select(documents.content).where(is_current)).scalars()}
+    return np.array(sorted(contents), np.int64)
+
+
+def _former(
+    connection: Connection, pairs: PairDecisions, seen: int, seen_row: int
+) -> tuple[set[ContentPair], set[ContentPair]]:
+    """Return the pairs that were in one group, and those in different groups, when the groups were computed.
+
+    A document that is removed is taken as one that was current then: nothing says which happened first.
+    """
+    documents = schema.documents.c
+    kinds = {SAME_GROUP: set(pairs.same), NEVER_GROUP: set(pairs.never)}
+    for kind, subject, other, was in _changes_since(connection, seen):
+        (kinds[kind].discard if was is None else kinds[kind].add)((subject, other))
+    content_of = dict[str, int]()
+    for some in in_slices(sorted({doc_id for kept in kinds.values() for pair in kept for doc_id in pair})):
+        is_grouped = documents.doc_id.in_(some) & (documents.row < seen_row)
+        query = select(documents.doc_id, documents.content).where(is_grouped).order_by(documents.row)
+        content_of |= dict(connection.execute(query).all())  # of several versions the last one
+    return _contents(kinds[SAME_GROUP], content_of), _contents(kinds[NEVER_GROUP], content_of)
+
+
+def _changes_since(connection: Connection, seen: int) -> list[tuple[str, str, str, str | None]]:
+    """Return kind, subject, other and former value of the decisions on pairs after an activity, the latest first."""
+    columns = schema.changes.c
+    query = select(columns.kind, columns.subject, columns.other, columns.was)
+    query = query.where(columns.kind.in_((SAME_GROUP, NEVER_GROUP)) & (columns.activity > seen))
+    rows = connection.execute(query.order_by(columns.activity.desc(), columns.number.desc()))
+    return [(kind, subject, other, was) for kind, subject, other, was in rows]
+
+
+def similarity_by(measures: PairMeasures, tolerance: Tolerance) -> Similarity:
+    """Return the similarity of contents by the measure of a tolerance."""
+
+    def similarity(contents: I64, others: I64) -> F64:
+        left, right = np.repeat(contents, len(others)), np.tile(others, len(contents))
+        by_letters = tolerance.measure == "letters"
+        found = -measures.relative_distances(left, right) if by_letters else measures.sets.jaccards(left, right)
+        return found.reshape(len(contents), len(others))
+
+    return similarity
+
 
 NO_GROUP = -1
 
@@ -265,124 +416,3 @@ def replaced_members(connection: Connection, state: GroupState) -> ReplacedMembe
     group_of = dict(zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True))
     found = [(now[doc_id], group_of[was]) for doc_id, was in former.items() if was in group_of]
     return ReplacedMembers(*(np.array([one[i] for one in found], np.int64) for i in range(2)))
-
-
-_AN_EXCERPT = 400
-"""Maximum number of characters of an excerpt."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneSidedPassages:
-    """Passages that only one has of a member of a group and its principal.
-
-    Parameters
-    ----------
-    doc_id : str
-        Of the member.
-    n_words : int
-        Number of words that only this one has.
-    passages : tuple of str
-        All of them, as they are in the text.
-    negations : tuple of str
-        English negations among them that the other text does not have there, such as "not".
-    n_words_left_out : int
-        Number of words that are not in the passages, since these end after 1,000,000 characters or are `shortened`.
-    is_whole : bool
-        False if the texts were too long to be compared to the end.
-    negations_at : tuple of (int, int)
-        Passages with a negation: the number of each, from 0, and the place of its first negation.
-    n_words_moved : int
-        Number of words that both texts have, in different places; only of a member that "adds" passages.
-    """
-
-    doc_id: str
-    n_words: int
-    passages: tuple[str, ...]
-    negations: tuple[str, ...] = ()
-    n_words_left_out: int = 0
-    is_whole: bool = True
-    negations_at: tuple[tuple[int, int], ...] = ()
-    n_words_moved: int = 0
-
-    def amount(self) -> str:
-        """Return the number of words, and the negations among them, unless the passages are just these.
-
-        Examples
-        --------
-        >>> OneSidedPassages(doc_id="a", n_words=3, passages=("is not due",), negations=("not",)).amount()
-        '3 words, among them "not"'
-        >>> OneSidedPassages(doc_id="a", n_words=1, passages=("not",), negations=("not",)).amount()
-        '1 word'
-        >>> print(OneSidedPassages(doc_id="a", n_words=1, passages=("'t",), negations=("can't",)).amount())
-        1 word, in "can't"
-        """
-        words = counted(self.n_words, "word")
-        if not self.negations or {one.lower() for one in self.passages} == set(self.negations):
-            return words
-        quoted = ", ".join(f'"{one}"' for one in self.negations)
-        return f"{words}, {'among them' if self.n_words > len(self.negations) else 'in'} {quoted}"
-
-    def excerpt(self, most: int = _AN_EXCERPT) -> Excerpt:
-        """Return the first passages, those with a negation before the others."""
-        return excerpt(self.passages, self.negations_at, self.n_words, most)
-
-    def shortened(self, most: int) -> OneSidedPassages:
-        """Return the same with about the first ``most`` characters of the passages, those with a negation first."""
-        if sum(map(len, self.passages)) <= most:
-            return self
-        first = first_passages(self.passages, self.negations_at, most)
-        n_left_out = max(0, self.n_words - sum(map(count_words, first.passages)))
-        return replace(self, passages=first.passages, negations_at=first.negations_at, n_words_left_out=n_left_out)
-
-    def in_words(self, verb: str) -> str:
-        """Return them as one line of text: the member "adds" them, or "lacks" them.
-
-        Examples
-        --------
-        >>> OneSidedPassages(doc_id="lease, signed", n_words=2, passages=("Ada", "Kern")).in_words("adds")
-        'lease, signed adds 2 words: Ada … Kern'
-        >>> OneSidedPassages(doc_id="lease", n_words=0, passages=(), n_words_moved=20).in_words("adds")
-        'lease has 20 words in another place'
-        """
-        moved = f"has {counted(self.n_words_moved, 'word')} in another place" if self.n_words_moved else ""
-        line = f"{self.doc_id} {moved or verb}"
-        if self.n_words:
-            line += f", and {verb}" if moved else ""
-            line += f" {self.amount()}: {joined(self.passages)}"
-        if self.n_words_left_out:
-            line += f" … and {counted(self.n_words_left_out, 'more word')} that this file leaves out"
-        return line if self.is_whole else f"{line} (the texts are too long to be compared to the end)"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
-
-
-def passages_added(doc_id: str, comparison: MemberComparison) -> OneSidedPassages | None:
-    """Return what a member has and the principal lacks, or has in another place; None if that is no word."""
-    n_words = comparison.judgement.measured.n_words_only_in_member
-    found = _passages(doc_id, n_words, comparison, 1)
-    return found if found is None or found.n_words or found.n_words_moved else None
-
-
-def passages_lacked(doc_id: str, comparison: MemberComparison) -> OneSidedPassages | None:
-    """Return what the principal has and a member lacks; None if that is no word."""
-    n_words = comparison.judgement.measured.n_words_only_in_principal
-    found = _passages(doc_id, n_words, comparison, 0)
-    return replace(found, n_words_moved=0) if found is not None and found.n_words else None
-
-
-def _passages(doc_id: str, n_words: int, comparison: MemberComparison, side: int) -> OneSidedPassages | None:
-    if not n_words or comparison.one_sided is None:
-        return None
-    found = comparison.one_sided[side]
-    return OneSidedPassages(
-        doc_id=doc_id,
-        n_words=n_words - found.n_words_moved,
-        passages=found.passages,
-        negations=found.negations,
-        n_words_left_out=found.n_words_left_out,
-        is_whole=comparison.is_whole,
-        negations_at=found.negations_at,
-        n_words_moved=found.n_words_moved,
-    )

@@ -7,10 +7,8 @@ from dataclasses import asdict, dataclass, fields
 
 from sqlalchemy import Connection, exists, func, or_, select
 
-from nearkin.collection.decisions.activity import current_tags, values_of
-from nearkin.collection.decisions.later import n_later_decisions
-from nearkin.collection.decisions.principals import shown_principals
-from nearkin.collection.decisions.records import GROUP_NOTE, NOTE
+from nearkin.collection.decisions.log import GROUP_NOTE, NOTE, current_tags, values_of
+from nearkin.collection.decisions.principals import n_later_decisions, shown_principals
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import (

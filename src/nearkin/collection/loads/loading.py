@@ -16,8 +16,7 @@ import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
 
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.decisions.activity import checked_by, record
-from nearkin.collection.decisions.records import STORE, SettingChange
+from nearkin.collection.decisions.log import STORE, SettingChange, checked_by, record
 from nearkin.collection.loads.incoming import Examined, FailedRecords, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair
 from nearkin.collection.loads.origins import LoadOrigins

@@ -5,21 +5,113 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, select, true
 
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import FOUND, StoredDocument, table_of
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import current_documents, number_of_wave
 from nearkin.collection.word_search import word_tables
-from nearkin.collection.word_search.query import Term, parse, terms_of, words_of
-from nearkin.collection.word_search.results import FoundDocument, SearchResult, SnippetPiece
+from nearkin.collection.word_search.word_tables import Term, parse, terms_of, words_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
+from nearkin.nouns import counted
 from nearkin.stages.differences.passages import LONGEST_WORD
 from nearkin.store.schema import documents, loads
+from nearkin.tabular import Tabular
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetPiece:
+    """Piece of a snippet: a word that was searched for, or text around it; "…" stands for omitted text."""
+
+    text: str
+    is_match: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDocument:
+    """A document that meets a query.
+
+    Parameters
+    ----------
+    document : StoredDocument
+    relevance : float
+        BM25 of the query in SQLite, ts_rank in PostgreSQL: higher if its words are more frequent in the text.
+    snippet : tuple of SnippetPiece
+        Passage with as many of the words as possible, on one line.
+    """
+
+    document: StoredDocument
+    relevance: float
+    snippet: tuple[SnippetPiece, ...]
+
+    @property
+    def snippet_text(self) -> str:
+        """The passage with the words in square brackets."""
+        return "".join(f"[{piece.text}]" if piece.is_match else piece.text for piece in self.snippet)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {**self.document.to_dict(), "relevance": self.relevance, "snippet": self.snippet_text}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult(Tabular):
+    """Result of a search for words.
+
+    Parameters
+    ----------
+    query : str
+    documents : tuple of FoundDocument
+        Documents, the most relevant first; at most ``limit``.
+    n_found : int
+        Number of current documents that meet the query, including those not returned.
+    elapsed_s : float
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("table",)
+
+    query: str
+    documents: tuple[FoundDocument, ...]
+    n_found: int
+    elapsed_s: float
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether documents were found that are not returned."""
+        return self.n_found > len(self.documents)
+
+    def first(self, n: int) -> SearchResult:
+        """Return the same result with only the first documents."""
+        return replace(self, documents=self.documents[:n])
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    @property
+    def table(self) -> pa.Table:
+        """A row for each document, the most relevant first, with its snippet."""
+        return table_of((one.to_dict() for one in self.documents), *FOUND)
+
+    def __repr__(self) -> str:
+        return f"SearchResult({counted(self.n_found, 'document')} with {self.query})"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return {
+            "query": self.query,
+            "n_found": self.n_found,
+            "is_truncated": self.is_truncated,
+            "elapsed_s": self.elapsed_s,
+            "documents": [one.to_dict() for one in self.documents],
+        }
+
 
 _ALL = 2**62
 _SHOWN_AT_A_TIME = 64

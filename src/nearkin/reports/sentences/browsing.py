@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nearkin.collection.listing.details import DocumentDetails, DocumentFamily
     from nearkin.collection.listing.lists import ListedDocuments
     from nearkin.collection.results import StoredDocument
-    from nearkin.collection.word_search.results import SearchResult
+    from nearkin.collection.word_search.searching import SearchResult
     from nearkin.stages.documents.members import Origin
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nearkin.collection.decisions.records import (
+from nearkin.collection.decisions.log import (
     FIRST,
     GROUP_NOTE,
     NEVER_GROUP,

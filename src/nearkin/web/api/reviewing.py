@@ -8,9 +8,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from nearkin.collection.decisions.deciding import tag
 from nearkin.collection.decisions.log import activities
-from nearkin.collection.decisions.tags import tag
-from nearkin.collection.groups.listed import stored_groups
+from nearkin.collection.groups.current import stored_groups
 from nearkin.collection.groups.members import group_members
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.errors import ParameterError, UnknownDocumentError

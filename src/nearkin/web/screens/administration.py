@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 import pyarrow as pa
 
-from nearkin.collection.decisions.log import activities
-from nearkin.collection.decisions.records import (
+from nearkin.collection.decisions.log import (
     GROUP_NOTE,
     NEVER_GROUP,
     NOTE,
@@ -15,6 +14,7 @@ from nearkin.collection.decisions.records import (
     SAME_GROUP,
     SPLIT_OFF,
     Activity,
+    activities,
 )
 from nearkin.reports.sentences.changed_values import change_words, changed_documents, changed_names, log_in_words
 from nearkin.web.jobs import Job

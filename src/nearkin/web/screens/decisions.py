@@ -7,9 +7,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from nearkin.collection.decisions.log import activity_of
-from nearkin.collection.decisions.records import NEVER_GROUP, SAME_GROUP, ActivityResult
-from nearkin.collection.decisions.tags import members_of, parsed, tag
+from nearkin.collection.decisions.deciding import members_of, parsed, tag
+from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, activity_of
 from nearkin.collection.groups.members import group_members
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.reports.sentences.decisions import in_words

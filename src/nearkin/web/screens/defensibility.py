@@ -12,7 +12,7 @@ from importlib.metadata import distributions
 import msgspec
 
 from nearkin._version import __version__
-from nearkin.collection.groups.listed import group_figures
+from nearkin.collection.groups.current import group_figures
 from nearkin.collection.info import info
 from nearkin.collection.integrity import fsck
 from nearkin.collection.stored.group_state import stored_tolerances

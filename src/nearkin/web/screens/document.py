@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 from markupsafe import Markup
 
-from nearkin.collection.decisions.tags import tags_of
+from nearkin.collection.decisions.deciding import tags_of
 from nearkin.collection.listing.details import family_of
 from nearkin.collection.measuring import ComparedDocuments
 from nearkin.collection.results import SimilarDocument, SimilarDocuments

@@ -16,14 +16,13 @@ import numpy as np
 import pyarrow as pa
 from markupsafe import Markup
 
-from nearkin.collection.decisions.later import n_later_decisions, n_later_documents
-from nearkin.collection.groups.compared import MAX_COMPARED, compared_groups, stored_members
-from nearkin.collection.groups.listed import (
+from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
+from nearkin.collection.groups.current import (
     ids_not_grouped,
     neighbours_of,
     stored_groups,
 )
-from nearkin.collection.groups.members import group_members
+from nearkin.collection.groups.members import MAX_COMPARED, compared_groups, group_members, stored_members
 from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment

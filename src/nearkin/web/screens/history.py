@@ -9,10 +9,10 @@ import msgspec
 import pyarrow as pa
 
 from nearkin.collection.dates import DATE_TAG
-from nearkin.collection.decisions.later import overtaken_decisions
-from nearkin.collection.decisions.tags import members_of
+from nearkin.collection.decisions.deciding import members_of
+from nearkin.collection.decisions.principals import overtaken_decisions
 from nearkin.collection.groups.changes import GroupsSince, groups_since, known_waves
-from nearkin.collection.groups.time_line import MAX_COMPARED, group_time_line
+from nearkin.collection.history import MAX_COMPARED, group_time_line
 from nearkin.collection.stored.documents import current_ids
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.errors import ParameterError

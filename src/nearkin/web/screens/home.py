@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nearkin.collection.conflicts.by_group import conflicting_groups
-from nearkin.collection.groups.listed import StoredGroups, stored_groups
+from nearkin.collection.groups.current import StoredGroups, stored_groups
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.reports.sentences.groups import later_sentences
 from nearkin.web.queries import GroupingQuery

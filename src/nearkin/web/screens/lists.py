@@ -5,9 +5,8 @@ from __future__ import annotations
 import msgspec
 import pyarrow as pa
 
-from nearkin.collection.decisions.tags import tags_of
-from nearkin.collection.listing.conditions import DocumentFilter, Which
-from nearkin.collection.listing.lists import ListedDocuments, Sort, asked_columns, listed
+from nearkin.collection.decisions.deciding import tags_of
+from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments, Sort, Which, asked_columns, listed
 from nearkin.reports.sentences.browsing import search_sentences
 from nearkin.reports.sentences.groups import later_sentences
 from nearkin.web.queries import GroupingQuery

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection
 
-from nearkin.collection.groups.listed import stored_groups
+from nearkin.collection.groups.current import stored_groups
 from nearkin.collection.groups.representatives import n_texts_not_compared, representatives
 from nearkin.collection.stored.documents import contents_of_current
 from nearkin.collection.stored.group_state import GroupState

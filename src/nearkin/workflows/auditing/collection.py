@@ -13,9 +13,8 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.check_in.results import MIN_COMMON
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.near import near
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.similar import prepare
+from nearkin.collection.similar import near, prepare
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.segments import read_contents

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.listing.conditions import DocumentFilter
 from nearkin.collection.listing.lists import (
     LISTED,
+    DocumentFilter,
     ListedDocuments,
     Sort,
     asked_columns,

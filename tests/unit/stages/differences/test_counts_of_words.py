@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.collection.groups.grouping import passages_added, passages_lacked
+from nearkin.collection.groups.representatives import passages_added, passages_lacked
 from nearkin.stages.differences.changes import find_changes
 from nearkin.stages.differences.comparing import compare_texts, first_passage
 from nearkin.stages.differences.exact import exact_segments

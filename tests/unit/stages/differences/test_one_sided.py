@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nearkin.collection.groups.grouping import OneSidedPassages
+from nearkin.collection.groups.representatives import OneSidedPassages
 from nearkin.stages.differences.changes import find_changes
 from nearkin.stages.differences.one_sided import OneSidedText, one_sided_texts
 from nearkin.stages.differences.words import Wording
