@@ -335,7 +335,7 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
         with pytest.raises(CollectionError, match="permission denied") as denied:
             collection.add(SECOND)
         assert (
-            "To write, ask the owner of the schema for more privileges; see docs/guides/keeping.md. To only read ("
+            "To write, ask the owner of the schema for more privileges; see docs/guides/postgresql.md. To only read ("
             in str(denied.value)
         )
         assert "check without --store), add --read-only. Nothing of this command was stored" in str(denied.value)

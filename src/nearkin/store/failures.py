@@ -39,7 +39,7 @@ _PERMISSIONS = {
 _PERMISSIONS_TO_WRITE = {
     "for schema": "This command must create tables or functions here: let the owner of the schema run it",
     "must be owner": "Only the owner of the collection can do this",
-    "": "To write, ask the owner of the schema for more privileges; see docs/guides/keeping.md",
+    "": "To write, ask the owner of the schema for more privileges; see docs/guides/postgresql.md",
 }
 """Advice where something was to be written, which a command that only reads may do, too."""
 _MISSING_IN_SQLITE = re.compile(r"no such (table|column): (?:main\.)?([^ ]+)")
