@@ -19,7 +19,7 @@ from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.store.place import FILE, Place
-from nearkin.workflows.auditing.audited import Audited, AuditOptions, Tally
+from nearkin.workflows.auditing.audited import Audited, AuditOptions, PairTally
 from nearkin.workflows.auditing.collection import audit_collection
 from nearkin.workflows.auditing.run import audit_run
 from nearkin.workflows.pairing.inputs import prepare, read_table
@@ -154,7 +154,7 @@ def audit_pairs(
         sample = options.drawn(population)
         keys, cosines = _true_pairs(vectors, sample, chosen, meter, options.threads)
         was_found = np.isin(keys, keys_of(*(column.to_numpy() for column in columns.columns)))
-        tally = Tally(len(sample), is_across=True)
+        tally = PairTally(len(sample), is_across=True)
         tally.count(np.searchsorted(sample, rows_of(keys)[0]), was_found)
         missed = zip((prepared.left, prepared.right), rows_of(keys[~was_found]), strict=True)
         names = [side.documents["name"].take(pa.array(rows)).to_pylist() for side, rows in missed]

@@ -156,7 +156,7 @@ Pair = tuple[str, str, float]
 """Id of the sampled document, id of the other, and their similarity."""
 
 
-class Tally:
+class PairTally:
     """True pairs of each sampled document, how many of them were found, and those that were missed.
 
     Parameters

@@ -31,7 +31,7 @@ from nearkin.stages.signatures.similarity_index import interval
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents, documents, profiles
 from nearkin.store.store import Access
-from nearkin.workflows.auditing.audited import Audited, AuditOptions, Pair, Tally
+from nearkin.workflows.auditing.audited import Audited, AuditOptions, Pair, PairTally
 
 _LACKING: dict[Measure, str] = {
     "letters": "too few letters for --measure letters",
@@ -84,7 +84,7 @@ def _audit(
     current = np.unique(np.array(rows, np.int64))
     population = _queryable(connection, tolerance.measure, current)
     sample = options.drawn(population)
-    tally = Tally(len(sample))
+    tally = PairTally(len(sample))
     if len(sample):
         found = _found(collection, seen, sample, tolerance, progress)
         progress.start("compare", len(current), "documents")

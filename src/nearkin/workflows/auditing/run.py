@@ -26,7 +26,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.search.inverted import InvertedSets
 from nearkin.stages.search.stretches import keys_of
-from nearkin.workflows.auditing.audited import Audited, AuditOptions, Tally
+from nearkin.workflows.auditing.audited import Audited, AuditOptions, PairTally
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.identity import changed
 from nearkin.workflows.reading.kept_documents import stored_source
@@ -154,7 +154,7 @@ def audit_run(
     started = time.perf_counter()
     run = StoredRun.load(directory, manifest, in_memory, threads=options.threads, progress=progress)
     sample = options.drawn(run.rows)
-    tally, n_with_pairs = Tally(len(sample), is_across=run.others is not None), 0
+    tally, n_with_pairs = PairTally(len(sample), is_across=run.others is not None), 0
     lot = np.cumsum(run.n_shingles[sample]) // SHINGLES_AT_A_TIME
     for places in np.split(np.arange(len(sample)), np.flatnonzero(np.diff(lot)) + 1) if len(sample) else ():
         n_with_pairs = _audit_part(run, sample, places, tally, options.threads, progress)
@@ -185,7 +185,7 @@ def _notes(manifest: DedupManifest) -> Iterator[str]:
         )
 
 
-def _audit_part(run: StoredRun, sample: I64, places: I64, tally: Tally, threads: int, progress: Progress) -> int:
+def _audit_part(run: StoredRun, sample: I64, places: I64, tally: PairTally, threads: int, progress: Progress) -> int:
     """Count the pairs of some of the sampled documents; return the number of documents in reported pairs.
 
     A pair of two sampled documents counts half for each.
