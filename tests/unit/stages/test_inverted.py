@@ -27,7 +27,7 @@ def test_against_plain_sets(at_a_time: int, monkeypatch: pytest.MonkeyPatch) -> 
 
     @given(some_sets, some_sets)
     def check(few: list[frozenset[int]], many: list[frozenset[int]]) -> None:
-        shared = InvertedSets.of(shingle_sets(few)).shared(shingle_sets(many))
+        shared = InvertedSets.of([shingle_sets(few)]).shared(shingle_sets(many))
         columns = (shared.right, shared.left, shared.n_common, shared.n_left, shared.n_right)
         truth = [(j, i, len(a & b), len(a), len(b)) for j, b in enumerate(many) for i, a in enumerate(few) if a & b]
         assert list(zip(*(column.tolist() for column in columns), strict=True)) == truth
@@ -36,6 +36,6 @@ def test_against_plain_sets(at_a_time: int, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_other_shingles_are_refused() -> None:
-    index = InvertedSets.of(shingle_sets([frozenset({1})]))
+    index = InvertedSets.of([shingle_sets([frozenset({1})])])
     with pytest.raises(FingerprintError, match="chars"):
         index.shared(shingle_sets([frozenset({1})], "chars"))

@@ -5,7 +5,7 @@ Source: Justin Zobel, Alistair Moffat, "Inverted files for text search engines",
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +35,7 @@ class InvertedSets:
     --------
     >>> few = ShingleSets(np.array([1, 2, 2, 3], np.uint64), np.array([0, 2, 4]), np.array([2, 2]), "words")
     >>> many = ShingleSets(np.array([2, 3, 7], np.uint64), np.array([0, 2, 3]), np.array([2, 1]), "words")
-    >>> shared = InvertedSets.of(few).shared(many)
+    >>> shared = InvertedSets.of([few]).shared(many)
     >>> shared.left.tolist(), shared.right.tolist(), shared.n_common.tolist()
     ([0, 1], [0, 0], [1, 2])
     """
@@ -47,13 +47,15 @@ class InvertedSets:
     fingerprint: str
 
     @classmethod
-    def of(cls, few: ShingleSets) -> InvertedSets:
-        """Index the shingles of some sets."""
-        order = np.argsort(few.hashes, kind="stable")
-        owners = np.repeat(np.arange(len(few), dtype=np.uint32), few.sizes)[order]
-        keys, starts = np.unique(few.hashes[order], return_index=True)
+    def of(cls, few: Sequence[ShingleSets]) -> InvertedSets:
+        """Index the shingles of some sets, which are numbered from one part to the next."""
+        hashes = np.concatenate([np.zeros(0, np.uint64), *(part.hashes for part in few)])
+        sizes = np.concatenate([np.zeros(0, np.int64), *(part.sizes for part in few)])
+        order = np.argsort(hashes, kind="stable")
+        owners = np.repeat(np.arange(len(sizes), dtype=np.uint32), sizes)[order]
+        keys, starts = np.unique(hashes[order], return_index=True)
         ends = np.append(starts, len(order)).astype(np.int64)
-        return cls(keys, ends, owners, few.sizes, few.fingerprint)
+        return cls(keys, ends, owners, sizes, few[0].fingerprint if few else "")
 
     def shared(self, many: ShingleSets) -> Matches:
         """Return the pairs that share any shingle.

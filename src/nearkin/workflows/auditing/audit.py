@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,22 +12,20 @@ import pyarrow as pa
 from nearkin.errors import FingerprintError, ParameterError, RunError, SourceError
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest
-from nearkin.manifests.pairs import PairsManifest, SideRecord, TableRecord
-from nearkin.planning.audit import estimate_recall, in_proportion, propose_samples
+from nearkin.manifests.pairs import SIDES, PairsManifest, SideRecord, TableRecord
 from nearkin.records import F64, I64, U64
 from nearkin.runs.finished import MANIFEST, WORK, damage_of, damage_of_options, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.store.place import FILE, Place
-from nearkin.workflows.auditing.audited import Audited, AuditOptions, MissedPairs
+from nearkin.workflows.auditing.audited import Audited, AuditOptions, PairTally
 from nearkin.workflows.auditing.collection import audit_collection
-from nearkin.workflows.auditing.reported import AGAIN, damaged_results
 from nearkin.workflows.auditing.run import audit_run
-from nearkin.workflows.pairing.collecting import Collected
-from nearkin.workflows.pairing.inputs import Prepared, prepare
+from nearkin.workflows.pairing.inputs import prepare, read_table
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import candidates_by_vectors
+from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, reaches
 from nearkin.workflows.reading.identity import SourceRecord
 from nearkin.workflows.reading.kept_documents import texts_again
@@ -117,12 +114,16 @@ def _manifest(directory: Path) -> Manifest:
     if not isinstance(command, str) or command not in AUDITED:
         audited = ", which cannot be audited" if isinstance(command, str) else ""
         raise RunError(f"{directory} {what_holds(command)}{audited}. Audit a collection, or the results of {RUNS}.")
-    with damage_of(directory, AGAIN):
+    with damage_of(directory):
         return AUDITED[command].of(stored)
 
 
 def audit_pairs(
-    directory: Path, told: PairsManifest, options: AuditOptions, progress: Progress, in_memory: GivenAgain = NONE_GIVEN
+    directory: Path,
+    manifest: PairsManifest,
+    options: AuditOptions,
+    progress: Progress,
+    in_memory: GivenAgain = NONE_GIVEN,
 ) -> Audited:
     """Compare a sample of the left side with the whole right side, and look the pairs up in the results.
 
@@ -133,40 +134,41 @@ def audit_pairs(
     SourceError
         The input, or the table, is missing or changed.
     """
-    started = time.perf_counter()
-    with damage_of(directory, AGAIN):
-        with damage_of_options(directory, AGAIN):
-            chosen = PairOptions.of_words(told.parameters)
-        sides = _texts(told.left, in_memory), _texts(told.right, in_memory)
-        reported = _stored_pairs(directory / "pairs.parquet")
-        table = _table(told.table)
+    started, meter = time.perf_counter(), Meter(progress)
+    with damage_of(directory):
+        with damage_of_options(directory):
+            chosen = PairOptions.of_words(manifest.parameters)
+        left, right = (_texts(manifest.side(side), in_memory) for side in SIDES)
+        columns = parquet.read_table(directory / "pairs.parquet", ["left_row", "right_row"])
+        table = None if manifest.table is None else _table(manifest.table)
     with tempfile.TemporaryDirectory(prefix="nearkin-audit-") as work:
-        resources, meter = Resources(options.threads), Meter(progress)
-        prepared = prepare(sides, table, chosen, Path(work), resources=resources, meter=meter)
-        if prepared.vectors.fingerprint != told.fingerprint:
+        resources = Resources(options.threads)
+        prepared = prepare((left, right), table, chosen, Path(work), resources=resources, meter=meter)
+        vectors = prepared.vectors
+        if vectors.fingerprint != manifest.fingerprint:
             raise FingerprintError(
-                f"{directory} was made by another method than that of this version of Nearkin: {told.fingerprint!r} "
-                f"and {prepared.vectors.fingerprint!r}. Run the command again."
+                f"{directory} was made by another method than that of this version of Nearkin: "
+                f"{manifest.fingerprint!r} and {vectors.fingerprint!r}. Run the command again."
             )
-        population = np.flatnonzero(prepared.vectors.left.sizes)
+        population = np.flatnonzero(vectors.left.sizes)
         sample = options.drawn(population)
-        keys, cosines = _true_pairs(prepared, sample, chosen, meter, options.threads)
-        found = np.isin(keys, _reported(directory, reported, prepared, sample))
-        n_true, n_found = (_counts(keys[which], sample) for which in (slice(None), found))
-        missed = _missed(prepared, keys[~found], cosines[~found])
+        keys, cosines = _true_pairs(vectors, sample, chosen, meter, options.threads)
+        was_found = np.isin(keys, keys_of(*(column.to_numpy() for column in columns.columns)))
+        tally = PairTally(len(sample), is_across=True)
+        tally.count(np.searchsorted(sample, rows_of(keys)[0]), was_found)
+        missed = zip((prepared.left, prepared.right), rows_of(keys[~was_found]), strict=True)
+        names = [side.documents["name"].take(pa.array(rows)).to_pylist() for side, rows in missed]
+        tally.miss(zip(*names, cosines[~was_found].tolist(), strict=True))
     best = "" if not chosen.top else f", the best {'one' if chosen.top == 1 else chosen.top} of each left document"
-    estimate, elapsed_s = estimate_recall(n_true, n_found, n_population=len(population)), time.perf_counter() - started
-    return Audited(
+    predicted = manifest.plan.predicted.recall_low
+    return tally.audited(
+        n_population=len(population),
+        started=started,
         what=f"nearkin pairs, {directory}",
         pairs=f"a document of each side with a cosine ≥ {chosen.threshold}{best}",
         similarity="cosine",
-        estimate=estimate,
-        missed=missed.table(),
-        elapsed_s=round(elapsed_s, 3),
-        predicted_recall=told.plan.predicted.recall_low,
-        claims_all=told.plan.predicted.recall_low >= 1,
-        is_truncated=missed.is_truncated,
-        proposed=propose_samples(estimate, in_proportion(len(sample), elapsed_s)),
+        predicted_recall=predicted,
+        claims_all=predicted >= 1,
     )
 
 
@@ -174,23 +176,18 @@ def _texts(side: SideRecord, in_memory: GivenAgain) -> Texts:
     return texts_again([SourceRecord.from_stored(one) for one in side.inputs], side.encoding, in_memory)
 
 
-def _table(told: TableRecord | None) -> TranslationTable | None:
-    if told is None:
-        return None
-    table = TranslationTable.read(Path(told.path))
-    if (table.origin.target, table.origin.source) == (told.source, told.target):
-        table = table.turned()
-    if table.fingerprint != told.fingerprint:
+def _table(record: TableRecord) -> TranslationTable:
+    table = read_table(Path(record.path), record.source, record.target)
+    if table is None or table.fingerprint != record.fingerprint:
         raise SourceError(
-            f"The translation table {told.path} has changed since the run read it. Restore it, or run nearkin pairs "
+            f"The translation table {record.path} has changed since the run read it. Restore it, or run nearkin pairs "
             "again."
         )
     return table
 
 
-def _true_pairs(prepared: Prepared, sample: I64, chosen: PairOptions, meter: Meter, threads: int) -> tuple[U64, F64]:
+def _true_pairs(vectors: PairVectors, sample: I64, chosen: PairOptions, meter: Meter, threads: int) -> tuple[U64, F64]:
     """Return the pairs of the sampled documents that the run should have reported, and their cosines."""
-    vectors = prepared.vectors
     with meter.stage("compare", len(sample) * len(vectors.right), "pairs") as progress:
         parts = candidates_by_vectors(vectors, sample, chosen.threshold, threads=threads, advance=progress.advance)
         keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))
@@ -201,44 +198,3 @@ def _true_pairs(prepared: Prepared, sample: I64, chosen: PairOptions, meter: Met
         best = best_of_each(keys, cosines, chosen.top)
         keys, cosines = keys[best], cosines[best]
     return keys, cosines
-
-
-def _stored_pairs(path: Path) -> pa.Table:
-    """Read the rows of the documents of all pairs."""
-    with parquet.open_table(path) as file:
-        return file.read(columns=["left_row", "right_row"])
-
-
-def _reported(directory: Path, reported: pa.Table, prepared: Prepared, sample: I64) -> U64:
-    """Return the reported pairs of the sampled documents."""
-    rows = []
-    for collected, name in zip((prepared.left, prepared.right), reported.column_names, strict=True):
-        column = reported[name].combine_chunks()
-        if not pa.types.is_integer(column.type):
-            raise damaged_results(directory, f"the documents in pairs.parquet are {column.type}")
-        place = column.fill_null(-1).to_numpy().astype(np.int64)
-        is_none = (place < 0) | (place >= len(collected))
-        if is_none.any():
-            raise damaged_results(
-                directory, f"pairs.parquet names {column[int(np.argmax(is_none))].as_py()!r}, which is not a document"
-            )
-        rows.append(place)
-    own = np.isin(rows[0], sample)
-    return keys_of(rows[0][own], rows[1][own])
-
-
-def _counts(keys: U64, sample: I64) -> I64:
-    """Return the number of pairs of each sampled document."""
-    return np.bincount(np.searchsorted(sample, rows_of(keys)[0]), minlength=len(sample)).astype(np.int64)
-
-
-def _missed(prepared: Prepared, keys: U64, cosines: F64) -> MissedPairs:
-    left, right = rows_of(keys)
-    missed = MissedPairs(is_across=True)
-    missed.take(zip(_names(prepared.left, left), _names(prepared.right, right), cosines.tolist(), strict=True))
-    return missed
-
-
-def _names(collected: Collected, rows: I64) -> Sequence[str]:
-    names: list[str] = collected.documents["name"].combine_chunks().take(pa.array(rows)).to_pylist()
-    return names

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import check_int
-from nearkin.planning.audit import AuditEstimate, ProposedSample
-from nearkin.records import I64
+from nearkin.planning.audit import AuditEstimate, ProposedSample, estimate_recall, propose_samples
+from nearkin.records import F64, I64, Bool
 from nearkin.reports.sentences.audit import below_text
 
 SAMPLE = 500
@@ -154,39 +156,86 @@ Pair = tuple[str, str, float]
 """Id of the sampled document, id of the other, and their similarity."""
 
 
-class MissedPairs:
-    """Collector of missed pairs.
+class PairTally:
+    """True pairs of each sampled document, how many of them were found, and those that were missed.
 
     Parameters
     ----------
-    most : int
-        Maximum number to keep; further pairs are only counted.
+    n_sampled : int
     is_across : bool
-        Whether the ids are of two collections; within one, two sampled documents find each other, and count once.
+        Whether the ids are of two collections; within one, two sampled documents miss each other, which is listed once.
+    most : int
+        Maximum number of missed pairs to keep; further ones are only counted.
     """
 
-    def __init__(self, most: int = MAX_MISSED, *, is_across: bool = False) -> None:
-        self._most, self._is_across = most, is_across
-        self._held = dict[frozenset[str] | tuple[str, str], Pair]()
-        self.is_truncated = False
+    def __init__(self, n_sampled: int, *, is_across: bool = False, most: int = MAX_MISSED) -> None:
+        self._n_true, self._n_found = np.zeros((2, n_sampled))
+        self._most, self._is_across, self._is_truncated = most, is_across, False
+        self._missed = dict[frozenset[str] | tuple[str, str], Pair]()
 
-    def take(self, pairs: Iterable[Pair]) -> None:
-        """Add pairs."""
+    def count(self, place: I64, was_found: Bool, weight: F64 | None = None) -> None:
+        """Add true pairs: the place of the sampled document in the sample, and whether it was found."""
+        weight = np.ones(len(place)) if weight is None else weight
+        self._n_true += np.bincount(place, weight, len(self._n_true))
+        self._n_found += np.bincount(place[was_found], weight[was_found], len(self._n_true))
+
+    def miss(self, pairs: Iterable[Pair]) -> None:
+        """List missed pairs."""
         for pair in pairs:
             key = (pair[0], pair[1]) if self._is_across else frozenset(pair[:2])
-            if key in self._held:
-                self._held[key] = min(self._held[key], pair)
-            elif len(self._held) < self._most:
-                self._held[key] = pair
+            if key in self._missed:
+                self._missed[key] = min(self._missed[key], pair)
+            elif len(self._missed) < self._most:
+                self._missed[key] = pair
             else:
-                self.is_truncated = True
+                self._is_truncated = True
                 return
 
-    def table(self) -> pa.Table:
-        """Return the pairs, the most similar first."""
-        ordered = sorted(self._held.values(), key=lambda pair: (-pair[2], pair[0], pair[1]))
+    def missed(self) -> pa.Table:
+        """Return the missed pairs, the most similar first."""
+        ordered = sorted(self._missed.values(), key=lambda pair: (-pair[2], pair[0], pair[1]))
         columns = list(zip(*ordered, strict=True)) or [(), (), ()]
-        return pa.Table.from_arrays(
-            [pa.array(column, one.type) for column, one in zip(columns, MISSED_SCHEMA, strict=True)],
-            schema=MISSED_SCHEMA,
+        return pa.table([pa.array(*each) for each in zip(columns, MISSED_SCHEMA.types)], schema=MISSED_SCHEMA)
+
+    def audited(
+        self,
+        *,
+        n_population: int,
+        started: float,
+        more_s: float | None = None,
+        share_with_pairs: float | None = None,
+        **about: Any,
+    ) -> Audited:
+        """Return the result of the audit.
+
+        Parameters
+        ----------
+        n_population : int
+        started : float
+            When the audit began, by `time.perf_counter`.
+        more_s : float, optional
+            Seconds that each further document takes; by default the mean of those that were sampled.
+        share_with_pairs : float, optional
+            See `propose_samples`.
+        **about
+            Other fields of `Audited`.
+        """
+        estimate, elapsed_s = estimate_recall(self._n_true, self._n_found, n_population=n_population), _since(started)
+        n_sampled = estimate.n_sampled
+        more = elapsed_s / max(n_sampled, 1) if more_s is None else more_s
+
+        def elapsed_of(n_documents: int) -> float:
+            return elapsed_s + more * (n_documents - n_sampled)
+
+        return Audited(
+            estimate=estimate,
+            missed=self.missed(),
+            is_truncated=self._is_truncated,
+            elapsed_s=elapsed_s,
+            proposed=propose_samples(estimate, elapsed_of, share_with_pairs=share_with_pairs),
+            **about,
         )
+
+
+def _since(started: float) -> float:
+    return round(time.perf_counter() - started, 3)

@@ -29,7 +29,7 @@ from nearkin.workflows.reading.identity import (
     changed_documents,
     texts_sha256,
 )
-from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, places_in, sides_apart
+from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, places_in
 from nearkin.workflows.reading.memory_documents import IN_MEMORY
 
 _N_PATHS = 20
@@ -101,11 +101,6 @@ class Reread:
         """Return the name of the source of each row."""
         names = pa.array(places_in(self.inputs), pa.large_string())
         return names.take(pa.array(np.searchsorted(np.cumsum(self.counts), rows, side="right")))
-
-    def apart_from(self, others: Reread) -> tuple[Reread, Reread]:
-        """Return both sides of a run against another set, with places that differ; see `sides_apart`."""
-        own, theirs = sides_apart(self.inputs, others.inputs)
-        return replace(self, inputs=own), replace(others, inputs=theirs)
 
     def check_lengths(
         self, rows: I64, before: U32 | I64, now: pa.Array, *, told: Callable[[str], SourceError] = changed
