@@ -17,6 +17,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from nearkin.errors import ParameterError, quoted
+from nearkin.stages.documents.faults import RecordFault
 
 # UTF-32 first, because its little-endian mark begins with that of UTF-16
 BYTE_ORDER_MARKS = (
@@ -176,7 +177,7 @@ def _is_valid(data: bytes) -> bool:
     return True
 
 
-def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> str | None:
+def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> RecordFault | None:
     r"""Return why a text cannot be used, with advice; None if it can.
 
     Parameters
@@ -190,10 +191,10 @@ def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> str | None:
 
     Examples
     --------
-    >>> why_not_utf8(b"\xe4", "cp1252")
-    'wrong encoding: neither valid UTF-8 nor valid cp1252'
-    >>> why_not_utf8(into_utf8("cut off".encode("utf-16-le")[:-1], "utf-16-le"), "utf-16-le")
-    'damaged: not valid utf-16-le'
+    >>> print(why_not_utf8(b"\xe4", "cp1252"))
+    wrong encoding: neither valid UTF-8 nor valid cp1252
+    >>> print(why_not_utf8(into_utf8("cut off".encode("utf-16-le")[:-1], "utf-16-le"), "utf-16-le"))
+    damaged: not valid utf-16-le
     """
     try:
         data.decode()
@@ -202,17 +203,17 @@ def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> str | None:
         if marked is not None or encoding.startswith(WIDE):
             return truncated_or_damaged(marked or with_byte_order(encoding))
         if not is_utf8(encoding):
-            return f"wrong encoding: neither valid UTF-8 nor valid {encoding}"
+            return RecordFault("wrong encoding", f"neither valid UTF-8 nor valid {encoding}")
         if looks_binary(data):
-            return "not text: binary data"
-        place = f"wrong encoding: not valid UTF-8 at byte {error.start} (0x{data[error.start]:02x})"
-        return f"{place}; if it is older Western text, {ADVICE} cp1252"
+            return RecordFault("not text", "binary data")
+        place = f"not valid UTF-8 at byte {error.start} (0x{data[error.start]:02x})"
+        return RecordFault("wrong encoding", f"{place}; if it is older Western text, {ADVICE} cp1252")
     return None
 
 
-def truncated_or_damaged(encoding: str) -> str:
-    """Return the problem of a text that is not valid in the encoding that it must be in."""
-    return f"damaged: not valid {encoding}"
+def truncated_or_damaged(encoding: str) -> RecordFault:
+    """Return the fault of a text that is not valid in the encoding that it must be in."""
+    return RecordFault("damaged", f"not valid {encoding}")
 
 
 def kind_of_plain(kind: str, problem: str | None) -> str:

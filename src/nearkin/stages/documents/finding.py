@@ -100,7 +100,8 @@ def _find_in_folder(
 
 def _is_table(path: str) -> bool:
     """Whether a file has the suffix of a table; for a shard without a suffix, whether it is one."""
-    from nearkin.stages.documents.folders import is_load_file, is_shard
+    from nearkin.stages.documents.folders import is_shard
+    from nearkin.stages.documents.readers.load_file import is_load_file
 
     named = by_suffix(path)[0]
     if named == "load-file":

@@ -14,20 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted, first_of
-from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.foreign import is_image_list
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents
-from nearkin.stages.documents.head import head_of_stream
-from nearkin.stages.documents.load_files.columns import columns_of
-from nearkin.stages.documents.load_files.records import names_in
-from nearkin.stages.documents.load_files.text_folder import RefusedPathError, TextFolder, folded_file_name
-from nearkin.stages.documents.readers.load_file import LoadFile
+from nearkin.stages.documents.readers.load_file import TextFolder, folded_file_name, has_texts, is_load_file, paths_in
 from nearkin.stages.documents.source import Note, NotRead
-from nearkin.stages.documents.streams import ByteStream
 from nearkin.wording import WarningMessage
 
 _MARKS = re.compile(
@@ -363,7 +357,7 @@ def listed_files(
     """
     images = image_lists(paths)
     found = [path for path in paths if path.lower().endswith(_SUFFIXES) and is_load_file(path)]
-    loads = tuple(path for path in found if _has_texts(path))
+    loads = tuple(path for path in found if has_texts(path))
     textless = [path for path in found if path not in loads and not takes_textless]
     without = {*images, *textless}
     rest = [path for path in paths if path not in without]
@@ -387,24 +381,6 @@ def listed_files(
             notes.append(f"{folder}: {belong} to records of {_names(folder, loads)}, and {again}")
         rest = kept
     return loads, [one for one in rest if one not in loads], notes
-
-
-def is_load_file(path: str) -> bool:
-    """Whether a file has the header of a load file."""
-    try:
-        with open(path, "rb", buffering=0) as raw:
-            head = head_of_stream(ByteStream(cast(BinaryIO, raw), "none"))
-    except (OSError, StreamFault):
-        return False  # reported when it is read
-    return LoadFile().settled(head, None) == "load-file"
-
-
-def _has_texts(path: str) -> bool:
-    """Whether a load file has a column of texts, or of their paths."""
-    with open(path, "rb", buffering=0) as raw:
-        names = names_in(head_of_stream(ByteStream(cast(BinaryIO, raw), "none")).data)
-    known = columns_of(names)
-    return known.path is not None or known.text is not None
 
 
 def image_lists(paths: Sequence[str]) -> list[str]:
@@ -432,17 +408,13 @@ def _is_image_list(path: str) -> bool:
 
 def _named_by(path: str, folder: str) -> Iterator[str]:
     """Yield a key of each file in a folder that a load file names as a text or an original."""
-    from nearkin.stages.documents.load_files.reading import paths_in
-
     beside = os.path.dirname(os.path.abspath(path))
     texts, from_folder = TextFolder(folder, beside), os.path.relpath(beside, os.path.abspath(folder))
     above = [] if from_folder == os.curdir else from_folder.split(os.sep)
-    with open(path, "rb", buffering=0) as raw, suppress(StreamFault):
-        stream = ByteStream(cast(BinaryIO, raw), "none")
-        dialect = LoadFile().dialect(head_of_stream(stream))
-        for named in () if dialect is None else paths_in(stream, dialect):
+    with suppress(StreamFault):
+        for named in paths_in(path):
             if named.strip() and len(named) <= _MAX_NAME:
-                with suppress(RefusedPathError):
+                with suppress(RecordFault):
                     parts = texts.parts(named)
                     yield _key(parts)
                     yield _key([*above, *parts])

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from nearkin.kernels.buffers import as_type, binaries, integers, strings, text_buffers
 from nearkin.records import DOCUMENTS_SCHEMA, I64, ORIGIN_TYPE
 from nearkin.stages.documents.encodings import why_not_utf8
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import Origin, printable_id
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class RowList:
         line: int,
         doc_id: int | str | bytes | None = None,
         text: bytes | None = None,
-        problem: str | None = None,
+        problem: RecordFault | str | None = None,
         keep_value: float | None = None,
         parent: str | None = None,
         origin: Origin | None = None,
@@ -78,7 +79,7 @@ class RowList:
         self.doc_ids.append(doc_id)
         self.texts.append(text)
         self.lines.append(line)
-        self.problems.append(problem)
+        self.problems.append(None if problem is None else str(problem))
         self.keep_values.append(keep_value)
         self.parents.append(parent)
         self.origins.append(origin)
@@ -118,7 +119,7 @@ def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     return pa.array(values, kind)
 
 
-def problem_piece(line: int, problem: str) -> RowPiece:
+def problem_piece(line: int, problem: RecordFault | str) -> RowPiece:
     """Return one row without text."""
     rows = RowList()
     rows.add(line, problem=problem)
@@ -257,10 +258,10 @@ def legible(batches: Iterable[pa.RecordBatch], stream: ByteStream, encoding: str
             yield last
             last = None
     if last is not None:
-        problem = stream.problem_at_end
-        if problem is not None and len(last):
+        fault = stream.fault_at_end
+        if fault is not None and len(last):
             texts, problems = last["text"].to_pylist(), last["problem"].to_pylist()
-            last = _with_texts(last, [*texts[:-1], None], [*problems[:-1], problem])
+            last = _with_texts(last, [*texts[:-1], None], [*problems[:-1], str(fault)])
         yield last
 
 
@@ -271,9 +272,9 @@ def without_illegible(batch: pa.RecordBatch, encoding: str, mark: bytes = b"") -
     except pa.ArrowInvalid:
         texts, problems = batch["text"].to_pylist(), batch["problem"].to_pylist()
         for row, text in enumerate(texts):
-            problem = None if text is None else why_not_utf8(text, encoding, mark)
-            if problem is not None:
-                texts[row], problems[row] = None, problem
+            fault = None if text is None else why_not_utf8(text, encoding, mark)
+            if fault is not None:
+                texts[row], problems[row] = None, str(fault)
         return _with_texts(batch, texts, problems)
     return batch
 

@@ -12,6 +12,7 @@ from nearkin.errors import DocumentError, ParameterError, SourceError, is_among,
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.sizes import MAX_SIZE_OPTION, SIZE_RULE, parse_size
 
 OnError = Literal["skip-documents", "skip", "stop"]
@@ -171,13 +172,13 @@ def parse_share(given: str | float) -> float:
     return share
 
 
-def too_long(n_bytes: int | None, max_document_bytes: int) -> str:
-    """Return the problem of a document that exceeds the maximum size; None: its size is unknown.
+def too_long(n_bytes: int | None, max_document_bytes: int) -> RecordFault:
+    """Return the fault of a document that exceeds the maximum size; None: its size is unknown.
 
     Examples
     --------
-    >>> too_long(10 << 30, 64 << 20)
-    'too large: longer than --max-document-size (10,737,418,240 bytes; the maximum is 67,108,864)'
+    >>> print(too_long(10 << 30, 64 << 20))
+    too large: longer than --max-document-size (10,737,418,240 bytes; the maximum is 67,108,864)
     """
     size = "" if n_bytes is None else f"{counted(n_bytes, 'byte')}; "
-    return f"too large: longer than {MAX_SIZE_OPTION} ({size}the maximum is {max_document_bytes:,})"
+    return RecordFault("too large", f"longer than {MAX_SIZE_OPTION} ({size}the maximum is {max_document_bytes:,})")

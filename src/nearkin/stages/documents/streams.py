@@ -32,7 +32,7 @@ from nearkin.stages.documents.encodings import (
     truncated_or_damaged,
     with_byte_order,
 )
-from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.faults import RecordFault, StreamFault
 
 Progress = Callable[[int], None]
 MAX_LINE_BYTES = 1 << 30
@@ -171,8 +171,8 @@ class ByteStream:
         return self._pull is not self._bytes_of_file and self._encoding.startswith(WIDE)
 
     @property
-    def problem_at_end(self) -> str | None:
-        """Problem of the last record of a file in UTF-16 or UTF-32 that ends within a character."""
+    def fault_at_end(self) -> RecordFault | None:
+        """Fault of the last record of a file in UTF-16 or UTF-32 that ends within a character."""
         return truncated_or_damaged(self._encoding) if self._is_cut and self.is_wide else None
 
     def _cut(self) -> None:

@@ -228,7 +228,7 @@ def _rows(
     read = json_documents(whole, text=columns.text, doc_id=columns.doc_id)
     for line in lines:
         if line.is_too_long:
-            yield _ReadLine(line, None, "", too_long(None, rules.max_document_bytes))
+            yield _ReadLine(line, None, "", str(too_long(None, rules.max_document_bytes)))
             continue
         one = next(read)
         problem = one.problem

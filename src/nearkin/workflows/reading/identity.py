@@ -75,10 +75,7 @@ class SourceRecord:
             return cls(source=source, encoding=encoding)
         return cls(
             source=replace(source, size_bytes=found.st_size),
-            changed_ns=max(
-                found.st_mtime_ns,
-                _latest_change_of_texts(source),
-            ),
+            changed_ns=found.st_mtime_ns,
             noted_ns=found.st_ctime_ns,
             encoding=encoding,
         )
@@ -195,13 +192,6 @@ def _digest(record: SourceRecord) -> str | None:
         return file_sha256(record.source.path)
     except (OSError, SourceError):
         return None
-
-
-def _latest_change_of_texts(source: Source) -> int:
-    if source.format != "load-file":
-        return 0
-    changed_ns: int = FORMATS["load-file"].reader.latest_change(source)
-    return changed_ns
 
 
 def texts_sha256(source: Source, encoding: str) -> str | None:

@@ -20,8 +20,16 @@ from nearkin.stages.documents.encodings import check_encoding, is_told_by_line, 
 from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.head import head_of_file, unreadable
-from nearkin.stages.documents.load_files.columns import columns_of, is_for_review
-from nearkin.stages.documents.load_files.records import Dialect, LoadRecord, dialect_of, fallback, names_in, records_of
+from nearkin.stages.documents.readers.load_records import (
+    Dialect,
+    LoadRecord,
+    columns_of,
+    dialect_of,
+    fallback,
+    is_for_review,
+    names_in,
+    records_of,
+)
 from nearkin.stages.documents.streams import ByteStream
 
 # in lower case, with blanks for "_" and "-"; the first name of an id column found is used
@@ -286,8 +294,8 @@ def _is_load_file(path: Path, dialect: Dialect, names: list[str]) -> bool:
 
 def _values_of(path: Path, records: Iterator[LoadRecord], newline: str) -> Iterator[tuple[int, list[str]]]:
     for record in records:
-        if record.problem is not None:
-            raise SourceError(f"{path}:{record.line}: {record.problem}.")
+        if record.fault is not None:
+            raise SourceError(f"{path}:{record.line}: {record.fault}.")
         yield record.line, [value.replace(newline, "\n") if newline else value for value in record.fields]
 
 

@@ -18,7 +18,6 @@ from nearkin.stages.documents.encodings import (
     with_byte_order,
 )
 from nearkin.stages.documents.extraction.reading import DocumentRead, ExtractionError, Given
-from nearkin.stages.documents.faults import reason_of, sentence_of
 from nearkin.stages.documents.foreign import foreign
 
 
@@ -28,8 +27,8 @@ def read_text(given: Given) -> DocumentRead:
     mark = next((mark for mark, _ in BYTE_ORDER_MARKS if data.startswith(mark)), b"")
     if (encoding := _certain_encoding(data, mark, given.encoding)) is not None:
         content = into_utf8(data[len(mark) :], encoding)
-        if (problem := why_not_utf8(content, encoding, mark)) is not None:
-            raise ExtractionError(reason_of(problem), sentence_of(problem))
+        if (fault := why_not_utf8(content, encoding, mark)) is not None:
+            raise ExtractionError(fault.reason, fault.sentence)
         return DocumentRead(text=content.decode())
     if looks_binary(data):
         raise ExtractionError("unsupported", "binary data of an unknown kind")

@@ -119,8 +119,7 @@ class Csv(DelimitedReader):
 
     def settled(self, head: Head, text: str | None) -> str:
         """Return this format, or that of load files for the columns of one."""
-        from nearkin.stages.documents.load_files.columns import is_for_review
-        from nearkin.stages.documents.load_files.records import names_in
+        from nearkin.stages.documents.readers.load_records import is_for_review, names_in
 
         return "load-file" if is_for_review(names_in(head.data)) else "csv"
 

@@ -46,7 +46,7 @@ class MembersReader(Reader):
         longest = opened.source.max_document_bytes
         for one in self._until_fault(opened):
             if one.text is not None and len(one.text) > longest:
-                yield replace(one, text=None, problem=too_long(len(one.text), longest))
+                yield replace(one, text=None, problem=str(too_long(len(one.text), longest)))
             else:
                 yield one
 

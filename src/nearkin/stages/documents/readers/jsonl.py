@@ -199,8 +199,8 @@ def read_jsonl(
     wanted = _Wanted(text, doc_id, keep, carry)
     ids = IdType()
     for block in read_blocks(stream, batch_bytes, max_document_bytes):
-        if block.problem is not None:
-            yield one_batch([problem_piece(block.first_line, block.problem)], ids)
+        if block.fault is not None:
+            yield one_batch([problem_piece(block.first_line, block.fault)], ids)
             continue
         lines = _find_lines(block)
         if len(lines):

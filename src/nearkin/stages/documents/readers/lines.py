@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.records import I64, Bool
-from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.reader import RowMask, StreamReader
 from nearkin.stages.documents.rows import IdType, RowPiece, integers_or_strings, named, one_batch, problem_piece
@@ -37,7 +37,7 @@ class LineReader(StreamReader):
         """Copy kept lines, adjacent ones in one call."""
         edit = None if opened.added is None else opened.added.json
         for block in read_blocks(stream, _COPIED_BYTES, opened.source.max_document_bytes):
-            if block.problem is None:
+            if block.fault is None:
                 ends = block.newlines + 1
                 if not len(ends) or ends[-1] != len(block.data):
                     ends = np.append(ends, len(block.data))
@@ -74,8 +74,8 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     ids = IdType()
     for block in read_blocks(stream, opened.batch_bytes, opened.source.max_document_bytes):
-        if block.problem is not None:
-            yield one_batch([problem_piece(block.first_line, block.problem)], ids)
+        if block.fault is not None:
+            yield one_batch([problem_piece(block.first_line, block.fault)], ids)
             continue
         piece = read_block(block)
         if len(piece):
@@ -137,7 +137,7 @@ def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.Rec
         The file breaks off; all earlier lines have been yielded.
     """
     for block in read_blocks(stream, batch_bytes):
-        piece = texts_of_lines(block) if block.problem is None else problem_piece(block.first_line, block.problem)
+        piece = texts_of_lines(block) if block.fault is None else problem_piece(block.first_line, block.fault)
         yield one_batch([piece], IdType())
 
 
@@ -173,19 +173,19 @@ class LineBlock:
         Positions of the newlines in ``data``.
     first_line : int
         Number of the first line, from 1.
-    problem : str or None
+    fault : RecordFault or None
         Why there are no lines: a line is too long.
     """
 
     data: memoryview
     newlines: I64
     first_line: int
-    problem: str | None = None
+    fault: RecordFault | None = None
 
     @classmethod
-    def of_problem(cls, line: int, problem: str) -> LineBlock:
-        """Make a block with a problem instead of lines."""
-        return cls(memoryview(b""), np.zeros(0, np.int64), line, problem)
+    def of_fault(cls, line: int, fault: RecordFault) -> LineBlock:
+        """Make a block with a fault instead of lines."""
+        return cls(memoryview(b""), np.zeros(0, np.int64), line, fault)
 
 
 def read_blocks(stream: ByteStream, block_bytes: int, max_line_bytes: int = MAX_DOCUMENT_BYTES) -> Iterator[LineBlock]:
@@ -220,7 +220,7 @@ def read_blocks(stream: ByteStream, block_bytes: int, max_line_bytes: int = MAX_
         n_carried = n_have - start
         if n_carried > max_line_bytes:
             n_carried += stream.skip_line()
-            yield LineBlock.of_problem(line, too_long(n_carried, max_line_bytes))
+            yield LineBlock.of_fault(line, too_long(n_carried, max_line_bytes))
             n_carried, line = 0, line + 1
         elif n_carried > len(room) // 2 or len(room) > block_bytes:
             # enlarged for a long line, and reset after it
@@ -245,7 +245,7 @@ def _within(block: LineBlock, max_line_bytes: int) -> Iterator[LineBlock]:
         if first < index:
             yield _part(block, first, index, starts)
         n_bytes = int(ends[index] - starts[index])
-        yield LineBlock.of_problem(block.first_line + index, too_long(n_bytes, max_line_bytes))
+        yield LineBlock.of_fault(block.first_line + index, too_long(n_bytes, max_line_bytes))
         first = index + 1
     if first < len(starts):
         yield _part(block, first, len(starts), starts)

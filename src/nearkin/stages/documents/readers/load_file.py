@@ -1,39 +1,69 @@
-"""Load files of review tools."""
+"""Load files of review tools: Concordance DAT, or CSV with the columns of one.
+
+The text of a record is in a column, or in a file that the record names, always inside one folder: a path in a load file
+is hostile input. Case and encoding of a name need not be those of the disk, because load files come from Windows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import TypeVar
+import hashlib
+import io
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO, cast
 
 import pyarrow as pa
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.columns import Columns, ColumnSample, choose_columns, listed_columns, sample_of_records
-from nearkin.stages.documents.encodings import is_told_by_line
-from nearkin.stages.documents.faults import StreamFault
-from nearkin.stages.documents.head import Head, sniffed
-from nearkin.stages.documents.load_files.columns import columns_of, folded_name, is_for_review
-from nearkin.stages.documents.load_files.reading import (
-    digest_of_texts,
-    latest_change_of_texts,
-    read_load_file,
-    sample_records,
+from nearkin.paths import STDIN, why
+from nearkin.stages.documents.columns import (
+    Columns,
+    ColumnSample,
+    check_unique,
+    choose_columns,
+    listed_columns,
+    missing_column,
+    sample_of_records,
 )
-from nearkin.stages.documents.load_files.records import SEPARATOR, Dialect, dialect_of, is_utf8_so_far, names_in
+from nearkin.stages.documents.encodings import is_told_by_line, is_utf8, why_not_utf8
+from nearkin.stages.documents.faults import RecordFault, StreamFault
+from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream, sniffed
 from nearkin.stages.documents.reader import StreamReader, stream_of
+from nearkin.stages.documents.readers.load_records import (
+    SEPARATOR,
+    SINGLE_BYTE,
+    Dialect,
+    LoadRecord,
+    columns_of,
+    dialect_of,
+    fallback,
+    folded_name,
+    holds_paths,
+    is_for_review,
+    is_utf8_so_far,
+    names_in,
+    parent_in,
+    records_of,
+)
+from nearkin.stages.documents.readers.whole_file import whole_text
+from nearkin.stages.documents.rows import IdType, RowList, integers_or_strings, named, one_batch
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
+from nearkin.wording import reveal
 
-Told = TypeVar("Told")
+_BATCH_RECORDS = 4_096
+_MAX_PARTS, _MAX_LISTED, _MAX_SHOWN = 64, 32, 200
 
 
 class LoadFile(StreamReader):
     """Concordance DAT, or CSV with the columns of one: control numbers, paths of texts, families."""
-
-    def dialect(self, head: Head) -> Dialect | None:
-        """Return the dialect of a file from its beginning; None if it is not a load file."""
-        return dialect_of(head.data, head.encoding)
 
     def begins(self, head: Head) -> bool:
         r"""Whether the first line is a header with the separator of Concordance.
@@ -44,39 +74,38 @@ class LoadFile(StreamReader):
         >>> LoadFile().begins(Head(data=data, compression="none", is_all=True))
         True
         """
-        found = self.dialect(head)
-        return found is not None and found.separator == SEPARATOR
+        dialect = dialect_of(head.data, head.encoding)
+        return dialect is not None and dialect.separator == SEPARATOR
 
     def settled(self, head: Head, text: str | None) -> str:
         """Return this format for a header of a load file; a .dat file may be anything."""
-        found = self.dialect(head)
-        names = names_in(head.data)
-        if found is None:
-            is_one = False
-        elif found.is_csv:
-            is_one = is_for_review(names)
+        dialect, names = dialect_of(head.data, head.encoding), names_in(head.data)
+        if dialect is None:
+            is_load_file = False
+        elif dialect.is_csv:
+            is_load_file = is_for_review(names)
         else:
-            is_one = found.separator == SEPARATOR or (len(names) > 1 and columns_of(names).control is not None)
-        return "load-file" if is_one else sniffed(head) or "file"
+            is_load_file = dialect.separator == SEPARATOR or (len(names) > 1 and columns_of(names).control is not None)
+        return "load-file" if is_load_file else sniffed(head) or "file"
 
     def evidence(self, head: Head) -> str:
         """Return the encoding and the delimiters; fields in UTF-8 are read as such whatever encoding was named."""
-        found = self.dialect(head)
-        if found is None:
+        dialect = dialect_of(head.data, head.encoding)
+        if dialect is None:
             return ""
         is_by_line = head.encoding is not None and is_told_by_line(head.encoding)
         if is_by_line and not head.mark and is_utf8_so_far(head.data):
-            found = replace(found, encoding="utf-8")
-        return f": {found.in_words()}"
+            dialect = replace(dialect, encoding="utf-8")
+        return f": {dialect.in_words()}"
 
     def sample(self, source: Source, head: Head) -> ColumnSample | None:
         """Return the columns of the header, each with an empty value, and of the first records."""
-        dialect = self.dialect(head)
-        records = [] if dialect is None else list(sample_records(head.data, dialect))
+        dialect = dialect_of(head.data, head.encoding)
+        records = [] if dialect is None else _sample_records(head.data, dialect)
         return sample_of_records(records, header=names_in(head.data)) if records else None
 
     def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
-        """Return the columns by the names that review tools use; see `Format`."""
+        """Return the columns by the names that review tools use; see `Reader`."""
         known = columns_of(sample.names)
         guesses = []
         if doc_id is None and known.control is not None:
@@ -102,25 +131,300 @@ class LoadFile(StreamReader):
         return "utf-8" if is_told_by_line(encoding) else encoding
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents; see `StreamReader`."""
-        return read_load_file(stream, opened)
+        """Yield batches of documents, in the order of the records.
 
-    def latest_change(self, source: Source) -> int:
-        """Return the time of the latest change of the text files that a load file names, in nanoseconds, otherwise 0.
-
-        What is wrong with the load file is reported when it is read.
+        Raises
+        ------
+        SourceError
+            It is not a load file, or lacks a column.
         """
-        return self._of_texts(source, "utf-8", latest_change_of_texts) or 0
+        load_file, ids = _opened(opened, stream), IdType()
+        rows, keeps, n_bytes = RowList(), list[bytes | None](), 0
+
+        def batch() -> pa.RecordBatch:
+            piece = rows.piece()
+            doc_ids = integers_or_strings(named(pa.array(rows.doc_ids, pa.large_binary())))
+            kept = None if opened.keep is None else opened.keep.of_characters(pa.array(keeps, pa.binary()))
+            carried = [integers_or_strings(column) for column in piece.carried]
+            return one_batch([replace(piece, doc_id=doc_ids, keep_value=kept, carried=carried)], ids)
+
+        for record in load_file.records:
+            fields, text, fault = record.fields, None, record.fault
+            control = fields[load_file.control].strip() if load_file.control is not None and fields else None
+            try:
+                text = load_file.text_of(record) if fields else None
+            except RecordFault as unreadable:
+                fault = unreadable
+            family = (fields[place] for place in load_file.family)
+            rows.add(
+                record.line, control, text, fault, parent=parent_in(control, family) if control else None,
+                carried=[fields[place].strip() or None if place is not None and fields else None
+                         for place in load_file.carry],
+            )  # fmt: skip
+            keeps.append(fields[load_file.keep].encode() if load_file.keep is not None and fields else None)
+            n_bytes += len(text or b"")
+            if n_bytes >= opened.batch_bytes or len(keeps) >= _BATCH_RECORDS:
+                yield batch()
+                rows, keeps, n_bytes = RowList(), [], 0
+        if keeps:
+            yield batch()
 
     def digest_of_texts(self, source: Source, encoding: str) -> str | None:
-        """Return the SHA-256 of the texts in the files that a load file names; None if there are none."""
-        return self._of_texts(source, encoding, digest_of_texts)
+        """Return the SHA-256 of the texts in the files that a load file names; None if it names none, or is damaged.
 
-    def _of_texts(self, source: Source, encoding: str, told: Callable[[OpenedSource, ByteStream], Told]) -> Told | None:
+        A text that cannot be read is empty.
+        """
+        digest = hashlib.sha256()
         try:
             with open(source.path, "rb", buffering=0) as raw:
                 opened = OpenedSource(source=source, raw=raw, encoding=encoding)
                 stream = stream_of(opened, self.encoding(encoding))
-                return told(replace(opened, source=self.with_columns(opened, stream)), stream)
+                load_file = _opened(replace(opened, source=self.with_columns(opened, stream)), stream)
+                if load_file.folder is None:
+                    return None
+                for record in load_file.records:
+                    try:
+                        text = load_file.text_of(record) if record.fields else b""
+                    except RecordFault:
+                        text = b""
+                    digest.update(f"{len(text)} ".encode() + text)
         except (SourceError, StreamFault, OSError):
             return None
+        return digest.hexdigest()
+
+
+def _sample_records(head: bytes, dialect: Dialect) -> list[dict[str, object]]:
+    """Return the header, each column with an empty value, and the first records."""
+    records, names = list[dict[str, object]](), list[str]()
+    for number, record in enumerate(records_of(ByteStream(io.BytesIO(head), "none"), dialect)):
+        names = names or record.fields
+        if record.fault is None:
+            records.append(dict(zip(names, record.fields if number else [""] * len(names), strict=True)))
+        if number == SAMPLE_RECORDS:
+            break
+    return records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LoadFile:
+    """Opened load file: its records without the header, the places of columns, and the folder of its texts."""
+
+    records: Iterator[LoadRecord]
+    newline: str
+    text: int
+    text_name: str
+    control: int | None
+    keep: int | None
+    carry: Sequence[int | None]
+    family: Sequence[int]
+    folder: TextFolder | None
+
+    def text_of(self, record: LoadRecord) -> bytes:
+        """Return the text of a record that was split; RecordFault if there is none."""
+        value = record.fields[self.text]
+        if self.folder is None:
+            return (value.replace(self.newline, "\n") if self.newline else value).encode()
+        if not value.strip():
+            raise RecordFault("empty", f"it names no text file (its {self.text_name} is empty)")
+        return self.folder.read(value)
+
+
+def _opened(opened: OpenedSource, stream: ByteStream) -> _LoadFile:
+    """Begin to read a load file, whose columns are known unless it came through a pipe."""
+    source, head = opened.source, head_of_stream(stream)
+    dialect = dialect_of(head.data, head.encoding)
+    if dialect is None:
+        raise SourceError(
+            f"{source.name}: this is not a load file. The first line must have the names of its columns, such as "
+            "þDOCIDþ\\x14þTEXTPATHþ."
+        )
+    records = records_of(stream, dialect, encoding=fallback(opened.encoding), max_bytes=source.max_document_bytes)
+    header = next(records, None)
+    if header is None:
+        raise SourceError(f"{source.name} has no header.")
+    names = header.fields
+
+    def index(parameter: str, column: str | None) -> int | None:
+        if column is not None and column not in names:
+            raise missing_column(source.name, parameter, column, names)
+        check_unique(source.name, {parameter: column}, names)
+        return None if column is None else names.index(column)
+
+    text = index("text", "TEXTPATH" if source.text is None else source.text) or 0
+    columns = columns_of(names)
+    seen = [str(record[names[text]]) for record in _sample_records(head.data, dialect)[1:]]
+    return _LoadFile(
+        records=records,
+        newline=dialect.newline,
+        text=text,
+        text_name=names[text],
+        control=index("id", source.id),
+        keep=index("keep", None if opened.keep is None else opened.keep.name),
+        carry=[names.index(column) if column in names else None for column in opened.carry],
+        family=[index("", name) or 0 for name in (columns.parent, columns.begin_family) if name is not None],
+        folder=_text_folder(opened, dialect) if holds_paths(names[text], seen) else None,
+    )
+
+
+def _text_folder(opened: OpenedSource, dialect: Dialect) -> TextFolder:
+    """Return the folder of the text files: that of the user, or the folder of the load file."""
+    source = opened.source
+    if source.path == STDIN and source.text_root is None:
+        raise SourceError(
+            "-: the text files of a load file on standard input need their folder: name it with --text-root."
+        )
+    beside = os.path.dirname(os.path.abspath(source.path)) if source.path != STDIN else ""
+    is_named = not is_utf8(opened.encoding)
+    encoding = opened.encoding if is_named else SINGLE_BYTE if dialect.encoding == SINGLE_BYTE else "utf-8"
+    return TextFolder(source.text_root or beside, beside, encoding, source.max_document_bytes)
+
+
+class TextFolder:
+    r"""Folder of text files.
+
+    Parameters
+    ----------
+    root : str
+        Folder that no path leaves.
+    beside : str
+        Folder of the load file, from which paths that begin with ``..`` are followed.
+    encoding : str
+        Encoding of files that are not UTF-8.
+    max_bytes : int
+        A longer text is refused.
+
+    Examples
+    --------
+    >>> TextFolder("/data").parts(r"TEXT\001\A-1.txt")
+    ['TEXT', '001', 'A-1.txt']
+    """
+
+    def __init__(
+        self, root: str, beside: str = "", encoding: str = "utf-8", max_bytes: int = MAX_DOCUMENT_BYTES
+    ) -> None:
+        self._root, self._beside, self._encoding, self._max_bytes = root, beside, encoding, max_bytes
+        self._names = dict[str, dict[str, list[str]]]()
+
+    def parts(self, path: str) -> list[str]:
+        """Return the parts of a path below the folder; RecordFault if it leads elsewhere."""
+        plain = path.strip().replace("\\", "/")
+        if path.strip().startswith("/") or plain.startswith("//") or re.match(r"[A-Za-z]:", plain):
+            raise _refused(path, "is absolute; only files below --text-root are read", "the path of its text")
+        parts = [part for part in plain.split("/") if part not in ("", ".")]
+        if parts[:1] == [".."]:
+            root, beside = Path(self._root).resolve(), Path(self._beside or self._root).resolve()
+            parts = [*(beside.relative_to(root).parts if beside.is_relative_to(root) else ()), *parts]
+        below: list[str] = []
+        for part in parts:
+            if part != "..":
+                below.append(part)
+            elif below:
+                below.pop()
+            else:
+                raise _refused(path, "leads out of the folder of the texts", "the path of its text")
+        if not 0 < len(below) <= _MAX_PARTS or "\0" in plain:
+            raise _refused(path, "names no file", "the path of its text")
+        return below
+
+    def read(self, path: str) -> bytes:
+        """Return the text of a file, in UTF-8; RecordFault if there is no such file below the folder, or no text."""
+        place, mode = self._root, 0
+        for part in self.parts(path):
+            try:
+                place = self._below(place, part, path)
+                mode = os.lstat(place).st_mode
+            except FileNotFoundError as error:
+                raise _refused(path, "is missing below the folder of the texts, which --text-root names") from error
+            except OSError as error:
+                raise _refused(path, f"cannot be opened: {why(error)}") from error
+            if stat.S_ISLNK(mode):
+                raise _refused(path, "is, or lies behind, a link; links are not followed")
+        if not stat.S_ISREG(mode):
+            raise _refused(path, "is not a regular file")
+        try:
+            with open(place, "rb", buffering=0) as raw:
+                source = Source(
+                    path=place, name=place, format="file", size_bytes=os.fstat(raw.fileno()).st_size,
+                    max_document_bytes=self._max_bytes,
+                )  # fmt: skip
+                opened = OpenedSource(source=source, raw=cast(BinaryIO, raw), encoding=self._encoding)
+                text, mark = whole_text(opened, takes_markup=True)
+            fault = why_not_utf8(text, self._encoding, mark)
+        except OSError as error:
+            raise _refused(path, f"cannot be opened: {why(error)}") from error
+        except RecordFault as refused:
+            fault = refused
+        if fault is not None:
+            raise RecordFault(fault.reason, f"its text file {_shown(path)}: {fault.sentence}")
+        return text
+
+    def _below(self, folder: str, name: str, path: str) -> str:
+        """Return the place of a name in a folder, or of the one that is the same except for case and encoding."""
+        place = os.path.join(folder, name)
+        if os.path.lexists(place):
+            return place
+        if folder not in self._names:
+            if len(self._names) >= _MAX_LISTED:
+                self._names.clear()
+            names = self._names[folder] = {}
+            for listed in os.listdir(folder):
+                names.setdefault(folded_file_name(listed), []).append(listed)
+        alike = self._names[folder].get(folded_file_name(name), [name])
+        if len(alike) > 1:
+            raise _refused(path, f"is ambiguous: {len(alike)} names differ only by case")
+        return os.path.join(folder, alike[0])
+
+
+def folded_file_name(name: str) -> str:
+    """Return a name without the differences between systems; bytes that are not UTF-8 are read as CP1252."""
+    raw = os.fsencode(name)
+    try:
+        name = raw.decode()
+    except UnicodeDecodeError:
+        name = raw.decode("cp1252", "replace")
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def _refused(path: str, problem: str, what: str = "its text file") -> RecordFault:
+    return RecordFault("damaged", f"{what} {_shown(path)} {problem}")
+
+
+def _shown(path: str) -> str:
+    return f"'{reveal(path if len(path) <= _MAX_SHOWN else f'{path[:_MAX_SHOWN]}…')}'"
+
+
+def is_load_file(path: str) -> bool:
+    """Whether a file has the header of a load file."""
+    try:
+        with _beginning(path) as (_, head):
+            return LoadFile().settled(head, None) == "load-file"
+    except (OSError, StreamFault):
+        return False  # reported when it is read
+
+
+def has_texts(path: str) -> bool:
+    """Whether a load file has a column of texts, or of their paths."""
+    with _beginning(path) as (_, head):
+        known = columns_of(names_in(head.data))
+    return known.path is not None or known.text is not None
+
+
+def paths_in(path: str) -> Iterator[str]:
+    """Yield the paths of the texts and the originals that the records of a load file name; StreamFault if damaged."""
+    with _beginning(path) as (stream, head):
+        dialect = dialect_of(head.data, head.encoding)
+        records = iter(()) if dialect is None else records_of(stream, dialect)
+        header = next(records, None)
+        columns = columns_of(header.fields if header is not None else ())
+        names = (columns.path, columns.native, columns.text)
+        places = [] if header is None else [header.fields.index(name) for name in names if name is not None]
+        for record in records:
+            yield from (record.fields[place] for place in places if record.fields)
+
+
+@contextmanager
+def _beginning(path: str) -> Iterator[tuple[ByteStream, Head]]:
+    """Open a load file without its columns."""
+    with open(path, "rb", buffering=0) as raw:
+        stream = ByteStream(cast(BinaryIO, raw), "none")
+        yield stream, head_of_stream(stream)

@@ -357,7 +357,7 @@ class _RunReader:
             self._line += 1
         else:
             n_bytes = self._pass_over()
-        scanned = Scanned([], 0, too_long(n_bytes, self._max_record_bytes), is_open=False)
+        scanned = Scanned([], 0, str(too_long(n_bytes, self._max_record_bytes)), is_open=False)
         return Run(b"", np.array([0]), np.array([0]), np.array([line]), [scanned])
 
     def _pass_over(self) -> int:

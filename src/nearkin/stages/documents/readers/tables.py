@@ -225,7 +225,7 @@ def pieces_of_batch(
         part, n_bytes = batch.slice(start, stop - start), int(ends[stop - 1]) - done
         if max_document_bytes is not None and n_bytes > max_document_bytes:  # then the piece is one row
             part = part.set_column(batch.schema.get_field_index(text), text, pa.nulls(1))
-            yield _piece(part, wanted, name, first_row + start, too_long(n_bytes, max_document_bytes))
+            yield _piece(part, wanted, name, first_row + start, str(too_long(n_bytes, max_document_bytes)))
         else:
             why_null = "empty: the text is null" if wanted.path is None else f"empty: there is no text at {text!r}"
             yield _piece(part, wanted, name, first_row + start, why_null)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from nearkin.errors import DocumentError
 from nearkin.paths import STDIN
 from nearkin.stages.documents import encodings
-from nearkin.stages.documents.faults import RecordFault, StreamFault, reason_of, sentence_of
+from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.foreign import foreign
 from nearkin.stages.documents.formats import table_begun_by
 from nearkin.stages.documents.head import empty_stdin, head_of_stream
@@ -21,7 +21,7 @@ from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 
-_BLOCK_BYTES, _PIECE_BYTES = 8 << 20, 1 << 20
+_BLOCK_BYTES, _PIECE_BYTES, _MIN_PIECE_BYTES = 8 << 20, 1 << 20, 1 << 14
 
 
 class WholeFile(Reader):
@@ -43,58 +43,16 @@ class WholeFile(Reader):
 
         A file that breaks off, is too long or is not plain text is a row with its problem.
         """
-        source = opened.source
-        stream = stream_of(opened, "utf-8", is_compression_known=False)  # files of a folder were not inspected before
-        if source.path == STDIN and not head_of_stream(stream).data:
-            raise empty_stdin()
-        mark, rows = stream.byte_order_mark(), RowList()
+        name, mark, rows = opened.source.name, b"", RowList()
         try:
-            rows.add(1, source.name, self._text(self._held(stream, source), mark, opened.encoding))
+            text, mark = whole_text(opened, takes_markup=opened.source.is_forced or not self._is_text)
+            rows.add(1, name, text if self._is_text else self._converted(text))
         except RecordFault as fault:
-            rows.add(1, source.name, problem=str(fault))
+            rows.add(1, name, problem=str(fault))
         yield without_illegible(rows.batch(), opened.encoding, mark)
 
-    def _held(self, stream: ByteStream, source: Source) -> bytes:
-        """Return the whole file."""
-        pieces: list[bytes] = []
-        n_bytes, most = 0, source.max_document_bytes
-        try:
-            while piece := stream.read(_PIECE_BYTES):
-                if not n_bytes:
-                    self._check_begin(piece, source)
-                n_bytes += len(piece)
-                pieces += [piece] if n_bytes <= most else []
-                if n_bytes > most and source.path == STDIN:  # it may be endless
-                    break
-        except StreamFault as fault:
-            raise RecordFault("damaged", str(fault)) from fault
-        if n_bytes > most:
-            raise RecordFault("too large", sentence_of(too_long(None if source.path == STDIN else n_bytes, most)))
-        return b"".join(pieces)
-
-    def _check_begin(self, first: bytes, source: Source) -> None:
-        """Refuse a file that is no plain text."""
-        if (table := table_begun_by(first)) is not None:
-            raise RecordFault("not text", f"{table.a_file}; read it with --format {table.name}")
-        kind = foreign(first, source.name)
-        if kind is not None and not (kind.is_text and (source.is_forced or not self._is_text)):
-            raise RecordFault("unsupported" if kind.is_text else "not text", kind.problem)
-
-    def _text(self, data: bytes, mark: bytes, encoding: str) -> bytes:
-        """Return the text of the document in UTF-8; bytes that are no characters stay, and are found later."""
-        if mark:
-            encoding = dict(encodings.BYTE_ORDER_MARKS)[mark]
-            if (problem := encodings.why_not_utf8(data, encoding, mark)) is not None:
-                raise RecordFault(reason_of(problem), sentence_of(problem))
-        else:
-            encoding = encodings.with_byte_order(encoding)
-            is_wide = encoding.startswith(encodings.WIDE)
-            if not is_wide and (advice := encodings.looks_like_utf16(data)) is not None:
-                raise RecordFault("wrong encoding", advice)
-            if not encodings.is_utf8(encoding) and not encodings.is_taken_as_utf8(data, encoding, is_all=True):
-                data = encodings.into_utf8(data, encoding)
-        if self._is_text:
-            return data
+    def _converted(self, data: bytes) -> bytes:
+        """Return the text of the document; bytes that are no characters stay, and are found later."""
         try:
             return self.text_of(data.decode()).encode()
         except UnicodeDecodeError:
@@ -122,3 +80,58 @@ class WholeFile(Reader):
         """Copy the file."""
         shutil.copyfileobj(opened.raw, file, _BLOCK_BYTES)
         opened.progress(opened.source.size_bytes)
+
+
+def whole_text(opened: OpenedSource, *, takes_markup: bool) -> tuple[bytes, bytes]:
+    """Return the content of a text file in UTF-8, and its byte order mark; bytes that are no characters stay.
+
+    Raises
+    ------
+    RecordFault
+        It breaks off, is too long, or is not plain text; ``takes_markup`` accepts pages and mails as they are.
+    """
+    source = opened.source
+    stream = stream_of(opened, "utf-8", is_compression_known=False)  # files of a folder were not inspected before
+    if source.path == STDIN and not head_of_stream(stream).data:
+        raise empty_stdin()
+    mark = stream.byte_order_mark()
+    data = _held(stream, source, takes_markup=takes_markup)
+    if mark:
+        if (fault := encodings.why_not_utf8(data, dict(encodings.BYTE_ORDER_MARKS)[mark], mark)) is not None:
+            raise fault
+        return data, mark
+    encoding = encodings.with_byte_order(opened.encoding)
+    if not encoding.startswith(encodings.WIDE) and (advice := encodings.looks_like_utf16(data)) is not None:
+        raise RecordFault("wrong encoding", advice)
+    if not encodings.is_utf8(encoding) and not encodings.is_taken_as_utf8(data, encoding, is_all=True):
+        data = encodings.into_utf8(data, encoding)
+    return data, mark
+
+
+def _held(stream: ByteStream, source: Source, *, takes_markup: bool) -> bytes:
+    """Return the whole file."""
+    pieces: list[bytes] = []
+    n_bytes, most = 0, source.max_document_bytes
+    piece_bytes = min(max(source.size_bytes + 1, _MIN_PIECE_BYTES), _PIECE_BYTES)
+    try:
+        while piece := stream.read(piece_bytes):
+            if not n_bytes:
+                _check_begin(piece, source, takes_markup=takes_markup)
+            n_bytes += len(piece)
+            pieces += [piece] if n_bytes <= most else []
+            if n_bytes > most and source.path == STDIN:  # it may be endless
+                break
+    except StreamFault as fault:
+        raise RecordFault("damaged", str(fault)) from fault
+    if n_bytes > most:
+        raise too_long(None if source.path == STDIN else n_bytes, most)
+    return b"".join(pieces)
+
+
+def _check_begin(first: bytes, source: Source, *, takes_markup: bool) -> None:
+    """Refuse a file that is no plain text."""
+    if (table := table_begun_by(first)) is not None:
+        raise RecordFault("not text", f"{table.a_file}; read it with --format {table.name}")
+    kind = foreign(first, source.name)
+    if kind is not None and not (kind.is_text and takes_markup):
+        raise RecordFault("unsupported" if kind.is_text else "not text", kind.problem)

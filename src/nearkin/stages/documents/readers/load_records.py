@@ -1,0 +1,455 @@
+r"""Records of a load file; its encoding and delimiters, which its header line tells; its columns by their usual names.
+
+In the usual Concordance DAT the character 0x14 separates fields, þ quotes them, and ® stands for a line end inside a
+field. The file is in CP1252 or UTF-8, or in UTF-16 with a byte order mark; a file that several programs wrote may have
+both in one line, so each field is decoded by itself.
+
+A field that begins with the qualifier ends at the next qualifier that the separator or a line end follows; a doubled
+qualifier stands for one. A qualifier elsewhere is an ordinary character: not all programs double it. A record that has
+another number of fields than the header costs one line: reading continues with the next.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nearkin.nouns import counted
+from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
+from nearkin.stages.documents.faults import RecordFault, StreamFault
+from nearkin.stages.documents.readers.lines import read_blocks
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
+from nearkin.stages.documents.streams import ByteStream
+
+SEPARATOR, QUALIFIER, NEWLINE = "\x14", "þ", "®"
+_CSV_QUALIFIER, _CSV_SEPARATORS = '"', ",;\t|"
+_OTHER_SEPARATORS = "\x14|^~\x1f\x1e\x1c¶"
+"""Separators of headers without a qualifier."""
+MAX_COLUMNS = 4_096
+_LONGEST_NAME = 200
+SINGLE_BYTE = "cp1252"
+_SHOWN = {"utf-8": "UTF-8", "utf-16-le": "UTF-16 LE", "utf-16-be": "UTF-16 BE", SINGLE_BYTE: "CP1252"}
+_SHOWN_AS_CODE = "\x14\x1c\x1e\x1f"
+_NAMED = {",": "comma", ";": "semicolon", "\t": "tab", _CSV_QUALIFIER: "double quote"}
+_BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    r"""Encoding and delimiters of a load file.
+
+    Parameters
+    ----------
+    separator : str
+        Character between fields.
+    qualifier : str
+        Character around each field; empty if the header has none.
+    newline : str
+        Character that stands for a line end inside a field; empty if there is none.
+    encoding : str
+        Encoding of the characters, such as cp1252 or utf-16-le.
+
+    Examples
+    --------
+    >>> dialect_of("þDOCIDþ\x14þTEXTPATHþ\r\nþA-1þ\x14þTEXT\\A-1.txtþ\r\n".encode("cp1252")).in_words()
+    'Concordance DAT in CP1252, separator 0x14, qualifier þ, newline ®'
+    >>> dialect_of(b"^DOCID^|^TEXT^\n").in_words()
+    'Concordance DAT in UTF-8, separator |, qualifier ^, no newline character'
+    >>> dialect_of(b"DOCID,TEXT\n").in_words()
+    'CSV load file in UTF-8, separator comma, qualifier double quote'
+    """
+
+    separator: str = SEPARATOR
+    qualifier: str = QUALIFIER
+    newline: str = NEWLINE
+    encoding: str = "utf-8"
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether it is CSV rather than DAT."""
+        return self.qualifier in ("", _CSV_QUALIFIER) and self.separator in _CSV_SEPARATORS and not self.newline
+
+    def in_words(self) -> str:
+        """Name the dialect for a message."""
+        encoding = _SHOWN.get(self.encoding, self.encoding)
+        separator = f"0x{ord(self.separator):02x}" if self.separator in _SHOWN_AS_CODE else self.separator
+        separator = _NAMED.get(self.separator, separator)
+        qualifier = f"qualifier {_NAMED.get(self.qualifier, self.qualifier)}" if self.qualifier else "no qualifier"
+        newline = f", newline {self.newline}" if self.newline else "" if self.is_csv else ", no newline character"
+        kind = "CSV load file" if self.is_csv else "Concordance DAT"
+        return f"{kind} in {encoding}, separator {separator}, {qualifier}{newline}"
+
+
+def dialect_of(head: bytes, encoding: str | None = None) -> Dialect | None:
+    """Return the dialect of a load file; None if it is not one.
+
+    Parameters
+    ----------
+    head : bytes
+        Its beginning, without a byte order mark; in UTF-8 if it had one.
+    encoding : str or None
+        Encoding that a byte order mark stands for, or that the user named; None: UTF-8, or CP1252 if the data is not
+        UTF-8.
+    """
+    _, dialect = _header_of(head)
+    return None if dialect is None else replace(dialect, encoding=encoding or _encoding_of(head))
+
+
+def names_in(head: bytes) -> list[str]:
+    """Return the column names of a load file's beginning; none if it is not a load file."""
+    return _header_of(head)[0]
+
+
+def _header_of(head: bytes) -> tuple[list[str], Dialect | None]:
+    return header_of(decoded(head.partition(b"\n")[0].rstrip(b"\r")))
+
+
+def header_of(line: str) -> tuple[list[str], Dialect | None]:
+    r"""Return the column names of a header line and the dialect; none if it is not the header of a load file.
+
+    Examples
+    --------
+    >>> header_of("^DOCID^|^TEXT^")[0], header_of("DOCID,TEXT")[1].is_csv, header_of("It was a dark night")
+    (['DOCID', 'TEXT'], True, ([], None))
+    """
+    quote = line[:1]
+    if len(line) < 2 or line.isspace():
+        return [], None
+    if (quote.isascii() and (quote.isalnum() or quote in "_ [(")) or quote in _OTHER_SEPARATORS[:1]:
+        return _plain_header(line)
+    end = line.find(quote, 1)
+    if end <= 1 or not line.endswith(quote):
+        return [], None
+    separator = line[end + 1 : end + 2] or (SEPARATOR if quote == QUALIFIER else ",")
+    names = line[1:-1].split(f"{quote}{separator}{quote}")
+    if separator == quote or any(quote in name for name in names) or not _are_names(names):
+        return [], None
+    is_dat = quote == QUALIFIER or separator == SEPARATOR
+    if quote == _CSV_QUALIFIER and separator in _CSV_SEPARATORS:
+        return names, Dialect(separator=separator, qualifier=quote, newline="")
+    if not is_dat and separator.isalnum():
+        return [], None
+    return names, Dialect(separator=separator, qualifier=quote, newline=NEWLINE if is_dat else "")
+
+
+def _plain_header(line: str) -> tuple[list[str], Dialect | None]:
+    """Return the names of a header without a qualifier."""
+    if SEPARATOR in line:
+        names, dialect = line.split(SEPARATOR), Dialect(qualifier="")
+    else:
+        separator = max(_CSV_SEPARATORS, key=line.count)
+        names = [name.strip(_CSV_QUALIFIER) for name in line.split(separator)]
+        dialect = Dialect(separator=separator, qualifier=_CSV_QUALIFIER, newline="")
+        if len(names) < 2:
+            return [], None
+    return (names, dialect) if _are_names(names) else ([], None)
+
+
+def _are_names(names: list[str]) -> bool:
+    return len(names) <= MAX_COLUMNS and all(
+        name.strip() and len(name) < _LONGEST_NAME and name.isprintable() for name in names
+    )
+
+
+def fallback(encoding: str) -> str:
+    """Return the encoding of fields that are not UTF-8.
+
+    Examples
+    --------
+    >>> fallback("utf-8"), fallback("cp1251")
+    ('cp1252', 'cp1251')
+    """
+    return encoding if is_told_by_line(encoding) and not is_utf8(encoding) else SINGLE_BYTE
+
+
+def decoded(data: bytes, encoding: str = SINGLE_BYTE) -> str:
+    """Return the characters of bytes in UTF-8, or else in another encoding."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode(encoding, "replace")
+
+
+def is_utf8_so_far(head: bytes) -> bool:
+    """Whether data is UTF-8 up to a character that may be cut off at its end."""
+    try:
+        head.decode()
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data"
+    return True
+
+
+def _encoding_of(head: bytes) -> str:
+    return "utf-8" if is_utf8_so_far(head) else SINGLE_BYTE
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRecord:
+    """A record of a load file.
+
+    Parameters
+    ----------
+    line : int
+        Line on which it begins, from 1.
+    fields : list of str
+        Values without qualifiers; empty if there is a fault.
+    fault : RecordFault or None
+    """
+
+    line: int
+    fields: list[str]
+    fault: RecordFault | None = None
+
+
+def records_of(
+    stream: ByteStream,
+    dialect: Dialect,
+    *,
+    encoding: str = SINGLE_BYTE,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+    block_bytes: int = _BLOCK_BYTES,
+) -> Iterator[LoadRecord]:
+    """Yield the records of a load file, the header first; blank lines are none.
+
+    Parameters
+    ----------
+    stream : ByteStream
+    dialect : Dialect
+    encoding : str
+        Encoding of fields that are not UTF-8.
+    max_bytes : int
+        A longer record is a problem.
+    block_bytes : int
+        Bytes that are read at once.
+
+    Raises
+    ------
+    StreamFault
+        The stream breaks off; all earlier complete records have been yielded.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_DOCUMENT_BYTES, max_bytes))
+    lines = _RecordLines(stream, dialect, block_bytes, max_bytes)
+    quote, n_columns = dialect.qualifier, 0
+    rows = csv.reader(
+        lines, delimiter=dialect.separator, quotechar=quote or None, strict=True,
+        quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+    )  # fmt: skip
+    while True:
+        fault = None
+        try:
+            fields = next(rows, None)
+        except RecordFault as too_large:
+            fields, fault = [], too_large
+        except StreamFault as broken:
+            broken.line = lines.number
+            raise
+        except csv.Error:  # perhaps only because a qualifier inside a field is not doubled
+            lines.again()
+            line = lines.first.rstrip("\r\n")
+            fields = line[1:-1].split(f"{quote}{dialect.separator}{quote}")
+            if len(fields) != n_columns or len(line) < 2 or not (line[0] == line[-1] == quote):
+                fault = RecordFault("damaged", f"a field that begins with {quote} does not end with it")
+        if fields is None:
+            return
+        if fields and fault is None and n_columns not in (0, len(fields)):
+            n_fields = f"{counted(len(fields), 'field')} where the header has {n_columns:,}"
+            fault = RecordFault("damaged", n_fields)
+        if fault is not None:
+            lines.again()
+            yield LoadRecord(lines.number, [], fault)
+        elif fields:
+            n_columns = n_columns or len(fields)
+            yield LoadRecord(lines.number, [lines.whole(field, encoding) for field in fields])
+        lines.forget()
+
+
+class _RecordLines:
+    """Lines of a stream as characters; those of a damaged record are taken again, from the second one on.
+
+    Bytes that are not UTF-8 are surrogates; þ in CP1252 is the qualifier þ, too, at the edges of fields.
+    """
+
+    def __init__(self, stream: ByteStream, dialect: Dialect, block_bytes: int, max_bytes: int) -> None:
+        self._blocks, self._max_bytes = read_blocks(stream, block_bytes, max_bytes), max_bytes
+        self._quote, separator = dialect.qualifier, re.escape(dialect.separator)
+        self._other = self._quote.encode(SINGLE_BYTE, "ignore").decode("utf-8", "surrogateescape")
+        one, end = re.escape(self._other or "\0"), rf"(?={separator}|\r?\n?\Z)"
+        self._run = re.compile(rf"(?:^|(?<={separator})){one}++|{one}++{end}|(?:{one}{one})++")
+        self._waiting, self._taken = deque[str | RecordFault](), list[str | RecordFault]()
+        self._n_characters, self.number = 0, 1
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if not self._waiting:
+            block = next(self._blocks)
+            text = bytes(block.data).decode("utf-8", "surrogateescape")
+            lines = text.removesuffix("\n").split("\n")
+            self._waiting += [block.fault] if block.fault is not None else [f"{line}\n" for line in lines]
+        line = self._waiting.popleft()
+        self._taken.append(line)
+        if isinstance(line, RecordFault):
+            raise line
+        self._n_characters += len(line)
+        if self._n_characters > self._max_bytes + 1 and len(self._taken) > 1:
+            raise too_long(None, self._max_bytes)
+        return self._unified(line)
+
+    @property
+    def first(self) -> str:
+        """The first line of the record."""
+        line = self._taken[0]
+        return "" if isinstance(line, RecordFault) else self._unified(line)
+
+    def _unified(self, line: str) -> str:
+        if self._other in (self._quote, "") or self._other not in line:
+            return line
+        return self._run.sub(lambda found: self._quote * len(found[0]), line)
+
+    def whole(self, field: str, encoding: str) -> str:
+        """Return a field in its own encoding; in a field that is not UTF-8 a qualifier is one byte."""
+        if field.isascii():
+            return field
+        try:
+            field.encode()
+        except UnicodeEncodeError:
+            field = field.replace(self._quote, self._other) if self._quote else field
+            return field.encode("utf-8", "surrogateescape").decode(encoding, "replace")
+        return field
+
+    def again(self) -> None:
+        """Take the lines of the record again, except its first one."""
+        self._waiting.extendleft(reversed(self._taken[1:]))
+        del self._taken[1:]
+
+    def forget(self) -> None:
+        """Begin another record."""
+        self.number += len(self._taken)
+        self._n_characters = 0
+        self._taken.clear()
+
+
+_CONTROL = (
+    "controlnumber", "docid", "begdoc", "begbates", "begindoc", "beginbates", "begdocno", "begno", "begprod", "prodbeg",
+    "prodbegbates", "begprodbates", "begcontrol", "begcontrolnumber", "bates", "batesbeg", "batesnumber", "batesbegin",
+    "docbeg", "documentid", "docno", "itemid", "fileid", "recordid", "id",
+)  # fmt: skip
+_TEXT = (
+    "extractedtext", "fulltext", "ocrtext", "text", "bodytext", "doctext", "ocr", "textbody", "body", "extracted",
+)  # fmt: skip
+_PATH = (
+    "textpath", "extractedtextpath", "textlink", "textfile", "textfilepath", "textfilename", "txtpath", "ocrpath",
+    "ocrtextpath", "ocrfile", "fulltextpath", "textprecedence", "extractedtextfile", "extractedtextlink", "doctextpath",
+    "itempath", "textfilelocation", "extractedtextpathname", "linktotext",
+)  # fmt: skip
+_NATIVE = (
+    "nativepath", "nativelink", "nativefile", "nativefilepath", "filepath", "doclink", "nativefilelink", "native",
+)  # fmt: skip
+_PARENT = ("parentdocid", "parentid", "parentcontrolnumber", "parentdoc", "parentbates", "parentbegdoc", "parent")
+_BEGIN_FAMILY = (
+    "begattach", "begatt", "beginattach", "begattachment", "begfamily", "attachbeg", "batesbegattach",
+    "begbatesattach", "prodbegattach", "begattachno", "attrange", "attachrange",
+)  # fmt: skip
+_UNMISTAKABLE = frozenset(_CONTROL[:-4]) - {"documentid", "docno"}
+_LIKE_PATH = re.compile(r"[^\r\n<>|\"*?]{1,1024}\.(txt|text|ocr)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadColumns:
+    """Columns of a load file; None if no column has a usual name.
+
+    Parameters
+    ----------
+    control : str or None
+    text, path : str or None
+        Column with the text; column with the path of a text file.
+    native : str or None
+        Column with the path of the file that the text is from.
+    parent, begin_family : str or None
+        Control number of the parent; of the first document of the family.
+
+    Examples
+    --------
+    >>> columns_of(["Control Number", "BEGATTACH", "Text Path"]).path
+    'Text Path'
+    """
+
+    control: str | None = None
+    text: str | None = None
+    path: str | None = None
+    native: str | None = None
+    parent: str | None = None
+    begin_family: str | None = None
+
+
+def columns_of(names: Sequence[str]) -> LoadColumns:
+    """Recognise the columns by their names, ignoring case, spaces and punctuation."""
+    folded: dict[str, str] = {}
+    for name in names:
+        folded.setdefault(folded_name(name), name)
+
+    def first(known: Iterable[str]) -> str | None:
+        return next((folded[name] for name in known if name in folded), None)
+
+    return LoadColumns(
+        control=first(_CONTROL),
+        text=first(_TEXT),
+        path=first(_PATH),
+        native=first(_NATIVE),
+        parent=first(_PARENT),
+        begin_family=first(_BEGIN_FAMILY),
+    )
+
+
+def folded_name(name: str) -> str:
+    """Return the name of a column without the characters that programs write differently.
+
+    Examples
+    --------
+    >>> folded_name("Beg Doc #")
+    'begdoc'
+    """
+    return re.sub(r"[^a-z0-9]", "", name.casefold())
+
+
+def is_for_review(names: Sequence[str]) -> bool:
+    """Whether a table with these columns is a load file: a control number, and text files or families.
+
+    Examples
+    --------
+    >>> is_for_review(["BEGDOC", "TEXTPATH"]), is_for_review(["id", "text"]), is_for_review(["docid", "text", "parent"])
+    (True, False, False)
+    """
+    columns, folded = columns_of(names), set(map(folded_name, names))
+    is_known = columns.control is not None and not folded.isdisjoint(_UNMISTAKABLE)
+    return is_known and (columns.path is not None or not folded.isdisjoint({*_PARENT[:-1], *_BEGIN_FAMILY}))
+
+
+def holds_paths(name: str, values: Iterable[str]) -> bool:
+    r"""Whether a column holds the paths of text files: by its name, or because all of its values look like paths.
+
+    Examples
+    --------
+    >>> holds_paths("EXTRACTEDTEXT", ["TEXT\\A-1.txt", ""]), holds_paths("EXTRACTEDTEXT", ["Dear Ada"])
+    (True, False)
+    """
+    if folded_name(name) in _PATH:
+        return True
+    there = [value for value in values if value.strip()]
+    return bool(there) and all(_LIKE_PATH.fullmatch(value.strip()) for value in there)
+
+
+def parent_in(control: str, values: Iterable[str]) -> str | None:
+    """Return the control number of a document's parent from the columns of families; None if it has none.
+
+    Examples
+    --------
+    >>> parent_in("A-2", ["", "A-1 - A-9"]), parent_in("A-1", ["", "A-1 - A-9"])
+    ('A-1', None)
+    """
+    firsts = (re.split(r"\s+-\s+|;", value.strip())[0].strip() for value in values)  # "A-1 - A-9", a range
+    return next((first for first in firsts if first not in ("", control)), None)
