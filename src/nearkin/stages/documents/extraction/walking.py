@@ -45,8 +45,8 @@ _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds whose files are documents even without a text: a mail has headers."""
 _READERS = {
     "text": "plain.read_text", "html": "html.read_page", "eml": "mail.read_mail", "mbox": "mail.read_mailbox",
-    "msg": "msg.read_message", "pst": "pst.read_mailbox", "zip": "archives.read_zip", "tar": "archives.read_tar",
-    "pdf": "pdf.read_pdf", **dict.fromkeys(OFFICE, "office.read_office"),
+    "msg": "outlook.read_message", "pst": "outlook.read_mailbox", "zip": "archives.read_zip",
+    "tar": "archives.read_tar", "pdf": "pdf.read_pdf", **dict.fromkeys(OFFICE, "office.read_office"),
 }  # fmt: skip
 """Functions that take `Given` and return `DocumentRead`."""
 _LIBRARIES = {"pdf": "pypdfium2", "image": "xberg", **dict.fromkeys(OFFICE, "xberg")}
