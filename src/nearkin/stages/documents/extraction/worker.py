@@ -1,7 +1,7 @@
 """Main of an extraction worker: requests for files, answered with their nodes in order.
 
-It is started by `pool`, speaks over one socket, and reads nothing but descriptors that come with requests. Where it is,
-it writes into a file that it shares with Nearkin: whoever finds it dead knows the document that killed it.
+It is started by `pool`, speaks over one socket, and reads nothing but descriptors that come with requests. It writes
+into a file that it shares with the pool where it is: so the document that kills it is known.
 """
 
 from __future__ import annotations
