@@ -6,14 +6,13 @@ What a worker sends may be under the control of a hostile file: every value is c
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TypeVar
 
 import msgspec
 
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.members import Origin
 
@@ -23,8 +22,9 @@ _MAX_NUMBER = (1 << 53) - 1
 """Largest number that every table and program takes."""
 HEAD = struct.Struct("<I")
 """Size of the record."""
-END, ALIVE = HEAD.pack(0), HEAD.pack((1 << 32) - 1)
-"""The end of the nodes of a file, and a sign of life of a worker that has no node to send yet."""
+PLACE = struct.Struct("<QQQ")
+"""What a worker writes into a file that it shares with Nearkin: the files that it has begun, the number of the document
+at which it is, and its steps so far."""
 _Record = TypeVar("_Record")
 
 
@@ -44,23 +44,21 @@ class ExtractionRequest:
         Kind that the user named, for what looks like plain text.
     encoding : str
         Encoding of plain text that is not UTF-8.
-    limits : ExtractionLimits
     first : int
         Number of the first node to send: those before it were received from a worker that died.
     parents : tuple of int
         Those before it that have members. Of the others nothing is read again: a document that was refused, or that
         killed a worker, may show members to another look, and then all numbers behind it would be different.
-    given_up : tuple of str or None
-        Exception and sentence of the first node, if it killed a worker.
+    given_up : mapping of int to tuple of str
+        Exceptions and sentences of documents that killed a worker, by their numbers.
     """
 
     name: str
     kind: str | None = None
     encoding: str = "utf-8"
-    limits: ExtractionLimits = field(default_factory=ExtractionLimits)
     first: int = 0
     parents: tuple[int, ...] = ()
-    given_up: tuple[Reason, str] | None = None
+    given_up: Mapping[int, tuple[Reason, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +91,13 @@ class ExtractedNode:
     origin: Origin
     text: bytes | None = None
 
-    @property
-    def is_whole_file(self) -> bool:
-        """Whether no other node comes after it: the file has nothing inside."""
-        return self.number == 0 and not self.has_members
+
+@dataclass(slots=True)
+class AnswerPart:
+    """Nodes of one file, or the next of them, and whether they are the last."""
+
+    nodes: list[ExtractedNode]
+    is_over: bool = False
 
 
 def as_message(record: object) -> bytes:
@@ -106,37 +107,39 @@ def as_message(record: object) -> bytes:
 
 
 def messages_in(buffer: bytearray) -> Iterator[bytes]:
-    """Take the records of whole messages off the beginning of a buffer, signs of life aside; an end has no bytes."""
+    """Take the records of whole messages off the beginning of a buffer."""
     at = 0
     try:
         while len(buffer) - at >= HEAD.size:
             (n_bytes,) = HEAD.unpack_from(buffer, at)
-            is_alive = buffer.startswith(ALIVE, at)
-            n_bytes = 0 if is_alive else n_bytes
             if n_bytes > _MAX_MESSAGE_BYTES:
                 raise WorkerFault("the worker announced a message of an impossible length")
             begin, end = at + HEAD.size, at + HEAD.size + n_bytes
             if len(buffer) < end:
                 return
-            content = bytes(buffer[begin:end])
             at = end
-            if not is_alive:
-                yield content
+            yield bytes(memoryview(buffer)[begin:end])
     finally:
         del buffer[:at]
 
 
-def node_of(content: bytes) -> ExtractedNode:
-    """Restore a node; see `restored`."""
-    node = restored(ExtractedNode, content)
+def answer_in(content: bytes) -> list[AnswerPart]:
+    """Restore the answer of a worker; see `restored`."""
+    parts = restored(list[AnswerPart], content)
+    for part in parts:
+        for node in part.nodes:
+            _check(node)
+    return parts
+
+
+def _check(node: ExtractedNode) -> None:
     origin = node.origin
-    numbers = (node.number, node.parent, origin.size_bytes, origin.n_pages, origin.position)
-    if any(number is not None and not 0 <= number <= _MAX_NUMBER for number in numbers):
-        raise WorkerFault("the worker sent a number that is out of range")
+    for number in (node.number, node.parent, origin.size_bytes, origin.n_pages, origin.position):
+        if number is not None and not 0 <= number <= _MAX_NUMBER:
+            raise WorkerFault("the worker sent a number that is out of range")
     sent_at = None if origin.mail is None else origin.mail.sent_at
     if sent_at is not None and sent_at.utcoffset() != timedelta(0):
         raise WorkerFault("the worker sent a time that is not in UTC")
-    return node
 
 
 def restored(kind: type[_Record], content: bytes) -> _Record:
@@ -149,7 +152,7 @@ def restored(kind: type[_Record], content: bytes) -> _Record:
 
     Examples
     --------
-    >>> request = ExtractionRequest(name="a.eml", first=2, parents=(0,), given_up=("crashed", "it died"))
+    >>> request = ExtractionRequest(name="a.eml", first=2, parents=(0,), given_up={2: ("crashed", "it died")})
     >>> restored(ExtractionRequest, as_message(request)[HEAD.size :]) == request
     True
     """

@@ -139,7 +139,7 @@ def _in_compound_file(data: bytes) -> _Embedded:
     """Look for embedded objects of files of Word, Excel and PowerPoint 97."""
     try:
         file = OleFile(data)
-        paths = {"/".join(entry.path).lower() for entry in file.entries}
+        paths = {"/".join(path).lower() for path in (*file.streams, *file.storages)}
         word = file.stream("WordDocument") if file.is_whole else None
     except (OleError, struct.error):
         return _Embedded(is_whole=False)

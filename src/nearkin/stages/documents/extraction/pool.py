@@ -1,11 +1,13 @@
 """Pool of extraction workers: the nodes of many files, in the order of the files, however many workers there are.
 
-A worker that dies, hangs or exceeds a limit costs the document that it was at: another worker continues after it.
-Workers read on while nobody reads their answers, until the buffers of their sockets are full.
+Short files go to a worker together, and come back in one answer. A worker that dies, hangs or exceeds a limit costs the
+document that it was at: another worker continues after it. Workers read on while nobody reads their answers, until the
+buffers of their sockets are full.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
@@ -17,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -26,12 +28,14 @@ from nearkin.errors import RunError
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.nodes import (
+    PLACE,
+    AnswerPart,
     ExtractedNode,
     ExtractionRequest,
     WorkerFault,
+    answer_in,
     as_message,
     messages_in,
-    node_of,
     restored,
 )
 from nearkin.stages.documents.extraction.ocr import language_data
@@ -41,11 +45,15 @@ from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.members import Origin
 from nearkin.stages.documents.streams import keep_memory
 
+_REQUEST_BYTES, _LEAST_BYTES = 1 << 18, 1 << 13
+"""Size of the files of one request, together, and the least that each counts: so 32 files are the most."""
 _IN_FLIGHT = 4
-"""Files that a worker has at a time: the one that it reads, and the next ones."""
+"""Files that a worker has at a time, whatever their size: the one that it reads, and the next ones."""
 _HELD_BYTES = 64 << 20
 """Texts for each worker that wait for the files before them; then the workers wait, too."""
 _GRACE_S = 10
+_MOST_DEATHS = 8
+"""Documents of a file that may kill a worker each, before any node comes that shows that the next worker got on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +79,9 @@ class ExtractionAnswer:
 
     def __init__(self, file: FileToExtract, pool: ExtractionPool) -> None:
         self.path = file.path
-        self.request = ExtractionRequest(
-            name=file.name.encode("utf-8", "replace").decode(), kind=file.kind, encoding=file.encoding,
-            limits=pool.limits,
-        )  # fmt: skip
+        name = file.name.encode("utf-8", "replace").decode()
+        self.request = ExtractionRequest(name=name, kind=file.kind, encoding=file.encoding)
+        self.size = 0
         self.waiting: deque[ExtractedNode] = deque()
         self.is_over = False
         self.error: OSError | None = None
@@ -110,20 +117,21 @@ class ExtractionAnswer:
         self.waiting.append(node)
         self._pool.n_held += len(node.text or b"")
 
-    def give_up(self, exception: Reason, sentence: str) -> None:
-        """Ask for what comes after the document that killed a worker; if that kills another one, for nothing more."""
-        number = self._n_nodes
-        if self.request.given_up is not None and self.request.first == number:
-            parent = 0 if number else None
+    def give_up(self, number: int, exception: Reason, sentence: str) -> None:
+        """Ask for all but the document that killed a worker; if that did not help the one before, for nothing more."""
+        number, given_up = max(number, self._n_nodes), self.request.given_up
+        if number in given_up or sum(other >= self._n_nodes for other in given_up) >= _MOST_DEATHS:
             origin = Origin(
                 sha256=None, size_bytes=None, kind="unknown", extractor="none", exception=exception,
-                sentence=sentence, position=number or None,
+                sentence=sentence, position=self._n_nodes or None,
             )  # fmt: skip
-            self.add(ExtractedNode(number=number, parent=parent, origin=origin))
+            self.add(ExtractedNode(number=self._n_nodes, parent=0 if self._n_nodes else None, origin=origin))
             self.is_over = True
-        self.request = replace(
-            self.request, first=number, parents=tuple(self._parents), given_up=(exception, sentence)
-        )  # fmt: skip
+        self.request = replace(self.request, given_up={**given_up, number: (exception, sentence)})
+
+    def go_on(self) -> None:
+        """Ask for what has not come yet."""
+        self.request = replace(self.request, first=self._n_nodes, parents=tuple(self._parents))
 
 
 class ExtractionPool:
@@ -165,7 +173,7 @@ class ExtractionPool:
     @property
     def look_ahead(self) -> int:
         """Files that are worth submitting before the first of them is read."""
-        return 16 * self.n_workers
+        return 128 * self.n_workers
 
     def submit(self, file: FileToExtract) -> ExtractionAnswer:
         """Let a worker read a file; what is submitted first is begun first."""
@@ -206,7 +214,7 @@ class ExtractionPool:
             for descriptor, _ in poll.poll(1000 * patience_s):
                 self._receive(polled[descriptor])
             for worker in polled.values():
-                if worker in self.workers and time.monotonic() - max(since, worker.heard_at) > patience_s:
+                if worker in self.workers and worker.is_silent(since, patience_s):
                     self._end(worker, TimeoutError())
 
     def drop(self, answer: ExtractionAnswer) -> None:
@@ -230,31 +238,45 @@ class ExtractionPool:
         self.workers.clear()
 
     def _give(self) -> None:
-        """Send files to workers that have room for them; a file that cannot be opened is an error of this file."""
+        """Send files to workers that have room for them: as many in one request as are short, if enough are asked for.
+
+        A file that cannot be opened is an error of this file.
+        """
         while self._asked:
             worker = min(self.workers, key=lambda one: len(one.given), default=None)
             if worker is None or (worker.given and len(self.workers) < self.n_workers):
                 worker = WorkerProcess(self.limits, self._ocr)
                 self.workers.append(worker)
-            if len(worker.given) >= _IN_FLIGHT:
+            n_given, n_bytes = len(worker.given), sum(answer.size for answer in worker.given)
+            has_few = n_given < _IN_FLIGHT
+            if not has_few and (n_bytes >= _REQUEST_BYTES or len(self._asked) < _REQUEST_BYTES // _LEAST_BYTES):
                 return
-            answer = self._asked.popleft()
-            try:
-                descriptor = os.open(answer.path, os.O_RDONLY | os.O_CLOEXEC)
-            except OSError as error:
-                answer.error, answer.is_over = error, True
-                continue
-            worker.ask(answer, descriptor)
-            os.close(descriptor)
+            descriptors = dict[ExtractionAnswer, int]()
+            n_bytes = 0
+            while self._asked and n_bytes < _REQUEST_BYTES:
+                answer = self._asked.popleft()
+                try:
+                    descriptors[answer] = os.open(answer.path, os.O_RDONLY | os.O_CLOEXEC)
+                except OSError as error:
+                    answer.error, answer.is_over = error, True
+                    continue
+                answer.size = max(_LEAST_BYTES, os.fstat(descriptors[answer]).st_size)
+                n_bytes += answer.size
+            is_sent = worker.ask(descriptors)
+            for descriptor in descriptors.values():
+                os.close(descriptor)
+            if not is_sent:
+                self._asked.extendleft(reversed(descriptors))
+                return
 
     def _receive(self, worker: WorkerProcess) -> None:
         """Pass on the nodes that a worker has sent; if it died, another one continues after the document."""
         try:
-            for node in worker.received():
+            for part in worker.received():
                 answer = worker.given[0]
-                if node is not None:
+                for node in part.nodes:
                     answer.add(node)
-                else:
+                if part.is_over:
                     answer.is_over = True
                     worker.given.popleft()
         except (OSError, EOFError, WorkerFault, IndexError) as error:
@@ -264,12 +286,15 @@ class ExtractionPool:
         """End a worker, and let another one go on; with an error, after the document at which it was."""
         self.workers.remove(worker)
         try:
-            reason = None if error is None else worker.death(error)
+            if error is not None and (reason := worker.death(error)) and worker.given:
+                answer, number = (worker.given[0], 0) if isinstance(error, WorkerFault) else worker.at_death
+                answer.give_up(number, *reason)
         finally:
             worker.close()
-        if reason is not None and worker.given:
-            worker.given[0].give_up(*reason)
-        self._asked.extendleft(one for one in reversed(worker.given) if not one.is_over)
+        unread = [answer for answer in worker.given if not answer.is_over]
+        for answer in unread:
+            answer.go_on()
+        self._asked.extendleft(reversed(unread))
 
 
 def check_sandbox() -> Sandbox:
@@ -277,7 +302,7 @@ def check_sandbox() -> Sandbox:
     worker = WorkerProcess(ExtractionLimits())
     try:
         while worker.sandbox is None:
-            deque(worker.received(), maxlen=0)
+            worker.received()
         return worker.sandbox
     except EOFError as error:
         raise RunError(worker.death(error)[1]) from error
@@ -290,7 +315,7 @@ _BOOT = (
     "told=json.loads(sys.argv[1])\n"
     "sys.path[:]=told['path']\n"
     "from nearkin.stages.documents.extraction.worker import main\n"
-    "main(told['socket'],told['memory'],told['disk'],told['directory'],told['ocr'])"
+    "main(*told['main'])"
 )
 _KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(64 << 20)}
 """Settings of glibc (mallopt(3)): else libraries return their memory with each file, and get each page of it again by a
@@ -308,32 +333,31 @@ class WorkerProcess:
         Of the files that it reads, in their order.
     sandbox : Sandbox or None
         What confines it; None until it says so.
-    heard_at : float
-        When it sent something.
     """
 
     def __init__(self, limits: ExtractionLimits, ocr: LanguageData | None = None) -> None:
         self.given: deque[ExtractionAnswer] = deque()
         self.sandbox: Sandbox | None = None
-        self.heard_at = time.monotonic()
+        self._n_given = self._n_steps = 0
+        self._heard_at = time.monotonic()
         self._limits = limits
         self._buffer = bytearray()
         self._directory = tempfile.mkdtemp(prefix="nearkin-worker-")
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  (closed in `close`)
+        self._stderr, self._place = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  (`close` closes)
         self._socket, theirs = socket.socketpair()
-        place = self._directory
+        place, shared = self._directory, (theirs.fileno(), self._place.fileno())
+        languages = None if ocr is None else asdict(ocr)
         told = {
             "path": [one for one in (os.path.abspath(place or ".") for place in sys.path) if os.path.exists(one)],
-            "socket": theirs.fileno(), "memory": limits.memory_bytes, "disk": limits.disk_bytes,
-            "directory": place, "ocr": None if ocr is None else asdict(ocr),
-        }  # fmt: skip
+            "main": [*shared, place, asdict(limits), languages],
+        }
         with theirs:
             self.process = (
                 _starter(os.getpid())
                 .submit(
                     subprocess.Popen,
                     [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, json.dumps(told)],
-                    pass_fds=[theirs.fileno()],
+                    pass_fds=shared,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=self._stderr,
@@ -355,19 +379,24 @@ class WorkerProcess:
         """Return the descriptor from which its messages are read."""
         return self._socket.fileno()
 
-    def ask(self, answer: ExtractionAnswer, descriptor: int) -> None:
-        """Send the request for a file; if the worker is gone, this is noticed when its answer is read."""
-        self.given.append(answer)
-        message = as_message(answer.request)
+    def ask(self, descriptors: Mapping[ExtractionAnswer, int]) -> bool:
+        """Send a request for files; whether that was possible. That a worker is gone is noticed when it is read."""
+        if not descriptors:
+            return True
+        message = as_message([answer.request for answer in descriptors])
         try:
-            n_sent = socket.send_fds(self._socket, [message], [descriptor])
+            n_sent = socket.send_fds(self._socket, [message], list(descriptors.values()))
             if n_sent < len(message):
                 self._socket.sendall(message[n_sent:])
-        except OSError:
-            return
+        except OSError as error:
+            if error.errno == errno.ETOOMANYREFS and self.given:  # as many files as may be on their way
+                return False
+        self.given.extend(descriptors)
+        self._n_given += len(descriptors)
+        return True
 
-    def received(self) -> Iterator[ExtractedNode | None]:
-        """Wait for messages, and yield the nodes that have come as a whole; None is the end of a file.
+    def received(self) -> list[AnswerPart]:
+        """Wait for messages, and return the answers that have come as a whole.
 
         Raises
         ------
@@ -379,13 +408,36 @@ class WorkerProcess:
         piece = self._socket.recv(_PIECE_BYTES)
         if not piece:
             raise EOFError
-        self.heard_at = time.monotonic()
+        self._heard_at = time.monotonic()
         self._buffer += piece
+        parts: list[AnswerPart] = []
         for content in messages_in(self._buffer):
             if self.sandbox is None:
                 self.sandbox = restored(Sandbox, content)
             else:
-                yield node_of(content) if content else None
+                parts += answer_in(content)
+        return parts
+
+    @property
+    def at_death(self) -> tuple[ExtractionAnswer, int]:
+        """The file that it was at, of those that it has not answered, and the number of the document in it."""
+        first = self._n_given - len(self.given) + 1
+        n_files, number, _ = self._last_step
+        return self.given[min(max(n_files, first), self._n_given) - first], number
+
+    @property
+    def _last_step(self) -> tuple[int, int, int]:
+        """Where the process says that it is; see `PLACE`."""
+        said = os.pread(self._place.fileno(), PLACE.size, 0)
+        n_files, number, n_steps = PLACE.unpack(said.ljust(PLACE.size, b"\0"))
+        return n_files, number, n_steps
+
+    def is_silent(self, since: float, patience_s: float) -> bool:
+        """Whether it has neither sent anything nor begun a step for that long."""
+        if time.monotonic() - max(since, self._heard_at) <= patience_s:
+            return False
+        before, self._n_steps, self._heard_at = self._n_steps, self._last_step[2], time.monotonic()
+        return before == self._n_steps
 
     def death(self, error: Exception) -> tuple[Reason, str]:
         """Return why the worker ended, for people; raise `RunError` if it did not even start."""
@@ -423,6 +475,7 @@ class WorkerProcess:
         self.process.kill()
         self.process.wait()
         self._stderr.close()
+        self._place.close()
         shutil.rmtree(self._directory, ignore_errors=True)
 
 

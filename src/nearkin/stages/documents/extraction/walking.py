@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
@@ -35,8 +37,6 @@ from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.members import NO_TEXT, Origin
 from nearkin.stages.documents.streams import compression_of, unpacked
 
-Timed = Callable[[], AbstractContextManager[object]]
-"""Start the time limit of one step; when the time is over, the process ends."""
 _CONTAINERS = ("zip", "tar", "mbox", "pst")
 """Kinds of files without a text of their own."""
 _KEEP_MEMBERS = (None, "image only", "partial", "empty", "damaged", "time-out")
@@ -45,8 +45,8 @@ _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds whose files are documents even without a text: a mail has headers."""
 _READERS = {
     "text": "plain.read_text", "html": "html.read_page", "eml": "mail.read_mail", "mbox": "mail.read_mailbox",
-    "msg": "msg.read_message", "pst": "pst.read_mailbox", "zip": "archives.read_zip", "tar": "archives.read_tar",
-    "pdf": "pdf.read_pdf", **dict.fromkeys(OFFICE, "office.read_office"),
+    "msg": "outlook.read_message", "pst": "outlook.read_mailbox", "zip": "archives.read_zip",
+    "tar": "archives.read_tar", "pdf": "pdf.read_pdf", **dict.fromkeys(OFFICE, "office.read_office"),
 }  # fmt: skip
 """Functions that take `Given` and return `DocumentRead`."""
 _LIBRARIES = {"pdf": "pypdfium2", "image": "xberg", **dict.fromkeys(OFFICE, "xberg")}
@@ -58,10 +58,9 @@ class FileWalk:
     Parameters
     ----------
     request : ExtractionRequest
-    timed : callable
-        See `Timed`.
-    begin_again : callable, optional
-        Function that restarts the time limit of the current step.
+    limits : ExtractionLimits
+    begin : callable
+        Function that starts the time limit of a step, at a document: when the time is over, the process ends.
     ocr : LanguageData, optional
         Data for the recognition of text in images.
     """
@@ -69,12 +68,11 @@ class FileWalk:
     def __init__(
         self,
         request: ExtractionRequest,
-        timed: Timed,
-        begin_again: Callable[[], None] = lambda: None,
+        limits: ExtractionLimits,
+        begin: Callable[[int], None],
         ocr: LanguageData | None = None,
     ) -> None:
-        self._request, self._limits = request, request.limits
-        self._timed, self._begin_again, self._ocr = timed, begin_again, ocr
+        self._request, self._limits, self._begin, self._ocr = request, limits, begin, ocr
         self._n_nodes = 0
         self._n_bytes = 0
 
@@ -89,34 +87,23 @@ class FileWalk:
         is_sent = number < request.first
         if is_sent and number not in request.parents:
             return
-        name = self._request.name if parent is None else member.name or ""
-        node = ExtractedNode(number=number, parent=parent, name=member.name, origin=_origin(member, name, position))
-        if number == request.first and request.given_up is not None:
-            exception, sentence = request.given_up
-            origin = replace(node.origin, exception=exception, sentence=sentence)
-            yield replace(node, origin=_with_bytes(origin, member.blob))
-            return
-        if member.blob is None:
-            yield node
-            return
-        with self._timed():
-            given, problem = self._opened(member.blob, member.kind, name, parent)
-        if given.kind in _LIBRARIES and (given.kind != "image" or self._ocr is not None):
-            _load_library(_LIBRARIES[given.kind])  # a second, which is not the document's
-        with self._timed():
-            read = self._read(given) if problem is None else _refused(problem)
-            if not is_sent:
-                node = self._node(node, read, given, member)
-        members = read.members if is_sent or node.has_members else None
+        name = request.name if parent is None else member.name or ""
+        given, read = None, DocumentRead(exception=member.exception, sentence=member.sentence)
+        if not is_sent and number in request.given_up:
+            exception, sentence = request.given_up[number]
+            read = DocumentRead(exception=exception, sentence=sentence)
+        elif member.blob is not None:
+            given, problem = self._opened(member.blob, member.kind, name, number)
+            read = self._read(given, number) if problem is None else _refused(problem)
+        is_kept = read.members is not None and read.exception in _KEEP_MEMBERS
         if not is_sent:
-            yield node
-        if members is not None:
-            yield from self._inside(members, number, level)
+            yield self._node(member, number, parent, position, name, given, read, has_members=is_kept)
+        if read.members is not None and (is_kept or is_sent):
+            yield from self._inside(read.members, number, level)
 
-    def _opened(
-        self, blob: Blob, kind: str | None, name: str, parent: int | None
-    ) -> tuple[Given, ExtractionError | None]:
+    def _opened(self, blob: Blob, kind: str | None, name: str, number: int) -> tuple[Given, ExtractionError | None]:
         """Return the decompressed file with its kind, and the reason why it cannot be read, if there is one."""
+        self._begin(number)
         inner, problem = name, None
         try:
             for _ in range(2):
@@ -124,62 +111,82 @@ class FileWalk:
                     break
                 blob = unpacked_blob(blob, self._limits)
                 inner = os.path.splitext(inner)[0]
-            kind = kind or self._kind(blob, inner, parent)
+            kind = kind or self._kind(blob, inner, number)
             if kind == "packed":
                 problem = ExtractionError("unsupported", "compressed more than twice")
         except ExtractionError as error:
             kind, problem = "packed", error
         given = Given(
             blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=self._limits, ocr=self._ocr,
-            begin_again=self._begin_again,
+            begin_again=lambda: self._begin(number),
         )  # fmt: skip
         return given, problem
 
-    def _kind(self, blob: Blob, name: str, parent: int | None) -> str:
+    def _kind(self, blob: Blob, name: str, number: int) -> str:
         """Return the kind by content; if a plain text replaces the file, the kind that the user named."""
         kind = kind_of(blob, name)
-        if kind == "text" and blob.head and parent is None and self._request.kind is not None:
+        if kind == "text" and blob.head and number == 0 and self._request.kind is not None:
             return self._request.kind
         is_mail = kind == "mbox" and declared_kind(name) != "mbox" and is_single(blob)
         return "eml" if is_mail else kind
 
-    def _read(self, given: Given) -> DocumentRead:
+    def _read(self, given: Given, number: int) -> DocumentRead:
         """Return what the reader of its kind makes of a file; every error is an exception of this file only."""
         is_by_ocr = given.kind == "image" and given.ocr is not None
+        library = "xberg" if is_by_ocr else _LIBRARIES.get(given.kind)
         try:
-            return _function("ocr.read_image" if is_by_ocr else _READERS.get(given.kind, "plain.read_nothing"))(given)
+            if library is not None and library not in sys.modules:
+                signal.setitimer(signal.ITIMER_REAL, 0)  # to load it takes a second, which is not the document's
+                with suppress(Exception):  # that it is missing, its reader says
+                    import_module(library)
+                self._begin(number)
+            reader = "ocr.read_image" if is_by_ocr else _READERS.get(given.kind, "plain.read_nothing")
+            return _function(reader)(given)
         except ModuleNotFoundError as error:
             extra = f"pip install 'nearkin[documents]' ({error.name} is missing)"
             return _refused(ExtractionError("unsupported", f"{given.kind.upper()} needs an extra: {extra}"))
         except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
             return _refused(_in_words(error, self._limits))
 
-    def _node(self, node: ExtractedNode, read: DocumentRead, given: Given, member: Member) -> ExtractedNode:
-        """Return the node of a file that was read, with its text; a text of white space only counts as no text."""
-        kind, extractor = given.kind, read.extractor or extractor_of(given.kind)
-        if kind == "image" and given.ocr is not None:
-            extractor = extractor_name(given.ocr)
-        is_container = kind in _CONTAINERS and read.exception is None
-        text, has_members = None, read.members is not None and read.exception in _KEEP_MEMBERS
-        if kind == "text" and read.exception == "unsupported":  # binary data of an unknown kind
-            kind = "unsupported"
-        if not is_container:
-            if member.exception is not None:
-                read = read.lacking(member.exception, member.sentence or "")
-            text = None if read.text is None else read.text.encode("utf-8", "replace")
-            most = min(self._limits.output_bytes, MAX_TEXT_BYTES)
-            if text is not None and len(text) > most:
-                read, text = replace(read, exception="too large", sentence=too_big(len(text), most)), None
-            if text is not None and not has_members and kind not in _MAY_BE_EMPTY and not text.strip():
-                read, text = read.lacking("empty", NO_TEXT), None
-        declared = None if node.origin.kind in (kind, "unknown") else node.origin.kind
-        origin = replace(
-            _with_bytes(node.origin, given.blob), kind=kind, extractor=extractor,
-            declared_kind=declared, n_pages=read.n_pages, exception=read.exception, sentence=read.sentence,
+    def _node(
+        self, member: Member, number: int, parent: int | None, position: int, name: str, given: Given | None,
+        read: DocumentRead, *, has_members: bool,
+    ) -> ExtractedNode:  # fmt: skip
+        """Return the node of a file, with its text if it was read; a text of white space only counts as no text."""
+        declared, blob, text, is_container = declared_kind(name), member.blob, None, False
+        kind, extractor = declared or "unknown", "none"
+        if given is not None:
+            kind, blob, extractor = given.kind, given.blob, read.extractor or extractor_of(given.kind)
+            if kind == "image" and given.ocr is not None:
+                extractor = extractor_name(given.ocr)
+            is_container = kind in _CONTAINERS and read.exception is None
+            if kind == "text" and read.exception == "unsupported":  # binary data of an unknown kind
+                kind = "unsupported"
+            if not is_container:
+                read, text = self._checked(read, member, may_be_empty=has_members or kind in _MAY_BE_EMPTY)
+        origin = Origin(
+            sha256=None if blob is None else blob.sha256, size_bytes=None if blob is None else blob.size,
+            kind=kind, declared_kind=declared if declared != kind else None, extractor=extractor,
+            n_pages=read.n_pages, exception=read.exception, sentence=read.sentence,
             is_partial=read.exception is not None and bool(text and text.strip()), warnings="; ".join(read.warnings),
-            mail=read.mail,
+            position=position or None, mail=read.mail,
         )  # fmt: skip
-        return replace(node, is_container=is_container, has_members=has_members, origin=origin, text=text)
+        return ExtractedNode(
+            number=number, parent=parent, name=member.name, is_container=is_container, has_members=has_members,
+            origin=origin, text=text,
+        )  # fmt: skip
+
+    def _checked(self, read: DocumentRead, member: Member, *, may_be_empty: bool) -> tuple[DocumentRead, bytes | None]:
+        """Return what was read with the exception that it has, and its text in UTF-8."""
+        if member.exception is not None:
+            read = read.lacking(member.exception, member.sentence or "")
+        text = None if read.text is None else read.text.encode("utf-8", "replace")
+        most = min(self._limits.output_bytes, MAX_TEXT_BYTES)
+        if text is not None and len(text) > most:
+            return replace(read, exception="too large", sentence=too_big(len(text), most)), None
+        if text is not None and not may_be_empty and (not text or text.isspace()):
+            return read.lacking("empty", NO_TEXT), None
+        return read, text
 
     def _inside(self, members: Callable[[], Iterator[Member]], number: int, level: int) -> Iterator[ExtractedNode]:
         """Yield the members of a file; if the rest cannot be read, the last member says so."""
@@ -191,8 +198,8 @@ class FileWalk:
         while not is_over:
             position += 1
             try:
-                with self._timed():
-                    member = next(listed, None)
+                self._begin(self._n_nodes)
+                member = next(listed, None)
             except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs the rest of this file)
                 why = _in_words(error, self._limits)
                 member, is_over = Member.failed(None, why.exception, why.sentence), True
@@ -213,18 +220,6 @@ class FileWalk:
             return None
         sentence = f"more than the limit of {what} in one file; the rest was not read{raised_by(by)}"
         return Member.failed(None, "too large", sentence)
-
-
-def _origin(member: Member, name: str, position: int) -> Origin:
-    """Return the origin of a file as far as it is known before the file is read."""
-    return Origin(
-        sha256=None, size_bytes=None, kind=declared_kind(name) or "unknown", extractor="none",
-        exception=member.exception, sentence=member.sentence, position=position or None,
-    )  # fmt: skip
-
-
-def _with_bytes(origin: Origin, blob: Blob | None) -> Origin:
-    return origin if blob is None else replace(origin, sha256=blob.sha256, size_bytes=blob.size)
 
 
 def _refused(error: ExtractionError) -> DocumentRead:
@@ -297,10 +292,3 @@ def _function(name: str) -> Callable[[Given], DocumentRead]:
     module, _, function = name.partition(".")
     reader: Callable[[Given], DocumentRead] = getattr(import_module(f"{__package__}.{module}"), function)
     return reader
-
-
-@lru_cache
-def _load_library(name: str) -> None:
-    """Import a library; that it is missing is said by the document that needs it."""
-    with suppress(Exception):
-        import_module(name)

@@ -14,7 +14,7 @@ import pytest
 from compound_files import message
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.pst import read_mailbox
+from nearkin.stages.documents.extraction.outlook import read_mailbox
 from nearkin.stages.documents.extraction.reading import Blob, ExtractionError, Given
 
 CUT_OFF = "the file is truncated or damaged: text or attachments may be missing"

@@ -17,7 +17,8 @@ from example_counts import examples
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.mail import mails_of, parsed_mail, read_mail
-from nearkin.stages.documents.extraction.msg import unpacked_rtf
+from nearkin.stages.documents.extraction.ole import OleError
+from nearkin.stages.documents.extraction.outlook import unpacked_rtf
 from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member
 
 UNENDED = "the mail ends in its headers or without its closing boundary: text or attachments may be missing"
@@ -113,9 +114,11 @@ def test_a_message_of_outlook(pool, tmp_path):
 def test_a_body_in_compressed_rtf():
     """The example of [MS-OXRTFCP], 4.1.1."""
     packed = bytes.fromhex(
-        "2d0000002b0000004c5a4675f1c5c7a703000a0072637067313235423230f30b6864cd0ec000800000"
-    )  # the beginning alone: a stream that breaks off
-    assert unpacked_rtf(packed).startswith(b"{\\rtf1")
+        "2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0"
+    )
+    assert unpacked_rtf(packed) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
+    with pytest.raises(OleError):
+        unpacked_rtf(packed[:-9])
     plain = b"\x1b\0\0\0\x0f\0\0\0MELA\0\0\0\0{\\rtf1 It was}"
     assert unpacked_rtf(plain) == b"{\\rtf1 It was}"
 

@@ -114,9 +114,8 @@ def test_damaged_compound_files_are_errors_and_never_endless(patch, at):
     whole[at % len(whole) : at % len(whole) + len(patch)] = patch
     try:
         file = OleFile(bytes(whole))
-        for one in file.entries:
-            if one.is_stream:
-                assert len(file.available(one)) <= len(whole)
+        for path in file.streams:
+            assert len(file.available(path)) <= len(whole)
     except (OleError, struct.error):
         return
 

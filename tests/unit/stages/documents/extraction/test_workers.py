@@ -6,7 +6,6 @@ import bz2
 import io
 import os
 import tarfile
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -20,13 +19,12 @@ from made_up_prose import Prose
 from nearkin.stages.documents.extraction.documents import documents_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import (
-    ALIVE,
-    END,
+    AnswerPart,
     ExtractedNode,
     WorkerFault,
+    answer_in,
     as_message,
     messages_in,
-    node_of,
 )
 from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract, WorkerProcess
 from nearkin.stages.documents.members import MailHeaders, Origin
@@ -112,6 +110,17 @@ def test_documents_before_one_that_kills_its_worker_have_no_other_members_for_th
     }  # fmt: skip
 
 
+def test_a_file_that_kills_its_worker_costs_none_of_those_sent_with_it(tmp_path):
+    files = {f"{at:02d}.eml": make.mail({"Subject": f"{at}"}, "It was.") for at in range(40)}
+    slow = {f"{at:02d}.html": b"<html><body>" + b"<div>" * 30_000 for at in (7, 8, 30)}
+    with ExtractionPool(1, ExtractionLimits(wall_s=1)) as pool:
+        found = extracted(pool, written(tmp_path, dict(sorted({**files, **slow}.items()))))
+    assert {doc_id: one.text for doc_id, one in found.items()} == {
+        **dict.fromkeys(files, b"It was."), **dict.fromkeys(slow),
+    }  # fmt: skip
+    assert {found[doc_id].origin.exception for doc_id in slow} == {"time-out"}
+
+
 def test_a_reader_that_leaves_a_file_does_not_stop_the_next_one(tmp_path):
     big = make.zipped({f"{at}.txt": f"{at} ".encode() * (1 << 22) for at in range(8)}, compression=0)
     first, second = written(tmp_path, {"a.zip": big, "b.pdf": make.pdf(["It was."])})
@@ -125,10 +134,10 @@ def test_messages_come_back_as_they_were_and_others_are_refused():
         number=1, parent=0, name="ä\n", text="Größe".encode(),
         origin=Origin(sha256="0" * 64, size_bytes=None, kind="eml", extractor="x 1", warnings="w", mail=mail),
     )  # fmt: skip
-    message = as_message(node)
-    assert [node_of(one) for one in messages_in(bytearray(message + ALIVE + message))] == [node, node]
+    answer = [AnswerPart([]), AnswerPart([node], is_over=True)]
+    message = as_message(answer)
+    assert [answer_in(one) for one in messages_in(bytearray(message + message))] == [answer, answer]
     assert list(messages_in(bytearray(message[:-1]))) == []
-    assert list(messages_in(bytearray(END))) == [b""]
     usual = msgspec.to_builtins(replace(node, text=None))
     told = usual["origin"]
     changed = [
@@ -139,10 +148,10 @@ def test_messages_come_back_as_they_were_and_others_are_refused():
             {"mail": {"sent_at": "2024-01-01T00:00:00+14:00"}}, {"mail": {"references": [1]}},
         )),
     ]  # fmt: skip
-    bad = [msgspec.msgpack.encode(usual | more) for more in changed]
-    for content in (b"\x80", b"\x90", b"\xff", b"\x91" * 60_000, message[4:-3], *bad):
+    bad = [msgspec.msgpack.encode([{"nodes": [usual | more]}]) for more in changed]
+    for content in (b"\x80", b"\xff", b"\x91" * 60_000, message[4:-3], *bad):
         with pytest.raises(WorkerFault):
-            node_of(content)
+            answer_in(content)
     with pytest.raises(WorkerFault):
         list(messages_in(bytearray(b"\xfe\xff\xff\xff" * 2)))
 
@@ -164,18 +173,16 @@ OUT_OF_PLACE = {
 def test_a_worker_that_sends_a_document_out_of_its_place_is_one_that_failed(tmp_path, monkeypatch, nodes):
     """Hostile code in a worker could send anything; it costs the file, and the next one is read."""
     files = written(tmp_path, {"a.zip": make.zipped({"a.txt": "It was."}), "b.eml": make.mail({}, "It was.")})
-    forged = b"".join(map(as_message, nodes)) + END
     n_forged = 0
     received = WorkerProcess.received
 
-    def forging(worker: WorkerProcess) -> Iterator[ExtractedNode | None]:
+    def forging(worker: WorkerProcess) -> list[AnswerPart]:
         nonlocal n_forged
-        for node in received(worker):
-            if worker.given[0].request.name == "a.zip" and n_forged < 2:
-                n_forged += 1
-                yield from (node_of(one) if one else None for one in messages_in(bytearray(forged)))
-                return
-            yield node
+        parts = received(worker)
+        if parts and worker.given[0].request.name == "a.zip" and n_forged < 2:
+            n_forged += 1
+            return [AnswerPart(nodes, is_over=True)]
+        return parts
 
     monkeypatch.setattr(WorkerProcess, "received", forging)
     with ExtractionPool(1) as pool:
