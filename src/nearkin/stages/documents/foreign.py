@@ -73,7 +73,7 @@ def markup_of(data: bytes) -> Markup | None:
     if _RTF.match(text):
         return "an RTF file", EXTRACT
     if _WARC.match(text):
-        return "a web archive, WARC or WET", _CONVERT
+        return "a web archive, WARC or WET", "name it on its own, without its folder"
     if text.startswith(b"%!PS"):
         return "a PostScript file", EXTRACT
     if _PEM.match(text):

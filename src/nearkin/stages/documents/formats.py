@@ -108,6 +108,8 @@ _ALL = (
            is_copied=True),
     Format(name="wikipedia", of="wikipedia:Wikipedia", listed="dumps of Wikipedia", in_words="a dump of Wikipedia",
            a_file="a dump of Wikipedia", is_unmistakable=True),
+    Format(name="warc", of="warc:Warc", listed="web archives (WARC)", in_words="a web archive",
+           a_file="a web archive", suffixes=(".warc", ".wet"), has_columns=True, is_unmistakable=True),
     Format(name="load-file", of="load_file:LoadFile", hint="Concordance DAT, or CSV like it",
            listed="load files (Concordance DAT)", in_words="a load file", suffixes=(".dat",), has_columns=True,
            is_settled=False, is_unmistakable=True),

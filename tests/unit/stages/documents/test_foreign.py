@@ -51,7 +51,6 @@ KINDS: list[tuple[str, bytes, str, bool]] = [
     ("a.out", b"\x7fELF\x02\x01\x01\0", "a program", False),
     ("a.p7m", OID + bytes(200), "a signed or encrypted file, PKCS#7; extract its content", False),
     ("lfs.parquet", LFS, "a pointer of Git LFS; fetch the file with git lfs pull", False),
-    ("a.warc", b"WARC/1.0\r\nWARC-Type: warcinfo\r\n\r\n" + PROSE, "a web archive, WARC or WET", True),
     ("saved.csv", HTML, "an HTML page", True),
     ("a.xml", b"<?xml version='1.0'?>\n<feed><entry>" + PROSE + b"</entry></feed>", r"an XML file (<feed>)", True),
     ("deep.xml", b"<a xmlns:b='urn:b'><b:c><b:d><b:e>" + PROSE, r"an XML file (<a>)", True),
