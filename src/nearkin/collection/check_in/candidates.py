@@ -39,7 +39,7 @@ _MISSED = 0.01
 _KINDS = EXACT, BAND, SAMPLE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A text that is checked in, with its keys, signature and similarity index.
 
@@ -82,7 +82,8 @@ class Query:
         signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
         own = int(indexed.values[0]) if indexed is not None and indexed.has_value[0] else None
         keys = keys_of([text], counting.ignored)
-        return cls(text, digest, keys, np.sort(keys.sets.hashes), signature, own)
+        words: U64 = np.sort(keys.sets.hashes)
+        return cls(text=text, digest=digest, keys=keys, words=words, signature=signature, similarity_index=own)
 
     def marks(self, content: int) -> Marks:
         """Return the marks of the text as a content; it is not signed again, which takes long for a long text."""
@@ -95,7 +96,7 @@ class Query:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckCandidates:
     """Contents that may be similar to a text.
 
@@ -172,7 +173,7 @@ def candidates_by_keys(
     return _of_documents(connection, shared, contents, recall)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Shared:
     """Contents that share keys with a text, and those that are equal to it.
 
@@ -216,7 +217,8 @@ def _shared(
             is_some = np.flatnonzero(n_shared.any(axis=0))
             parts.append((Marks.of(counting, numbers, texts, made).where(is_some), n_shared[:, is_some]))
     n_keys = np.concatenate([n for _, n in parts], axis=1)
-    return _Shared(Marks.joined([marks for marks, _ in parts]), n_keys, n_hot, same, is_purged)
+    joined = Marks.joined([marks for marks, _ in parts])
+    return _Shared(marks=joined, n_keys=n_keys, n_hot_keys=n_hot, same=same, is_purged=is_purged)
 
 
 def _in_table(connection: Connection, query: Query, places: I64) -> tuple[I64, U8, int, list[int], bool]:
@@ -345,5 +347,9 @@ def _of_documents(
         )
         sizes = dict(connection.execute(current, {"numbers": sent(connection, wanted)}).all())
     return CheckCandidates(
-        [number for number in wanted if number in sizes], sizes, shared.is_purged, shared.n_hot_keys, recall
+        contents=[number for number in wanted if number in sizes],
+        sizes=sizes,
+        is_purged=shared.is_purged,
+        n_hot_keys=shared.n_hot_keys,
+        part_recall=recall,
     )

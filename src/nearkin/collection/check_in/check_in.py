@@ -202,7 +202,7 @@ _STATE = select(
 """While it stays the same, no text was erased or repaired, and no document was stored, replaced or removed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Ready:
     """Documents that were examined and checked in a snapshot, before others are kept from writing.
 
@@ -234,7 +234,14 @@ class _Ready:
             state = tuple(connection.execute(_STATE).one())
             examined = _examined(connection, collection, incoming, wave)
             answers = [_answer(check, connection, first_missing) for check in checks]
-            return cls(incoming, examined, checks, answers, state, first_missing is None)
+            return cls(
+                incoming=incoming,
+                examined=examined,
+                checks=checks,
+                answers=answers,
+                state=state,
+                has_keys=first_missing is None,
+            )
 
         return with_keys(collection, ready)
 
