@@ -85,15 +85,16 @@ class Query:
         words: U64 = np.sort(keys.sets.hashes)
         return cls(text=text, digest=digest, keys=keys, words=words, signature=signature, similarity_index=own)
 
-    def marks(self, content: int) -> Marks:
-        """Return the marks of the text as a content; it is not signed again, which takes long for a long text."""
+    def made(self) -> tuple[Keys, Marks]:
+        """Return the keys and the marks to store with the text, whose number is not known yet."""
         signature = np.zeros(SIGNATURE.bits // 8, np.uint8) if self.signature is None else self.signature
-        return Marks(
-            contents=np.array([content], np.int64),
+        marks = Marks(
+            contents=np.zeros(1, np.int64),
             n_samples=np.array([np.count_nonzero(self.keys.kinds == SAMPLE)], np.int64),
             signatures=signature[np.newaxis],
             is_signed=np.array([self.signature is not None]),
         )
+        return self.keys, marks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -315,7 +315,7 @@ class _CheckInTransaction:
             self._load = Load.begin(self._connection, self._collection.store, self._collection.counting, self._wave)
             self._load.takes_repeated_ids, self._load.by = True, self._by
         doc_id, query = self._examined.doc_ids[place], self._ready.checks[place].query
-        version = self._load.store(self._examined.at(place), query)[doc_id].version
+        version = self._load.store(self._examined.at(place), query.made())[doc_id].version
         return replace(checked, stored_as=doc_id, version=version)
 
     def is_purged(self, place: int) -> bool:

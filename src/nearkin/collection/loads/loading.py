@@ -7,10 +7,10 @@ If an id occurs twice in a load with two texts, the first is stored, and the sec
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, func, insert, select, update
@@ -22,7 +22,8 @@ from nearkin.collection.loads.known_texts import numbers_of, repair
 from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored import key_table, origins, shingle_table
 from nearkin.collection.stored.contents import text_of
-from nearkin.collection.stored.keys import keys_of
+from nearkin.collection.stored.key_table import Marks
+from nearkin.collection.stored.keys import Keys, keys_of
 from nearkin.collection.stored.load_spans import LoadDigest
 from nearkin.collection.stored.origins import has_exception
 from nearkin.collection.word_search import word_tables
@@ -31,9 +32,6 @@ from nearkin.records import Bool
 from nearkin.store import schema
 from nearkin.store.bulk import as_name, in_slices, insert_rows, is_storable
 from nearkin.store.store import Store
-
-if TYPE_CHECKING:
-    from nearkin.collection.check_in.candidates import Query
 
 _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
 
@@ -81,11 +79,11 @@ class LoadWriter:
     n_new_problems: int = 0
 
     def write(
-        self, rows: LoadRows, words: Mapping[bytes, list[str]], origins: LoadOrigins, query: Query | None
+        self, rows: LoadRows, words: Mapping[bytes, list[str]], origins: LoadOrigins, made: tuple[Keys, Marks] | None
     ) -> None:
         """Write the rows of a batch, the words of its contents by digest, and its origins; count the problems.
 
-        ``query``: the only document, if it was checked in. Its keys are made already, and are stored in any case.
+        ``made``: keys and marks of the only document, if it was checked in; they are stored in any case.
         """
         documents = schema.documents
         for some in in_slices(rows.replaced):
@@ -94,21 +92,21 @@ class LoadWriter:
         insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
         numbers, digests = [row[0] for row in rows.contents], [row[_DIGEST] for row in rows.contents]
         word_tables.write(self.connection, numbers, [words[digest] for digest in digests])
-        if numbers and (self.keeps_words or query is not None):
-            self._write_keys(rows, query)
+        if numbers and (self.keeps_words or made is not None):
+            self._write_keys(rows, made)
         insert_rows(self.connection, documents, _columns(rows.documents))
         origins.write()
         self._write_problems(rows.problems)
 
-    def _write_keys(self, rows: LoadRows, query: Query | None) -> None:
+    def _write_keys(self, rows: LoadRows, made: tuple[Keys, Marks] | None) -> None:
         """Store the keys of new contents, before their documents, and their sets if the collection keeps them."""
         numbers = np.array([row[0] for row in rows.contents], np.int64)
-        if query is not None:
-            keys, marks = query.keys, query.marks(int(numbers[0]))
+        if made is not None:
+            keys, marks = made[0], replace(made[1], contents=numbers)
         else:
             texts = [text_of(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
             keys = keys_of(texts, self.counting.ignored)
-            marks = key_table.Marks.of(self.counting, numbers, texts, keys)
+            marks = Marks.of(self.counting, numbers, texts, keys)
         key_table.append(self.connection, marks, keys)
         if self.keeps_words:
             shingle_table.append(self.connection, self.collection_store, numbers.tolist(), keys.sets)
@@ -256,10 +254,10 @@ class Load:
             ),
         )
 
-    def store(self, examined: Examined, query: Query | None = None) -> dict[str, _Newest]:
+    def store(self, examined: Examined, made: tuple[Keys, Marks] | None = None) -> dict[str, _Newest]:
         """Store a batch, in the order of its documents, and return the newest version of each id.
 
-        ``query``: the only document, if it is checked in.
+        ``made``: keys and marks of the only document, if it is checked in.
         """
         readable = [i for i, problem in enumerate(examined.problems) if problem is None]
         is_repeated = np.zeros(len(examined.doc_ids), np.bool_)
@@ -280,7 +278,7 @@ class Load:
                 self._list(i, batch)
             elif i in examined.blank or ((origin := examined.origins.get(i)) is not None and has_exception(origin)):
                 self.figures.n_exceptions += 1
-        self.writer.write(batch.rows, examined.words, self.origins, query)
+        self.writer.write(batch.rows, examined.words, self.origins, made)
         return batch.newest
 
     def _repair(self, examined: Examined, numbers: dict[bytes, int]) -> None:
