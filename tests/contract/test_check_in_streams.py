@@ -11,8 +11,8 @@ import pytest
 import nearkin
 from contract.test_check_in import exhaustive, grams
 from made_up_prose import Prose
-from nearkin.collection.check_in import check_in
 from nearkin.collection.check_in.results import CheckIn, CheckInMany, CheckOptions
+from nearkin.collection.stored import key_table
 from nearkin.collection.stored.key_table import append
 from nearkin.errors import CollectionError, ParameterError
 
@@ -199,7 +199,7 @@ def test_if_a_document_cannot_be_stored_none_is(place, monkeypatch):
         if len(stored) == 3:
             raise CollectionError("the keys cannot be stored")
 
-    monkeypatch.setattr(check_in, "append", fails_for_one)
+    monkeypatch.setattr(key_table, "append", fails_for_one)
     with place.open() as collection:
         with pytest.raises(CollectionError, match="the keys cannot be stored"):
             collection.check_many(documents, store=CheckInMany(only_new=True))

@@ -16,6 +16,7 @@ from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.documents import document
 from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.word_sets import Shares, shares, some_at_a_time, word_sets
+from nearkin.records import U64
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.differences.ignoring import check_ignored
@@ -23,14 +24,13 @@ from nearkin.stages.verification.edit import edit_similarity
 
 
 def verified(
-    connection: Connection, counting: TextCounting, text: str, numbers: Iterable[int]
+    connection: Connection, counting: TextCounting, words: U64, lots: Iterable[Sequence[int]]
 ) -> Iterator[tuple[Content, Shares]]:
-    """Yield stored contents, in lots that fit in memory, with the overlap of their word 5-grams with a text."""
-    (own,) = word_sets(counting, [text])
-    for some in some_at_a_time(connection, sorted(numbers)):
+    """Yield stored contents, given in lots that fit in memory, with the overlap of their word 5-grams with a set."""
+    for some in lots:
         stored = list(contents_of(connection, some).values())
         sets = word_sets(counting, [content.text for content in stored])
-        yield from zip(stored, [shares(own, other) for other in sets])
+        yield from zip(stored, [shares(words, other) for other in sets])
 
 
 def compare_with(
@@ -53,7 +53,9 @@ def compare_with(
     """
     known, numbers = known or {}, list(dict.fromkeys(one.content for one in found))
     indexes, measures = similarity_indexes(connection, numbers), dict[int, dict[str, object]]()
-    for content, overlap in verified(connection, counting, query.text, [one for one in numbers if one not in known]):
+    (words,) = word_sets(counting, [query.text])
+    unknown = some_at_a_time(connection, sorted(one for one in numbers if one not in known))
+    for content, overlap in verified(connection, counting, words, unknown):
         measures[content.number] = _measures(query, content, overlap)
     for some in some_at_a_time(connection, [one for one in numbers if one in known]):
         for content in contents_of(connection, some).values():

@@ -17,7 +17,7 @@ from nearkin.collection.results import SimilarDocument, SimilarDocuments, Stored
 from nearkin.collection.stored.contents import Content, content_of, contents_of
 from nearkin.collection.stored.documents import current_documents, document, of_current_documents
 from nearkin.collection.stored.key_table import KEYS
-from nearkin.collection.stored.word_sets import Shares
+from nearkin.collection.stored.word_sets import Shares, some_at_a_time, word_sets
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.kernels.buffers import strings
 from nearkin.planning.part_recall import PartRecall
@@ -111,9 +111,11 @@ def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tol
     all_rows, all_bits = np.concatenate(rows), np.concatenate(bits)
     nearest = all_rows[np.lexsort((all_rows, all_bits))]
     candidates = of_current_documents(seen.connection, nearest.tolist())
+    lots = some_at_a_time(seen.connection, sorted(candidates[:MAX_COMPARED]))
+    (own,) = word_sets(collection.counting, [query.text])
     matches = {
         content.number: shares
-        for content, shares in verified(seen.connection, collection.counting, query.text, candidates[:MAX_COMPARED])
+        for content, shares in verified(seen.connection, collection.counting, own, lots)
         if shares.jaccard >= tolerance.value
     }
     contents = sorted(matches, key=lambda number: (-matches[number].jaccard, number))
@@ -133,11 +135,11 @@ def by_containment(collection: OpenedCollection, seen: Snapshot, query: Content,
     asked = Query.of(counting, query.text)
     if asked.signature is None:
         return Near(contents=_NOTHING, stages=tuple(zip(names, (0, 0))), is_answered=False)
-    first_missing = KEYS.first_missing(connection, collection.store)
+    first_missing = KEYS.first_missing(connection)
     options = CheckOptions(threshold=PARTS_JACCARD, containment=tolerance.value)
     candidates = candidates_by_keys(connection, counting, asked, options, first_missing)
     matches = dict[int, Shares]()
-    for content, shares in verified(connection, counting, query.text, candidates.contents[:MAX_CONTAINING]):
+    for content, shares in verified(connection, counting, asked.words, candidates.lots(MAX_CONTAINING)):
         is_part = max(shares.contained, shares.contains) >= tolerance.value and shares.n_common >= MIN_COMMON
         if is_part or content.digest == query.digest:
             matches[content.number] = shares

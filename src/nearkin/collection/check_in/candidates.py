@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from sqlalchemy import Connection, exists, select, union_all
+from sqlalchemy import Connection, exists, select, text, union_all
 
 from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.counting import SIGNATURE, TextCounting
-from nearkin.collection.loads.known_texts import numbers_of
 from nearkin.collection.stored.contents import texts_from
-from nearkin.collection.stored.documents import of_current_documents
-from nearkin.collection.stored.key_table import Marks, contents_with, stored_marks
+from nearkin.collection.stored.key_table import Marks, array_of, numbers_in, sent, stored_marks
 from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, SAMPLING, Keys, keys_of
+from nearkin.collection.stored.word_sets import in_lots
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.planning.neighbour_recall import distance_for
 from nearkin.planning.part_recall import PartRecall, SampledSearch
-from nearkin.records import I64, U8, U64, Bool
+from nearkin.records import I64, U8, U64
 from nearkin.runs.progress import Silent
 from nearkin.stages.signatures.similarity_index import interval
 from nearkin.store import schema
@@ -39,7 +39,7 @@ _MISSED = 0.01
 _KINDS = EXACT, BAND, SAMPLE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A text that is checked in, with its keys, signature and similarity index.
 
@@ -49,6 +49,8 @@ class Query:
     digest : bytes
         SHA-256 of the unchanged text.
     keys : Keys
+    words : uint64 array
+        Sorted set of word 5-grams.
     signature : uint8 array or None
     similarity_index : int or None
     """
@@ -56,6 +58,7 @@ class Query:
     text: str
     digest: bytes
     keys: Keys
+    words: U64
     signature: U8 | None
     similarity_index: int | None
 
@@ -78,32 +81,34 @@ class Query:
         signed, indexed = counting.sign(texts), counting.index(texts) if with_index else None
         signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
         own = int(indexed.values[0]) if indexed is not None and indexed.has_value[0] else None
-        return cls(text, digest, keys_of([text], counting.ignored), signature, own)
+        keys = keys_of([text], counting.ignored)
+        words: U64 = np.sort(keys.sets.hashes)
+        return cls(text=text, digest=digest, keys=keys, words=words, signature=signature, similarity_index=own)
 
-    def marks(self, content: int) -> Marks:
-        """Return the marks of the text as a content; it is not signed again, which takes long for a long text."""
+    def made(self) -> tuple[Keys, Marks]:
+        """Return the keys and the marks to store with the text, whose number is not known yet."""
         signature = np.zeros(SIGNATURE.bits // 8, np.uint8) if self.signature is None else self.signature
-        return Marks(
-            contents=np.array([content], np.int64),
+        marks = Marks(
+            contents=np.zeros(1, np.int64),
             n_samples=np.array([np.count_nonzero(self.keys.kinds == SAMPLE)], np.int64),
             signatures=signature[np.newaxis],
             is_signed=np.array([self.signature is not None]),
         )
-
-    @property
-    def shingles(self) -> U64:
-        """Set of word 5-grams."""
-        return self.keys.sets.hashes
+        return self.keys, marks
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckCandidates:
     """Contents that may be similar to a text.
 
     Parameters
     ----------
     contents : list of int
-        The most promising first; one with the same digest is always included.
+        Those of current documents, the most promising first; one with the same digest is always included.
+    sizes : dict of int to int
+        Bytes of the text of each.
+    is_purged : bool
+        Whether the text was erased by a purge.
     n_hot_keys : int
         Number of keys that occur in too many texts.
     part_recall : PartRecall or None
@@ -112,8 +117,14 @@ class CheckCandidates:
     """
 
     contents: list[int]
+    sizes: dict[int, int]
+    is_purged: bool
     n_hot_keys: int = 0
     part_recall: PartRecall | None = None
+
+    def lots(self, most: int, known: Container[int] = ()) -> Iterator[list[int]]:
+        """Yield the most promising contents that are not known, in lots whose texts fit in memory."""
+        return in_lots((one, self.sizes[one]) for one in sorted(self.contents[:most]) if one not in known)
 
 
 def candidates_by_keys(
@@ -135,10 +146,9 @@ def candidates_by_keys(
     step = max(1, -(-len(samples) // MAX_SAMPLES))  # of more samples, only every ``step``-th is looked up
     looked_up = np.concatenate([np.flatnonzero(kinds != SAMPLE), samples[::step]])
     least = least_shared(_min_containment(options) / step, _power_of_two(len(samples)))
-    marks, n_shared, n_hot = _shared(
-        connection, counting, query.keys.values[looked_up], kinds[looked_up], first_missing
-    )
-    n_exact, n_bands, n_samples = n_shared
+    shared = _shared(connection, counting, query, looked_up, first_missing)
+    marks, n_hot = shared.marks, shared.n_hot_keys
+    n_exact, n_bands, n_samples = shared.n_keys
     min_samples = least[np.minimum(np.minimum(marks.n_samples, len(samples)), len(least) - 1)]
     n_bits = np.full(len(marks.contents), 8 * marks.signatures.shape[1] + 1)
     reach, reach_of_parts = 0, 0
@@ -149,11 +159,11 @@ def candidates_by_keys(
     is_promising = (n_exact > 0) | ((n_bands > 0) & (n_bits <= reach)) | (n_samples >= min_samples)
     is_kept = is_promising | ((n_bands > 0) & (n_bits <= reach_of_parts))
     order = np.lexsort((marks.contents, -n_samples, n_bits, ~is_promising, n_exact == 0))
-    contents = _of_documents(connection, query, marks.contents[order[is_kept[order]]].tolist())
+    contents = marks.contents[order[is_kept[order]]].tolist()
     recall = None
     if options.containment is not None and not n_hot:
         search = SampledSearch(
-            n_shingles=len(query.shingles),
+            n_shingles=len(query.words),
             n_samples=len(samples),
             n_asked=len(samples[::step]),
             rate=SAMPLING.rate,
@@ -161,50 +171,99 @@ def candidates_by_keys(
             min_common=MIN_COMMON,
         )
         recall = search.recall(options.containment)
-    return CheckCandidates(contents, n_hot, recall)
+    return _of_documents(connection, shared, contents, recall)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shared:
+    """Contents that share keys with a text, and those that are equal to it.
+
+    Parameters
+    ----------
+    marks : Marks
+        Of the contents that share keys.
+    n_keys : int64 array, shape (3, n_contents)
+        Number of keys of each kind that each shares.
+    n_hot_keys : int
+    same : list of int
+        The content with the digest of the text, if there is one.
+    is_purged : bool
+    """
+
+    marks: Marks
+    n_keys: I64
+    n_hot_keys: int
+    same: list[int]
+    is_purged: bool
 
 
 def _shared(
-    connection: Connection, counting: TextCounting, keys: I64, kinds: U8, first_missing: int | None
-) -> tuple[Marks, I64, int]:
-    """Return the marks of contents that share keys, the number of shared keys of each kind, and of hot keys."""
-    n_hot, found = 0, list[tuple[Marks, I64]]()
-    if first_missing != 0:  # 0: the table has no keys of today's method
-        numbers, of_kind, n_hot = _in_table(connection, keys, kinds)
-        contents, places = np.unique(numbers, return_inverse=True)
-        marks = stored_marks(connection, contents)
-        if len(marks.contents) != len(contents):
-            raise CollectionError(
-                "Data stored with the keys of check-ins is damaged; nearkin fsck COLLECTION rebuilds it."
-            )
-        found.append((marks, _counts(places, of_kind, len(contents))))
+    connection: Connection, counting: TextCounting, query: Query, places: I64, first_missing: int | None
+) -> _Shared:
+    """Look up the keys of a text at some places in the table, and in the texts without stored keys."""
+    keys = query.keys.values[places]
+    if first_missing == 0:  # the table has no keys of today's method
+        places = places[:0]
+    numbers, of_kind, n_hot, same, is_purged = _in_table(connection, query, places)
+    contents, owners = np.unique(numbers, return_inverse=True)
+    marks = stored_marks(connection, contents)
+    if len(marks.contents) != len(contents):
+        raise CollectionError("Data stored with the keys of check-ins is damaged; nearkin fsck COLLECTION rebuilds it.")
+    parts = [(marks, _counts(owners, of_kind, len(contents)))]
     if first_missing is not None:
         for numbers, texts, _ in texts_from(connection, first_missing, Silent()):
             made = keys_of(texts, counting.ignored)
             is_shared = np.isin(made.values, keys)
             n_shared = _counts(made.texts[is_shared], made.kinds[is_shared], len(texts))
             is_some = np.flatnonzero(n_shared.any(axis=0))
-            found.append((Marks.of(counting, numbers, texts, made).where(is_some), n_shared[:, is_some]))
-    if not found:  # there are no texts
-        return stored_marks(connection, np.zeros(0, np.int64)), np.zeros((3, 0), np.int64), 0
-    return Marks.joined([marks for marks, _ in found]), np.concatenate([n for _, n in found], axis=1), n_hot
+            parts.append((Marks.of(counting, numbers, texts, made).where(is_some), n_shared[:, is_some]))
+    n_keys = np.concatenate([n for _, n in parts], axis=1)
+    joined = Marks.joined([marks for marks, _ in parts])
+    return _Shared(marks=joined, n_keys=n_keys, n_hot_keys=n_hot, same=same, is_purged=is_purged)
 
 
-def _in_table(connection: Connection, keys: I64, kinds: U8) -> tuple[I64, U8, int]:
-    """Return the contents that the table has with each key, the kinds of these keys, and the number of hot keys."""
-    contents, of_kind, n_hot = list[int](), list[int](), 0
-    for is_some, most in ((kinds != SAMPLE, MAX_OF_A_KEY), (kinds == SAMPLE, MAX_OF_A_SAMPLE)):
-        if not is_some.any():
-            continue
-        there = contents_with(connection, keys[is_some], most)
-        hot = [key for key, numbers in there.items() if len(numbers) > most]
-        if hot:  # old versions and removed documents must not count
-            there |= contents_with(connection, np.array(hot, np.int64), most, are_current=True)
-        for key, kind in zip(keys[is_some].tolist(), kinds[is_some].tolist(), strict=True):
-            n_hot += len(there[key]) > most
-            contents += there[key][:most]
-            of_kind += [kind] * len(there[key][:most])
-    return np.array(contents, np.int64), np.array(of_kind, np.uint8), n_hot
+def _in_table(connection: Connection, query: Query, places: I64) -> tuple[I64, U8, int, list[int], bool]:
+    """Return the contents with each key, the kinds of these keys, the number of hot keys, and the equal content."""
+    kind_of = dict(zip(query.keys.values[places].tolist(), query.keys.kinds[places].tolist(), strict=True))
+    most = {key: MAX_OF_A_SAMPLE if kind == SAMPLE else MAX_OF_A_KEY for key, kind in kind_of.items()}
+    rows = _rows_with(connection, kind_of, query.digest)
+    with_key = {key: contents for _, key, contents in rows[1:]}
+    hot = {key: kind_of[key] for key, contents in with_key.items() if len(contents) > most[key]}
+    if hot:  # old versions and removed documents must not count
+        with_key |= {key: contents for _, key, contents in _rows_with(connection, hot, query.digest, current=True)[1:]}
+    contents = [content for key, there in with_key.items() for content in there[: most[key]]]
+    of_kind = [kind_of[key] for key, there in with_key.items() for _ in there[: most[key]]]
+    n_hot = sum(len(there) > most[key] for key, there in with_key.items())
+    _, n_bytes, same = rows[0]
+    return np.array(contents, np.int64), np.array(of_kind, np.uint8), n_hot, same, bool(same) and not n_bytes
+
+
+_IS_CURRENT = "EXISTS (SELECT 1 FROM documents WHERE documents.content = check_keys.content AND documents.is_current)"
+
+
+def _rows_with(
+    connection: Connection, kind_of: dict[int, int], digest: bytes, *, current: bool = False
+) -> list[tuple[int, int, list[int]]]:
+    """Return the content with a digest, with the stored bytes of its text; and the first contents with each key.
+
+    Of each key, one more content is returned than are examined, if there are so many.
+    """
+    condition = f" AND {_IS_CURRENT}" if current else ""
+    of_key = f"SELECT content FROM check_keys WHERE check_keys.key = asked.number{condition} ORDER BY content LIMIT"
+    parts = [
+        f"SELECT {kind} AS kind, asked.number, {array_of(connection, f'{of_key} {most + 1}')} AS contents "
+        f"FROM {numbers_in(connection, name)} AS asked"
+        for kind, name, most in ((1, "whole", MAX_OF_A_KEY), (2, "samples", MAX_OF_A_SAMPLE))
+    ]
+    same = array_of(connection, "SELECT content FROM contents WHERE digest = :digest")
+    length = "(SELECT length(text) FROM contents WHERE digest = :digest)"
+    statement = f"SELECT 0 AS kind, {length} AS number, {same} AS contents UNION ALL {' UNION ALL '.join(parts)}"
+    samples = [key for key, kind in kind_of.items() if kind == SAMPLE]
+    whole = [key for key, kind in kind_of.items() if kind != SAMPLE]
+    values = {"digest": digest, "whole": sent(connection, whole), "samples": sent(connection, samples)}
+    rows = connection.execute(text(f"{statement} ORDER BY kind"), values)
+    is_json = connection.dialect.name == "sqlite"
+    return [(kind, number, json.loads(contents) if is_json else contents) for kind, number, contents in rows]
 
 
 def _counts(places: I64, kinds: U8, n: int) -> I64:
@@ -255,12 +314,11 @@ def candidates_by_index(
     connection: Connection, counting: TextCounting, query: Query, options: CheckOptions, first_missing: int | None
 ) -> CheckCandidates:
     """Return the contents with the nearest similarity indexes, and those that share the key of the whole text."""
-    is_exact: Bool = query.keys.kinds == EXACT
-    marks, *_ = _shared(connection, counting, query.keys.values[is_exact], query.keys.kinds[is_exact], first_missing)
-    numbers = marks.contents.tolist()
+    shared = _shared(connection, counting, query, np.flatnonzero(query.keys.kinds == EXACT), first_missing)
+    numbers = shared.marks.contents.tolist()
     if query.similarity_index is not None:
         numbers += _nearest(connection, query.similarity_index, options)
-    return CheckCandidates(_of_documents(connection, query, numbers))
+    return _of_documents(connection, shared, numbers)
 
 
 def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[int]:
@@ -277,7 +335,22 @@ def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[in
     return [row[0] for row in sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))[:most]]
 
 
-def _of_documents(connection: Connection, query: Query, numbers: Sequence[int]) -> list[int]:
-    """Return the contents with the digest of the text, then the others: those of current documents."""
-    same = numbers_of(connection, [query.digest]).values()
-    return of_current_documents(connection, list(dict.fromkeys([*same, *numbers])))
+def _of_documents(
+    connection: Connection, shared: _Shared, numbers: Sequence[int], recall: PartRecall | None = None
+) -> CheckCandidates:
+    """Return the contents of current documents: the one with the digest of the text, then the others."""
+    wanted, sizes = list(dict.fromkeys([*shared.same, *numbers])), dict[int, int]()
+    if wanted:
+        current = text(
+            f"SELECT content, n_bytes FROM contents WHERE content IN (SELECT number FROM "
+            f"{numbers_in(connection, 'numbers')} AS asked) AND EXISTS (SELECT 1 FROM documents "
+            "WHERE documents.content = contents.content AND documents.is_current)"
+        )
+        sizes = dict(connection.execute(current, {"numbers": sent(connection, wanted)}).all())
+    return CheckCandidates(
+        contents=[number for number in wanted if number in sizes],
+        sizes=sizes,
+        is_purged=shared.is_purged,
+        n_hot_keys=shared.n_hot_keys,
+        part_recall=recall,
+    )

@@ -1,4 +1,9 @@
-"""Checks whether a similar text is stored, and storage of the text in the same transaction."""
+"""Checks whether a similar text is stored, and storage of the text in a transaction in which the answer is true.
+
+All that can be computed about a text is computed before the transaction: its keys, its signature, its rows, and the
+answer of a snapshot. The transaction keeps other writers waiting, so it only looks whether anything was stored since;
+if so, the texts that came since are compared, too.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from nearkin.collection.check_in.candidates import Query
-from nearkin.collection.check_in.checking import check, mark_resent
+from nearkin.collection.check_in.checking import TextCheck
 from nearkin.collection.check_in.results import (
     DROPPED_FROM_STREAMS,
     VERDICTS,
@@ -23,16 +28,16 @@ from nearkin.collection.check_in.results import (
     Verdict,
     check_name,
 )
-from nearkin.collection.loads.incoming import Examined, Incoming, examine
+from nearkin.collection.loads.incoming import Examined, Incoming, examine, incoming_of
 from nearkin.collection.loads.known_texts import known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.documents import checked_wave, is_current
-from nearkin.collection.stored.key_table import KEYS, append, fill
-from nearkin.collection.stored.purged import PURGED, purged_digests
+from nearkin.collection.stored.key_table import KEYS, fill
+from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import CollectionError, InputError, ParameterError, quoted
-from nearkin.store import schema
 from nearkin.store.failures import reason_of
+from nearkin.store.schema import activity, facts, loads
 
 Answer = TypeVar("Answer")
 _SIMILAR = frozenset(VERDICTS) - {"new"}
@@ -41,7 +46,7 @@ _SIMILAR = frozenset(VERDICTS) - {"new"}
 def with_keys(collection: OpenedCollection, ask: Callable[[Connection, int | None], Answer]) -> Answer:
     """Return the answer in a snapshot, after missing keys were stored; and with the first that could not be stored."""
     with collection.store.reading() as connection:
-        first = KEYS.first_missing(connection, collection.store)
+        first = KEYS.first_missing(connection)
         if first is None:
             return ask(connection, None)
     if first == 0:
@@ -55,35 +60,27 @@ def with_keys(collection: OpenedCollection, ask: Callable[[Connection, int | Non
             "which is slower"
         )
     with collection.store.reading() as connection:
-        return ask(connection, KEYS.first_missing(connection, collection.store))
+        return ask(connection, KEYS.first_missing(connection))
 
 
 def check_only(collection: OpenedCollection, text: str, options: CheckOptions) -> Checked:
     """Check a text without storing it; see `Collection.check`."""
     started = time.perf_counter()
-    query = _query(collection, text, options)
-
-    def ask(connection: Connection, first_missing: int | None) -> Checked:
-        checked = check(connection, collection.counting, query, options, first_missing=first_missing)
-        return replace(checked, is_purged=bool(purged_digests(connection, [query.digest])), elapsed_s=_since(started))
-
-    return with_keys(collection, ask)
+    checked = with_keys(collection, _check(collection, text, options).answer)
+    return replace(checked, elapsed_s=_since(started))
 
 
 def check_in(collection: OpenedCollection, text: str, options: CheckOptions, under: CheckIn) -> Checked:
     """Check and store a text in one exclusive transaction; see `Collection.check`."""
-    from nearkin.collection.loads.incoming import incoming_of
-
     wave, started = checked_wave(under.wave), time.perf_counter()
-    query = _query(collection, text, options)  # refuses anything but text
+    check = _check(collection, text, options, under.doc_id)  # refuses anything but text
     incoming = incoming_of([under.doc_id], [text], [1], under.source, under.file)
-    prepared = _Ready.of(collection, incoming, wave)
+    ready = _Ready.of(collection, incoming, [check], wave)
     with collection.store.writing() as connection:
         if under.id_is_new is not None:
             under.refuse_other_id(is_current(connection, under.doc_id))
-        inside = CheckInTransaction(connection, collection, prepared, wave, by=under.by)
-        checked = inside.checked(0, query, options)
-        checked = inside.stored(0, query, checked, refused=_SIMILAR if under.only_new else ())
+        inside = _CheckInTransaction(connection, collection, ready, wave, by=under.by)
+        checked = inside.stored(0, inside.checked(0), refused=_SIMILAR if under.only_new else ())
         inside.finish()
     return replace(checked, elapsed_s=_since(started))
 
@@ -106,10 +103,7 @@ def check_many(
     def answers(connection: Connection, first_missing: int | None) -> tuple[CheckAnswer, ...]:
         def ask(place: int) -> Checked:
             doc_id, text = documents[place]
-            query = _query(collection, text, options)
-            checked = check(connection, collection.counting, query, options, first_missing=first_missing)
-            checked = mark_resent(connection, checked, doc_id, query)
-            return replace(checked, is_purged=bool(purged_digests(connection, [query.digest])))
+            return _check(collection, text, options, doc_id).answer(connection, first_missing)
 
         return _answers(connection, documents, ask, stops=stops)
 
@@ -124,30 +118,27 @@ def _check_in_many(
     *,
     stops: bool,
 ) -> tuple[CheckAnswer, ...]:
-    from nearkin.collection.loads.incoming import incoming_of
-
     wave, lines = checked_wave(under.wave), under.lines or range(1, len(documents) + 1)
     if len(lines) != len(documents):
         raise ParameterError.of("lines", f"one line per document, {len(documents)}", lines)
-    queries = [_query_of_many(collection, doc_id, text, options) for doc_id, text in documents]
-    ready = {i: query for i, query in enumerate(queries) if isinstance(query, Query)}
-    places = {i: place for place, i in enumerate(ready)}
-    incoming = incoming_of(
-        [documents[i][0] for i in ready], [documents[i][1] for i in ready], [lines[i] for i in ready], under.source
-    )
+    checks = [_check_of_many(collection, doc_id, text, options) for doc_id, text in documents]
+    good = [i for i, check in enumerate(checks) if isinstance(check, TextCheck)]
+    places = {i: place for place, i in enumerate(good)}
+    ids, texts = [documents[i][0] for i in good], [documents[i][1] for i in good]
+    incoming = incoming_of(ids, texts, [lines[i] for i in good], under.source)
     refused = DROPPED_FROM_STREAMS if under.only_new else frozenset[Verdict]()
-    prepared = _Ready.of(collection, incoming, wave)
+    ready = _Ready.of(collection, incoming, [check for check in checks if isinstance(check, TextCheck)], wave)
     with collection.store.writing() as connection:
-        inside = CheckInTransaction(connection, collection, prepared, wave, by=under.by)
+        inside = _CheckInTransaction(connection, collection, ready, wave, by=under.by)
 
         def take(place: int) -> Checked:
-            query = queries[place]
-            if isinstance(query, ParameterError):
-                raise query
-            return inside.checked(places[place], query, options)
+            check = checks[place]
+            if isinstance(check, ParameterError):
+                raise check
+            return inside.checked(places[place])
 
         def store(place: int, checked: Checked) -> Checked:
-            return inside.stored(places[place], ready[place], checked, refused=refused)
+            return inside.stored(places[place], checked, refused=refused)
 
         answers = _answers(connection, documents, take, store, stops=stops)
         inside.finish()
@@ -155,16 +146,17 @@ def _check_in_many(
     return tuple(replace(one, is_purged=True) if i in purged else one for i, one in enumerate(answers))
 
 
-def _query(collection: OpenedCollection, text: str, options: CheckOptions) -> Query:
-    return Query.of(collection.counting, text, with_index=options.measure == "index")
+def _check(collection: OpenedCollection, text: str, options: CheckOptions, doc_id: str | None = None) -> TextCheck:
+    query = Query.of(collection.counting, text, with_index=options.measure == "index")
+    return TextCheck(collection.counting, query, options, doc_id)
 
 
-def _query_of_many(
+def _check_of_many(
     collection: OpenedCollection, doc_id: str, text: str, options: CheckOptions
-) -> Query | ParameterError:
+) -> TextCheck | ParameterError:
     try:
         check_name("doc_id", doc_id)
-        return _query(collection, text, options)
+        return _check(collection, text, options, doc_id)
     except ParameterError as error:
         return error
 
@@ -202,34 +194,63 @@ def _since(started: float) -> float:
     return round(time.perf_counter() - started, 4)
 
 
-@dataclass(frozen=True, slots=True)
+_STATE = select(
+    select(facts.c.value).where(facts.c.name == "generation").scalar_subquery(),
+    select(func.max(loads.c.load)).scalar_subquery(),
+    select(func.max(activity.c.number)).scalar_subquery(),
+)
+"""While it stays the same, no text was erased or repaired, and no document was stored, replaced or removed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Ready:
-    """Documents that were examined before others are kept from writing.
+    """Documents that were examined and checked in a snapshot, before others are kept from writing.
 
     Parameters
     ----------
     incoming : Incoming
     examined : Examined
-    generation : int
-        See `Store.generation`; if it was raised since, texts may have been erased or repaired.
+    checks : sequence of TextCheck
+    answers : list of Checked or None
+        None: the document could not be checked.
+    state : tuple
+        Of the snapshot; see ``_STATE``.
+    has_keys : bool
+        Whether the keys of all stored texts were stored.
     """
 
     incoming: Incoming
     examined: Examined
-    generation: int
+    checks: Sequence[TextCheck]
+    answers: list[Checked | None]
+    state: tuple[object, ...]
+    has_keys: bool
 
     @classmethod
-    def of(cls, collection: OpenedCollection, incoming: Incoming, wave: str) -> _Ready:
-        """Examine documents."""
-        with collection.store.reading() as connection:
-            generation = collection.store.generation(connection)
-            return cls(incoming, _examined(connection, collection, incoming, wave), generation)
+    def of(cls, collection: OpenedCollection, incoming: Incoming, checks: Sequence[TextCheck], wave: str) -> _Ready:
+        """Examine and check documents."""
 
-    def now(self, connection: Connection, collection: OpenedCollection, wave: str) -> Examined:
-        """Return what is true in a write transaction."""
-        if collection.store.generation(connection) == self.generation:
-            return self.examined
-        return _examined(connection, collection, self.incoming, wave)
+        def ready(connection: Connection, first_missing: int | None) -> _Ready:
+            state = tuple(connection.execute(_STATE).one())
+            examined = _examined(connection, collection, incoming, wave)
+            answers = [_answer(check, connection, first_missing) for check in checks]
+            return cls(
+                incoming=incoming,
+                examined=examined,
+                checks=checks,
+                answers=answers,
+                state=state,
+                has_keys=first_missing is None,
+            )
+
+        return with_keys(collection, ready)
+
+
+def _answer(check: TextCheck, connection: Connection, first_missing: int | None) -> Checked | None:
+    try:
+        return check.answer(connection, first_missing)
+    except CollectionError:  # it is raised again in the transaction, unless the damage was repaired meanwhile
+        return None
 
 
 def _examined(connection: Connection, collection: OpenedCollection, incoming: Incoming, wave: str) -> Examined:
@@ -237,7 +258,7 @@ def _examined(connection: Connection, collection: OpenedCollection, incoming: In
     return examine(incoming, collection.counting, known=known, wave=wave, dialect=dialect)
 
 
-class CheckInTransaction:
+class _CheckInTransaction:
     """Check-ins in one write transaction: each document is also compared with those stored before it.
 
     Parameters
@@ -253,20 +274,19 @@ class CheckInTransaction:
     """
 
     def __init__(
-        self,
-        connection: Connection,
-        collection: OpenedCollection,
-        ready: _Ready,
-        wave: str,
-        *,
-        by: str | None = None,
+        self, connection: Connection, collection: OpenedCollection, ready: _Ready, wave: str, *, by: str | None = None
     ) -> None:
         self._connection, self._collection, self._wave, self._by = connection, collection, wave, by
-        self._examined = ready.now(connection, collection, wave)
+        self._ready, self._examined = ready, ready.examined
         self._load: Load | None = None
-        fill(connection, collection.store, collection.counting, collection.progress)
+        state = tuple(connection.execute(_STATE).one())
+        self._is_as_before = state == ready.state and ready.has_keys
+        if not self._is_as_before:
+            fill(connection, collection.store, collection.counting, collection.progress)
+            if state[0] != ready.state[0]:  # texts may have been erased or repaired
+                self._examined = _examined(connection, collection, ready.incoming, wave)
 
-    def checked(self, place: int, query: Query, options: CheckOptions) -> Checked:
+    def checked(self, place: int) -> Checked:
         """Check the document at a position.
 
         Raises
@@ -282,23 +302,20 @@ class CheckInTransaction:
         if problem is not None:
             kind = InputError if problem == PURGED else ParameterError
             raise kind(f"The document {quoted(doc_id)} cannot be stored: {problem}.")
-        checked = check(self._connection, self._collection.counting, query, options, first_missing=None)
-        return mark_resent(self._connection, checked, doc_id, query)
+        before = self._ready.answers[place]
+        if before is not None and self._is_as_before and self._load is None:
+            return before
+        return self._ready.checks[place].answer(self._connection, None)
 
-    def stored(self, place: int, query: Query, checked: Checked, *, refused: Container[Verdict]) -> Checked:
+    def stored(self, place: int, checked: Checked, *, refused: Container[Verdict]) -> Checked:
         """Store the document at a position with the keys of its text, unless its verdict is refused."""
         if checked.verdict in refused:
             return checked
         if self._load is None:
             self._load = Load.begin(self._connection, self._collection.store, self._collection.counting, self._wave)
             self._load.takes_repeated_ids, self._load.by = True, self._by
-        load, number, doc_id = self._load, self._load.next_content, self._examined.doc_ids[place]
-        load.store(_document_at(self._examined, place))
-        if load.next_content > number and not load.writer.keeps_words:
-            append(self._connection, query.marks(number), query.keys)
-        documents = schema.documents.c
-        is_it = (documents.doc_id == doc_id) & documents.is_current
-        version = int(self._connection.execute(select(documents.version).where(is_it)).scalar_one())
+        doc_id, query = self._examined.doc_ids[place], self._ready.checks[place].query
+        version = self._load.store(self._examined.at(place), query.made())[doc_id].version
         return replace(checked, stored_as=doc_id, version=version)
 
     def is_purged(self, place: int) -> bool:
@@ -310,22 +327,3 @@ class CheckInTransaction:
         if self._load is not None:
             self._load.finish()
             KEYS.write_end(self._connection, self._collection.store, self._load.next_content)
-
-
-def _document_at(examined: Examined, place: int) -> Examined:
-    """Return one of the documents as a batch."""
-    digest = examined.digests[place]
-    of_text = {digest} & examined.contents.keys()
-    return Examined(
-        doc_ids=[examined.doc_ids[place]],
-        sources=[examined.sources[place]],
-        lines=[examined.lines[place]],
-        problems=[examined.problems[place]],
-        digests=[digest],
-        contents={one: examined.contents[one] for one in of_text},
-        profiles={one: examined.profiles[one] for one in of_text},
-        words={one: examined.words[one] for one in of_text},
-        damaged={digest} & examined.damaged,
-        origins={0: examined.origins[place]} if place in examined.origins else {},
-        blank=frozenset({0} if place in examined.blank else ()),
-    )

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection
+from sqlalchemy import ColumnElement, Connection
 
 from nearkin.collection.check_in.candidates import CheckCandidates, Query, candidates_by_index, candidates_by_keys
 from nearkin.collection.check_in.results import MIN_COMMON, VERDICTS, Checked, CheckedDocument, CheckOptions, Verdict
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.loads.known_texts import numbers_of
 from nearkin.collection.measuring import verified
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.documents import current_documents
+from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.keys import BANDS
-from nearkin.collection.stored.profiles import similarity_indexes
 from nearkin.collection.stored.word_sets import Shares
 from nearkin.kernels.buffers import strings
-from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.verification.edit import edit_similarity
-from nearkin.store import schema
 from nearkin.store.bulk import is_storable
+from nearkin.store.schema import contents, documents, profiles
 from nearkin.wording import rounded_down
 
 if TYPE_CHECKING:
@@ -51,57 +49,154 @@ class _Likeness:
         return VERDICTS.index(self.relation), not self.is_same_text, -alike, self.content
 
 
-def check(
-    connection: Connection,
-    counting: TextCounting,
-    query: Query,
-    options: CheckOptions,
-    *,
-    first_missing: int | None,
-) -> Checked:
-    """Find the texts similar to a text, in one snapshot or transaction.
+class TextCheck:
+    """Check of one text.
+
+    A stored text never changes, so each is compared once: what was measured in a snapshot is not measured again in the
+    transaction that stores the text.
 
     Parameters
     ----------
-    connection : Connection
     counting : TextCounting
     query : Query
     options : CheckOptions
-    first_missing : int or None
-        First content without stored keys.
-
-    Raises
-    ------
-    CollectionError
-        The stored text of a candidate is damaged.
+    doc_id : str, optional
+        Id under which the text came: the answer then says whether it is stored under this id already.
     """
-    started = time.perf_counter()
-    search = candidates_by_keys if options.measure == "jaccard" else candidates_by_index
-    candidates = search(connection, counting, query, options, first_missing)
-    alike = _compared(connection, counting, query, candidates, options)
-    found, n_found = current_documents(connection, [one.content for one in alike], options.limit)
-    documents = _documents(connection, found, alike, query)
-    passage = _passage(documents, alike, query) if options.with_passage else None
-    n_candidates = len(candidates.contents)
-    return Checked(
-        verdict=documents[0].relation if documents else "new",
-        documents=documents,
-        n_found=n_found,
-        passage=passage.pieces if passage else (),
-        n_differences=passage.n_differences if passage else None,
-        n_moves=passage.n_moves if passage else None,
-        options=options,
-        expected_recall=None if candidates.n_hot_keys else expected_recall(options),
-        n_candidates=n_candidates,
-        n_compared=min(n_candidates, MAX_COMPARED),
-        n_hot_keys=candidates.n_hot_keys,
-        is_answered=query.signature is not None,
-        similarity_index=query.similarity_index,
-        stored_as=None,
-        version=None,
-        elapsed_s=round(time.perf_counter() - started, 4),
-        expected_recall_of_parts=None if n_candidates > MAX_COMPARED else candidates.part_recall,
-    )
+
+    def __init__(self, counting: TextCounting, query: Query, options: CheckOptions, doc_id: str | None = None) -> None:
+        self.query, self._counting, self._options, self._doc_id = query, counting, options, doc_id
+        self._compared = dict[int, _Likeness | None]()
+        self._edits = dict[int, float | None]()
+        self._passages: dict[int, FirstPassage] = {}
+
+    def answer(self, connection: Connection, first_missing: int | None) -> Checked:
+        """Find the texts similar to the text, in one snapshot or transaction.
+
+        Parameters
+        ----------
+        connection : Connection
+        first_missing : int or None
+            First content without stored keys.
+
+        Raises
+        ------
+        CollectionError
+            The stored text of a candidate is damaged.
+        """
+        started = time.perf_counter()
+        search = candidates_by_keys if self._options.measure == "jaccard" else candidates_by_index
+        candidates = search(connection, self._counting, self.query, self._options, first_missing)
+        alike = self._alike(connection, candidates)
+        found, places = [], {content: place for place, content in enumerate(alike)}
+        if alike:
+            found = _current(connection, documents.c.content.in_(list(alike)))
+            found.sort(key=lambda one: places[one[0].content])  # those of one text stay in order
+        shown = tuple(
+            self._shown(document, index, alike[document.content]) for document, index in found[: self._options.limit]
+        )
+        passage = self._passage(shown, alike) if self._options.with_passage else None
+        n_candidates = len(candidates.contents)
+        checked = Checked(
+            verdict=shown[0].relation if shown else "new",
+            documents=shown,
+            n_found=len(found),
+            passage=passage.pieces if passage else (),
+            n_differences=passage.n_differences if passage else None,
+            n_moves=passage.n_moves if passage else None,
+            options=self._options,
+            expected_recall=None if candidates.n_hot_keys else expected_recall(self._options),
+            n_candidates=n_candidates,
+            n_compared=min(n_candidates, MAX_COMPARED),
+            n_hot_keys=candidates.n_hot_keys,
+            is_answered=self.query.signature is not None,
+            is_purged=candidates.is_purged,
+            similarity_index=self.query.similarity_index,
+            stored_as=None,
+            version=None,
+            elapsed_s=round(time.perf_counter() - started, 4),
+            expected_recall_of_parts=None if n_candidates > MAX_COMPARED else candidates.part_recall,
+        )
+        return checked if self._doc_id is None else self._with_resent(connection, checked, self._doc_id)
+
+    def _alike(self, connection: Connection, candidates: CheckCandidates) -> dict[int, _Likeness]:
+        """Return the similar contents, the most similar first."""
+        if not self._normalised:  # a text without words, or of which all are ignored, is no copy of another one
+            return {}
+        lots = candidates.lots(MAX_COMPARED, known=self._compared)
+        for content, shares in verified(connection, self._counting, self.query.words, lots):
+            is_same = content.digest == self.query.digest
+            is_equal = is_same or (
+                shares.contained == shares.contains == 1 and self._normalise(content.text) == self._normalised
+            )
+            if is_equal:
+                shares = Shares(1.0, 1.0, 1.0, shares.n_common)
+            elif not len(self.query.words):
+                shares = Shares(0.0, 0.0, 0.0, 0)
+            relation = "exact" if is_equal else _relation(shares, self._options)
+            likeness = None
+            if relation is not None:
+                likeness = _Likeness(content.number, relation, shares, is_same, content.text)
+            self._compared[content.number] = likeness
+        compared = [self._compared[content] for content in candidates.contents[:MAX_COMPARED]]
+        ranked = sorted((one for one in compared if one is not None), key=lambda one: one.rank)
+        return {one.content: one for one in ranked}
+
+    @cached_property
+    def _normalised(self) -> str:
+        return self._normalise(self.query.text)
+
+    def _normalise(self, text: str) -> str:
+        return str(self._counting.normalise.apply(strings([text]))[0].as_py())
+
+    def _shown(self, document: StoredDocument, index: int | None, likeness: _Likeness) -> CheckedDocument:
+        """Return a document with how similar its text is."""
+        if likeness.content not in self._edits:
+            self._edits[likeness.content] = _edit(likeness, self.query)
+        return CheckedDocument(
+            document=document,
+            relation=likeness.relation,
+            jaccard=likeness.shares.jaccard,
+            contained=likeness.shares.contained,
+            contains=likeness.shares.contains,
+            edit_similarity=self._edits[likeness.content],
+            similarity_index=index,
+            is_same_text=likeness.is_same_text,
+        )
+
+    def _passage(self, shown: Sequence[CheckedDocument], alike: Mapping[int, _Likeness]) -> FirstPassage | None:
+        """Return where the text differs from the most similar document; None if they are not compared."""
+        if not shown or shown[0].is_same_text or shown[0].relation not in ("exact", "near"):
+            return None
+        from nearkin.stages.differences.comparing import first_passage  # here, because most answers have no passage
+
+        content = shown[0].document.content
+        if content not in self._passages:
+            self._passages[content] = first_passage(alike[content].text, self.query.text)
+        return self._passages[content]
+
+    def _with_resent(self, connection: Connection, checked: Checked, doc_id: str) -> Checked:
+        """Add whether the text is stored under its id already; to be asked before the text is stored.
+
+        An empty text is no copy of another document, so it was compared with none. If the document of this id has it,
+        the text is resent like any other, and that document is its only match.
+        """
+        if any(one.is_same_text and one.document.doc_id == doc_id for one in checked.documents):
+            return replace(checked, is_resent=True)
+        is_compared = checked.is_answered or checked.n_found > 0
+        if is_compared and (checked.verdict != "exact" or not checked.is_truncated):  # all equal texts are listed
+            return checked
+        if not isinstance(doc_id, str) or not is_storable(doc_id):
+            return checked
+        found = _current(connection, (contents.c.digest == self.query.digest) & (documents.c.doc_id == doc_id))
+        if not found:
+            return checked
+        if is_compared:
+            return replace(checked, is_resent=True)
+        ((document, index),) = found
+        itself = _Likeness(document.content, "exact", Shares(1.0, 1.0, 1.0, 0), is_same_text=True, text=self.query.text)
+        shown = (self._shown(document, index, itself),)
+        return replace(checked, verdict="exact", documents=shown, n_found=1, is_resent=True)
 
 
 def expected_recall(options: CheckOptions) -> float | None:
@@ -111,31 +206,12 @@ def expected_recall(options: CheckOptions) -> float | None:
     return rounded_down(float(BANDS.probability(options.threshold)), 4)
 
 
-def _compared(
-    connection: Connection, counting: TextCounting, query: Query, candidates: CheckCandidates, options: CheckOptions
-) -> list[_Likeness]:
-    """Return the similar contents, the most similar first."""
-    normalised = _normalised(counting.normalise, query.text)
-    if not normalised:  # a text without words, or of which all are ignored, is no copy of another one
-        return []
-    alike, n_own = list[_Likeness](), len(query.shingles)
-    for content, shares in verified(connection, counting, query.text, candidates.contents[:MAX_COMPARED]):
-        is_same = content.digest == query.digest
-        is_equal = is_same or (
-            shares.contained == shares.contains == 1 and _normalised(counting.normalise, content.text) == normalised
-        )
-        if is_equal:
-            shares = Shares(1.0, 1.0, 1.0, shares.n_common)
-        elif not n_own:
-            shares = Shares(0.0, 0.0, 0.0, 0)
-        relation = "exact" if is_equal else _relation(shares, options)
-        if relation is not None:
-            alike.append(_Likeness(content.number, relation, shares, is_same, content.text))
-    return sorted(alike, key=lambda one: one.rank)
-
-
-def _normalised(normalise: Normalisation, text: str) -> str:
-    return str(normalise.apply(strings([text]))[0].as_py())
+def _current(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[StoredDocument, int | None]]:
+    """Return the current documents that meet a condition, in the order in which they were added, and their indexes."""
+    query = with_documents().outerjoin(profiles, profiles.c.content == documents.c.content)
+    query = query.add_columns(profiles.c.similarity_index).where(documents.c.is_current & condition)
+    rows = connection.execute(query.order_by(documents.c.row)).all()
+    return [(document, row.similarity_index) for document, row in zip(stored_documents(rows), rows, strict=True)]
 
 
 def _relation(shares: Shares, options: CheckOptions) -> Verdict | None:
@@ -147,66 +223,9 @@ def _relation(shares: Shares, options: CheckOptions) -> Verdict | None:
     return "contained" if shares.contained >= shares.contains else "contains"
 
 
-def _documents(
-    connection: Connection, found: Sequence[StoredDocument], alike: Sequence[_Likeness], query: Query
-) -> tuple[CheckedDocument, ...]:
-    """Return documents with how similar their texts are."""
-    contents = {one.content for one in found}
-    of_content = {one.content: one for one in alike if one.content in contents}
-    indexes = similarity_indexes(connection, list(contents))
-    edits = {content: _edit(one, query) for content, one in of_content.items()}
-    return tuple(_checked(one, of_content[one.content], edits[one.content], indexes.get(one.content)) for one in found)
-
-
-def _edit(one: _Likeness, query: Query) -> float | None:
-    if one.is_same_text:
+def _edit(likeness: _Likeness, query: Query) -> float | None:
+    if likeness.is_same_text:
         return 1.0
-    return edit_similarity(query.text, one.text).similarity if one.relation in ("exact", "near") else None
-
-
-def _checked(document: StoredDocument, one: _Likeness, edit: float | None, index: int | None) -> CheckedDocument:
-    return CheckedDocument(
-        document=document,
-        relation=one.relation,
-        jaccard=one.shares.jaccard,
-        contained=one.shares.contained,
-        contains=one.shares.contains,
-        edit_similarity=edit,
-        similarity_index=index,
-        is_same_text=one.is_same_text,
-    )
-
-
-def _passage(documents: Sequence[CheckedDocument], alike: Sequence[_Likeness], query: Query) -> FirstPassage | None:
-    """Return the passage in which the text differs from the most similar document; None if they are not compared."""
-    if not documents or documents[0].is_same_text or documents[0].relation not in ("exact", "near"):
+    if likeness.relation not in ("exact", "near"):
         return None
-    from nearkin.stages.differences.comparing import first_passage  # here, because most answers have no passage
-
-    text = next(one.text for one in alike if one.content == documents[0].document.content)
-    return first_passage(text, query.text)
-
-
-def mark_resent(connection: Connection, checked: Checked, doc_id: object, query: Query) -> Checked:
-    """Add whether a checked text is stored under this id already; to be asked before the text is stored.
-
-    An empty text is no copy of another document, so it was compared with none. If the document of this id has it, the
-    text is resent like any other, and that document is its only match.
-    """
-    if any(one.is_same_text and one.document.doc_id == doc_id for one in checked.documents):
-        return replace(checked, is_resent=True)
-    is_compared = checked.is_answered or checked.n_found > 0
-    if is_compared and (checked.verdict != "exact" or not checked.is_truncated):  # all equal texts are listed
-        return checked
-    if not isinstance(doc_id, str) or not is_storable(doc_id):
-        return checked
-    same = list(numbers_of(connection, [query.digest]).values())
-    found, _ = current_documents(connection, same, 1, schema.documents.c.doc_id == doc_id)
-    if not found:
-        return checked
-    if is_compared:
-        return replace(checked, is_resent=True)
-    itself = _Likeness(found[0].content, "exact", Shares(1.0, 1.0, 1.0, 0), is_same_text=True, text=query.text)
-    return replace(
-        checked, verdict="exact", documents=_documents(connection, found, [itself], query), n_found=1, is_resent=True
-    )
+    return edit_similarity(query.text, likeness.text).similarity

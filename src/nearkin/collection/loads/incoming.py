@@ -131,6 +131,24 @@ class Examined:
     blank: frozenset[int] = frozenset()
     are_unnamed: Bool | None = None
 
+    def at(self, place: int) -> Examined:
+        """Return one of the documents as a batch."""
+        digest = self.digests[place]
+        of_text = {digest} & self.contents.keys()
+        return Examined(
+            doc_ids=[self.doc_ids[place]],
+            sources=[self.sources[place]],
+            lines=[self.lines[place]],
+            problems=[self.problems[place]],
+            digests=[digest],
+            contents={one: self.contents[one] for one in of_text},
+            profiles={one: self.profiles[one] for one in of_text},
+            words={one: self.words[one] for one in of_text},
+            damaged={digest} & self.damaged,
+            origins={0: self.origins[place]} if place in self.origins else {},
+            blank=frozenset({0} if place in self.blank else ()),
+        )
+
 
 def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str, dialect: str) -> Examined:
     """Check and digest the documents; count, sign, index and compress contents that are not stored yet.

@@ -7,7 +7,7 @@ If an id occurs twice in a load with two texts, the first is stored, and the sec
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any, NamedTuple
@@ -20,14 +20,17 @@ from nearkin.collection.decisions.log import STORE, SettingChange, checked_by, r
 from nearkin.collection.loads.incoming import Examined, FailedRecords, SeenIds
 from nearkin.collection.loads.known_texts import numbers_of, repair
 from nearkin.collection.loads.origins import LoadOrigins
-from nearkin.collection.stored import origins, shingle_table
+from nearkin.collection.stored import key_table, origins, shingle_table
+from nearkin.collection.stored.contents import text_of
+from nearkin.collection.stored.key_table import Marks
+from nearkin.collection.stored.keys import Keys, keys_of
 from nearkin.collection.stored.load_spans import LoadDigest
 from nearkin.collection.stored.origins import has_exception
 from nearkin.collection.word_search import word_tables
 from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema
-from nearkin.store.bulk import as_name, in_slices, insert_rows, is_storable, number_after_last
+from nearkin.store.bulk import as_name, in_slices, insert_rows, is_storable
 from nearkin.store.store import Store
 
 _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
@@ -75,21 +78,38 @@ class LoadWriter:
     n_problems: int = 0
     n_new_problems: int = 0
 
-    def write(self, rows: LoadRows, words: Mapping[bytes, list[str]], origins: LoadOrigins) -> None:
-        """Write the rows of a batch, the words of its contents by digest, and its origins; count the problems."""
+    def write(
+        self, rows: LoadRows, words: Mapping[bytes, list[str]], origins: LoadOrigins, made: tuple[Keys, Marks] | None
+    ) -> None:
+        """Write the rows of a batch, the words of its contents by digest, and its origins; count the problems.
+
+        ``made``: keys and marks of the only document, if it was checked in; they are stored in any case.
+        """
         documents = schema.documents
         for some in in_slices(rows.replaced):
             self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
         insert_rows(self.connection, schema.contents, _columns(rows.contents))
         insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
-        came = [(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
         numbers, digests = [row[0] for row in rows.contents], [row[_DIGEST] for row in rows.contents]
         word_tables.write(self.connection, numbers, [words[digest] for digest in digests])
-        if self.keeps_words:
-            shingle_table.store_words(self.connection, self.collection_store, self.counting, came)
+        if numbers and (self.keeps_words or made is not None):
+            self._write_keys(rows, made)
         insert_rows(self.connection, documents, _columns(rows.documents))
         origins.write()
         self._write_problems(rows.problems)
+
+    def _write_keys(self, rows: LoadRows, made: tuple[Keys, Marks] | None) -> None:
+        """Store the keys of new contents, before their documents, and their sets if the collection keeps them."""
+        numbers = np.array([row[0] for row in rows.contents], np.int64)
+        if made is not None:
+            keys, marks = made[0], replace(made[1], contents=numbers)
+        else:
+            texts = [text_of(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
+            keys = keys_of(texts, self.counting.ignored)
+            marks = Marks.of(self.counting, numbers, texts, keys)
+        key_table.append(self.connection, marks, keys)
+        if self.keeps_words:
+            shingle_table.append(self.connection, self.collection_store, numbers.tolist(), keys.sets)
 
     def _write_problems(self, problems: list[tuple[Any, ...]]) -> None:
         unknown = self._unknown(problems)
@@ -201,11 +221,13 @@ class Load:
     def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
         """Begin a load with the next free numbers; the wave is looked up or created."""
         waves, loads = schema.waves, schema.loads
-        first_content = connection.execute(select(func.max(loads.c.end_content))).scalar() or 0
-        number = 1 + (connection.execute(select(func.max(loads.c.load))).scalar() or 0)
-        n_waves = connection.execute(select(func.max(waves.c.wave))).scalar() or 0
-        name = name if name is not None else _new_name(connection, n_waves + 1)
-        wave = connection.execute(select(waves.c.wave).where(waves.c.name == name)).scalar()
+        known = select(waves.c.wave).where(waves.c.name == name).scalar_subquery()
+        columns = loads.c.end_content, loads.c.load, waves.c.wave, schema.documents.c.row
+        lasts = (select(func.max(column)).scalar_subquery() for column in columns)
+        wave, first_content, last, n_waves, last_row = connection.execute(select(known, *lasts)).one()
+        first_content, number, n_waves = first_content or 0, 1 + (last or 0), n_waves or 0
+        if name is None:
+            name = _new_name(connection, n_waves + 1)
         if wave is None:
             wave = n_waves + 1
             connection.execute(insert(waves).values(wave=wave, name=name))
@@ -217,7 +239,6 @@ class Load:
         added_at = datetime.now(UTC).isoformat(timespec="seconds")
         bounds = {"first_content": first_content, "end_content": first_content, "digest": b""}
         connection.execute(insert(loads).values(load=number, wave=wave, added_at=added_at, **bounds, **figures))
-        next_row = number_after_last(connection, schema.documents.c.row)
         return cls(
             connection=connection,
             number=number,
@@ -226,15 +247,18 @@ class Load:
             added_at=added_at,
             first_content=first_content,
             next_content=first_content,
-            next_row=next_row,
+            next_row=0 if last_row is None else last_row + 1,
             origins=LoadOrigins(connection=connection, load=number, added_at=added_at),
             writer=LoadWriter(
                 connection=connection, collection_store=store, counting=counting, load=number, keeps_words=keeps_words
             ),
         )
 
-    def store(self, examined: Examined) -> None:
-        """Store a batch, in the order of its documents."""
+    def store(self, examined: Examined, made: tuple[Keys, Marks] | None = None) -> dict[str, _Newest]:
+        """Store a batch, in the order of its documents, and return the newest version of each id.
+
+        ``made``: keys and marks of the only document, if it is checked in.
+        """
         readable = [i for i, problem in enumerate(examined.problems) if problem is None]
         is_repeated = np.zeros(len(examined.doc_ids), np.bool_)
         is_repeated[readable] = self.seen.mark([examined.doc_ids[i] for i in readable])
@@ -254,7 +278,8 @@ class Load:
                 self._list(i, batch)
             elif i in examined.blank or ((origin := examined.origins.get(i)) is not None and has_exception(origin)):
                 self.figures.n_exceptions += 1
-        self.writer.write(batch.rows, examined.words, self.origins)
+        self.writer.write(batch.rows, examined.words, self.origins, made)
+        return batch.newest
 
     def _repair(self, examined: Examined, numbers: dict[bytes, int]) -> None:
         """Replace damaged texts by the added ones."""

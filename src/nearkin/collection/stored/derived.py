@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
-from nearkin.store import schema
 from nearkin.store.bulk import number_after_last
+from nearkin.store.schema import contents, facts
 from nearkin.store.store import Store
 
 
@@ -29,21 +29,26 @@ class DerivedData:
     name: str
     fingerprint: str
 
-    def end(self, connection: Connection, store: Store) -> int | None:
+    def end(self, connection: Connection) -> int | None:
         """Return the content up to which data of today's method is stored; None if what is stored is unusable."""
-        return self._end_below(connection, store, n_contents(connection))
+        return self._state(connection)[0]
 
-    def first_missing(self, connection: Connection, store: Store) -> int | None:
+    def first_missing(self, connection: Connection) -> int | None:
         """Return the first content without stored data; None if there is none."""
-        last = n_contents(connection)
-        end = self._end_below(connection, store, last) or 0
-        return end if end < last else None
+        end, last = self._state(connection)
+        return end or 0 if (end or 0) < last else None
 
-    def _end_below(self, connection: Connection, store: Store, last: int) -> int | None:
-        facts = store.facts_now(connection, (self.name, f"{self.name}_end"))
-        end = facts.get(f"{self.name}_end", "")
-        is_number = end.isascii() and end.isdecimal() and len(end) < 19
-        return int(end) if facts.get(self.name) == self.fingerprint and is_number and int(end) <= last else None
+    def _state(self, connection: Connection) -> tuple[int | None, int]:
+        """Return the end of the stored data and the number of contents, which one statement reads."""
+        method, end = (
+            select(facts.c.value).where(facts.c.name == name).scalar_subquery()
+            for name in (self.name, f"{self.name}_end")
+        )
+        last = select(func.coalesce(func.max(contents.c.content) + 1, 0)).scalar_subquery()
+        fingerprint, said, n_stored = connection.execute(select(method, end, last)).one()
+        is_number = said is not None and said.isascii() and said.isdecimal() and len(said) < 19
+        is_usable = fingerprint == self.fingerprint and is_number and int(said) <= n_stored
+        return int(said) if is_usable else None, int(n_stored)
 
     def write_end(self, connection: Connection, store: Store, end: int) -> None:
         """Record, in a write transaction, that all contents below a number have data of today's method."""
@@ -52,4 +57,4 @@ class DerivedData:
 
 def n_contents(connection: Connection) -> int:
     """Return one more than the highest number of a content."""
-    return number_after_last(connection, schema.contents.c.content)
+    return number_after_last(connection, contents.c.content)

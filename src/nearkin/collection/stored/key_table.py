@@ -81,7 +81,7 @@ class Marks:
 
 def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store the keys of every content that has none yet, inside a write transaction."""
-    end, last = KEYS.end(connection, store), n_contents(connection)
+    end, last = KEYS.end(connection), n_contents(connection)
     if end is None:  # none yet, or of another method
         connection.execute(schema.check_keys.delete())
         connection.execute(schema.checked_contents.delete())
@@ -113,7 +113,7 @@ def remake(connection: Connection, store: Store, counting: TextCounting, progres
 
 def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
     """Store the keys of a repaired text, if it should have stored keys by now."""
-    if number < (KEYS.end(connection, store) or 0):
+    if number < (KEYS.end(connection) or 0):
         forget(connection, [number])
         keys = keys_of([text], counting.ignored)
         append(connection, Marks.of(counting, np.array([number], np.int64), [text], keys), keys)
@@ -137,7 +137,7 @@ def difference(connection: Connection, store: Store, counting: TextCounting, pro
 
 def _is_right(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> bool:
     """Whether keys and marks are those of the texts; a damaged text has none."""
-    end = KEYS.end(connection, store)
+    end = KEYS.end(connection)
     if not end:
         return True
     expected, n_marks = np.zeros(2, np.uint64), 0
@@ -170,38 +170,34 @@ def _write(connection: Connection, parts: Sequence[tuple[I64, I64]]) -> None:
     insert_integers(connection, schema.check_keys, [values[order], numbers[order]])
 
 
-_LISTS = {
-    "sqlite": "(SELECT value AS number FROM json_each(:numbers))",
-    "postgresql": "(SELECT value::bigint AS number FROM json_array_elements_text(CAST(:numbers AS json)))",
-}
-"""A list of integers as a table."""
-_CURRENT = "EXISTS (SELECT 1 FROM documents WHERE documents.content = check_keys.content AND documents.is_current)"
+def numbers_in(connection: Connection, name: str) -> str:
+    """Return SQL for a parameter with integers, as `sent` makes it, as a table with the column ``number``."""
+    if connection.dialect.name == "sqlite":
+        return f"(SELECT value AS number FROM json_each(:{name}))"
+    return f"(SELECT unnest(CAST(:{name} AS bigint[])) AS number)"
 
 
-def contents_with(connection: Connection, keys: I64, most: int, *, are_current: bool = False) -> dict[int, list[int]]:
-    """Return the first contents with each key, one more than ``most`` if there are so many.
+def sent(connection: Connection, numbers: Sequence[int]) -> object:
+    """Return the value of a parameter with integers."""
+    return json.dumps(list(numbers)) if connection.dialect.name == "sqlite" else list(numbers)
 
-    With ``are_current``, only contents of current documents count.
-    """
-    is_sqlite = connection.dialect.name == "sqlite"
-    array = "json_group_array" if is_sqlite else "json_agg"
-    of_key = "SELECT content FROM check_keys WHERE check_keys.key = asked.number"
-    query = text(
-        f"SELECT asked.number, (SELECT {array}(content) FROM ({of_key} {f'AND {_CURRENT}' if are_current else ''} "
-        f"ORDER BY content LIMIT :most) AS there) FROM {_LISTS[connection.dialect.name]} AS asked"
-    )
-    rows = connection.execute(query, {"numbers": json.dumps(keys.tolist()), "most": most + 1})
-    return {key: json.loads(contents) if is_sqlite else contents or [] for key, contents in rows}
+
+def array_of(connection: Connection, query: str) -> str:
+    """Return SQL for the values of a query of the column ``content`` as one value: JSON in SQLite."""
+    if connection.dialect.name == "sqlite":
+        return f"(SELECT json_group_array(content) FROM ({query}))"
+    return f"ARRAY({query})"
 
 
 def stored_marks(connection: Connection, contents: I64) -> Marks:
     """Return the marks of those contents that have any, in ascending order."""
-    query = text(
-        "SELECT content, n_samples, signature FROM checked_contents "
-        f"WHERE content IN (SELECT number FROM {_LISTS[connection.dialect.name]} AS asked) ORDER BY content"
-    )
-    rows = connection.execute(query, {"numbers": json.dumps(contents.tolist())}).all()
-    n_bytes = SIGNATURE.bits // 8
+    n_bytes, rows = SIGNATURE.bits // 8, list[Any]()
+    if len(contents):
+        query = text(
+            "SELECT content, n_samples, signature FROM checked_contents "
+            f"WHERE content IN (SELECT number FROM {numbers_in(connection, 'numbers')} AS asked) ORDER BY content"
+        )
+        rows = list(connection.execute(query, {"numbers": sent(connection, contents.tolist())}))
     is_signed = np.array([row.signature is not None and len(row.signature) == n_bytes for row in rows], np.bool_)
     packed = b"".join(row.signature if is_it else bytes(n_bytes) for row, is_it in zip(rows, is_signed))
     numbers, n_samples = (np.array([row[i] for row in rows], np.int64) for i in range(2))

@@ -15,12 +15,11 @@ from sqlalchemy.exc import DBAPIError
 
 from nearkin.collection.counting import NORMALISE, SHINGLES, TextCounting
 from nearkin.collection.stored import key_table
-from nearkin.collection.stored.contents import text_of, texts_from
+from nearkin.collection.stored.contents import texts_from
 from nearkin.collection.stored.derived import DerivedData, n_contents
-from nearkin.collection.stored.keys import keys_of
 from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
-from nearkin.records import U64
+from nearkin.records import U64, ShingleSets
 from nearkin.runs.progress import Progress, Silent
 from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.store import Store
@@ -61,7 +60,7 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
     """Store the sets and keys of contents that have none yet, inside a write transaction."""
     progress = progress or Silent()
     key_table.fill(connection, store, counting, progress)
-    first, last = SETS.end(connection, store) or 0, n_contents(connection)
+    first, last = SETS.end(connection) or 0, n_contents(connection)
     if first == last:
         return
     connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content >= first))
@@ -70,27 +69,10 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
     SETS.write_end(connection, store, last)
 
 
-def store_words(
-    connection: Connection, store: Store, counting: TextCounting, contents: Sequence[tuple[int, object, object]]
-) -> None:
-    """Store the sets and keys of new contents, in the transaction that stores them and before their documents.
-
-    Parameters
-    ----------
-    connection : Connection
-        In a write transaction; the sets and keys of all earlier contents are stored.
-    store : Store
-    counting : TextCounting
-    contents : sequence of (int, bytes, bytes)
-        Number, compressed text and digest of each, in ascending order.
-    """
-    if not contents:
-        return
-    numbers = [number for number, _, _ in contents]
-    texts = [text_of(number, text, digest) for number, text, digest in contents]
-    made = keys_of(texts, counting.ignored)
-    key_table.append(connection, key_table.Marks.of(counting, np.array(numbers, np.int64), texts, made), made)
-    _write(connection, numbers, [np.sort(made.sets.hashes[a:b]) for a, b in _spans(made.sets.offsets)])
+def append(connection: Connection, store: Store, numbers: Sequence[int], sets: ShingleSets) -> None:
+    """Store the sets of new contents, whose keys are stored, in their transaction and before their documents."""
+    bounds = zip(sets.offsets[:-1].tolist(), sets.offsets[1:].tolist(), strict=True)
+    _write(connection, numbers, [np.sort(sets.hashes[a:b]) for a, b in bounds])
     for derived in (key_table.KEYS, SETS):
         derived.write_end(connection, store, numbers[-1] + 1)
 
@@ -106,7 +88,7 @@ def difference(connection: Connection, store: Store, counting: TextCounting, pro
 
 
 def _difference(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> str | None:
-    end = SETS.end(connection, store)
+    end = SETS.end(connection)
     if end is None:
         return f"{_TOLD}: missing or of another version"
     table, n_texts, is_right = SHINGLES_TABLE.c, 0, True
@@ -130,7 +112,7 @@ def remake(connection: Connection, store: Store, counting: TextCounting, progres
 
 def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
     """Store the set of a repaired text, if it should have a stored set by now."""
-    if are_kept(connection) and number < (SETS.end(connection, store) or 0):
+    if are_kept(connection) and number < (SETS.end(connection) or 0):
         forget(connection, [number])
         _write(connection, [number], word_sets(counting, [text]))
 
@@ -141,10 +123,6 @@ def forget(connection: Connection, numbers: Sequence[int]) -> None:
         return
     for some in in_slices(numbers):
         connection.execute(SHINGLES_TABLE.delete().where(SHINGLES_TABLE.c.content.in_(some)))
-
-
-def _spans(offsets: np.ndarray) -> list[tuple[int, int]]:
-    return list(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True))
 
 
 def _write(connection: Connection, numbers: Sequence[int], sets: Sequence[U64]) -> None:

@@ -5,7 +5,7 @@ Source: Paul Jaccard, "The distribution of the flora in the alpine zone", 1912.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -59,16 +59,25 @@ def shares(a: U64, b: U64) -> Shares:
 
 def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[list[int]]:
     """Yield the contents in lots whose texts fit in memory; a single text is never too long."""
+
+    def sizes() -> Iterator[tuple[int, int]]:
+        for some in in_slices(numbers):
+            query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
+            yield from ((row[0], row[1]) for row in connection.execute(query.order_by(contents.c.content)).all())
+
+    yield from in_lots(sizes())
+
+
+def in_lots(sizes: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
+    """Yield contents, given with the bytes of their texts, as `some_at_a_time` does."""
     batch, n_bytes = list[int](), 0
-    for some in in_slices(numbers):
-        query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
-        for number, length in connection.execute(query.order_by(contents.c.content)).all():
-            length = length if isinstance(length, int) else 0  # damaged; reading the text reports it
-            if batch and (n_bytes + length > _TEXT_BYTES_AT_A_TIME or len(batch) == _TEXTS_AT_A_TIME):
-                yield batch
-                batch, n_bytes = [], 0
-            batch.append(number)
-            n_bytes += length
+    for number, length in sizes:
+        length = length if isinstance(length, int) else 0  # damaged; reading the text reports it
+        if batch and (n_bytes + length > _TEXT_BYTES_AT_A_TIME or len(batch) == _TEXTS_AT_A_TIME):
+            yield batch
+            batch, n_bytes = [], 0
+        batch.append(number)
+        n_bytes += length
     if batch:
         yield batch
 
