@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from nearkin.cli.command_line import CommandEntry, Group
+from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.cli.options.definitions import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
 from nearkin.cli.options.reading import MAX_UNREADABLE, MaxUnreadable
 from nearkin.cli.parameters import argument, option
@@ -72,7 +72,7 @@ Examples:
 
   nearkin align show de-en.table house --reverse
 """
-align = Group(
+align = CommandGroup(
     "align",
     _HELP,
     {

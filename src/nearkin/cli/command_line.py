@@ -189,7 +189,7 @@ class CommandEntry:
     help : str
         Name of the help text in the module.
     work : str
-        Name of the function, or the `Group`, in the module; that of the command if empty.
+        Name of the function, or the `CommandGroup`, in the module; that of the command if empty.
     """
 
     name: str
@@ -202,7 +202,7 @@ class CommandEntry:
         """Import the command."""
         module = import_module(f"nearkin.cli.{self.module}")
         work = getattr(module, self.work or self.name.replace("-", "_"))
-        if isinstance(work, Group):
+        if isinstance(work, CommandGroup):
             work.short_help = self.summary
             return work
         return Command(self.name, work, help=getattr(module, self.help), summary=self.summary)
@@ -211,7 +211,7 @@ class CommandEntry:
 Panels = Mapping[str, Sequence[CommandEntry]]
 
 
-class Group(_WithPanels, click.Group):
+class CommandGroup(_WithPanels, click.Group):
     """Commands by panel, each imported when it is typed.
 
     Parameters
@@ -223,7 +223,7 @@ class Group(_WithPanels, click.Group):
 
     Examples
     --------
-    >>> commands = Group("nearkin", "Find copies.", {"Corpus": [CommandEntry("dedup", "Find copies", "dedup")]})
+    >>> commands = CommandGroup("nearkin", "Find copies.", {"Corpus": [CommandEntry("dedup", "Find copies", "dedup")]})
     >>> context = click.Context(commands)
     >>> commands.list_commands(context), commands.get_command(context, "dedup").short_help
     (['dedup'], 'Find copies')

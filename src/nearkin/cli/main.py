@@ -18,7 +18,7 @@ import click
 from click.shell_completion import shell_complete
 
 from nearkin._version import __version__
-from nearkin.cli.command_line import CommandEntry, Group, take_every_character
+from nearkin.cli.command_line import CommandEntry, CommandGroup, take_every_character
 from nearkin.errors import CollectionBusyError, NearkinError, OutputError, ParameterError, quoted
 from nearkin.paths import why, without_password
 
@@ -233,7 +233,7 @@ _PANELS = {
 }
 
 
-_group = Group(
+_group = CommandGroup(
     "nearkin",
     "Find documents that say nearly the same thing; verify pairs, measure recall. nearkin COMMAND --help shows the "
     "options of a command, with examples.",

@@ -63,8 +63,9 @@ def argument(*, metavar: str, help: str, type: Any = None) -> Declaration:
     """Declare an argument; ``type`` converts the text of a value, if the class of the value alone cannot."""
 
     def made(name: str, kind: Any, *, multiple: bool = False, **more: Any) -> click.Argument:
-        given: dict[str, Any] = {"nargs": -1} if multiple else {}
-        return click.Argument([name], help=help, metavar=metavar, type=type or _click_type(kind), **given, **more)
+        return click.Argument(
+            [name], help=help, metavar=metavar, type=type or _click_type(kind), nargs=-1 if multiple else 1, **more
+        )
 
     return made
 
@@ -108,7 +109,7 @@ def _parameters(listed: Iterable[tuple[str, Any, object]]) -> Iterator[click.Par
         kind, make = get_args(annotation)  # of Annotated
         if get_origin(kind) in (types.UnionType, Union):
             kind = next(one for one in get_args(kind) if one is not types.NoneType)
-        settings: dict[str, Any] = {}
+        settings: dict[str, object] = {}
         if get_origin(kind) is list:
             (kind,), settings["multiple"] = get_args(kind), True
         if kind is bool:
@@ -120,7 +121,7 @@ def _parameters(listed: Iterable[tuple[str, Any, object]]) -> Iterator[click.Par
         yield make(name, kind, **settings)
 
 
-def grouped(function: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def grouped(function: Callable[..., Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of a function from the values of its options: its groups are built from theirs."""
     signature = inspect.signature(function, eval_str=True).parameters
     return {name: _value(one.annotation, name, values) for name, one in signature.items()}

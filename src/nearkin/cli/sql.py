@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.command_line import CommandEntry, Group
+from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.cli.options.collection import Json, Place, Wait
 from nearkin.cli.options.definitions import Quiet
 
@@ -24,7 +24,7 @@ Example:
   nearkin sql install postgresql://ada:secret@localhost/matters
 """
 
-sql = Group(
+sql = CommandGroup(
     "sql",
     "Query a collection in PostgreSQL in plain SQL.",
     {"Commands": [CommandEntry("install", "Install functions and views in PostgreSQL", "sql", "INSTALL_HELP")]},

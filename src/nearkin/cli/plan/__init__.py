@@ -1,8 +1,8 @@
 """``nearkin plan``: predictions of a search, before it is run."""
 
-from nearkin.cli.command_line import CommandEntry, Group
+from nearkin.cli.command_line import CommandEntry, CommandGroup
 
-plan = Group(
+plan = CommandGroup(
     "plan",
     "Predict the recall and the cost of a search before it is run.",
     {
