@@ -24,7 +24,7 @@ EXTRAS = (
     "starlette",
     "xberg",
 )
-HEAVY = ("numba", "pyarrow", "numpy", "typer", "rich", *EXTRAS)
+HEAVY = ("numba", "pyarrow", "numpy", "click", "rich", *EXTRAS)
 EXAMPLES = Path(__file__).parents[1] / "examples"
 COMPILING = "compiling kernels that"
 LEASE = "The tenant shall keep the garden in good order and return every key to the owner on the last day of the term"

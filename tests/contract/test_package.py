@@ -11,8 +11,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import click
 import pytest
-import typer
 from packaging.requirements import Requirement
 
 import nearkin
@@ -42,7 +42,7 @@ def test_every_requirement_has_a_minimum_and_allows_the_version_of_the_tests(roo
 
 
 def test_importing_it_loads_nothing_heavy():
-    heavy = {"numba", "llvmlite", "numpy", "pyarrow", "pandas", "polars", "rich", "typer", "click", "jinja2"}
+    heavy = {"numba", "llvmlite", "numpy", "pyarrow", "pandas", "polars", "rich", "click", "jinja2"}
     assert not loaded_by("import nearkin; nearkin.__version__; dir(nearkin)") & heavy
     assert not loaded_by("from nearkin import NearkinError; import nearkin.errors") & heavy
 
@@ -132,7 +132,7 @@ OTHER_NAMES = {"documents", "signed", "mails", "progress", "options", "file_form
 )  # fmt: skip
 def test_a_parameter_has_the_name_of_its_option(function, command):
     """The first name: ``--method`` is another one of ``--measure``."""
-    found = typer.main.get_command(app).commands[command]
+    found = app.get_command(click.Context(app), command)
     options = {one.opts[0].removeprefix("--").replace("-", "_") for one in found.params}
     of_places = {"self", "place", "other", "version"}
     assert set(inspect.signature(function).parameters) - options <= OTHER_NAMES | of_places

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
-import typer
-from typer.core import TyperCommand, TyperGroup
 
 from docs.pages import Command, blocks, commands, name_of, nearkin_arguments, pages, prose
 
@@ -33,24 +32,21 @@ def test_pages_say_how_to_install_what_nearkin_does_not(library: str) -> None:
 def test_commandsparse(line: str) -> None:
     from nearkin.cli.main import app
 
-    root = typer.main.get_command(app)
     for arguments in nearkin_arguments(line):
-        parse(root, "nearkin", arguments)
+        parse(app, "nearkin", arguments)
 
 
-def parse(
-    command: TyperCommand | TyperGroup, name: str, arguments: list[str], parent: typer.Context | None = None
-) -> None:
+def parse(command: click.Command, name: str, arguments: list[str], parent: click.Context | None = None) -> None:
     """Do what the command line does before it runs anything."""
-    if isinstance(command, TyperGroup) and arguments and not arguments[0].startswith("-"):
-        here = typer.Context(command, info_name=name, parent=parent)
+    if isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
+        here = click.Context(command, info_name=name, parent=parent)
         inner = command.get_command(here, arguments[0])
         assert inner is not None, f"{name} has no command {arguments[0]!r}"
         parse(inner, arguments[0], arguments[1:], here)
         return
     try:
         command.make_context(name, list(arguments), parent=parent)
-    except typer.Exit:  # --help, --version
+    except click.exceptions.Exit:  # --help, --version
         pass
-    except Exception as error:  # noqa: BLE001  whatever typer raises
+    except Exception as error:  # noqa: BLE001  whatever click raises
         pytest.fail(f"nearkin {' '.join(arguments)}: {error}")

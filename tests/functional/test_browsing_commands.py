@@ -76,8 +76,6 @@ def test_an_id_that_begins_with_a_dash(matter: str, tmp_path: Path) -> None:
     assert run("show", matter, "--", "-x").code == 0
     assert "Write --" not in nearkin_here("show", matter, "lease", "--jsom").err
     assert "Write --" not in nearkin_here("doctor", "-x").err
-    of_others = nearkin_here("tag", matter, "hot=yes", "lease", "--read-only").err
-    assert ("No such option: --read-only" in of_others, "Write --" in of_others) == (True, False)
 
 
 def test_show_for_programs(matter: str) -> None:

@@ -24,7 +24,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["nearkin.cli.main", "typer"])
+@pytest.mark.parametrize("module", ["nearkin.cli.main", "click"])
 @pytest.mark.parametrize("is_ignored", [False, True])
 def test_an_interruption_while_the_modules_are_imported_prints_no_traceback(
     module: str, is_ignored: bool, tmp_path: Path

@@ -45,7 +45,7 @@ the second is listed by nearkin exceptions.
 
 To see later what a wave changed in the groups, run nearkin groups after each wave.
 
-[bold]Examples[/]
+Examples:
 
   nearkin add matter contracts/ --wave march
 
@@ -58,7 +58,7 @@ Remove documents from a collection. Queries no longer find them; their texts sta
 again brings them back. More than 100 documents are only listed, with exit code 2, unless you add --yes. nearkin log \
 lists every removal.
 
-[bold]Examples[/]
+Examples:
 
   nearkin remove matter lease-17 lease-18
 

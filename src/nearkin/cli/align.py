@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from nearkin.cli.command_line import CommandLine, PlainGroup
+from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.cli.options.definitions import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
 from nearkin.cli.options.reading import MAX_UNREADABLE, MaxUnreadable
+from nearkin.cli.parameters import argument, option
 from nearkin.stages.documents.formats import WITH_COLUMNS
 
 if TYPE_CHECKING:
@@ -24,25 +23,16 @@ if TYPE_CHECKING:
 _FORMATS = f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}"
 
 
-class _TrainFirst(PlainGroup):
-    """Group that takes a word that is no command for a corpus: ``nearkin align a.tmx`` is ``align train a.tmx``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = ["train", *args]
-        return super().parse_args(ctx, args)
-
-
 _A_TABLE = "a translation table"
 _HELP = """
 Learn translation tables from parallel sentences, and look words up in them. A table holds p(target | source) and \
 p(source | target) of every word pair. The word train is optional: nearkin align news.de news.en --source de ...
 """
-_TRAIN = """
+TRAIN_HELP = """
 Learn a translation table from parallel sentences: two text files, line by line, or one TMX, CSV, TSV, Parquet or \
 JSON Lines file.
 
-[bold]Examples[/]
+Examples:
 
   nearkin align train news.de news.en --source de --target en --out de-en.table
 
@@ -50,62 +40,68 @@ JSON Lines file.
 
   nearkin align train pairs.parquet --source de --target en --stem --out de-en.table
 """
-_DICTIONARY = """
+DICTIONARY_HELP = """
 Make a translation table from a dictionary: lines of a word, a tab, and its translation. Entries with one word on \
 each side are used, the others are counted. All translations of a word get the same probability.
 
-[bold]Example[/]
+Example:
 
   nearkin align dictionary en-de.tsv --source en --target de --out en-de.table
 """
-_MERGE = """
+MERGE_HELP = """
 Merge tables of several corpora. Each word's translations are weighted by its frequency in each corpus.
 
-[bold]Example[/]
+Example:
 
   nearkin align merge news.table laws.table --out both.table
 """
-_PRUNE = """
+PRUNE_HELP = """
 Drop unlikely translations: in each direction those below --min-probability, and all but the --max-translations most \
 likely ones of a word. The remaining probabilities of a word sum to 1 again.
 
-[bold]Example[/]
+Example:
 
   nearkin align prune de-en.table --max-translations 5 --out small.table
 """
-_SHOW = """
+SHOW_HELP = """
 List the translations of a word, the most likely first.
 
-[bold]Examples[/]
+Examples:
 
   nearkin align show de-en.table Haus
 
   nearkin align show de-en.table house --reverse
 """
-align = CommandLine(help=_HELP, cls=_TrainFirst, no_args_is_help=True)
-_input = partial(typer.Option, rich_help_panel="Input", show_default=False)
-_learning = partial(typer.Option, rich_help_panel="The table")
+align = CommandGroup(
+    "align",
+    _HELP,
+    {
+        "Commands": (
+            CommandEntry("train", "Learn a table from parallel sentences", "align", "TRAIN_HELP"),
+            CommandEntry("dictionary", "Make a table from a dictionary", "align", "DICTIONARY_HELP"),
+            CommandEntry("merge", "Merge tables of several corpora", "align", "MERGE_HELP"),
+            CommandEntry("prune", "Drop unlikely translations from a table", "align", "PRUNE_HELP"),
+            CommandEntry("show", "List the translations of a word", "align", "SHOW_HELP"),
+        )
+    },
+    default="train",
+)
+_input = partial(option, panel="Input")
+_learning = partial(option, panel="The table")
 _Parallel = Annotated[
     list[str],
-    typer.Argument(
+    argument(
         metavar="PARALLEL...",
         help="Two text files whose lines translate each other; or one TMX, CSV, TSV, Parquet or JSON Lines file.",
-        show_default=False,
     ),
 ]
-_Table = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="Translation table from nearkin align.", show_default=False)
-]
+_Table = Annotated[Path, argument(metavar="TABLE", help="Translation table from nearkin align.")]
 _Tables = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="TABLE...", help="At least two translation tables of the same languages.", show_default=False
-    ),
+    argument(metavar="TABLE...", help="At least two translation tables of the same languages."),
 ]
-_Dictionary = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Lines of a word, a tab, and a word.", show_default=False)
-]
-_Word = Annotated[str, typer.Argument(metavar="WORD", help="Word to look up.", show_default=False)]
+_Dictionary = Annotated[Path, argument(metavar="FILE", help="Lines of a word, a tab, and a word.")]
+_Word = Annotated[str, argument(metavar="WORD", help="Word to look up.")]
 _Source = Annotated[str, _input("--source", metavar="LANG", help="Language code of the first side, such as de.")]
 _Target = Annotated[str, _input("--target", metavar="LANG", help="Language code of the second side.")]
 _SourceIfAny = Annotated[
@@ -119,7 +115,7 @@ _SourceColumn = Annotated[
     _input(
         "--source-column",
         metavar="COLUMN",
-        help="Column of the first language. [dim]default: the column with its code[/]",
+        help="Column of the first language. [default: the column with its code]",
     ),
 ]
 _TargetColumn = Annotated[
@@ -127,31 +123,29 @@ _TargetColumn = Annotated[
     _input(
         "--target-column",
         metavar="COLUMN",
-        help="Column of the second language. [dim]default: the column with its code[/]",
+        help="Column of the second language. [default: the column with its code]",
     ),
 ]
 _Format = Annotated[
     str | None,
-    _input(
-        "--format", help=f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}. [dim]default: from the name[/]"
-    ),
+    _input("--format", help=f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}. [default: from the name]"),
 ]
 _OnError = Annotated[
     str,
-    typer.Option(
+    option(
         "--on-error",
         help="stop: stop at a broken line or a damaged file, and write nothing. skip-documents: skip and count "
         "broken lines. skip: also use the lines before the damage of a file.",
-        rich_help_panel="Input",
+        panel="Input",
     ),
 ]
 _OnErrorLine = Annotated[
     str,
-    typer.Option(
+    option(
         "--on-error",
         help="stop: stop at a line that is not an entry. skip-documents: skip and count such lines. skip: also use "
         "the lines before the damage of a file.",
-        rich_help_panel="Input",
+        panel="Input",
     ),
 ]
 _Iterations = Annotated[int, _learning("--iterations", help="Iterations of IBM Model 1.")]
@@ -169,7 +163,6 @@ _MaxTranslations = Annotated[
 _Reverse = Annotated[bool, _learning("--reverse", help="WORD is in the target language.")]
 
 
-@align.command(help=_TRAIN, short_help="Learn a table from parallel sentences")
 def train(
     parallel: _Parallel,
     source: _Source,
@@ -246,7 +239,6 @@ def _show_table(console: Printer, said: Iterable[Sentence], table: TranslationTa
     say_place(console, f"Table {table.fingerprint}", out)
 
 
-@align.command(help=_DICTIONARY, short_help="Make a table from a dictionary")
 def dictionary(
     file: _Dictionary,
     source: _Source,
@@ -284,7 +276,6 @@ def dictionary(
     )
 
 
-@align.command(help=_MERGE, short_help="Merge tables of several corpora")
 def merge(
     tables: _Tables, out: OutFile, as_json: JsonSummary = False, quiet: Quiet = False, overwrite: Overwrite = False
 ) -> None:
@@ -307,7 +298,6 @@ def merge(
     )
 
 
-@align.command(help=_PRUNE, short_help="Drop unlikely translations from a table")
 def prune(
     table: _Table,
     out: OutFile,
@@ -338,7 +328,6 @@ def prune(
     )
 
 
-@align.command(help=_SHOW, short_help="List the translations of a word")
 def show(
     table: _Table,
     word: _Word,

@@ -6,10 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nearkin.cli.options.collection import Cache, Measure, ReadOnly, Threshold, Tolerance
 from nearkin.cli.options.definitions import Quiet, Threads
+from nearkin.cli.parameters import argument, option
 from nearkin.nouns import agreeing, counted
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ DIR is a finished run of nearkin dedup, families, regroup or pairs, whose input 
 or a collection, in which each sampled document is queried as by nearkin similar. The options under Tolerance and \
 The collection are for collections only.
 
-[bold]Examples[/]
+Examples:
 
   nearkin audit clean --sample 1000 --missed missed.tsv
 
@@ -141,23 +140,23 @@ def _show_missed(console: Printer, audited: Audited, missed: Path | None) -> Non
         console.print(shown(told), highlight=False, soft_wrap=True)
 
 
-_sample = partial(typer.Option, rich_help_panel="The sample")
-_alike = partial(typer.Option, rich_help_panel="Tolerance", show_default=False)
-_output = partial(typer.Option, rich_help_panel="Output")
+_sample = partial(option, panel="The sample")
+_alike = partial(option, panel="Tolerance")
+_output = partial(option, panel="Output")
 
 AuditedPlace = Annotated[
     str,
-    typer.Argument(metavar="DIR", help="A finished run, or a collection: a directory or a URL.", show_default=False),
+    argument(metavar="DIR", help="A finished run, or a collection: a directory or a URL."),
 ]
 Sample = Annotated[int, _sample(help="Number of documents to sample; all of them if there are fewer.")]
 AuditSeed = Annotated[int, _sample("--seed", help="Random seed of the sample.")]
 Gamma = Annotated[
     float | None,
-    _alike(help="Maximum distance of letter counts, for --measure letters. [dim]default: 0.025[/]"),
+    _alike(help="Maximum distance of letter counts, for --measure letters. [default: 0.025]"),
 ]
 Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
 ReplaceMissed = Annotated[bool, _output("--overwrite", help="Replace the file of --missed.")]
 MissedFile = Annotated[
     Path | None,
-    _output("--missed", help="File for the missed pairs: .tsv, .csv, .jsonl or .parquet.", show_default=False),
+    _output("--missed", help="File for the missed pairs: .tsv, .csv, .jsonl or .parquet."),
 ]

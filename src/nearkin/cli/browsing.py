@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import click
+
 from nearkin.cli.options.collection import (
     AddedBefore,
     AddedSince,
@@ -47,7 +49,7 @@ SHOW_HELP = """
 Show the text of a stored document and its metadata: version, wave and file, tags, notes and groups, and the other \
 documents with the same text.
 
-[bold]Examples[/]
+Examples:
 
   nearkin show matter lease-17
 
@@ -62,7 +64,7 @@ or .parquet file.
 --group and --has-near-duplicates use groups that nearkin groups stored: those at threshold 0.5, or at the given \
 --threshold or --gamma.
 
-[bold]Examples[/]
+Examples:
 
   nearkin list matter --wave march --sort length
 
@@ -78,7 +80,7 @@ HISTORY_HELP = """
 List the versions stored under one id, the oldest first: when each was added, and its first change from the version \
 before. --out writes them to a .csv, .tsv, .jsonl or .parquet file.
 
-[bold]Examples[/]
+Examples:
 
   nearkin history matter lease-17
 
@@ -163,8 +165,6 @@ def list_documents(
     overwrite: OverwriteFile = False,
 ) -> None:
     """List stored documents."""
-    import typer
-
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_list_file, written
     from nearkin.collection.collection import Collection
@@ -201,7 +201,7 @@ def list_documents(
         )
     tell(found.to_dict, lambda console: _show_list(console, found, out is not None), as_json=as_json, quiet=quiet)
     if out is not None and not (quiet or as_json):
-        typer.echo(written(found.n_found, "document", out), err=True)
+        click.echo(written(found.n_found, "document", out), err=True)
 
 
 def _show_list(console: Printer, found: ListedDocuments, is_written: bool) -> None:
@@ -291,7 +291,7 @@ A file that gives a text when it is added again under the same id is no longer l
 folder, add the whole folder again: a file named on its own has another id, so it becomes a new document, and the \
 exception stays.
 
-[bold]Examples[/]
+Examples:
 
   nearkin exceptions matter
 

@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import typer
+import click
 
 from nearkin.cli.options.collection import Json, Place, ReadOnly, Tolerance, Wait
 from nearkin.cli.options.definitions import OutFileIfAny, Quiet
 from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, Ocr, rules_of_one
+from nearkin.cli.parameters import argument, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ are. The stream may be endless. --jsonl --store creates a missing collection. --
 store an exact copy or a near-duplicate of a stored document, nor, with --containment, a part of one. A document that \
 contains a stored one is stored. A line that cannot be read is answered with its error.
 
-[bold]Examples[/]
+Examples:
 
   nearkin check matter draft.txt
 
@@ -52,24 +53,22 @@ contains a stored one is stored. A line that cannot be read is answered with its
 
   zcat crawl.jsonl.gz | nearkin check matter - --jsonl --store --only-new --kept clean.jsonl > answers.jsonl
 """
-_alike = partial(typer.Option, rich_help_panel="Similarity", show_default=True)
-_storing = partial(typer.Option, rich_help_panel="Storing", show_default=False)
-_stream = partial(typer.Option, rich_help_panel="Streams", show_default=False)
+_alike = partial(option, panel="Similarity")
+_storing = partial(option, panel="Storing")
+_stream = partial(option, panel="Streams")
 CheckedFile = Annotated[
     Path | None,
-    typer.Argument(
+    argument(
         metavar="FILE",
         help="File to check; with --jsonl, a stream of documents. - for standard input.",
-        show_default=False,
     ),
 ]
 CheckedEncoding = Annotated[
     str,
-    typer.Option(
+    option(
         "--encoding",
         help="Encoding of FILE if it is neither UTF-8 nor begins with a byte order mark, for example cp1252; latin-1 "
-        "accepts any bytes. [dim]default: such a file is unreadable[/]",
-        show_default=False,
+        "accepts any bytes. [default: such a file is unreadable]",
     ),
 ]
 NearThreshold = Annotated[
@@ -77,13 +76,12 @@ NearThreshold = Annotated[
 ]
 Containment = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--containment",
         metavar="SHARE|off",
         help="Minimum share of one text's word 5-grams that occur in the other; off: do not look for parts of "
-        "texts. [dim]default: 0.9; with --jsonl: off[/]",
-        show_default=False,
-        rich_help_panel="Similarity",
+        "texts. [default: 0.9; with --jsonl: off]",
+        panel="Similarity",
     ),
 ]
 CheckedBy = Annotated[
@@ -96,7 +94,7 @@ CheckedBy = Annotated[
 ]
 CheckLimit = Annotated[
     int,
-    typer.Option("--limit", min=1, max=10_000, help="Maximum number of documents to list.", rich_help_panel="Output"),
+    option("--limit", min=1, max=10_000, help="Maximum number of documents to list.", panel="Output"),
 ]
 Store = Annotated[bool, _storing("--store", help="Store the document, whatever the answer.")]
 OnlyNew = Annotated[
@@ -117,7 +115,7 @@ StoreId = Annotated[
 ]
 JsonLines = Annotated[bool, _stream("--jsonl", help="Read a stream of documents, one JSON object per line.")]
 StreamText = Annotated[
-    str | None, _stream("--text", help="With --jsonl: key of the text of a document. [dim]default: text[/]")
+    str | None, _stream("--text", help="With --jsonl: key of the text of a document. [default: text]")
 ]
 KeptFile = Annotated[
     Path | None,
@@ -130,37 +128,33 @@ KeptFile = Annotated[
         "and each time without it.",
     ),
 ]
-OverwriteFiles = Annotated[
-    bool, typer.Option("--overwrite", help="Replace the file of --out or --kept.", rich_help_panel="Output")
-]
+OverwriteFiles = Annotated[bool, option("--overwrite", help="Replace the file of --out or --kept.", panel="Output")]
 StreamOnError = Annotated[
     str | None,
     _stream(
         "--on-error",
         help="With --jsonl: skip-documents answers an unreadable line, or one that cannot be stored, with its error "
-        "and continues; stop ends at the first such line. [dim]default: skip-documents[/]",
+        "and continues; stop ends at the first such line. [default: skip-documents]",
     ),
 ]
 Server = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--server",
         metavar="URL",
         help="URL of a running nearkin serve, which answers for its collection; omit COLLECTION.",
-        show_default=False,
-        rich_help_panel="The service",
+        panel="The service",
     ),
 ]
 TokenFile = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--token-file",
-        help="With --server: file with the token for scripts. [dim]default: the environment variable NEARKIN_TOKEN[/]",
-        show_default=False,
-        rich_help_panel="The service",
+        help="With --server: file with the token for scripts. [default: the environment variable NEARKIN_TOKEN]",
+        panel="The service",
     ),
 ]
-StoreWave = Annotated[str, _storing("--wave", help="Wave of the stored document. [dim]default: check-ins[/]")]
+StoreWave = Annotated[str, _storing("--wave", help="Wave of the stored document. [default: check-ins]")]
 
 _TO_CHECK_ROWS = "To check its rows, write them as JSON Lines: nearkin check COLLECTION ROWS.jsonl --jsonl"
 
@@ -287,7 +281,7 @@ def _finish(
 
         write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
     tell(found.to_dict, shown, as_json=as_json, quiet=quiet)
-    raise typer.Exit(EXIT_CODES[found.verdict])
+    raise click.exceptions.Exit(EXIT_CODES[found.verdict])
 
 
 def _is_local(jsonl: bool, read_only: bool, wait: float | None, max_document_size: str) -> bool:

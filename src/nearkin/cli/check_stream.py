@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+import click
+
 if TYPE_CHECKING:
     from nearkin.collection.check_in.results import CheckInMany, CheckOptions
     from nearkin.collection.collection import Collection
@@ -37,8 +39,6 @@ def check_lines(
     quiet: bool,
 ) -> None:
     """Answer every line on standard output; print a summary on standard error."""
-    import typer
-
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.command_line import is_unicode
     from nearkin.cli.printing import Printer, WarningsOnly
@@ -75,7 +75,7 @@ def check_lines(
             target.collection, stream, answered, options=options, store=store, columns=columns, rules=rules
         )
     if as_json:
-        typer.echo(json.dumps(summary.to_dict()), err=True)
+        click.echo(json.dumps(summary.to_dict()), err=True)
     else:
         (WarningsOnly() if quiet else Printer(stderr=True)).say(stream_sentences(summary, is_kept=kept is not None))
 

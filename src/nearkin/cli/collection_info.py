@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from nearkin.cli.options.collection import Cache, Json, Place, Problems, ReadOnly, Uncounted, Wait
 from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet, Threads
+from nearkin.cli.parameters import option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,7 @@ Count the documents, versions and waves of a collection, and the documents that 
 --uncounted and --problems list these; --out writes the list to a .csv, .tsv, .jsonl or .parquet file. nearkin \
 exceptions lists the files that gave no text, or only a part of it.
 
-[bold]Examples[/]
+Examples:
 
   nearkin info matter
 
@@ -36,15 +37,13 @@ documents whose current version came in the wave: without those that were change
 counts the documents of the wave that could not be stored, and are not stored now (n_problems in files and JSON); \
 nearkin exceptions also lists stored ones with no text or only a part of it.
 
-[bold]Example[/]
+Example:
 
   nearkin waves matter
 """
 SinceOfFsck = Annotated[
     str | None,
-    typer.Option(
-        "--since", metavar="WAVE", help="Check only the texts that came with this wave or later.", show_default=False
-    ),
+    option("--since", metavar="WAVE", help="Check only the texts that came with this wave or later."),
 ]
 FSCK_HELP = """
 Compare every text and every load of a collection with its digest, run the integrity check of the database, and \
@@ -53,7 +52,7 @@ command ends with exit code 7. With --read-only nothing is rebuilt: if there is 
 exit code is 7. --since leaves out what earlier waves brought, the integrity check of the database, and the keys, \
 words and relations that are stored for all texts together.
 
-[bold]Examples[/]
+Examples:
 
   nearkin fsck matter
 
@@ -186,4 +185,4 @@ def fsck(
         found = opened.fsck(threads=Resources(threads).n_threads, since=since)
     tell(found.to_dict, lambda console: console.say(fsck_sentences(found)), as_json=as_json, quiet=quiet)
     if not found.is_whole:
-        raise typer.Exit(CollectionError.exit_code)
+        raise click.exceptions.Exit(CollectionError.exit_code)

@@ -1,22 +1,19 @@
-"""Features of every command: checked file names, errors that name options, groups that load a command when typed."""
+"""Features of every command: help in panels, checked file names, errors that name options, groups that load lazily."""
 
 from __future__ import annotations
 
 import codecs
-import functools
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, TextIO, TypeVar
+from typing import Any, TextIO
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+import click
 
-from nearkin.cli.options.groups import taking_options
-from nearkin.errors import NearkinError, ParameterError
+from nearkin.cli.parameters import grouped, parameters_of
+from nearkin.errors import NearkinError
 from nearkin.paths import check_input, check_output
 
 _OUTPUTS = {
@@ -33,66 +30,73 @@ _PLAIN = {
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
 }  # fmt: skip
 _HANDLER = "nearkin-plain"
-_SIDES = {"left", "right"}
-_TWO_CORPORA = "This command compares two corpora: --left INPUT --right INPUT. For one corpus use nearkin dedup"
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _READ: ContextVar[tuple[str | Path, ...]] = ContextVar("read", default=())
 """Files and directories that the running command reads, as they were typed."""
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Command(TyperCommand):
-    """Command that replaces the names of parameters in error messages by those of its options."""
+class _WithPanels(click.Command):
+    """Command whose help shows its options in panels, and its examples as they are typed."""
 
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; an error names its option in place of the parameter.
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the paragraphs of the help; an indented one is an example, and is not wrapped."""
+        for paragraph in (self.help or "").strip().split("\n\n"):
+            formatter.write_paragraph()
+            with formatter.indentation():
+                if paragraph.startswith(" "):
+                    formatter.write(f"{paragraph}\n")
+                else:
+                    formatter.write_text(paragraph)
 
-        Raises
-        ------
-        typer.Abort
-            The command was interrupted: typer would turn that into an exit code and lose the notes.
-        """
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a section for each panel."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                panel = getattr(parameter, "panel", "Options")
+                panels.setdefault(panel, []).append(record)
+        for panel, records in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(records)
+
+
+class Command(_WithPanels):
+    """Command made from a function: its parameters are declared in annotations, see `nearkin.cli.parameters`."""
+
+    def __init__(self, name: str, function: Callable[..., Any], *, help: str, summary: str = "") -> None:
+        def work(**values: Any) -> Any:
+            values |= {name: list(values[name] or ()) or None for name in lists & values.keys()}
+            _check_places(values)
+            _READ.set(tuple(_read(values)))
+            return function(**grouped(function, values))
+
+        parameters = parameters_of(function)
+        lists = {str(one.name) for one in parameters if getattr(one, "multiple", False) or one.nargs == -1}
+        super().__init__(name, callback=work, params=[*parameters], help=help, short_help=summary)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error names its option in place of the parameter."""
         try:
             return super().invoke(ctx)
         except NearkinError as error:
             if error.parameter is not None:
                 error.parameter = self._option_of(error.parameter) or error.parameter
             raise
-        except KeyboardInterrupt as error:
-            raise typer.Abort from error
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments; for an unknown option, which may be an id that begins with a dash, say how to pass it."""
-        self._refuse_repeated_columns(args)
         try:
             return super().parse_args(ctx, args)
-        except Exception as error:
-            arguments = [one for one in self.params if one.param_type_name == "argument"]
-            takes_arguments = any(one.metavar != "COLLECTION" for one in arguments)  # whose name has no dash before it
-            missing = getattr(getattr(error, "param", None), "name", None)
-            if missing in _SIDES and {one.name for one in self.params} >= _SIDES:
-                error.message = _TWO_CORPORA  # type: ignore[attr-defined]
-            if getattr(error, "option_name", None) == "--out" and any(one.name == "missed" for one in self.params):
-                error.possibilities = ["--missed"]  # type: ignore[attr-defined]
-            is_unknown = takes_arguments and not getattr(error, "possibilities", True)
-            if is_unknown and not _is_option(getattr(error, "option_name", ""), ctx.find_root()):
-                error.message += ". Write -- before an argument that begins with a dash."  # type: ignore[attr-defined]
+        except click.NoSuchOption as error:
+            if not error.possibilities and any(isinstance(one, click.Argument) for one in self.params):
+                error.message += " Write -- before an argument that begins with a dash."  # type: ignore[misc]
             raise
 
-    def _refuse_repeated_columns(self, args: list[str]) -> None:
-        """Refuse two columns for one option, of which all but the last would be ignored."""
-        given = [one.partition("=")[0] for one in itertools.takewhile(lambda one: one != "--", args)]
-        for one in self.params:
-            names_one = one.metavar == "COLUMN" and not getattr(one, "multiple", False)
-            for option in one.opts if names_one else ():
-                if (n := given.count(option)) > 1:
-                    raise ParameterError(
-                        f"{option} names one column, and was given {n} times. Join several columns into one first."
-                    )
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Name the arguments by their metavars alone: typer would add braces, brackets and dots of its own."""
-        arguments = [one for one in self.params if one.param_type_name == "argument"]
-        names = [(one.metavar or str(one.name).upper(), one.required) for one in arguments]
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Name the arguments by their metavars."""
+        arguments = [one for one in self.params if isinstance(one, click.Argument)]
+        names = [(one.make_metavar(ctx), one.required) for one in arguments]
         pieces = [name if is_required or name.startswith("[") else f"[{name}]" for name, is_required in names]
         return [self.options_metavar or "", *pieces]
 
@@ -100,65 +104,12 @@ class Command(TyperCommand):
         """Spell a parameter as on the command line: ``threshold`` as ``--threshold``, ``inputs`` as ``INPUT``."""
         spellings = {f"--{parameter.replace('_', '-')}", f"--{parameter.removeprefix('n_').replace('_', '-')}"}
         for one in self.params:
-            is_option = one.param_type_name == "option"
+            is_option = isinstance(one, click.Option)
             if is_option and (one.name == parameter or not spellings.isdisjoint(one.opts)):
                 return max(one.opts, key=len)
             if not is_option and one.name == parameter:
                 return (one.metavar or parameter.upper()).removesuffix("...")
         return None
-
-
-class CommandLine(typer.Typer):
-    """Group of commands that refuse, before they start, URLs as inputs and file names that cannot be written."""
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Run the command that was typed."""
-        return self._built(*arguments, **options)
-
-    @functools.cached_property
-    def _built(self) -> Any:
-        """All commands with their options; building them takes 23 ms."""
-        return typer.main.get_command(self)
-
-    def command(self, name: str | None = None, **options: Any) -> Callable[[Function], Function]:
-        """Register a command; lists of commands show the first sentence of its help."""
-        short = {"short_help": first_sentence(options["help"])} if options.get("help") else {}
-        register = super().command(name, **{"cls": Command, **short, **options})
-
-        def decorate(function: Function) -> Function:
-            work = taking_options(function)
-
-            @functools.wraps(work)
-            def checked(**values: Any) -> Any:
-                _check_places(values)
-                _READ.set(tuple(_read(values)))
-                return work(**values)
-
-            register(checked)
-            return function
-
-        return decorate
-
-
-def first_sentence(text: str) -> str:
-    r"""Return the first sentence of a help text in one line.
-
-    Examples
-    --------
-    >>> first_sentence("\nMeasure signatures on your\ncorpus: of 16 to 1,024 bits. Then choose.\n\nExamples")
-    'Measure signatures on your corpus: of 16 to 1,024 bits.'
-    """
-    paragraph = " ".join(text.strip().partition("\n\n")[0].split())
-    first, stop, _ = paragraph.partition(". ")
-    return first + stop.strip()
-
-
-def _is_option(name: str, context: Any) -> bool:
-    """Whether a command of a group, or of a group in it, has an option."""
-    command = context.command
-    if not isinstance(command, TyperGroup):
-        return any(name in one.opts for one in command.params)
-    return any(_is_option(name, typer.Context(one, parent=context)) for one in command.commands.values())
 
 
 def _check_places(values: Mapping[str, object]) -> None:
@@ -238,7 +189,7 @@ class CommandEntry:
     help : str
         Name of the help text in the module.
     work : str
-        Name of the function, or the `CommandLine`, in the module; that of the command if empty.
+        Name of the function, or the `CommandGroup`, in the module; that of the command if empty.
     """
 
     name: str
@@ -247,75 +198,61 @@ class CommandEntry:
     help: str = "HELP"
     work: str = ""
 
-    def load(self) -> Any:
+    def load(self) -> click.Command:
         """Import the command."""
         module = import_module(f"nearkin.cli.{self.module}")
         work = getattr(module, self.work or self.name.replace("-", "_"))
-        if isinstance(work, CommandLine):
-            loaded: Any = typer.main.get_group(work)
-        else:
-            line = CommandLine(add_completion=False)
-            line.command(self.name, help=getattr(module, self.help), short_help=self.summary)(work)
-            loaded = typer.main.get_command(line)
-        loaded.name, loaded.short_help = self.name, self.summary
-        return loaded
+        if isinstance(work, CommandGroup):
+            work.short_help = self.summary
+            return work
+        return Command(self.name, work, help=getattr(module, self.help), summary=self.summary)
 
 
 Panels = Mapping[str, Sequence[CommandEntry]]
 
 
-class LazyCommands(Mapping[str, Any]):
-    """Commands by name, each imported when it is first looked up.
+class CommandGroup(_WithPanels, click.Group):
+    """Commands by panel, each imported when it is typed.
+
+    Parameters
+    ----------
+    name, help : str
+    panels : mapping of str to sequence of CommandEntry
+    default : str
+        Command that is meant if the first word is none; "" for none.
 
     Examples
     --------
-    >>> commands = LazyCommands([CommandEntry("dedup", "Find copies", "dedup")])
-    >>> list(commands), commands["dedup"].short_help
+    >>> commands = CommandGroup("nearkin", "Find copies.", {"Corpus": [CommandEntry("dedup", "Find copies", "dedup")]})
+    >>> context = click.Context(commands)
+    >>> commands.list_commands(context), commands.get_command(context, "dedup").short_help
     (['dedup'], 'Find copies')
     """
 
-    def __init__(self, entries: Sequence[CommandEntry]) -> None:
-        self._entries = {one.name: one for one in entries}
-        self._loaded: dict[str, TyperCommand | TyperGroup] = {}
+    def __init__(self, name: str, help: str, panels: Panels, *, default: str = "") -> None:
+        super().__init__(name, help=help, no_args_is_help=True, context_settings=SETTINGS)
+        self.panels, self.default = panels, default
+        self._entries = {one.name: one for entries in panels.values() for one in entries}
 
-    def __getitem__(self, name: str) -> Any:
-        if name not in self._loaded:
-            self._loaded[name] = self._entries[name].load()
-        return self._loaded[name]
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default command before arguments that begin with none."""
+        if self.default and args and args[0] not in {*self._entries, *ctx.help_option_names}:
+            args = [self.default, *args]
+        return super().parse_args(ctx, args)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-
-class PlainGroup(TyperGroup):
-    """Group whose help is plain text: importing rich takes longer than everything else that the list needs."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write usage, help, commands and options."""
-        self.format_usage(ctx, formatter)
-        self.format_help_text(ctx, formatter)
-        self.format_options(ctx, formatter)
-        self.format_epilog(ctx, formatter)
-
-
-class LazyGroup(PlainGroup):
-    """A group of lazy commands, in panels; a subclass names them."""
-
-    panels: ClassVar[Panels] = {}
-
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        self.commands = LazyCommands([one for some in self.panels.values() for one in some])  # type: ignore[assignment]
-
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands without importing them."""
-        return list(self.commands)
+        return list(self._entries)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write a section for each panel."""
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import a command; None if there is none of this name."""
+        if name not in self.commands and name in self._entries:
+            self.commands[name] = self._entries[name].load()
+        return self.commands.get(name)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, then a section for each panel of commands."""
+        super().format_options(ctx, formatter)
         for panel, entries in self.panels.items():
             with formatter.section(panel):
                 formatter.write_dl([(one.name, one.summary) for one in entries])

@@ -9,6 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from nearkin.cli.command_line import COLLECTION_URLS
 from nearkin.cli.options.collection import (
     At,
@@ -46,12 +48,12 @@ if TYPE_CHECKING:
 COMPARE_HELP = """
 Compare two documents word by word.
 
-Shows both texts merged into one: \\[-words-] are only in A, {+words+} only in B, with the lines around them; then how \
+Shows both texts merged into one: [-words-] are only in A, {+words+} only in B, with the lines around them; then how \
 similar the two are. A passage of at least 8 words that is in both texts, in different places, is shown as moved. \
 Differences are counted by kind: numbers, dates, names, negations, wording, formatting; a difference can have several \
 kinds. A and B are two files, or with a COLLECTION the ids of two of its documents; --file takes the place of B.
 
-[bold]Examples[/]
+Examples:
 
   nearkin compare old.txt new.txt
 
@@ -76,7 +78,7 @@ match, is marked and has no relation. If documents have a tag with their date, s
 version in force on a day: the newest with that date or an earlier one. --out writes all versions to a .csv, .tsv, \
 .jsonl or .parquet file.
 
-[bold]Examples[/]
+Examples:
 
   nearkin versions matter lease-17
 
@@ -102,8 +104,6 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare two documents."""
-    import typer
-
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.wording import reveal_line
@@ -139,7 +139,7 @@ def compare(
     tell(found.to_dict, lambda console: _show(console, found), as_json=as_json, quiet=quiet)
     for out in (html, docx):
         if out is not None and not (quiet or as_json):
-            typer.echo(f"wrote {reveal_line(str(out))}", err=True)
+            click.echo(f"wrote {reveal_line(str(out))}", err=True)
 
 
 def _write_html(found: _Answer, out: Path) -> None:

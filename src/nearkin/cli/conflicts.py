@@ -41,7 +41,7 @@ columns with --id and --label, or give two columns of a CSV or TSV file without 
 the values of a tag in the collection; with a bare tag, documents without it have the label "not FIELD". --out writes \
 the conflicts to a .csv, .tsv, .jsonl or .parquet file.
 
-[bold]Examples[/]
+Examples:
 
   nearkin conflicts matter labels.csv --threshold 0.7
 

@@ -60,7 +60,7 @@ command is recorded: nearkin log lists it, and nearkin undo reverses it.
 With --from FILE --value COLUMN each document gets its own value from a .csv, .tsv, .jsonl, .parquet or load file, \
 such as a label or a date, all in one activity.
 
-[bold]Examples[/]
+Examples:
 
   nearkin tag matter responsive=yes lease-17 lease-18
 
@@ -73,7 +73,7 @@ such as a label or a date, all in one activity.
 UNTAG_HELP = """
 Remove a tag from documents, whatever its value.
 
-[bold]Example[/]
+Example:
 
   nearkin untag matter responsive lease-17
 """
@@ -84,7 +84,7 @@ document that represents it, or a note.
 nearkin groups keeps every decision, at every tolerance and in every later wave. A decision that contradicts others is \
 refused, and the message lists them.
 
-[bold]Examples[/]
+Examples:
 
   nearkin decide matter --never-group lease-17 lease-18
 
@@ -99,7 +99,7 @@ Undo an activity of the log: restore the values that it changed. An undo can its
 
 An activity is not undone if a later one changed the same tag or decision; undo that one first.
 
-[bold]Example[/]
+Example:
 
   nearkin undo matter 12
 """
@@ -110,7 +110,7 @@ The ids, the SHA-256 of each text and an activity in the log stay. An erased tex
 again. A purge cannot be undone, so it is only shown, with exit code 2, unless you add --yes. Backups still \
 have the texts.
 
-[bold]Examples[/]
+Examples:
 
   nearkin purge matter lease-17 --by ada --yes
 
@@ -379,7 +379,7 @@ TAGS_HELP = """
 Count the tags of a collection by field and value. --out writes each tag of each current document to a .csv, .tsv, \
 .jsonl or .parquet file.
 
-[bold]Example[/]
+Example:
 
   nearkin tags matter --out tags.csv
 """
@@ -387,7 +387,7 @@ LOG_HELP = """
 List the activities of a collection: who decided what, and when. --out writes each changed value to a .csv, .tsv, \
 .jsonl or .parquet file.
 
-[bold]Examples[/]
+Examples:
 
   nearkin log matter --since 2026-11-01 --out log.csv
 

@@ -29,7 +29,7 @@ from nearkin.cli.options.definitions import (
     Threads,
     WriteKept,
 )
-from nearkin.cli.options.groups import EngineOptions
+from nearkin.cli.options.engine import EngineOptions
 from nearkin.cli.options.reading import Inputs, ReadingOptionsOfBothSets
 from nearkin.cli.printing import Printer, say_results, table
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 HELP = """
 Find exact copies and near-duplicates, verify every pair, and keep one document per group.
 
-[bold]Examples[/]
+Examples:
 
   nearkin dedup crawl/*.jsonl.gz --out clean --write-kept
 
@@ -131,7 +131,7 @@ similarity_to_principal in the guide.
 
 --write-kept reads the input of the run again, which must not have changed.
 
-[bold]Examples[/]
+Examples:
 
   nearkin regroup clean --threshold 0.9
 

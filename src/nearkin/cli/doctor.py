@@ -21,7 +21,7 @@ Show the versions of Nearkin, Python and all libraries, the installed extras, th
 and the sandbox of the processes that extract texts. Paste the output into a bug report; it contains no file or user \
 names.
 
-[bold]Example[/]
+Example:
 
   nearkin doctor
 """

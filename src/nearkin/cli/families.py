@@ -44,7 +44,7 @@ principals, and respect all decisions. Relations are stored, so that after the n
 The results list for each member its similarity to the principal of its group, how it relates to the principal, and \
 the first lines that differ.
 
-[bold]Examples[/]
+Examples:
 
   nearkin families dataroom/ --out families
 
@@ -140,7 +140,7 @@ mail, which is listed beside it.
 Threads follow Message-ID, In-Reply-To and References. An answer whose headers name no mail in the input is \
 joined by subject, date and addresses.
 
-[bold]Examples[/]
+Examples:
 
   nearkin threads mailbox.mbox --out threads
 

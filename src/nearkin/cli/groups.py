@@ -48,7 +48,7 @@ after that wave and before the next one. --out then writes a row for each docume
 document and for each that could not be read. It is in UTF-8 and keyed on the ids, which are the control numbers of \
 load files.
 
-[bold]Examples[/]
+Examples:
 
   nearkin groups matter --threshold 0.7 --out groups.csv
 

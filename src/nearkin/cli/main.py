@@ -12,19 +12,20 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Annotated, Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
-import typer
+import click
+from click.shell_completion import shell_complete
 
 from nearkin._version import __version__
-from nearkin.cli.command_line import CommandEntry, CommandLine, LazyGroup, Panels, take_every_character
+from nearkin.cli.command_line import CommandEntry, CommandGroup, take_every_character
 from nearkin.errors import CollectionBusyError, NearkinError, OutputError, ParameterError, quoted
 from nearkin.paths import why, without_password
 
 _INTERRUPTED = 130
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-# typer carries a click of its own and names only some of its exceptions: all wrong usage is a kind of this one
-UsageError: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+_COMPLETION = "_NEARKIN_COMPLETE"
+"""Variable by which a shell asks for completions; click names it so."""
 
 
 def run(arguments: list[str] | None = None) -> NoReturn:
@@ -62,25 +63,21 @@ def _code_of(arguments: list[str]) -> int:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         with interrupts_repeated():
-            code = app(arguments, standalone_mode=False)
-        if code == _INTERRUPTED:  # what typer makes of Ctrl-C before a command begins
-            _say_interrupted()
-    except UsageError as error:
+            code = _invoked(arguments)
+    except click.exceptions.Exit as error:
+        code = error.exit_code
+    except click.ClickException as error:
         for one in arguments:  # a wrong command, value or argument too many may be the URL of a database
             value = one.partition("=")[2] if one.startswith("-") else one
-            error.message = error.message.replace(value, without_password(value)) if value else error.message
+            error.message = error.message.replace(value, without_password(value)) if value else error.message  # type: ignore[misc]
         error.show()
         code = error.exit_code
     except NearkinError as error:
         code = fail(error, as_json="--json" in arguments)
-    except (KeyboardInterrupt, typer.Abort) as error:
+    except (KeyboardInterrupt, click.Abort) as error:
         _say_interrupted(error)
         code = _INTERRUPTED
     except BrokenPipeError:
-        code = _end_in_silence()
-    except SystemExit as ended:
-        if not isinstance(ended.__context__, BrokenPipeError):  # of which typer makes exit code 1
-            raise
         code = _end_in_silence()
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:  # whatever asked for it: no file system has such a name
@@ -97,6 +94,14 @@ def _code_of(arguments: list[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
+def _invoked(arguments: list[str]) -> object:
+    """Run the command that was typed, or answer a shell that completes one."""
+    if instruction := os.environ.get(_COMPLETION):
+        return shell_complete(app, {}, "nearkin", _COMPLETION, instruction)
+    with app.make_context("nearkin", [*arguments]) as context:
+        return app.invoke(context)
+
+
 def _end_in_silence() -> int:
     """Return the exit code of other tools whose output nobody reads any more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -111,25 +116,24 @@ def fail(error: NearkinError, *, as_json: bool) -> int:
     message = " ".join([str(error), *advice, *_notes_of(error)])
     if as_json:
         told = {"error": type(error).__name__, "message": message, "exit_code": error.exit_code}
-        typer.echo(json.dumps(told), err=True)
+        click.echo(json.dumps(told), err=True)
     else:
-        typer.secho(f"Error: {reveal_line(message)}", fg="red", err=True)
+        click.secho(f"Error: {reveal_line(message)}", fg="red", err=True)
     return error.exit_code
 
 
 def _say_interrupted(error: BaseException | None = None) -> None:
-    typer.echo(" ".join(["\nInterrupted.", *_notes_of(error)]), err=True)
+    click.echo(" ".join(["\nInterrupted.", *_notes_of(error)]), err=True)
 
 
 def _say_memory(error: MemoryError) -> None:
     advice = "Not enough memory. Give --memory a smaller size, or close other programs."
-    typer.echo(" ".join([advice, *_notes_of(error)]), err=True)
+    click.echo(" ".join([advice, *_notes_of(error)]), err=True)
 
 
 def _notes_of(error: BaseException | None) -> list[str]:
     """Notes that were added to an error on its way: how to continue."""
-    cause = error.__cause__ if isinstance(error, typer.Abort) else error
-    return getattr(cause, "__notes__", [])
+    return getattr(error, "__notes__", [])
 
 
 def _as_interrupt(number: int, frame: object) -> NoReturn:
@@ -172,95 +176,67 @@ def interrupts_repeated() -> Iterator[None]:
             timer.cancel()
 
 
-class Root(LazyGroup):
-    """The commands of ``nearkin``."""
-
-    panels: ClassVar[Panels] = {
-        "Clean a corpus": (
-            CommandEntry("dedup", "Find exact copies and near-duplicates; keep one document per group", "dedup"),
-            CommandEntry(
-                "regroup", "Regroup the pairs of a finished run at a higher threshold", "dedup", "REGROUP_HELP"
-            ),
-            CommandEntry("families", "Group contracts by form, and list what differs in each", "families"),
-            CommandEntry("threads", "Put mails into threads, and mark the inclusive ones", "families", "THREADS_HELP"),
+_PANELS = {
+    "Clean a corpus": (
+        CommandEntry("dedup", "Find exact copies and near-duplicates; keep one document per group", "dedup"),
+        CommandEntry("regroup", "Regroup the pairs of a finished run at a higher threshold", "dedup", "REGROUP_HELP"),
+        CommandEntry("families", "Group contracts by form, and list what differs in each", "families"),
+        CommandEntry("threads", "Put mails into threads, and mark the inclusive ones", "families", "THREADS_HELP"),
+    ),
+    "Collections": (
+        CommandEntry("add", "Add documents to a collection", "add", "ADD_HELP"),
+        CommandEntry("remove", "Remove documents from a collection", "add", "REMOVE_HELP"),
+        CommandEntry("show", "Show the text and the metadata of a document", "browsing", "SHOW_HELP"),
+        CommandEntry("list", "List documents by wave, id, file or date", "browsing", "LIST_HELP", "list_documents"),
+        CommandEntry("history", "List the older texts of a document, with changes", "browsing", "HISTORY_HELP"),
+        CommandEntry("exceptions", "List files that gave no text, or only a part of it", "browsing", "EXCEPTIONS_HELP"),
+        CommandEntry(
+            "search", "Find documents by their words, phrases and beginnings of words", "similar", "SEARCH_HELP"
         ),
-        "Collections": (
-            CommandEntry("add", "Add documents to a collection", "add", "ADD_HELP"),
-            CommandEntry("remove", "Remove documents from a collection", "add", "REMOVE_HELP"),
-            CommandEntry("show", "Show the text and the metadata of a document", "browsing", "SHOW_HELP"),
-            CommandEntry("list", "List documents by wave, id, file or date", "browsing", "LIST_HELP", "list_documents"),
-            CommandEntry("history", "List the older texts of a document, with changes", "browsing", "HISTORY_HELP"),
-            CommandEntry(
-                "exceptions", "List files that gave no text, or only a part of it", "browsing", "EXCEPTIONS_HELP"
-            ),
-            CommandEntry(
-                "search", "Find documents by their words, phrases and beginnings of words", "similar", "SEARCH_HELP"
-            ),
-            CommandEntry("check", "Check whether a similar document is stored already", "check"),
-            CommandEntry("similar", "Find all stored documents similar to a document or text", "similar"),
-            CommandEntry("compare", "Compare two documents word by word", "compare", "COMPARE_HELP"),
-            CommandEntry(
-                "versions", "List the documents similar to a document, with changes", "compare", "VERSIONS_HELP"
-            ),
-            CommandEntry("groups", "Group near-duplicates, and list what changed since last time", "groups"),
-            CommandEntry("conflicts", "Find near-duplicates with different labels", "conflicts"),
-            CommandEntry("info", "Count documents, versions and waves", "collection_info", "INFO_HELP"),
-            CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
-            CommandEntry("fsck", "Find damage in stored data, and rebuild the index", "collection_info", "FSCK_HELP"),
-            CommandEntry("serve", "Serve the review screen of a collection to a browser", "serve"),
-            CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "serve", "USERS_HELP"),
-            CommandEntry("sql", "Query a collection in PostgreSQL in plain SQL", "sql"),
-        ),
-        "Decisions": (
-            CommandEntry("tag", "Set a tag on documents", "decisions", "TAG_HELP"),
-            CommandEntry("untag", "Remove a tag from documents", "decisions", "UNTAG_HELP"),
-            CommandEntry("tags", "Count tags by field and value", "decisions", "TAGS_HELP"),
-            CommandEntry("decide", "Keep documents together or apart; choose principals", "decisions", "DECIDE_HELP"),
-            CommandEntry("undo", "Undo a tag or a decision", "decisions", "UNDO_HELP"),
-            CommandEntry("log", "List who decided what, and when", "decisions", "LOG_HELP"),
-            CommandEntry("purge", "Erase documents and their texts for good", "decisions", "PURGE_HELP"),
-        ),
-        "Signatures": (
-            CommandEntry("sign", "Make a bit signature of every document", "sign"),
-            CommandEntry("neighbours", "Find all pairs of signatures that differ in few bits", "neighbours"),
-            CommandEntry("statistics", "Count features, for weighted signatures", "sign", "STATISTICS_HELP"),
-            CommandEntry(
-                "index", "Compute similarity indexes and MinHash keys, to store elsewhere", "sign", "INDEX_HELP"
-            ),
-        ),
-        "Two languages": (
-            CommandEntry("align", "Learn a translation table from parallel sentences", "align"),
-            CommandEntry("pairs", "Find similar documents in two corpora, in one or two languages", "pairs"),
-        ),
-        "Measure": (
-            CommandEntry("plan", "Predict the recall and the cost of a search", "plan"),
-            CommandEntry("audit", "Measure the recall of a finished run on a random sample", "audit"),
-        ),
-        "Set-up": (CommandEntry("doctor", "Show versions, extras and this machine, for a bug report", "doctor"),),
-    }
+        CommandEntry("check", "Check whether a similar document is stored already", "check"),
+        CommandEntry("similar", "Find all stored documents similar to a document or text", "similar"),
+        CommandEntry("compare", "Compare two documents word by word", "compare", "COMPARE_HELP"),
+        CommandEntry("versions", "List the documents similar to a document, with changes", "compare", "VERSIONS_HELP"),
+        CommandEntry("groups", "Group near-duplicates, and list what changed since last time", "groups"),
+        CommandEntry("conflicts", "Find near-duplicates with different labels", "conflicts"),
+        CommandEntry("info", "Count documents, versions and waves", "collection_info", "INFO_HELP"),
+        CommandEntry("waves", "List the waves of a collection", "collection_info", "WAVES_HELP"),
+        CommandEntry("fsck", "Find damage in stored data, and rebuild the index", "collection_info", "FSCK_HELP"),
+        CommandEntry("serve", "Serve the review screen of a collection to a browser", "serve"),
+        CommandEntry("users", "Manage the users of nearkin serve, their roles and tokens", "serve", "USERS_HELP"),
+        CommandEntry("sql", "Query a collection in PostgreSQL in plain SQL", "sql"),
+    ),
+    "Decisions": (
+        CommandEntry("tag", "Set a tag on documents", "decisions", "TAG_HELP"),
+        CommandEntry("untag", "Remove a tag from documents", "decisions", "UNTAG_HELP"),
+        CommandEntry("tags", "Count tags by field and value", "decisions", "TAGS_HELP"),
+        CommandEntry("decide", "Keep documents together or apart; choose principals", "decisions", "DECIDE_HELP"),
+        CommandEntry("undo", "Undo a tag or a decision", "decisions", "UNDO_HELP"),
+        CommandEntry("log", "List who decided what, and when", "decisions", "LOG_HELP"),
+        CommandEntry("purge", "Erase documents and their texts for good", "decisions", "PURGE_HELP"),
+    ),
+    "Signatures": (
+        CommandEntry("sign", "Make a bit signature of every document", "sign"),
+        CommandEntry("neighbours", "Find all pairs of signatures that differ in few bits", "neighbours"),
+        CommandEntry("statistics", "Count features, for weighted signatures", "sign", "STATISTICS_HELP"),
+        CommandEntry("index", "Compute similarity indexes and MinHash keys, to store elsewhere", "sign", "INDEX_HELP"),
+    ),
+    "Two languages": (
+        CommandEntry("align", "Learn a translation table from parallel sentences", "align"),
+        CommandEntry("pairs", "Find similar documents in two corpora, in one or two languages", "pairs"),
+    ),
+    "Measure": (
+        CommandEntry("plan", "Predict the recall and the cost of a search", "plan"),
+        CommandEntry("audit", "Measure the recall of a finished run on a random sample", "audit"),
+    ),
+    "Set-up": (CommandEntry("doctor", "Show versions, extras and this machine, for a bug report", "doctor"),),
+}
 
 
-app = CommandLine(
-    name="nearkin",
-    cls=Root,
-    help="Find documents that say nearly the same thing; verify pairs, measure recall. nearkin COMMAND --help shows "
-    "the options of a command, with examples.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+_group = CommandGroup(
+    "nearkin",
+    "Find documents that say nearly the same thing; verify pairs, measure recall. nearkin COMMAND --help shows the "
+    "options of a command, with examples.",
+    _PANELS,
 )
-
-
-def _version(is_wanted: bool) -> None:
-    if is_wanted:
-        typer.echo(f"nearkin {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    pass
+app = click.version_option(__version__, prog_name="nearkin", message="%(prog)s %(version)s")(_group)

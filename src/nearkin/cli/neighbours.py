@@ -34,7 +34,7 @@ Find all pairs of documents whose signatures differ in at most --distance bits. 
 differ in more bits are not found: the expected recall is printed. The search method follows from \
 the number of signatures and is printed. With --verify only pairs whose texts are similar are written.
 
-[bold]Examples[/]
+Examples:
 
   nearkin neighbours sig.parquet --out pairs.parquet
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options.definitions import Json, Out, Overwrite, Quiet, Report, Resume, Threads
-from nearkin.cli.options.groups import EngineOptions
+from nearkin.cli.options.engine import EngineOptions
 from nearkin.cli.options.pairs import BesideOptions, Left, PairChoices, Right, SidesOptions, Terms
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ Every reported pair has its exact cosine, and the words that contribute most to 
 of the documents, and the expected recall is printed before it starts.
 
 With --table, the documents of one side are translated word by word by a translation table from \
-[bold]nearkin align[/]. Swapping left and right gives the same pairs, except with --top.
+nearkin align. Swapping left and right gives the same pairs, except with --top.
 
-[bold]Examples[/]
+Examples:
 
   nearkin pairs --left news.de.parquet --right news.en.parquet --table de-en.parquet --out pairs
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING
 
-import typer
+import click
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
@@ -83,7 +83,7 @@ def tell(
 ) -> None:
     """Print a result for a program, as one line of JSON, or for a person; or, if ``quiet``, only its warnings."""
     if as_json:
-        typer.echo(json.dumps(summary(), ensure_ascii=not is_unicode(sys.stdout)))
+        click.echo(json.dumps(summary(), ensure_ascii=not is_unicode(sys.stdout)))
     else:
         show(WarningsOnly() if quiet else Printer())
 
@@ -91,12 +91,12 @@ def tell(
 def warn_of_report(problem: str | None, *, is_silent: bool) -> None:
     """Say on standard error why there is no report page, if progress was not shown and so has not said it."""
     if problem and is_silent:
-        typer.secho(WarningMessage(reveal(problem)), fg="yellow", err=True)
+        click.secho(WarningMessage(reveal(problem)), fg="yellow", err=True)
 
 
 def warn(warning: str) -> None:
     """Print a warning on standard error."""
-    typer.secho(WarningMessage(reveal_line(warning)), fg="yellow", err=True)
+    click.secho(WarningMessage(reveal_line(warning)), fg="yellow", err=True)
 
 
 def shown(text: object) -> str:

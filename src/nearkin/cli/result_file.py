@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from nearkin.cli.command_line import places_read
 from nearkin.errors import OutputError, OutputExistsError, ParameterError
 from nearkin.nouns import counted
@@ -115,11 +117,10 @@ def write_list(out: Path | None, table: Callable[[], pa.Table], noun: str, *, is
     """Write the whole list, if a file is given, and say on standard error how long it is."""
     if out is None:
         return
-    import typer
 
     from nearkin.workflows.collection.tables import write_table
 
     rows = table()
     write_table(rows, out)
     if not is_silent:
-        typer.echo(written(len(rows), noun, out), err=True)
+        click.echo(written(len(rows), noun, out), err=True)

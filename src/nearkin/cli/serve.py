@@ -8,10 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from nearkin.cli.options.collection import Cache, Json, Place
 from nearkin.cli.options.decisions import By
+from nearkin.cli.parameters import argument, option
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -27,7 +28,7 @@ stops the service.
 For a team, add users (nearkin users) and put a proxy that encrypts in front (--behind-proxy), such as Caddy or \
 nginx. Users then sign in with name and password.
 
-[bold]Examples[/]
+Examples:
 
   nearkin serve matter
 
@@ -35,7 +36,7 @@ nginx. Users then sign in with name and password.
 
   nearkin serve matter --port 8000 --behind-proxy 127.0.0.1 --public-url https://review.example.org
 """
-_service = partial(typer.Option, rich_help_panel="The service")
+_service = partial(option, panel="The service")
 Host = Annotated[
     str, _service("--host", help="Address to listen on. Any but 127.0.0.1, localhost and ::1 needs --behind-proxy.")
 ]
@@ -45,11 +46,10 @@ TokenFile = Annotated[
     _service(
         "--token-file",
         help="File with the token for scripts, of at least 32 characters; users have tokens of their own. "
-        "[dim]default: a new token, printed[/]",
-        show_default=False,
+        "[default: a new token, printed]",
     ),
 ]
-_team = partial(typer.Option, rich_help_panel="Other machines", show_default=False)
+_team = partial(option, panel="Other machines")
 BehindProxy = Annotated[
     list[str] | None,
     _team(
@@ -69,7 +69,7 @@ PublicUrl = Annotated[
 ]
 ServedUsersFile = Annotated[
     Path | None,
-    _team("--users-file", help="File of nearkin users. [dim]default: as for nearkin users[/]"),
+    _team("--users-file", help="File of nearkin users. [default: as for nearkin users]"),
 ]
 Runs = Annotated[
     list[Path] | None,
@@ -78,7 +78,6 @@ Runs = Annotated[
         metavar="DIRECTORY",
         help="Results of nearkin dedup, families, regroup or pairs to show as well: their reports, and pairs to accept "
         "or reject. Repeatable.",
-        show_default=False,
     ),
 ]
 WaitOfChange = Annotated[
@@ -124,7 +123,7 @@ def serve(
     token = None if token_file is None else read_token(token_file)
     gc.set_threshold(700, 10, 10)  # it runs for long; a short command looks for garbage less often
     with Collection.open(collection, cache=cache, wait=wait, read_only=read_only) as opened:
-        serve_until_interrupted(opened, settings, say=typer.echo, token=token, by=by, users_file=users_file, runs=runs)
+        serve_until_interrupted(opened, settings, say=click.echo, token=token, by=by, users_file=users_file, runs=runs)
 
 
 USERS_HELP = """
@@ -140,7 +139,7 @@ activity log and starts jobs.
 A token lets a script do what the role of the token allows, which is at most the role of its user. A token is printed \
 once, on standard output.
 
-[bold]Examples[/]
+Examples:
 
   nearkin users matter add ada --role reviewer
 
@@ -151,22 +150,21 @@ once, on standard output.
   nearkin users matter revoke ada --label nightly
 """
 _ACTIONS = ("list", "add", "role", "password", "remove", "token", "revoke")
-_user = partial(typer.Option, rich_help_panel="The user", show_default=False)
-Action = Annotated[str, typer.Argument(metavar="[ACTION]", help=f"One of {', '.join(_ACTIONS)}.", show_default=False)]
-Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Name of a user.", show_default=False)]
+_user = partial(option, panel="The user")
+Action = Annotated[str, argument(metavar="[ACTION]", help=f"One of {', '.join(_ACTIONS)}.")]
+Name = Annotated[str | None, argument(metavar="[NAME]", help="Name of a user.")]
 RoleOfUser = Annotated[
     str | None, _user("--role", metavar="ROLE", help="viewer, reviewer or admin; with add, role and token.")
 ]
 Label = Annotated[str | None, _user("--label", help="Name of a token; with token and revoke.")]
 UsersFile = Annotated[
     Path | None,
-    typer.Option(
+    option(
         "--users-file",
         metavar="FILE",
-        help="File of the users. [dim]default: in $XDG_CONFIG_HOME/nearkin/users, else ~/.config/nearkin/users, named "
-        "after the collection's id, in PostgreSQL also after host, port, database and schema[/]",
-        show_default=False,
-        rich_help_panel="The collection",
+        help="File of the users. [default: in $XDG_CONFIG_HOME/nearkin/users, else ~/.config/nearkin/users, named "
+        "after the collection's id, in PostgreSQL also after host, port, database and schema]",
+        panel="The collection",
     ),
 ]
 
@@ -199,8 +197,8 @@ def users(
 
         token = new_token()
         change_users(path, lambda there: with_token(there, name, label or "", checked_role(role), token))
-        typer.echo(f"Token {label} of {name}, shown only now:", err=True)
-        typer.echo(token)
+        click.echo(f"Token {label} of {name}, shown only now:", err=True)
+        click.echo(token)
     else:
         changed = _changed(path, action, name, role, label)
         _tell(changed, path, as_json=as_json)
@@ -263,7 +261,7 @@ def _password(name: str) -> str:
     if sys.stdin is None:  # it was closed before Python started
         raise ParameterError("Standard input is closed, so no password can be read. Check how the command was started.")
     if sys.stdin.isatty():
-        asked: str = typer.prompt(
+        asked: str = click.prompt(
             f"Password of {reveal_line(name)}", hide_input=True, confirmation_prompt="The same again", err=True
         )
         return asked

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from nearkin.cli.options.collection import Json
 from nearkin.cli.options.definitions import (
@@ -26,8 +26,9 @@ from nearkin.cli.options.definitions import (
     StatisticsFile,
     Threads,
 )
-from nearkin.cli.options.groups import EngineOptions
+from nearkin.cli.options.engine import EngineOptions
 from nearkin.cli.options.reading import Inputs, ReadingOptions
+from nearkin.cli.parameters import option
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -40,7 +41,7 @@ HELP = """
 Make a bit signature of every document: signatures of similar documents differ in few bits. nearkin neighbours finds \
 such pairs.
 
-[bold]Examples[/]
+Examples:
 
   nearkin sign contracts.parquet --out sig.parquet
 
@@ -138,7 +139,7 @@ counts.
 
 With the word merge first, the inputs are statistics files, and the result covers the corpora of all of them.
 
-[bold]Examples[/]
+Examples:
 
   nearkin statistics contracts/ --out load.stats
 
@@ -232,7 +233,7 @@ properties. No collection is needed.
 A collection stores the same numbers in its tables profiles and check_keys. Two texts that share a key are equal, may \
 be near-duplicates, or may contain one another. --json prints all keys, a line for each document.
 
-[bold]Examples[/]
+Examples:
 
   nearkin index contracts/
 
@@ -240,11 +241,10 @@ be near-duplicates, or may contain one another. --json prints all keys, a line f
 """
 _Index = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--index",
-        rich_help_panel="Output",
-        help="Method of the similarity index, such as 43B:k=40 or 1A:k=4. [dim]default: 43B:k=40[/]",
-        show_default=False,
+        panel="Output",
+        help="Method of the similarity index, such as 43B:k=40 or 1A:k=4. [default: 43B:k=40]",
     ),
 ]
 
@@ -265,7 +265,7 @@ def index(inputs: Inputs, *, similarity_index: _Index = None, reading: ReadingOp
         try:
             for one in index_files(reading.request(inputs).opened(bars), similarity_index, bars):
                 if as_json:
-                    typer.echo(json.dumps(one.to_dict(), ensure_ascii=is_ascii))
+                    click.echo(json.dumps(one.to_dict(), ensure_ascii=is_ascii))
                 elif one.problem is not None:
                     rows.add_row("", "", "", "", f"{shown(one.doc_id)}: {shown(one.problem)}")
                 else:

@@ -50,7 +50,7 @@ number of different signature bits, of 256. Similarities are rounded down and di
 digits. --out writes all documents found to a .csv, .tsv, .jsonl or .parquet file. Its columns are in the guide \
 Collections.
 
-[bold]Examples[/]
+Examples:
 
   nearkin similar matter lease-17
 
@@ -191,7 +191,7 @@ Between words, OR means one of them, and NOT that the next is missing; AND can b
 Case and punctuation do not matter; words are not stemmed. --out writes all results to a .csv, \
 .tsv, .jsonl or .parquet file.
 
-[bold]Examples[/]
+Examples:
 
   nearkin search matter rent arrears
 

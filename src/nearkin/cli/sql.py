@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.command_line import CommandLine, PlainGroup
+from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.cli.options.collection import Json, Place, Wait
 from nearkin.cli.options.definitions import Quiet
 
@@ -14,25 +14,23 @@ if TYPE_CHECKING:
     from nearkin.collection.plain_sql import Installed
     from nearkin.reports.sentences.sentence import Sentence
 
-_INSTALL = """
+INSTALL_HELP = """
 Install functions and views in a collection in PostgreSQL: similar_by_jaccard, near_duplicates, similar_by_letters, \
 similar_by_index, near_duplicate_pairs and group_of_documents answer without Nearkin. Stores the word 5-grams and keys \
 of all texts, and from then on those of all texts that are added. Run the command again after an update of Nearkin.
 
-[bold]Example[/]
+Example:
 
   nearkin sql install postgresql://ada:secret@localhost/matters
 """
 
-sql = CommandLine(help="Query a collection in PostgreSQL in plain SQL.", cls=PlainGroup, no_args_is_help=True)
+sql = CommandGroup(
+    "sql",
+    "Query a collection in PostgreSQL in plain SQL.",
+    {"Commands": [CommandEntry("install", "Install functions and views in PostgreSQL", "sql", "INSTALL_HELP")]},
+)
 
 
-@sql.callback()
-def _group() -> None:
-    """Keep ``install`` a command of its own, although it is the only one."""
-
-
-@sql.command(help=_INSTALL, short_help="Install functions and views in PostgreSQL")
 def install(collection: Place, wait: Wait = None, as_json: Json = False, quiet: Quiet = False) -> None:
     """Put tables, functions and views into the database."""
     from nearkin.cli.bars import bars_shown

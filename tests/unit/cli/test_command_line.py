@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
+import click
 import pytest
-import typer
-from typer.core import TyperGroup
 
 from nearkin.cli.command_line import take_every_character
 from nearkin.cli.main import app
@@ -25,41 +23,35 @@ NO_FILES = {
 OUTPUTS = ("out", "html", "docx", "missed", "kept", "cache", "figure")
 
 
-def registered(name: str = "nearkin", command: Any = None) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Every command with its function, as it was registered."""
-    command = command or typer.main.get_command(app)
-    if isinstance(command, TyperGroup):
-        for inner in command.list_commands(typer.Context(command)):
-            yield from registered(inner, command.commands[inner])
+def registered(name: str = "nearkin", command: Any = app) -> Iterator[tuple[str, Any]]:
+    """Every command that is not a group of others."""
+    if isinstance(command, click.Group):
+        for inner in command.list_commands(click.Context(command)):
+            yield from registered(inner, command.get_command(click.Context(command), inner))
     else:
-        yield name, command.callback.__wrapped__  # typer's own wrapper takes no single argument
+        yield name, command
 
 
-def kinds(annotation: object) -> set[object]:
-    """The types among those of a parameter, ``Annotated`` and unions taken apart."""
-    inner = get_args(annotation)
-    if annotation is Path or annotation == list[str] or not inner:
-        return {annotation if annotation != list[str] else "strings"}
-    return set().union(*(kinds(one) for one in inner))
-
-
-def places() -> list[tuple[str, str, Callable[..., Any], bool]]:
+def places() -> list[tuple[str, str, Callable[..., Any], Callable[[str], object]]]:
+    """Every parameter that names files, with the function of its command and what makes its value of a name."""
     found = []
-    for command, function in registered():
-        for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
-            its_kinds = kinds(parameter.annotation)
-            are_strings = "strings" in its_kinds
-            if Path in its_kinds or (are_strings and (command, name) not in NO_FILES):
-                found.append((command, name, function, are_strings))
+    for command, registered_command in registered():
+        for one in registered_command.params:
+            are_many = getattr(one, "multiple", False) or one.nargs == -1
+            is_path = isinstance(one.type, click.Path)
+            if is_path or (are_many and (command, one.name) not in NO_FILES):
+                kind = Path if is_path else str
+                as_value = (lambda url, kind=kind: [kind(url)]) if are_many else kind
+                found.append((command, one.name, registered_command.callback, as_value))
     return found
 
 
-@pytest.mark.parametrize(("command", "name", "function", "are_strings"), places(), ids=lambda value: str(value)[:20])
-def test_no_command_begins_with_an_object_store(command, name, function, are_strings):
+@pytest.mark.parametrize(("command", "name", "function", "as_value"), places(), ids=lambda value: str(value)[:20])
+def test_no_command_begins_with_an_object_store(command, name, function, as_value):
     """The wrapped function is never called: it would miss its other arguments."""
     url = "s3://bucket/folder/x"
     with pytest.raises(OutputError if name in OUTPUTS else SourceError, match=r"s3://bucket/folder/x: object stores"):
-        function(**{name: [url] if are_strings else Path(url)})
+        function(**{name: as_value(url)})
     if name in OUTPUTS:
         option = f"--{name}"
         with pytest.raises(OutputError, match=rf"x\\xff: the name is not valid UTF-8. Choose another {option}."):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from nearkin.cli.options.groups import engine_of
+from nearkin.cli.options.engine import engine_of
 from nearkin.engines.local import LOCAL
 from nearkin.errors import MissingExtraError, ParameterError
 
@@ -20,7 +20,7 @@ def test_the_local_engine_has_no_cluster():
 def test_the_local_engine_imports_nothing_of_spark():
     code = """
 import sys
-from nearkin.cli.options.groups import engine_of
+from nearkin.cli.options.engine import engine_of
 engine_of("local", None, ())
 print([name for name in sys.modules if "spark" in name or name.startswith("py4j")])
 """

@@ -6,26 +6,25 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from nearkin.cli.parameters import argument, option
 
-_collection = partial(typer.Option, rich_help_panel="The collection")
-_alike = partial(typer.Option, rich_help_panel="Tolerance", show_default=False)
-_versions = partial(typer.Option, rich_help_panel="Dates", show_default=False)
-_output = partial(typer.Option, rich_help_panel="Output")
+_collection = partial(option, panel="The collection")
+_alike = partial(option, panel="Tolerance")
+_versions = partial(option, panel="Dates")
+_output = partial(option, panel="Output")
 
 Place = Annotated[
     str,
-    typer.Argument(
+    argument(
         metavar="COLLECTION",
         # a help text at 80 columns cuts off words of more than 35 characters
         help="A directory, or postgresql://USER@HOST/DATABASE. Parts of the URL may be omitted, as for psql; "
         "USER:PASSWORD, HOST:PORT and a final ?schema=NAME are accepted, too.",
-        show_default=False,
     ),
 ]
 Wave = Annotated[
     str | None,
-    _collection(help="Name of a new or existing wave. [dim]default: wave 1, wave 2, …[/]", show_default=False),
+    _collection(help="Name of a new or existing wave. [default: wave 1, wave 2, …]"),
 ]
 WaveToRemove = Annotated[
     str | None,
@@ -33,7 +32,6 @@ WaveToRemove = Annotated[
         "--wave",
         help="Remove all documents whose current version came in this wave. Earlier versions, of other waves, do "
         "not become current.",
-        show_default=False,
     ),
 ]
 ChosenAlphabet = Annotated[
@@ -41,8 +39,7 @@ ChosenAlphabet = Annotated[
     _collection(
         "--alphabet",
         help="Letters that a new collection counts: universal (letters of every script) or latin (A to Z, a to z, 0 to "
-        "9). --measure letters and gamma use these counts. [dim]default: universal[/]",
-        show_default=False,
+        "9). --measure letters and gamma use these counts. [default: universal]",
     ),
 ]
 ChosenIgnored = Annotated[
@@ -52,7 +49,6 @@ ChosenIgnored = Annotated[
         metavar="FILE",
         help="File of passages that do not count in a new collection, as for nearkin dedup. The stored texts are "
         "unchanged.",
-        show_default=False,
     ),
 ]
 ChosenIgnoredNumbers = Annotated[bool, _collection("--ignore-numbers", help="Ignore digits in a new collection.")]
@@ -61,16 +57,14 @@ ChosenIndex = Annotated[
     _collection(
         "--index",
         help="Similarity index of a new collection, for --measure index and similar_by_index, such as 43B:k=40 or "
-        "1A:k=4. [dim]default: 43B:k=40[/]",
-        show_default=False,
+        "1A:k=4. [default: 43B:k=40]",
     ),
 ]
 Cache = Annotated[
     Path | None,
     _collection(
-        help="Directory for the index of a collection in PostgreSQL. [dim]default: $XDG_CACHE_HOME/nearkin, else "
-        "~/.cache/nearkin[/]",
-        show_default=False,
+        help="Directory for the index of a collection in PostgreSQL. [default: $XDG_CACHE_HOME/nearkin, else "
+        "~/.cache/nearkin]",
     ),
 ]
 Wait = Annotated[
@@ -79,8 +73,7 @@ Wait = Annotated[
         metavar="SECONDS",
         min=0,
         help="Maximum time to wait while another process is writing; then the command ends with exit code 9. "
-        "[dim]default: 2[/]",
-        show_default=False,
+        "[default: 2]",
     ),
 ]
 ReadOnly = Annotated[
@@ -91,40 +84,32 @@ ReadOnly = Annotated[
         "command only, which takes longer.",
     ),
 ]
-DocId = Annotated[str, typer.Argument(metavar="DOC_ID", help="Id of a document.", show_default=False)]
-DocIdIfAny = Annotated[
-    str | None, typer.Argument(metavar="DOC_ID", help="Id of a document of the collection.", show_default=False)
-]
-DocIds = Annotated[list[str] | None, typer.Argument(metavar="DOC_ID...", help="Ids of documents.", show_default=False)]
+DocId = Annotated[str, argument(metavar="DOC_ID", help="Id of a document.")]
+DocIdIfAny = Annotated[str | None, argument(metavar="DOC_ID", help="Id of a document of the collection.")]
+DocIds = Annotated[list[str] | None, argument(metavar="DOC_ID...", help="Ids of documents.")]
 Compared = Annotated[
     list[str],
-    typer.Argument(
+    argument(
         metavar="[COLLECTION] A B",
         help="Two files; or a collection and two ids; or, with --file, a collection and one id.",
-        show_default=False,
     ),
 ]
 VersionA = Annotated[
     int | None,
-    _collection("--version-a", help="Version of A. [dim]default: the current version[/]", show_default=False),
+    _collection("--version-a", help="Version of A. [default: the current version]"),
 ]
 VersionB = Annotated[
     int | None,
-    _collection("--version-b", help="Version of B. [dim]default: the current version[/]", show_default=False),
+    _collection("--version-b", help="Version of B. [default: the current version]"),
 ]
-File = Annotated[
-    Path | None, _collection("--file", help="Query with this file instead of a stored document.", show_default=False)
-]
-TextGiven = Annotated[
-    str | None, _collection("--text", help="Query with this text instead of a stored document.", show_default=False)
-]
+File = Annotated[Path | None, _collection("--file", help="Query with this file instead of a stored document.")]
+TextGiven = Annotated[str | None, _collection("--text", help="Query with this text instead of a stored document.")]
 FileEncoding = Annotated[
     str,
     _collection(
         "--encoding",
         help="Encoding of --file if it is neither UTF-8 nor begins with a byte order mark, for example cp1252. "
-        "[dim]default: such a file is unreadable[/]",
-        show_default=False,
+        "[default: such a file is unreadable]",
     ),
 ]
 
@@ -134,7 +119,7 @@ Measure = Annotated[
         "--measure",
         help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. index: one "
         "number per text, by --tolerance; misses similar texts and finds unrelated ones. containment: share of one "
-        "text's word 5-grams in the other, by --threshold. [dim]default: jaccard[/]",
+        "text's word 5-grams in the other, by --threshold. [default: jaccard]",
     ),
 ]
 GroupsMeasure = Annotated[
@@ -142,7 +127,7 @@ GroupsMeasure = Annotated[
     _alike(
         "--measure",
         help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma; texts with the same "
-        "letters may be unrelated. [dim]default: jaccard[/]",
+        "letters may be unrelated. [default: jaccard]",
     ),
 ]
 
@@ -152,7 +137,7 @@ def _gamma(relative_to: str) -> Any:
         help=f"Maximum Euclidean distance of two vectors of letter counts, divided by the norm of {relative_to}; 0: "
         "the same counts. "
         "Finds every document within this distance; similar documents may be farther away. At least 0 and below 1. "
-        "[dim]default: 0.025[/]"
+        "[default: 0.025]"
     )
 
 
@@ -162,18 +147,18 @@ Threshold = Annotated[
     float | None,
     _alike(
         help="Minimum Jaccard similarity; with --measure containment, the minimum of that measure. "
-        "[dim]default: 0.5; for containment 0.9[/]"
+        "[default: 0.5; for containment 0.9]"
     ),
 ]
 WordsThreshold = Annotated[
     float | None,
-    _alike("--threshold", help="Minimum Jaccard similarity of a match, for --measure jaccard. [dim]default: 0.5[/]"),
+    _alike("--threshold", help="Minimum Jaccard similarity of a match, for --measure jaccard. [default: 0.5]"),
 ]
 Tolerance = Annotated[
     float | None,
     _alike(
         "--tolerance",
-        help="Maximum relative difference of similarity indexes; only for index. [dim]default: 0.3[/]",
+        help="Maximum relative difference of similarity indexes; only for index. [default: 0.3]",
     ),
 ]
 GroupOverlay = Annotated[
@@ -183,7 +168,6 @@ GroupOverlay = Annotated[
         metavar="TOOL",
         help="Write --out as an overlay instead, with the field names of relativity, everlaw, reveal, purview or "
         "plain.",
-        show_default=False,
     ),
 ]
 Limit = Annotated[int, _output(min=1, help="Maximum number of results to print; the total is always shown.")]
@@ -197,7 +181,7 @@ At = Annotated[
 ]
 DateTag = Annotated[
     str | None,
-    _versions("--date-tag", metavar="FIELD", help="Tag with the dates of the documents. [dim]default: date[/]"),
+    _versions("--date-tag", metavar="FIELD", help="Tag with the dates of the documents. [default: date]"),
 ]
 Explain = Annotated[bool, _output("--explain", help="Print how many texts each stage of the search leaves.")]
 Uncounted = Annotated[
@@ -212,12 +196,10 @@ Problems = Annotated[
         "--problems", help="Instead of the counts, list the documents that could not be stored, or got another id."
     ),
 ]
-Html = Annotated[
-    Path | None, _output("--html", help="Also write the comparison to this HTML file.", show_default=False)
-]
+Html = Annotated[Path | None, _output("--html", help="Also write the comparison to this HTML file.")]
 Docx = Annotated[
     Path | None,
-    _output("--docx", help="Also write a Word document with the changes from A to B tracked.", show_default=False),
+    _output("--docx", help="Also write a Word document with the changes from A to B tracked."),
 ]
 ContextLines = Annotated[int, _output("--context", min=0, help="Number of lines to show around each difference.")]
 Ignore = Annotated[
@@ -238,7 +220,6 @@ Since = Annotated[
         help="List what changed in the stored groups since the end of this wave. Compares with the first run of "
         "nearkin groups after this wave and before the next one; without such a run, it fails. If you add more "
         "documents to the wave after that run, they count as changes.",
-        show_default=False,
     ),
 ]
 Direct = Annotated[
@@ -246,26 +227,22 @@ Direct = Annotated[
     _output(
         "--direct",
         help="Instead of the groups, list their members, without the indirect ones.",
-        show_default=False,
     ),
 ]
 MakePrincipal = Annotated[
     str | None,
-    _collection("--make-principal", help="Make this document the principal of its group.", show_default=False),
+    _collection("--make-principal", help="Make this document the principal of its group."),
 ]
 LabelIdColumn = Annotated[
     str | None,
-    _collection(
-        "--id", metavar="COLUMN", help="Column of LABELS with the ids. [dim]default: guessed[/]", show_default=False
-    ),
+    _collection("--id", metavar="COLUMN", help="Column of LABELS with the ids. [default: guessed]"),
 ]
 LabelColumn = Annotated[
     str | None,
     _collection(
         "--label",
         metavar="COLUMN",
-        help="Column of LABELS with the labels. [dim]default: guessed if only one column fits[/]",
-        show_default=False,
+        help="Column of LABELS with the labels. [default: guessed if only one column fits]",
     ),
 ]
 MaxConflicts = Annotated[
@@ -273,25 +250,22 @@ MaxConflicts = Annotated[
     _output(
         "--max-conflicts",
         min=1,
-        help="Maximum number of conflicts to list and write, the worst first. [dim]default: all with --out, otherwise "
-        "1000 or --limit, whichever is more[/]",
-        show_default=False,
+        help="Maximum number of conflicts to list and write, the worst first. [default: all with --out, otherwise "
+        "1000 or --limit, whichever is more]",
     ),
 ]
 
 
-_wanted = partial(typer.Option, rich_help_panel="Documents", show_default=False)
+_wanted = partial(option, panel="Documents")
 
-Version = Annotated[int | None, _wanted("--version", help="Version to show. [dim]default: the current version[/]")]
+Version = Annotated[int | None, _wanted("--version", help="Version to show. [default: the current version]")]
 TextOnly = Annotated[bool, _output("--text-only", help="Print the text and nothing else, unchanged, for a pipe.")]
 OfWave = Annotated[str | None, _wanted("--wave", help="Only documents that this wave added.")]
 ExceptionsOfWave = Annotated[str | None, _wanted("--wave", help="Only exceptions of this wave.")]
 OfCurrentWave = Annotated[str | None, _wanted("--wave", help="Only documents whose current version this wave added.")]
 SearchedWords = Annotated[
     list[str],
-    typer.Argument(
-        metavar="WORDS...", help='Words, "quoted phrases" and beginnings of words before a *.', show_default=False
-    ),
+    argument(metavar="WORDS...", help='Words, "quoted phrases" and beginnings of words before a *.'),
 ]
 OfSource = Annotated[
     str | None,
@@ -341,7 +315,7 @@ IdsFile = Annotated[
     ),
 ]
 IdsColumn = Annotated[
-    str | None, _wanted("--id", metavar="COLUMN", help="Column of --from with the ids. [dim]default: guessed[/]")
+    str | None, _wanted("--id", metavar="COLUMN", help="Column of --from with the ids. [default: guessed]")
 ]
 DryRun = Annotated[bool, _output("--dry-run", help="List the documents that would be removed, and change nothing.")]
 DryRunOfAdd = Annotated[

@@ -6,20 +6,20 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
+import click
 
-_documents = partial(typer.Option, rich_help_panel="Documents", show_default=False)
-_decision = partial(typer.Option, rich_help_panel="The decision", show_default=False)
-_change = partial(typer.Option, rich_help_panel="The change")
-_output = partial(typer.Option, rich_help_panel="Output")
+from nearkin.cli.parameters import argument, option
+
+_documents = partial(option, panel="Documents")
+_decision = partial(option, panel="The decision")
+_change = partial(option, panel="The change")
+_output = partial(option, panel="Output")
 
 FieldValue = Annotated[
     str,
-    typer.Argument(
-        metavar="FIELD[=VALUE]", help="Tag to set, such as responsive=yes or privileged.", show_default=False
-    ),
+    argument(metavar="FIELD[=VALUE]", help="Tag to set, such as responsive=yes or privileged."),
 ]
-Field = Annotated[str, typer.Argument(metavar="FIELD", help="Name of the tag to remove.", show_default=False)]
+Field = Annotated[str, argument(metavar="FIELD", help="Name of the tag to remove.")]
 IdsFile = Annotated[
     Path | None,
     _documents(
@@ -29,16 +29,15 @@ IdsFile = Annotated[
     ),
 ]
 IdsColumn = Annotated[
-    str | None, _documents("--id", metavar="COLUMN", help="Column of --from with the ids. [dim]default: guessed[/]")
+    str | None, _documents("--id", metavar="COLUMN", help="Column of --from with the ids. [default: guessed]")
 ]
 IdsEncoding = Annotated[
     str,
-    typer.Option(
+    option(
         "--encoding",
-        rich_help_panel="Documents",
+        panel="Documents",
         help="Encoding of text, CSV and TSV of --from that is neither UTF-8 nor begins with a byte order mark, for "
-        "example cp1252. [dim]default: such text is unreadable[/]",
-        show_default=False,
+        "example cp1252. [default: such text is unreadable]",
     ),
 ]
 ValueColumn = Annotated[
@@ -53,7 +52,7 @@ ValueColumn = Annotated[
 OfGroup = Annotated[int | None, _documents("--group", help="All documents of this group; see nearkin groups.")]
 GroupThreshold = Annotated[
     float | None,
-    _documents("--threshold", help="Minimum Jaccard similarity of the groups. [dim]default: 0.5[/]"),
+    _documents("--threshold", help="Minimum Jaccard similarity of the groups. [default: 0.5]"),
 ]
 GroupGamma = Annotated[
     float | None,
@@ -64,7 +63,7 @@ NoteThreshold = Annotated[
     _documents(
         "--threshold",
         help="Only with --group-note: minimum Jaccard similarity of the groups. All other decisions hold at every "
-        "threshold. [dim]default: 0.5[/]",
+        "threshold. [default: 0.5]",
     ),
 ]
 NoteGamma = Annotated[
@@ -73,15 +72,13 @@ NoteGamma = Annotated[
         "--gamma", help="Only with --group-note: maximum distance (gamma) of the groups, for groups by letter counts."
     ),
 ]
-PurgedIds = Annotated[
-    list[str] | None, typer.Argument(metavar="DOC_ID...", help="Ids of the documents to erase.", show_default=False)
-]
+PurgedIds = Annotated[list[str] | None, argument(metavar="DOC_ID...", help="Ids of the documents to erase.")]
 Copies = Annotated[
     bool, _documents("--copies", help="Also remove and erase other documents that have one of these texts.")
 ]
 By = Annotated[
     str | None,
-    _change(help="Name that the activity log records. [dim]default: your user name[/]", show_default=False),
+    _change(help="Name that the activity log records. [default: your user name]"),
 ]
 DryRun = Annotated[bool, _change("--dry-run", help="Show what would be changed, and change nothing.")]
 Yes = Annotated[bool, _change("--yes", help="Change more than 100 documents.")]
@@ -120,7 +117,7 @@ GroupNote = Annotated[
 def _activity_number(text: str) -> int:
     """Return the number of an activity."""
     if not (text.isascii() and text.isdecimal() and len(text) < 19 and int(text)):
-        raise typer.BadParameter(f"{text!r} is not an activity number; `nearkin log COLLECTION` lists them.")
+        raise click.BadParameter(f"{text!r} is not an activity number; `nearkin log COLLECTION` lists them.")
     return int(text)
 
 
@@ -129,23 +126,17 @@ _activity_number.__name__ = "int"  # the help shows it as the type
 
 ActivityNumber = Annotated[
     int,
-    typer.Argument(
-        metavar="NUMBER", parser=_activity_number, help="Number of the activity; see nearkin log.", show_default=False
-    ),
+    argument(metavar="NUMBER", type=_activity_number, help="Number of the activity; see nearkin log."),
 ]
 LabelsFileIfAny = Annotated[
     Path | None,
-    typer.Argument(
-        metavar="[LABELS]", help="CSV, TSV, JSON Lines or Parquet file of ids and labels.", show_default=False
-    ),
+    argument(metavar="[LABELS]", help="CSV, TSV, JSON Lines or Parquet file of ids and labels."),
 ]
 TagOfLabels = Annotated[
     str | None, _documents("--tag", metavar="FIELD", help="Tag whose values are the labels; see nearkin tags.")
 ]
 Since = Annotated[
     str | None,
-    _output(help="List activities since this date or time, such as 2026-11-23T10:00 (UTC).", show_default=False),
+    _output(help="List activities since this date or time, such as 2026-11-23T10:00 (UTC)."),
 ]
-OfDocument = Annotated[
-    str | None, _output("--of", metavar="DOC_ID", help="List activities on this document.", show_default=False)
-]
+OfDocument = Annotated[str | None, _output("--of", metavar="DOC_ID", help="List activities on this document.")]

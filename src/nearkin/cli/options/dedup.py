@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
-from nearkin.cli.options.groups import OptionGroup
+from nearkin.cli.parameters import OptionGroup, option
 from nearkin.reports.dedup.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -20,12 +18,11 @@ def dedup_option(name: str, *, has_results: bool = True) -> Any:
     """Return the option for Typer: its name on the command line, its help, also of results if any, and its panel."""
     one = OPTIONS[name]
     words = f"{one.help} {one.help_of_results if has_results else ''}".rstrip()
-    return typer.Option(
+    return option(
         f"--{name.replace('_', '-')}",
         metavar=one.metavar,
-        help=words + (f" [dim]default: {one.default}[/]" if one.default else ""),
-        rich_help_panel=one.panel,
-        show_default=False,
+        help=words + (f" [default: {one.default}]" if one.default else ""),
+        panel=one.panel,
     )
 
 

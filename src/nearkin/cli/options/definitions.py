@@ -10,39 +10,36 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from nearkin.cli.parameters import argument, option
 from nearkin.nouns import one_of
 from nearkin.stages.verification.measures import MEASURES
 
-_input = partial(typer.Option, rich_help_panel="Input")
-_search = partial(typer.Option, rich_help_panel="What is a near-duplicate", show_default=False)
-_choice = partial(typer.Option, rich_help_panel="What is kept", show_default=False)
-_output = partial(typer.Option, rich_help_panel="Output")
-_run = partial(typer.Option, rich_help_panel="The run")
+_input = partial(option, panel="Input")
+_search = partial(option, panel="What is a near-duplicate")
+_choice = partial(option, panel="What is kept")
+_output = partial(option, panel="Output")
+_run = partial(option, panel="The run")
 
 # -- Input ------------------------------------------------------------------------------------------------------------
 
 Corpus = Annotated[
     list[str],
-    typer.Argument(metavar="INPUT...", help="Files, folders or globs, as for nearkin dedup.", show_default=False),
+    argument(metavar="INPUT...", help="Files, folders or globs, as for nearkin dedup."),
 ]
-FinishedRun = Annotated[Path, typer.Argument(metavar="DIR", help="Results of nearkin dedup.", show_default=False)]
+FinishedRun = Annotated[Path, argument(metavar="DIR", help="Results of nearkin dedup.")]
 Text = Annotated[
     str | None,
     _input(
         metavar="COLUMN",
         help="Column with the text; every file with columns must have it. If its name differs between files, omit "
-        "--text, so that the column of each file is guessed, or rename columns. [dim]default: guessed and printed[/]",
-        show_default=False,
+        "--text, so that the column of each file is guessed, or rename columns. [default: guessed and printed]",
     ),
 ]
 Title = Annotated[
     str | None,
     _input(
         metavar="COLUMN",
-        help="Column with a headline, which is put before the text with a space. [dim]default: none[/]",
-        show_default=False,
+        help="Column with a headline, which is put before the text with a space. [default: none]",
     ),
 ]
 _ID = "Column with the id. The id of a file that is one document is its path below the given folder."
@@ -52,8 +49,7 @@ Id = Annotated[
         "--id",
         metavar="COLUMN",
         help=f"{_ID} If a row has no id, its id in the results is null, and pages and messages call it file:line. If "
-        "no document of the input has an id, file:line is the id of each. [dim]default: guessed and printed[/]",
-        show_default=False,
+        "no document of the input has an id, file:line is the id of each. [default: guessed and printed]",
     ),
 ]
 StoredId = Annotated[
@@ -61,16 +57,14 @@ StoredId = Annotated[
     _input(
         "--id",
         metavar="COLUMN",
-        help=f"{_ID} A row without an id gets the id file:line. [dim]default: guessed and printed[/]",
-        show_default=False,
+        help=f"{_ID} A row without an id gets the id file:line. [default: guessed and printed]",
     ),
 ]
 Encoding = Annotated[
     str,
     _input(
         help="Encoding of text, CSV and TSV that is neither UTF-8 nor begins with a byte order mark, for example "
-        "cp1252. [dim]default: such text is unreadable[/]",
-        show_default=False,
+        "cp1252. [default: such text is unreadable]",
     ),
 ]
 Documents = Annotated[int, _input(help="Number of documents to use; every pair of them is compared.")]
@@ -80,7 +74,6 @@ Against = Annotated[
         help="Drop from INPUT what already occurs here: files, a collection, or results of nearkin dedup. Repeatable. "
         "Quote a pattern ('crawl/*.jsonl'): if the shell expands it, only the first file belongs to --against; the "
         "others become INPUT. Documents of INPUT are not compared with each other.",
-        show_default=False,
     ),
 ]
 AgainstText = Annotated[
@@ -88,8 +81,7 @@ AgainstText = Annotated[
     _input(
         "--against-text",
         metavar="COLUMN",
-        help="Column with the text in the files of --against. [dim]default: as --text, or guessed and printed[/]",
-        show_default=False,
+        help="Column with the text in the files of --against. [default: as --text, or guessed and printed]",
     ),
 ]
 AgainstId = Annotated[
@@ -97,8 +89,7 @@ AgainstId = Annotated[
     _input(
         "--against-id",
         metavar="COLUMN",
-        help="Column with the id in the files of --against. [dim]default: as --id, or guessed and printed[/]",
-        show_default=False,
+        help="Column with the id in the files of --against. [default: as --id, or guessed and printed]",
     ),
 ]
 
@@ -113,7 +104,7 @@ FamilyThreshold = Annotated[
     _search(
         "--threshold",
         help="Minimum similarity to the principal, above 0 and up to 1; for a collection, the threshold of its "
-        "groups. [dim]default: 0.6; for a collection 0.5[/]",
+        "groups. [default: 0.6; for a collection 0.5]",
     ),
 ]
 FamilyShingle = Annotated[
@@ -121,14 +112,14 @@ FamilyShingle = Annotated[
     _search(
         "--shingle",
         help="words:N or chars:N. If given, the stored groups and decisions of a collection are not used. "
-        "[dim]default: words:3[/]",
+        "[default: words:3]",
     ),
 ]
 HigherThreshold = Annotated[float, _search(help="Minimum similarity; at least the threshold of the run.")]
 
 # -- Threads ----------------------------------------------------------------------------------------------------------
 
-_threads = partial(typer.Option, rich_help_panel="Threads")
+_threads = partial(option, panel="Threads")
 
 WindowDays = Annotated[
     float,
@@ -150,14 +141,14 @@ NewTextOnly = Annotated[
 
 # -- What is kept -----------------------------------------------------------------------------------------------------
 
-OtherGroup = Annotated[str | None, _choice(help="principal or component. [dim]default: as in the run[/]")]
+OtherGroup = Annotated[str | None, _choice(help="principal or component. [default: as in the run]")]
 
 # -- Output -----------------------------------------------------------------------------------------------------------
 
-Out = Annotated[Path, _output("--out", help="Directory for the results.", show_default=False)]
+Out = Annotated[Path, _output("--out", help="Directory for the results.")]
 OutBeside = Annotated[
     Path | None,
-    _output("--out", help="Directory for the results. [dim]default: DIR/threshold-T[/]", show_default=False),
+    _output("--out", help="Directory for the results. [default: DIR/threshold-T]"),
 ]
 WriteKept = Annotated[
     bool,
@@ -175,7 +166,6 @@ Overlay = Annotated[
         metavar="TOOL",
         help="Also write an overlay with the field names of relativity, everlaw, reveal, purview or plain, keyed on "
         "the control number.",
-        show_default=False,
     ),
 ]
 Carry = Annotated[
@@ -184,7 +174,6 @@ Carry = Annotated[
         "--carry",
         metavar="COLUMN",
         help="Copy this column of the input into documents.parquet; the report counts by its values. Repeatable.",
-        show_default=False,
     ),
 ]
 Json = Annotated[bool, _output("--json", help="Print the manifest as JSON and nothing else.")]
@@ -206,7 +195,7 @@ Memory = Annotated[str, _run(help="Memory limit, for example 2GiB; at least 256M
 
 # -- Signatures -------------------------------------------------------------------------------------------------------
 
-_signature = partial(typer.Option, rich_help_panel="Signatures")
+_signature = partial(option, panel="Signatures")
 
 Method = Annotated[
     str,
@@ -224,15 +213,13 @@ RawIgnoreFile = Annotated[
         "--ignore",
         metavar="FILE",
         help="File of passages that do not count, as for nearkin dedup.",
-        show_default=False,
     ),
 ]
 RawIgnoreNumbers = Annotated[bool, _signature("--ignore-numbers", help="Ignore digits.")]
 Density = Annotated[
     float | None,
     _signature(
-        help="Share of nonzero entries in a topsig vector, above 0 and up to 1. [dim]default: 1/sqrt(bits)[/]",
-        show_default=False,
+        help="Share of nonzero entries in a topsig vector, above 0 and up to 1. [default: 1/sqrt(bits)]",
     ),
 ]
 SignatureSeed = Annotated[int, _signature("--seed", help="Random seed of the signatures.")]
@@ -240,8 +227,7 @@ StatisticsFile = Annotated[
     Path | None,
     _signature(
         "--statistics",
-        help="Feature counts, from nearkin statistics. [dim]default: count the input first[/]",
-        show_default=False,
+        help="Feature counts, from nearkin statistics. [default: count the input first]",
     ),
 ]
 Online = Annotated[
@@ -252,9 +238,7 @@ Online = Annotated[
         "counts would change.",
     ),
 ]
-SignatureFile = Annotated[
-    Path, typer.Argument(metavar="SIGNATURES", help="A file that nearkin sign wrote.", show_default=False)
-]
+SignatureFile = Annotated[Path, argument(metavar="SIGNATURES", help="A file that nearkin sign wrote.")]
 AgainstSignatures = Annotated[
     Path | None,
     _search(
@@ -263,7 +247,7 @@ AgainstSignatures = Annotated[
 ]
 Distance = Annotated[
     int | None,
-    _search(help="Maximum number of different bits. [dim]default: 3 in 32 for minhash, else 3[/]"),
+    _search(help="Maximum number of different bits. [default: 3 in 32 for minhash, else 3]"),
 ]
 Query = Annotated[
     str | None, _search(help="Print only the neighbours of the document with this id, the nearest first.")
@@ -280,7 +264,6 @@ VerifyShingle = Annotated[
     _search(
         "--shingle",
         help="Shingles for --verify: words:N or chars:N. They need not be the features of the signatures.",
-        show_default=True,
     ),
 ]
 VerifyNormalise = Annotated[
@@ -288,24 +271,21 @@ VerifyNormalise = Annotated[
     _search(
         "--normalise",
         help="Differences that --verify ignores: nfkc, case, space, joined by commas, or none.",
-        show_default=True,
     ),
 ]
 Equal = Annotated[
     str,
     _search(
         help="Pairs of documents with the same signature. all: every pair. first: only pairs with the first of them.",
-        show_default=True,
     ),
 ]
-OutFile = Annotated[Path, _output("--out", help="File for the result.", show_default=False)]
-OutFileIfAny = Annotated[Path | None, _output("--out", help="File for the result.", show_default=False)]
+OutFile = Annotated[Path, _output("--out", help="File for the result.")]
+OutFileIfAny = Annotated[Path | None, _output("--out", help="File for the result.")]
 PairsFile = Annotated[
     Path | None,
     _output(
         "--out",
         help="File for the pairs: .parquet, .csv, .tsv or .jsonl; Parquet without a suffix.",
-        show_default=False,
     ),
 ]
 OverwriteFile = Annotated[bool, _output("--overwrite", help="Replace the file of --out.")]

@@ -8,11 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nearkin.cli.options.definitions import Encoding
-from nearkin.cli.options.groups import OptionGroup
 from nearkin.cli.options.reading import Format, RulesOptions
+from nearkin.cli.parameters import OptionGroup, option
 
 if TYPE_CHECKING:
     from nearkin.workflows.pairing.inputs import PairInput
@@ -20,12 +18,12 @@ if TYPE_CHECKING:
     from nearkin.workflows.pairing.options import PairOptions
     from nearkin.workflows.reading.request import ReadingRequest
 
-_input = partial(typer.Option, rich_help_panel="Input", show_default=False)
-_similar = partial(typer.Option, rich_help_panel="What is a pair")
-_weights = partial(typer.Option, rich_help_panel="Words and weights")
-_beside = partial(typer.Option, rich_help_panel="To compare with", show_default=False)
-_search = partial(typer.Option, rich_help_panel="The search (planned by default)", show_default=False)
-_output = partial(typer.Option, rich_help_panel="Output")
+_input = partial(option, panel="Input")
+_similar = partial(option, panel="What is a pair")
+_weights = partial(option, panel="Words and weights")
+_beside = partial(option, panel="To compare with")
+_search = partial(option, panel="The search (planned by default)")
+_output = partial(option, panel="Output")
 
 Left = Annotated[
     list[str],
@@ -36,12 +34,12 @@ Right = Annotated[list[str], _input("--right", metavar="INPUT", help="Second cor
 Table = Annotated[
     Path | None,
     _input(help="Translation table of the two languages, from nearkin align; either direction works. "
-           "[dim]default: both sides are in one language[/]"),
+           "[default: both sides are in one language]"),
 ]  # fmt: skip
 LeftLanguage = Annotated[
     str | None,
     _input("--left-language", metavar="LANG", help="Language of the left side: one of the table's languages. "
-           "[dim]default: the first of the table[/]"),
+           "[default: the first of the table]"),
 ]  # fmt: skip
 RightLanguage = Annotated[
     str | None,
@@ -49,18 +47,18 @@ RightLanguage = Annotated[
         "--right-language",
         metavar="LANG",
         help="Language of the right side; without a table, the edition named by --interwiki. "
-        "[dim]default: the second of the table[/]",
+        "[default: the second of the table]",
     ),
 ]
 Text = Annotated[
     str | None,
-    _input(metavar="COLUMN", help="Column with the text, on both sides. [dim]default: guessed and printed[/]"),
+    _input(metavar="COLUMN", help="Column with the text, on both sides. [default: guessed and printed]"),
 ]
 LeftText = Annotated[str | None, _input("--left-text", metavar="COLUMN", help="Column with the text, left only.")]
 RightText = Annotated[str | None, _input("--right-text", metavar="COLUMN", help="Column with the text, right only.")]
 Id = Annotated[
     str | None,
-    _input("--id", metavar="COLUMN", help="Column with the id, on both sides. [dim]default: guessed and printed[/]"),
+    _input("--id", metavar="COLUMN", help="Column with the id, on both sides. [default: guessed and printed]"),
 ]
 LeftId = Annotated[str | None, _input("--left-id", metavar="COLUMN", help="Column with the id, left only.")]
 RightId = Annotated[str | None, _input("--right-id", metavar="COLUMN", help="Column with the id, right only.")]
@@ -81,9 +79,7 @@ WantedRecall = Annotated[
 ]
 Top = Annotated[
     int | None,
-    _similar(
-        help="Maximum number of pairs of each left document, the best first. [dim]default: all[/]", show_default=False
-    ),
+    _similar(help="Maximum number of pairs of each left document, the best first. [default: all]"),
 ]
 
 Agreement = Annotated[
@@ -113,8 +109,7 @@ MinTerms = Annotated[
 
 PairIgnoreFile = Annotated[
     Path | None,
-    _weights("--ignore", metavar="FILE", help="File of passages that do not count, as for nearkin dedup.",
-             show_default=False),
+    _weights("--ignore", metavar="FILE", help="File of passages that do not count, as for nearkin dedup."),
 ]  # fmt: skip
 PairIgnoreNumbers = Annotated[bool, _weights("--ignore-numbers", help="Ignore digits.")]
 
@@ -132,7 +127,7 @@ Interwiki = Annotated[
 Method = Annotated[
     str,
     _search(help="auto; vectors: every pair of vectors; signatures: every pair of signatures; window: neighbours in "
-            "sorted orders of the signatures. [dim]default: auto[/]"),
+            "sorted orders of the signatures. [default: auto]"),
 ]  # fmt: skip
 Bits = Annotated[int | None, _search(help="Length of a signature, a multiple of 8.")]
 Distance = Annotated[int | None, _search(help="Maximum number of different bits of a candidate pair.")]
@@ -143,7 +138,7 @@ Seed = Annotated[
     _search(
         "--seed",
         help="Random seed of the signatures and of the sample for the plan; a different seed misses different pairs. "
-        "[dim]default: 0[/]",
+        "[default: 0]",
     ),
 ]
 

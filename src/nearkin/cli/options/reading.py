@@ -8,10 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nearkin.cli.options.definitions import Encoding, Id, StoredId, Text
-from nearkin.cli.options.groups import OptionGroup
+from nearkin.cli.parameters import OptionGroup, argument, option
 from nearkin.stages.documents.extraction.limits import IN_WORDS, OPTION
 from nearkin.stages.documents.formats import FORMATS, TABLES, names_with_hints
 
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     from nearkin.workflows.reading.request import ReadingRequest
 
 
-_input = partial(typer.Option, rich_help_panel="Input")
+_input = partial(option, panel="Input")
 SKIP_DOCUMENTS = "skip-documents"
 MAX_UNREADABLE = "50%"
 LARGEST_DOCUMENT = "64MiB"
@@ -56,9 +54,8 @@ TextRoot = Annotated[
     _input(
         "--text-root",
         metavar="DIR",
-        help="Folder of the text files that are named in load files; files outside it are never read. [dim]default: "
-        "the folder of the load file[/]",
-        show_default=False,
+        help="Folder of the text files that are named in load files; files outside it are never read. [default: "
+        "the folder of the load file]",
     ),
 ]
 ExtractionLimit = Annotated[
@@ -70,8 +67,7 @@ ExtractionLimit = Annotated[
         "size: of one text, and of one file inside another. total: of everything inside one file. disk: of an unpacked "
         "archive. files, levels: inside one file. ratio: unpacked to packed size. ocr: time for recognising the pages "
         "of one document. Repeatable. "
-        f"[dim]default: {IN_WORDS}[/]",
-        show_default=False,
+        f"[default: {IN_WORDS}]",
     ),
 ]
 
@@ -82,8 +78,7 @@ Ocr = Annotated[
         metavar="LANGUAGES",
         help="Languages for recognising text in images and on PDF pages that are images, for example eng or eng+deu. "
         "Slow; needs tesseract's language data (Debian: apt-get install tesseract-ocr-eng). "
-        "[dim]default: no recognition[/]",
-        show_default=False,
+        "[default: no recognition]",
     ),
 ]
 
@@ -139,29 +134,27 @@ class RulesOptions(OptionGroup):
         )
 
 
-_documents = partial(typer.Option, rich_help_panel="Input")
+_documents = partial(option, panel="Input")
 
 Inputs = Annotated[
     list[str],
-    typer.Argument(
+    argument(
         metavar="INPUT...",
         help=f"{', '.join(one.listed for one in FORMATS.values() if one.listed)}, folders of text files, documents or "
         "tables, globs, - for standard input; a collection, or results of nearkin dedup. All but "
         f"{' and '.join(table.listed for table in TABLES.values())} may be compressed (.gz, .bz2, .xz, .zst).",
-        show_default=False,
     ),
 ]
-_DEFAULT_OF_FORMAT = "[dim]default: from the name and the first bytes[/]"
+_DEFAULT_OF_FORMAT = "[default: from the name and the first bytes]"
 Format = Annotated[
     str | None,
-    _documents("--format", help=f"{names_with_hints()}. {_DEFAULT_OF_FORMAT}", show_default=False),
+    _documents("--format", help=f"{names_with_hints()}. {_DEFAULT_OF_FORMAT}"),
 ]
 FormatOfBothSets = Annotated[
     str | None,
     _documents(
         "--format",
         help=f"{names_with_hints()}. It applies to every file, also to those of --against. {_DEFAULT_OF_FORMAT}",
-        show_default=False,
     ),
 ]
 

@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from nearkin.cli.parameters import option
 from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -138,14 +137,14 @@ def show_needs(console: Printer, needs: ClusterNeeds | None, n_cores: int, n_doc
     console.say(cluster_sentences(needs, n_cores))
 
 
-plan_output = partial(typer.Option, rich_help_panel="Output", show_default=False)
+plan_output = partial(option, panel="Output")
 
 Figure = Annotated[Path | None, plan_output("--figure", help="SVG file for a chart of recall against cost.")]
 PlanEngine = Annotated[
     str,
-    typer.Option(
+    option(
         "--engine",
-        rich_help_panel="The engine",
+        panel="The engine",
         help="local, or spark: also print what is shuffled on a Spark cluster and the memory and disk it needs.",
     ),
 ]

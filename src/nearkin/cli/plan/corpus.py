@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nearkin.cli.options.dedup import PlannedDedupChoices
 from nearkin.cli.options.definitions import JsonSummary
-from nearkin.cli.options.groups import check_engine
+from nearkin.cli.options.engine import check_engine
 from nearkin.cli.options.reading import ReadingOptions
+from nearkin.cli.parameters import argument, option
 from nearkin.cli.plan.arguments import PlanEngine
 from nearkin.errors import ParameterError
 
@@ -19,29 +18,27 @@ if TYPE_CHECKING:
     from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
     from nearkin.workflows.dedup.options import DedupOptions
 
-_corpus = partial(typer.Option, rich_help_panel="The corpus", show_default=False)
+_corpus = partial(option, panel="The corpus")
 
 Sample = Annotated[
     list[str],
-    typer.Argument(
+    argument(
         metavar="SAMPLE...",
         help="A few thousand documents, drawn from the whole corpus: files, as for nearkin dedup.",
-        show_default=False,
     ),
 ]
 CorpusSize = Annotated[
     str | None,
-    _corpus("--documents", help="Number of documents in the corpus, for example 1B. [dim]default: as in the sample[/]"),
+    _corpus("--documents", help="Number of documents in the corpus, for example 1B. [default: as in the sample]"),
 ]
 ClusterCores = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--cores",
         min=1,
         max=10**6,
-        rich_help_panel="The engine",
-        help="With --engine spark: cores of the cluster. [dim]default: 1[/]",
-        show_default=False,
+        panel="The engine",
+        help="With --engine spark: cores of the cluster. [default: 1]",
     ),
 ]
 
@@ -51,7 +48,7 @@ number of unrelated pairs that are compared. With --engine spark, also predict t
 a cluster. Short texts are searched by their rare shingles; the number of unrelated pairs compared in this search is \
 not predicted. Time is not predicted.
 
-[bold]Examples[/]
+Examples:
 
   nearkin plan corpus some.parquet --documents 200M
 

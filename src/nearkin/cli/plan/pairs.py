@@ -6,11 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from nearkin.cli.options.definitions import JsonSummary, Overwrite
-from nearkin.cli.options.groups import check_engine
+from nearkin.cli.options.engine import check_engine
 from nearkin.cli.options.reading import Format, RulesOptions
+from nearkin.cli.parameters import option
 from nearkin.cli.plan.arguments import Figure, PlanEngine, check_figure
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
@@ -25,29 +24,26 @@ if TYPE_CHECKING:
     from nearkin.workflows.pairing.options import PairOptions
 
 
-_sought = partial(typer.Option, rich_help_panel="The search", show_default=False)
-_fixed = partial(typer.Option, rich_help_panel="Fixed instead of chosen", show_default=False)
-_sample = partial(typer.Option, rich_help_panel="Samples to measure", show_default=False)
+_sought = partial(option, panel="The search")
+_fixed = partial(option, panel="Fixed instead of chosen")
+_sample = partial(option, panel="Samples to measure")
 
 Left = Annotated[
     str | None,
-    _sought(help="Number of documents in the left corpus: 3.44M, 200k or 1,470,000. [dim]default: as in the sample[/]"),
+    _sought(help="Number of documents in the left corpus: 3.44M, 200k or 1,470,000. [default: as in the sample]"),
 ]
 Right = Annotated[str | None, _sought(help="Number of documents in the right corpus.")]
-MinCosine = Annotated[
-    float, _sought("--threshold", help="Minimum cosine of a pair, above 0 and up to 1.", show_default=True)
-]
+MinCosine = Annotated[float, _sought("--threshold", help="Minimum cosine of a pair, above 0 and up to 1.")]
 WantedRecall = Annotated[
     float,
     _sought(
         "--recall",
         help="Minimum share of the pairs at or above the threshold that the search finds.",
-        show_default=True,
     ),
 ]
 Terms = Annotated[
     str | None,
-    _sought(help="Mean number of terms of a vector: LEFT,RIGHT. [dim]default: 100,100, or as in the sample[/]"),
+    _sought(help="Mean number of terms of a vector: LEFT,RIGHT. [default: 100,100, or as in the sample]"),
 ]
 MachineText = Annotated[
     str,
@@ -55,7 +51,6 @@ MachineText = Annotated[
         "--machine",
         help="cores=N,speed=X, where X is the speed relative to the machine on which the costs were measured. this: "
         "measure the costs on this machine, which takes a second.",
-        show_default=True,
     ),
 ]
 SampleLeft = Annotated[
@@ -73,16 +68,14 @@ SampleTable = Annotated[
 ]
 SampleLeftLanguage = Annotated[
     str | None,
-    _sample("--left-language", metavar="LANG", help="Language of the left sample. [dim]default: the table's first[/]"),
+    _sample("--left-language", metavar="LANG", help="Language of the left sample. [default: the table's first]"),
 ]
 SampleRightLanguage = Annotated[
     str | None,
-    _sample(
-        "--right-language", metavar="LANG", help="Language of the right sample. [dim]default: the table's second[/]"
-    ),
+    _sample("--right-language", metavar="LANG", help="Language of the right sample. [default: the table's second]"),
 ]
 SampleText = Annotated[
-    str | None, _sample("--text", metavar="COLUMN", help="Column with the text. [dim]default: guessed and printed[/]")
+    str | None, _sample("--text", metavar="COLUMN", help="Column with the text. [default: guessed and printed]")
 ]
 LeftText = Annotated[str | None, _sample("--left-text", metavar="COLUMN", help="Column with the text, left only.")]
 RightText = Annotated[str | None, _sample("--right-text", metavar="COLUMN", help="Column with the text, right only.")]
@@ -101,7 +94,7 @@ projections; or each signature with its neighbours in sorted orders. The true co
 nothing below the threshold is reported. With samples the plan measures the distribution of cosines; without samples \
 it assumes one.
 
-[bold]Examples[/]
+Examples:
 
   nearkin plan pairs --left 3.44M --right 1.47M --threshold 0.3 --recall 0.9 --machine cores=128
 

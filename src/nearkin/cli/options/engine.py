@@ -1,0 +1,100 @@
+"""Options for the place of the work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+from nearkin.cli.parameters import OptionGroup, option
+from nearkin.errors import ParameterError, quoted
+
+if TYPE_CHECKING:
+    from nearkin.engines.local import Engine
+
+_engine = partial(option, panel="The engine")
+
+EngineName = Annotated[
+    str,
+    _engine(help="local: threads of this machine. spark: a Spark cluster. The results are the same."),
+]
+Master = Annotated[
+    str | None,
+    _engine(
+        "--master",
+        metavar="URL",
+        help="Spark master (only with --engine spark): local[*], spark://HOST:PORT, yarn, "
+        "k8s://https://HOST:PORT or sc://HOST:PORT. "
+        "[default: from spark-submit or spark-defaults.conf, else local[*]]",
+    ),
+]
+Conf = Annotated[
+    list[str] | None,
+    _engine(
+        "--conf",
+        metavar="KEY=VALUE",
+        help="Spark setting (only with --engine spark), for example spark.executor.memory=4g. Repeatable.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class EngineOptions(OptionGroup):
+    """Options for the place of the work."""
+
+    engine: EngineName = "local"
+    master: Master = None
+    conf: Conf = None
+
+    def chosen(self) -> Engine:
+        """Return the engine; see `engine_of`."""
+        return engine_of(self.engine, self.master, self.conf)
+
+
+def check_engine(engine: str) -> None:
+    """Refuse an unknown engine.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if engine not in ("local", "spark"):
+        raise ParameterError.of("engine", "local or spark", engine)
+
+
+def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> Engine:
+    """Return the engine that the three options name.
+
+    Raises
+    ------
+    ParameterError
+        An engine that is not one, a master of no known form, a setting without =, options of Spark without it.
+    MissingExtraError
+        PySpark is not installed.
+
+    Examples
+    --------
+    >>> engine_of("spark", "local[2]", ["spark.ui.enabled=false"])
+    Cluster(master='local[2]', settings={'spark.ui.enabled': 'false'})
+    """
+    check_engine(engine)
+    pairs = [setting.partition("=") for setting in conf or ()]
+    if engine == "local":
+        for option, given in (("master", master), ("conf", "=".join(pairs[0][::2]) if pairs else None)):
+            if given is not None:
+                raise ParameterError(f"--{option} needs --engine spark. Got {quoted(given)} alone.")
+        from nearkin.engines.local import LOCAL
+
+        return LOCAL
+    for key, is_set, value in pairs:
+        if not is_set or not key.strip():
+            raise ParameterError.of("conf", "KEY=VALUE", f"{key}{is_set}{value}")
+    settings = {key.strip(): value.strip() for key, _, value in pairs}
+    named = settings.pop("spark.master", master)
+    if master is not None and named != master:
+        raise ParameterError.of("master", f"that of --conf, {named}, or omitted", master)
+    from nearkin.engines.spark.session import Cluster, check_pyspark  # not before it is asked for
+
+    check_pyspark()
+    return Cluster(named, settings)

@@ -1,0 +1,137 @@
+"""Options and arguments of a command, declared in the annotations of its function; click reads them from there.
+
+>>> from typing import Annotated
+>>> def walk(place: Annotated[str, argument(metavar="PLACE", help="Where to.")],
+...          steps: Annotated[int, option(min=1, help="Number of steps.")] = 1) -> str:
+...     return f"{place}: {steps}"
+>>> [one.opts for one in parameters_of(walk)]
+[['place'], ['--steps']]
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import click
+
+
+class Option(click.Option):
+    """Option that stands in a panel of the help."""
+
+    def __init__(self, *declared: Any, panel: str, **settings: Any) -> None:
+        super().__init__(*declared, **settings)
+        self.panel = panel
+
+
+Declaration = Callable[..., click.Parameter]
+"""Makes a parameter from its name in the function, the class of a value, and click's settings."""
+
+
+def option(
+    *names: str, panel: str = "Options", min: float | None = None, max: float | None = None, **settings: Any
+) -> Declaration:
+    """Declare an option.
+
+    Parameters
+    ----------
+    *names : str
+        As typed, such as ``"--out"``; by default the name of the parameter.
+    panel : str
+        Heading in the help.
+    min, max : number, optional
+        Range of the value.
+    **settings
+        Settings of `click.Option`: help, metavar. The default is shown unless the help states it.
+    """
+
+    def made(name: str, kind: Any, **more: Any) -> Option:
+        ranges: Any = click.IntRange if kind is int else click.FloatRange
+        ranged = None if min is max is None else ranges(min, max)
+        spelt = names or (f"--{name.replace('_', '-')}",)
+        settings["show_default"] = "[default: " not in settings["help"]
+        return Option([name, *spelt], panel=panel, type=ranged or _click_type(kind), **settings, **more)
+
+    return made
+
+
+def argument(*, metavar: str, help: str, type: Any = None) -> Declaration:
+    """Declare an argument; ``type`` converts the text of a value, if the class of the value alone cannot."""
+
+    def made(name: str, kind: Any, *, multiple: bool = False, **more: Any) -> click.Argument:
+        return click.Argument(
+            [name], help=help, metavar=metavar, type=type or _click_type(kind), nargs=-1 if multiple else 1, **more
+        )
+
+    return made
+
+
+def _click_type(kind: Any) -> Any:
+    if kind is Path:
+        return click.Path(path_type=Path)
+    return click.Tuple(get_args(kind)) if get_origin(kind) is tuple else kind
+
+
+@dataclass(frozen=True)
+class OptionGroup:
+    """Frozen dataclass whose fields are options, each with its default, or groups of options.
+
+    A parameter of a command whose class is a group stands for all of its options.
+    """
+
+    @classmethod
+    def listed(cls) -> Iterable[tuple[str, Any, object]]:
+        """Name, type and default of each option."""
+        hints = get_type_hints(cls, include_extras=True)
+        return ((one.name, hints[one.name], one.default) for one in fields(cls))
+
+    @classmethod
+    def of(cls, **given: Any) -> OptionGroup:
+        """Make the group from the values of its options."""
+        return cls(**given)
+
+
+def parameters_of(function: Callable[..., Any]) -> list[click.Parameter]:
+    """Return the options and arguments of a command, those of groups among them, in their order."""
+    signature = inspect.signature(function, eval_str=True).parameters.values()
+    return list(_parameters((one.name, one.annotation, one.default) for one in signature))
+
+
+def _parameters(listed: Iterable[tuple[str, Any, object]]) -> Iterator[click.Parameter]:
+    for name, annotation, default in listed:
+        if _is_group(annotation):
+            yield from _parameters(annotation.listed())
+            continue
+        kind, make = get_args(annotation)  # of Annotated
+        if get_origin(kind) in (types.UnionType, Union):
+            kind = next(one for one in get_args(kind) if one is not types.NoneType)
+        settings: dict[str, object] = {}
+        if get_origin(kind) is list:
+            (kind,), settings["multiple"] = get_args(kind), True
+        if kind is bool:
+            settings["is_flag"] = True
+        if default is inspect.Parameter.empty:
+            settings["required"] = True
+        elif default is not None or "multiple" not in settings:
+            settings["default"] = default
+        yield make(name, kind, **settings)
+
+
+def grouped(function: Callable[..., Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a function from the values of its options: its groups are built from theirs."""
+    signature = inspect.signature(function, eval_str=True).parameters
+    return {name: _value(one.annotation, name, values) for name, one in signature.items()}
+
+
+def _value(annotation: Any, name: str, values: Mapping[str, Any]) -> Any:
+    if not _is_group(annotation):
+        return values[name]
+    return annotation.of(**{inner: _value(kind, inner, values) for inner, kind, _ in annotation.listed()})
+
+
+def _is_group(annotation: object) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, OptionGroup)
