@@ -31,9 +31,9 @@ from nearkin.cli.options.definitions import (
 )
 from nearkin.cli.options.engine import EngineOptions
 from nearkin.cli.options.reading import Inputs, ReadingOptionsOfBothSets
-from nearkin.cli.printing import Printer, say_results, table
 
 if TYPE_CHECKING:
+    from nearkin.cli.printing import Printer
     from nearkin.manifests.dedup import DedupManifest
     from nearkin.reports.sentences.sentence import Sentence
 
@@ -106,6 +106,7 @@ def dedup(
 
 def print_summary(console: Printer, manifest: DedupManifest, out: Path, more: Iterable[Sentence] = ()) -> None:
     """Print documents by reason, groups, missed pairs, ``more`` sentences, and where to look."""
+    from nearkin.cli.printing import say_results, table
     from nearkin.kernels.choosing import has_compiled
     from nearkin.reports.sentences.dedup import dedup_sentences, reason_rows
 

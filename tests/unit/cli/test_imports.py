@@ -38,7 +38,12 @@ def folder(tmp_path_factory) -> Path:
     ("arguments", "allowed"),
     [
         (["--help"], set()),
-        (["plan", "--help"], set()),
+        *(
+            (["plan", "--help"], set()),
+            (["dedup", "--help"], set()),
+            (["check", "--help"], set()),
+            (["sign", "--help"], set()),
+        ),
         (["info", "matter"], QUESTION),
         (["check", "matter", "question.txt"], QUESTION | {"rapidfuzz"}),
         (["similar", "matter", "d5"], QUESTION | {"rapidfuzz"}),

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from nearkin.manifests.dedup import DedupManifest
 from nearkin.reports.quantities import grams_text, measure_of
 from nearkin.stages.verification.measures import MEASURES
+
+if TYPE_CHECKING:
+    from nearkin.manifests.dedup import DedupManifest
 
 _SEARCHED = "What is a near-duplicate"
 _KEPT = "What is kept"
