@@ -21,7 +21,7 @@ from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.pairing.on_spark import forecast as pairing_on_spark
 from nearkin.workflows.pairing.on_spark.searching import search_all
-from nearkin.workflows.reading.inputs import file_inputs
+from nearkin.workflows.reading.inputs import inputs_of
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
@@ -41,7 +41,7 @@ def both(path: str, folder: Path, options: DedupOptions) -> tuple[ClusterNeeds, 
     told = forecast(ReadingRequest(inputs=[path]), options, n_documents=None, resources=Resources(2))
     stages, work = InProcess(), folder / "work"
     work.mkdir()
-    inputs = file_inputs(resolve_sources([path]).sources, encoding="utf-8")
+    inputs = inputs_of(resolve_sources([path]).sources, encoding="utf-8")
     found = find(
         inputs, None, options, work, stages, rules=ReadingRules(), resources=Resources(2), meter=Meter(Silent())
     )  # type: ignore[arg-type]  # it does what Stages does

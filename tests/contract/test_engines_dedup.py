@@ -171,12 +171,10 @@ def found_by(case: Case, folder: Path, name: str, finder) -> dict[str, bytes]:
     out = folder / name
     (out / "work").mkdir(parents=True)
     options, meter = case.chosen(), Meter(Silent())
-    inputs = dedup_inputs.file_inputs(resolve_sources(mine).sources, keep_column=options.keep.column, encoding="utf-8")
+    inputs = dedup_inputs.inputs_of(resolve_sources(mine).sources, keep_column=options.keep.column, encoding="utf-8")
     others = None
     if theirs:
-        others = dedup_inputs.file_inputs(
-            resolve_sources(theirs, optional=("text", "doc_id")).sources, encoding="utf-8"
-        )
+        others = dedup_inputs.inputs_of(resolve_sources(theirs, optional=("text", "doc_id")).sources, encoding="utf-8")
     found = finder(inputs, others, options, out / "work", rules=ReadingRules(), resources=Resources(2), meter=meter)
     job.write(found, out, meter)
     tables = {path.name: path.read_bytes() for path in sorted(out.glob("*.parquet"))}
@@ -339,7 +337,7 @@ def found_in(folder: Path, mine: list[str], theirs: list[str], engine: str, rule
     work = folder / engine
     work.mkdir()
     sides = [
-        dedup_inputs.file_inputs(resolve_sources(paths, rules=rules).sources, encoding="utf-8")
+        dedup_inputs.inputs_of(resolve_sources(paths, rules=rules).sources, encoding="utf-8")
         for paths in (mine, theirs)
         if paths
     ]
@@ -393,7 +391,7 @@ def test_what_is_read_twice(tmp_path):
     away = wikipedia_dumps.page("b", "#REDIRECT [[a]]", number=2, redirect="a")
     path = tmp_path / "dewiki-pages-articles.xml"
     path.write_bytes(wikipedia_dumps.dump(page, away))
-    [one] = dedup_inputs.file_inputs(resolve_sources([str(path)]).sources, encoding="utf-8")
+    [one] = dedup_inputs.inputs_of(resolve_sources([str(path)]).sources, encoding="utf-8")
     spool = Spool(tmp_path / "spool")
     spool.path.mkdir()
     reading = ReadInputTask(spool, DedupOptions.of(), ReadingRules())

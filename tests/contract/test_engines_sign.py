@@ -38,7 +38,6 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import Words
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.reading import inputs
-from nearkin.workflows.reading.on_spark import tasks as grouping_of_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing import on_spark
@@ -235,7 +234,7 @@ def in_process(monkeypatch) -> None:
         yield InProcess()
 
     monkeypatch.setattr(on_spark, "stages_on", stages_on)
-    monkeypatch.setattr(grouping_of_files, "_FILES_A_TASK", 3)
+    monkeypatch.setattr(inputs, "_FILES_AN_INPUT", 3)
     monkeypatch.setattr(on_spark, "_BYTES_A_TASK", 4_000)
 
 
@@ -414,7 +413,7 @@ def test_a_part_that_is_not_what_the_worker_wrote(how, tmp_path, in_process, mon
 @pytest.mark.soak
 @pytest.mark.parametrize("name", ["several formats", "a folder, counted", "no document", "pages, counted"])
 def test_a_cluster_signs_what_one_machine_signs(name, tmp_path, spark, monkeypatch):
-    monkeypatch.setattr(grouping_of_files, "_FILES_A_TASK", 3)
+    monkeypatch.setattr(inputs, "_FILES_AN_INPUT", 3)
     case = cases()[name]
     assert_same(told_of(case, tmp_path, "spark", Cluster()), told_of(case, tmp_path, "local"))
 

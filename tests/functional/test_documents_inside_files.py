@@ -20,7 +20,6 @@ from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.on_spark.job import find
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading import inputs
-from nearkin.workflows.reading.on_spark import tasks
 from nearkin.workflows.resources import Resources
 
 PROSE = Prose(16)
@@ -144,18 +143,18 @@ def test_a_collection_and_a_document_checked_in(folder, tmp_path):
     whole = nearkin_here("check", store, file, "--json")
     assert json.loads(whole.out)["documents"][0]["doc_id"] == "a.bundle"
     missing = nearkin_here("check", store, folder / "box.bundle")
-    assert "is a file of several documents" in " ".join(missing.err.split())
+    assert "is not one document" in " ".join(missing.err.split())
 
 
 def test_tasks_of_a_cluster_read_them_as_one_machine_does(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(tasks, "_FILES_A_TASK", 1)
+    monkeypatch.setattr(inputs, "_FILES_AN_INPUT", 1)
     monkeypatch.setattr(inputs, "BATCH_BYTES", 100)
     options = DedupOptions.of(shingle="words:3", threshold=0.8)
 
     def tables(name: str, finder) -> dict[str, bytes]:
         out = tmp_path / name
         (out / "work").mkdir(parents=True)
-        given = inputs.file_inputs(resolve_sources([str(folder)]).sources, encoding="utf-8")
+        given = inputs.inputs_of(resolve_sources([str(folder)]).sources, encoding="utf-8")
         how = {"rules": ReadingRules(), "resources": Resources(2), "meter": Meter(Silent())}
         job.write(finder(given, None, options, out / "work", how), out, Meter(Silent()))
         return {path.name: path.read_bytes() for path in out.glob("*.parquet")}

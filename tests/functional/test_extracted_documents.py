@@ -136,7 +136,7 @@ def test_a_collection_and_a_pdf_checked_in(case, tmp_path):
     assert bad.code == 3
     assert "damaged, or not a PDF" in " ".join(bad.err.split())
     missing = nearkin_here("check", store, case / "box.zip")
-    assert "box.zip is an archive, not one document. It contains " in " ".join(missing.err.split())
+    assert "box.zip is not one document. It contains " in " ".join(missing.err.split())
     missing = nearkin_here("check", store, case / "box.zip!none.txt")
     assert "box.zip. It contains" in " ".join(missing.err.split())
     bad = nearkin_here("dedup", case, "--keep", "max:date", "--out", tmp_path / "kept")

@@ -96,7 +96,7 @@ def add(
     from nearkin.reports.sentences.add import add_sentences
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files, opened_to_preview, refuse_unnamed
-    from nearkin.workflows.reading.rereading import not_read_files
+    from nearkin.workflows.reading.request import not_read_files
     from nearkin.workflows.resources import Resources
 
     resources = Resources(threads)

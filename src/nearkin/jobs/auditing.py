@@ -22,8 +22,8 @@ from nearkin.paths import is_like_a_server, path_of
 from nearkin.runs.progress import Progress
 from nearkin.tabular import Histogram, Tabular, histogram
 from nearkin.wording import share_text
-from nearkin.workflows.reading.inputs import StoredSource
-from nearkin.workflows.reading.memory_documents import IN_MEMORY, GivenAgain
+from nearkin.workflows.reading.inputs import IN_MEMORY, StoredSource
+from nearkin.workflows.reading.rereading import GivenAgain
 from nearkin.workflows.resources import Resources
 
 try:

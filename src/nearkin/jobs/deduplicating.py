@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from nearkin.arguments import checking_arguments, taking
 from nearkin.errors import ParameterError
 from nearkin.jobs.documents import (
+    DocumentReading,
     Documents,
     check_files_are_read,
     inputs_of,
@@ -234,10 +235,8 @@ def dedup(
     others = None if against is None else readable_twice(against, "against")
     in_memory = None if paths_of(documents) is not None else documents
     mine = listening if against is None else LabelledProgress("INPUT", listening)
-    inputs = inputs_of(documents, text=text, id=id, keep_column=chosen.keep.column, progress=mine)
-    request = ReadingRequest(
-        inputs=inputs, file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules
-    )
+    reading = DocumentReading(file_format, encoding, rules, mine)
+    request = reading.request(documents, text=text, id=id, keep_column=chosen.keep.column)
     other_request: ReadingRequest | None = None
     if others is not None:
         other_request = request.of_other_set((), against_text, against_id)

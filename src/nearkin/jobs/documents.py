@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import glob
+import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, SourceError, quoted
+from nearkin.kernels.buffers import text_buffers
 from nearkin.nouns import counted
 from nearkin.paths import STDIN
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rows import WITHOUT_VIEWS
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
-from nearkin.stages.documents.tables import check_names
+from nearkin.stages.documents.tables import check_names, guess_columns, read_table
 from nearkin.wording import reveal_line
 from nearkin.workflows.pairing.inputs import PairInput
-from nearkin.workflows.reading.inputs import StoredSource
-from nearkin.workflows.reading.memory_documents import IN_MEMORY, memory_source
+from nearkin.workflows.reading.inputs import IN_MEMORY, StoredDocuments, StoredSource
 from nearkin.workflows.reading.request import ReadingRequest, columns_named, names_of_columns
 
 Documents = Any
@@ -231,9 +234,94 @@ def _package(documents: Documents) -> str:
     return next((library for library in libraries if library in _LIBRARIES), libraries[0])
 
 
+@dataclass(frozen=True, eq=False)  # no slots: the digest is kept
+class MemoryDocuments(StoredDocuments):
+    """Documents in memory.
+
+    Parameters
+    ----------
+    parts : sequence of RecordBatch
+        Batches of `DOCUMENTS_SCHEMA`; the values to keep by are those of the column that was named when they were
+        read.
+    """
+
+    parts: Sequence[pa.RecordBatch]
+
+    def __len__(self) -> int:
+        return sum(batch.num_rows for batch in self.parts)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the text and of the other columns that are read."""
+        return sum(batch.nbytes for batch in self.parts)
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """SHA-256 of ids and texts, however they are divided into batches."""
+        hashed = hashlib.sha256()
+        for name, kind in (("doc_id", pa.large_string()), ("text", pa.large_binary())):
+            for batch in self.parts:
+                lengths = pc.binary_length(batch[name].cast(kind)).fill_null(-1)
+                hashed.update(lengths.to_numpy(zero_copy_only=False).astype("<i8").data)
+            for batch in self.parts:
+                data, offsets = text_buffers(batch[name].cast(kind))
+                hashed.update(data[offsets[0] : offsets[-1]].data)
+        return hashed.hexdigest()
+
+    def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
+        """Yield the batches."""
+        for batch in self.parts:
+            yield batch
+            progress.advance(batch.nbytes)
+
+
+def memory_source(
+    table: object,
+    name: str = IN_MEMORY,
+    *,
+    text: str | None = None,
+    doc_id: str | None = None,
+    keep_column: str | None = None,
+    say: Callable[[str], None],
+) -> StoredSource:
+    """Read documents from memory, as a source beside files.
+
+    Parameters
+    ----------
+    table : object
+        What `read_table` accepts; it is read twice, so it is no iterator.
+    name : str
+        Name in messages, and prefix of the names of documents without an id.
+    text, doc_id, keep_column : str, optional
+        Columns; see `read_table`.
+    say : callable
+        Receives the columns that were guessed, and how many documents have no value to keep by.
+
+    Raises
+    ------
+    ParameterError
+        The documents have no accepted type.
+    SourceError
+        A column is missing or cannot serve.
+    """
+    columns = guess_columns(table, text=text, doc_id=doc_id)
+    for guess in () if columns is None else columns.guesses:
+        say(guess)
+    documents = MemoryDocuments(tuple(read_table(table, text=text, doc_id=doc_id, keep_column=keep_column, note=say)))
+    return StoredSource(
+        path=name,
+        name=name,
+        format=IN_MEMORY,
+        text=None if columns is None else columns.text,
+        id=None if columns is None else columns.id,
+        size_bytes=documents.size_bytes,
+        documents=documents,
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class SideReading:
-    """Options for reading the documents of a side."""
+class DocumentReading:
+    """Options for reading documents, of one side or of each of two."""
 
     file_format: str | None
     encoding: str
@@ -243,21 +331,22 @@ class SideReading:
     def request(
         self,
         documents: Documents,
-        name: str,
+        name: str = IN_MEMORY,
         *,
         text: str | None = None,
         id: str | None = None,
         own_text: str | None = None,
         own_id: str | None = None,
+        keep_column: str | None = None,
     ) -> ReadingRequest:
-        """Ask for the documents of a side to be read; an error of documents in memory names the side.
+        """Ask for documents to be read; an error of documents in memory names the side.
 
         The columns of both sides are ``text`` and ``id``, unless the side has its own.
         """
-        named = names_of_columns(name, text=(own_text, text), id=(own_id, id))
+        named = {} if name == IN_MEMORY else names_of_columns(name, text=(own_text, text), id=(own_id, id))
         text, id = own_text or text, own_id or id
         with columns_named(named):
-            inputs = inputs_of(documents, name=name, text=text, id=id, progress=self.progress)
+            inputs = inputs_of(documents, name=name, text=text, id=id, keep_column=keep_column, progress=self.progress)
         return ReadingRequest(
             inputs=inputs, file_format=self.file_format, text=text, doc_id=id, encoding=self.encoding,
             rules=self.rules, named=named,

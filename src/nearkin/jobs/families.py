@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
-from nearkin.jobs.documents import Documents, check_files_are_read, inputs_of, readable_twice
+from nearkin.jobs.documents import DocumentReading, Documents, check_files_are_read
 from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
 from nearkin.paths import path_of
@@ -19,7 +19,6 @@ from nearkin.stages.features.shingles import Shingling
 from nearkin.tabular import Histogram, Tabular, counts_of
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.families.files import families_files
-from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
 
@@ -142,15 +141,11 @@ def families(
     check_needs_out(out, report=report, overwrite=overwrite)
     resources = Resources.of(threads, memory)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
-    documents = readable_twice(documents)
-    asked = ReadingRequest(
-        inputs=inputs_of(documents, text=text, id=id, progress=listening),
-        file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
-    )  # fmt: skip
-    check_files_are_read(asked)
+    request = DocumentReading(file_format, encoding, rules, listening).request(documents, text=text, id=id)
+    check_files_are_read(request)
     with directory_for(out, "families") as directory:
         manifest = families_files(
-            asked, directory, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers,
+            request, directory, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers,
             resources=resources, progress=listening,
             delivery=Delivery(overwrite=overwrite, report=report),
         )  # fmt: skip

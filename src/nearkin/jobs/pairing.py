@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
-from nearkin.jobs.documents import Documents, SideReading, check_files_are_read, check_two_sides, readable_sides
+from nearkin.jobs.documents import DocumentReading, Documents, check_files_are_read, check_two_sides, readable_sides
 from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
 from nearkin.paths import path_of
@@ -194,7 +194,7 @@ def pairs(
     check_needs_out(out, report=report, overwrite=overwrite)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
     left, right = readable_sides(left, right)
-    side = SideReading(file_format, encoding, rules, listening)
+    side = DocumentReading(file_format, encoding, rules, listening)
     given = PairInput(
         side.request(left, "left", text=text, id=id, own_text=left_text, own_id=left_id),
         side.request(right, "right", text=text, id=id, own_text=right_text, own_id=right_id),

@@ -12,13 +12,11 @@ import pyarrow as pa
 from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError, is_int, is_number
 from nearkin.jobs.documents import (
+    DocumentReading,
     Documents,
-    SideReading,
     check_files_are_read,
     check_two_sides,
-    inputs_of,
     readable_sides,
-    readable_twice,
 )
 from nearkin.jobs.places import Listener, Where, progress_of
 from nearkin.nouns import counted
@@ -219,23 +217,20 @@ def plan(
     (['window', 'vectors', 'signatures'], True)
     """
     listening, rules = progress_of(progress), ReadingRules.of(on_error, max_unreadable, max_document_size)
-    resources = Resources(threads)
+    resources, side = Resources(threads), DocumentReading(None, "utf-8", rules, listening)
     _check_count(n_documents, "n_documents")
     if other is None:
         chosen = _checked(given, ("measure", "shingle"), "a plan of nearkin.dedup")
         options = DedupOptions().replaced(threshold=threshold, recall=recall, **chosen)
         if is_int(documents):
             raise ParameterError.of("documents", "a sample of the corpus unless there is 'other'", documents)
-        documents = readable_twice(documents)
-        inputs = inputs_of(documents, text=text, id=id, progress=listening)
-        asked = ReadingRequest(inputs=inputs, text=text, doc_id=id, rules=rules)
-        check_files_are_read(asked)
-        return _corpus_plan(asked, options, n_documents, resources, listening)
+        request = side.request(documents, text=text, id=id)
+        check_files_are_read(request)
+        return _corpus_plan(request, options, n_documents, resources, listening)
     chosen = {
         **_checked(given, _OF_PAIRS, "a plan of nearkin.pairs"),
         **{name: value for name, value in (("threshold", threshold), ("recall", recall)) if value is not None},
     }
-    side = SideReading(None, "utf-8", rules, listening)
     return _pairs_plan((documents, other), n_documents, chosen, side, (text, id), resources)
 
 
@@ -283,7 +278,7 @@ def _pairs_plan(
     sides: tuple[Documents, Documents],
     n_documents: int | None,
     chosen: Mapping[str, Any],
-    side: SideReading,
+    side: DocumentReading,
     columns: tuple[str | None, str | None],
     resources: Resources,
 ) -> PairsPlan:

@@ -14,7 +14,7 @@ from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import table_writer
-from nearkin.jobs.documents import Documents, check_files_are_read, inputs_of, readable_twice
+from nearkin.jobs.documents import DocumentReading, Documents, check_files_are_read
 from nearkin.jobs.places import Listener, Where, file_for, progress_of
 from nearkin.nouns import counted
 from nearkin.paths import path_of
@@ -24,7 +24,6 @@ from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.tabular import Histogram, Tabular, histogram_of_bits
-from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.job import sign as sign_texts
 from nearkin.workflows.signing.neighbours import Equal, check_place, find_neighbours, nearest_documents
@@ -201,15 +200,12 @@ def sign(
     weighted_by = None if statistics is None else path_of(statistics, "statistics")
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
     resources = Resources(threads)
-    documents = readable_twice(documents)
+    reading = DocumentReading(file_format, encoding, rules, listening)
     with file_for(out, "sign", overwrite=overwrite) as path:
-        reading = ReadingRequest(
-            inputs=inputs_of(documents, text=text, id=id, progress=listening),
-            file_format=file_format, text=text, doc_id=id, encoding=encoding, rules=rules,
-        )  # fmt: skip
-        check_files_are_read(reading)
+        request = reading.request(documents, text=text, id=id)
+        check_files_are_read(request)
         file, record = sign_texts(
-            reading, None if out is None else path, options, statistics=weighted_by, resources=resources,
+            request, None if out is None else path, options, statistics=weighted_by, resources=resources,
             progress=listening,
         )  # fmt: skip
     place = None if out is None else path

@@ -10,13 +10,12 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from nearkin.arguments import checking_arguments
-from nearkin.jobs.documents import Documents, inputs_of
+from nearkin.jobs.documents import DocumentReading, Documents, check_files_are_read
 from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.tabular import Histogram, Tabular, counts_of
-from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads.job import COMMAND, thread_files
 from nearkin.workflows.threads.judging import ThreadOptions
 
@@ -129,12 +128,10 @@ def threads(
     check_needs_out(out, report=report, overwrite=overwrite)
     options = ThreadOptions(window_days, new_text_only)
     rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
-    asked = ReadingRequest(
-        inputs=inputs_of(_files(mails), text=None, id=None, progress=listening),
-        file_format=file_format, encoding=encoding, rules=rules,
-    )  # fmt: skip
+    request = DocumentReading(file_format, encoding, rules, listening).request(_files(mails))
+    check_files_are_read(request)
     with directory_for(out, COMMAND) as directory:
-        manifest = thread_files(asked, directory, options, overwrite=overwrite, report=report, progress=listening)
+        manifest = thread_files(request, directory, options, overwrite=overwrite, report=report, progress=listening)
         return ThreadsResult(
             mails=table_in(directory, COMMAND), manifest=manifest.as_stored(), out=None if out is None else directory
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +13,10 @@ import pyarrow as pa
 from nearkin.formats.sealed import damaged_file, missing_file
 from nearkin.records import I64
 from nearkin.runs.arrays import mapped_batch, save_batch
-from nearkin.runs.files import read_work_json, write_work_json, writing
+from nearkin.runs.files import writing
 
 SPOOL = "spool"
 """Name of the spool in the work directory."""
-_FILES = "files"
-"""Name in the record of the files of an input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,31 +67,12 @@ class Spool:
         """
         return self.path / f"{part:09d}.json"
 
-    def note(self, part: int, number: int) -> Path:
-        """Return the path of the file that says more about chunk ``number`` of an input; see `reading.read_one`."""
-        return self.place(part, number).with_suffix(".json")
-
     def write(self, part: int, number: int, batch: pa.RecordBatch) -> None:
         """Write a chunk; the file appears only when it is complete."""
         save_batch(self.place(part, number), batch)
 
-    def keep_only_from(self, part: int, files: Sequence[Mapping[str, object]]) -> None:
-        """Remove what was read of an input from other files, or from other versions of its files.
-
-        Parameters
-        ----------
-        part : int
-        files : sequence of mapping
-            Values that identify the version of each file that is read now. They are recorded for the next call.
-        """
-        record = self.path / f"{part:09d}-files.json"
-        if record.exists() and read_work_json(record, (_FILES,))[_FILES] == files:
-            return
-        self.forget(part)
-        write_work_json(record, {_FILES: files})
-
     def forget(self, part: int) -> None:
-        """Remove the chunks of an input, and what is noted about them."""
+        """Remove the chunks of an input."""
         with writing(self.mark(part)):
             self.mark(part).unlink(missing_ok=True)  # first: after an interruption no mark is without its chunks
         for path in self.path.glob(f"{part:09d}-*"):

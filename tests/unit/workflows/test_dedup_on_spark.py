@@ -96,7 +96,7 @@ def test_texts_of_a_file_that_changed_while_it_was_read_are_not_kept(other_s, re
     reading.put(RIGHT, reading.driver_s)
     with pytest.raises(SourceError, match="it changed while it was read"):
         reading.attempt(given)
-    assert [path.name for path in reading.spool.path.iterdir()] == ["000000000-files.json"]
+    assert not list(reading.spool.path.iterdir())
 
 
 @pytest.mark.parametrize("machine", ["driver", "worker"])

@@ -9,7 +9,7 @@ from nearkin.errors import SourceError
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.reading.inputs import LooseFilesInput
+from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.reading.on_spark import tasks
 from nearkin.workflows.reading.on_spark.tasks import TaskInput
 
@@ -24,8 +24,8 @@ def folder(tmp_path, monkeypatch):
     return "in"
 
 
-def loose(folder: str, file_format: str | None = None) -> LooseFilesInput:
-    return LooseFilesInput(resolve_sources([folder], file_format=file_format).sources)
+def loose(folder: str, file_format: str | None = None) -> Input:
+    return Input(sources=resolve_sources([folder], file_format=file_format).sources)
 
 
 def test_files_that_are_extracted_come_in_their_places(folder):
@@ -48,7 +48,7 @@ def test_files_without_a_text_and_archives_come_in_their_places_too(tmp_path, mo
     contents = {"a.eml": mail, "b.eml": mail, "c.txt": b"Dry.", "d.zip": archive, "e.html": page, "f.eml": mail}
     for name, content in contents.items():
         (tmp_path / "in" / name).write_bytes(content)
-    found = LooseFilesInput(resolve_sources(["in"], rules=ReadingRules(max_document_bytes=50)).sources)
+    found = Input(sources=resolve_sources(["in"], rules=ReadingRules(max_document_bytes=50)).sources)
     (tmp_path / "in/b.eml").unlink()
     ((batch, owners),) = found.batches(Silent())
     rows = batch.select(["doc_id", "text", "line", "parent", "problem"]).to_pylist()

@@ -6,11 +6,11 @@ A reader is a class of the folder `formats`, named in the list of its `__init__`
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, BinaryIO, ClassVar
+from typing import IO, TYPE_CHECKING, BinaryIO, ClassVar
 
 import pyarrow as pa
 
@@ -34,6 +34,9 @@ from nearkin.stages.documents.streams import (
     packed,
 )
 from nearkin.wording import WarningMessage
+
+if TYPE_CHECKING:
+    from nearkin.stages.documents.extraction.nodes import ExtractedNode
 
 RowMask = Callable[[I64], Bool]
 """Selection of the rows of a source, numbered from 1, that are kept."""
@@ -184,6 +187,7 @@ def read_batches(
     encoding: str = "utf-8",
     note: Callable[[str], None] = no_note,
     content: bytes | None = None,
+    nodes: Iterable[ExtractedNode] | None = None,
     check: Callable[[Source, Sequence[str]], None] = no_check,
     carry: Sequence[str] = (),
     damage_is_row: bool = True,
@@ -221,6 +225,8 @@ def read_batches(
         of Wikipedia, the number of omitted pages with reasons; for an accepted damaged file, where it breaks off.
     content : bytes, optional
         All bytes of the file, if it was read already: it is not opened again.
+    nodes : iterable of ExtractedNode, optional
+        Documents that extraction workers made from the file.
     check : callable, optional
         Receives a source whose columns were not known, with those that were chosen, and the names of all; it may refuse
         them.
@@ -263,6 +269,7 @@ def read_batches(
             note=note,
             check=check,
             carry=carry,
+            nodes=nodes,
         )
         batches: Iterator[pa.RecordBatch] = FORMATS[source.format].reader.batches(opened)
         if damage_is_row:

@@ -28,8 +28,7 @@ from nearkin.workflows.pairing.searching import candidates_by_vectors
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, reaches
 from nearkin.workflows.reading.identity import SourceRecord
-from nearkin.workflows.reading.kept_documents import texts_again
-from nearkin.workflows.reading.memory_documents import NONE_GIVEN, GivenAgain
+from nearkin.workflows.reading.rereading import NONE_GIVEN, GivenAgain, texts_again
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 

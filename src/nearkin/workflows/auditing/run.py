@@ -29,9 +29,7 @@ from nearkin.stages.search.stretches import keys_of
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, PairTally
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.identity import changed
-from nearkin.workflows.reading.kept_documents import stored_source
-from nearkin.workflows.reading.memory_documents import NONE_GIVEN, GivenAgain
-from nearkin.workflows.reading.rereading import Reread, reread
+from nearkin.workflows.reading.rereading import NONE_GIVEN, GivenAgain, Reread, reread
 
 SHINGLES_AT_A_TIME = 1 << 24
 """Shingles of sampled documents in memory; for a larger sample the input is read once per part."""
@@ -85,8 +83,8 @@ class StoredRun:
                 options = DedupOptions.of(**manifest.options_in_words)
             documents = parquet.read_table(directory / "documents.parquet", _COLUMNS)
             again = partial(
-                reread, encoding=manifest.encoding, reading=manifest.reading,
-                stored=partial(stored_source, in_memory=in_memory), threads=threads, progress=progress,
+                reread, encoding=manifest.encoding, reading=manifest.reading, in_memory=in_memory, threads=threads,
+                progress=progress,
             )  # fmt: skip
             inputs, others = again(manifest.inputs), again(manifest.against) if manifest.against else None
             stands = pc.invert(pc.is_in(documents["reason"], pa.array(TEXTLESS_REASONS)))

@@ -27,8 +27,8 @@ from nearkin.stages.documents.head import head_of_stdin, standard_input
 from nearkin.stages.documents.source import Source
 from nearkin.store.place import Place
 from nearkin.store.store import refuse_other_files
-from nearkin.workflows.reading.inputs import FileInput, StoredSource
-from nearkin.workflows.reading.kept_documents import KeptDocuments
+from nearkin.workflows.reading.inputs import Input, StoredSource
+from nearkin.workflows.reading.rereading import KeptDocuments
 from nearkin.workflows.reading.texts import RawBatch, Texts
 from nearkin.workflows.resources import Resources
 
@@ -109,8 +109,9 @@ def named_by_run(raw: RawBatch, sources: Sequence[Source]) -> RawBatch:
     source = sources[raw.sources[0]]
     if not isinstance(source, StoredSource) or not isinstance(source.documents, KeptDocuments):
         return raw
-    names, batch = source.documents.named(raw.batch["line"]), raw.batch
-    if names is not None and batch["doc_id"].null_count:
+    batch = raw.batch
+    if batch["doc_id"].null_count:
+        names = source.documents.named(batch["line"])
         ids = pc.coalesce(batch["doc_id"].cast(pa.large_string()), names)
         batch = pa.RecordBatch.from_arrays([ids, *batch.columns[1:]], names=batch.schema.names)
         batch = batch.replace_schema_metadata(raw.batch.schema.metadata)
@@ -125,7 +126,7 @@ def refuse_unnamed(texts: Texts) -> None:
     SourceError
     """
     for one in texts.inputs:
-        if not isinstance(one, FileInput) or one.source.id is not None or _has_lasting_names(one.source):
+        if one.source.id is not None or _has_lasting_names(one.source):
             continue
         form = FORMATS[one.source.format]
         if one.source.text is not None or not form.has_ids:
@@ -182,7 +183,7 @@ def _missing(source: Source) -> str:
     return "the id is missing: nothing before the tab" if source.format == "lines" else "the id is missing"
 
 
-def _columns(one: FileInput) -> Sequence[str]:
+def _columns(one: Input) -> Sequence[str]:
     """Return the columns of standard input, before it is read."""
     source, form = one.source, FORMATS[one.source.format]
     head = head_of_stdin(standard_input(one.stdin), one.encoding)

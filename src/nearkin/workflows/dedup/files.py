@@ -24,9 +24,14 @@ from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.kept_corpus import annotation_columns, carried_columns, check_carry, write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.tables import write_exceptions_of, write_overlay_of_run
+from nearkin.workflows.dedup.tables import write_overlay_of_run
 from nearkin.workflows.overlay import check_tool
-from nearkin.workflows.reading.exceptions import exceptions_of_collections
+from nearkin.workflows.reading.exceptions import (
+    EXCEPTIONS_FILE,
+    exception_lines,
+    exceptions_of_collections,
+    write_exceptions,
+)
 from nearkin.workflows.reading.identity import (
     SourceRecords,
     by_path,
@@ -35,11 +40,9 @@ from nearkin.workflows.reading.identity import (
     fingerprint_of,
     records_of,
 )
-from nearkin.workflows.reading.inputs import Input, file_inputs, sides_apart
-from nearkin.workflows.reading.memory_documents import IN_MEMORY
+from nearkin.workflows.reading.inputs import IN_MEMORY, Input, inputs_of, sides_apart
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
-from nearkin.workflows.reading.request import ReadingRequest, columns_named
-from nearkin.workflows.reading.rereading import not_read_files
+from nearkin.workflows.reading.request import ReadingRequest, columns_named, not_read_files
 from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
@@ -111,7 +114,7 @@ class RunResult:
     @property
     def inputs(self) -> Sequence[Input]:
         """Documents for a second reading, in the same order."""
-        return file_inputs(self.sources, encoding=self.encoding)
+        return inputs_of(self.sources, encoding=self.encoding)
 
 
 class Ending(Protocol):
@@ -168,8 +171,8 @@ def dedup_files(
     command = "dedup" if ending is None else ending.command
     fingerprint = {**identity(command, options, request, sources, against, other_sources), "engine": engine.name}
     records = {"inputs": records_of(sources, request.encoding), "against": records_of(other_sources, request.encoding)}
-    inputs = file_inputs(sources, keep_column=options.keep.column, encoding=request.encoding, stdin=request.stdin)
-    other_inputs = file_inputs(other_sources, encoding=request.encoding, stdin=request.stdin)
+    inputs = inputs_of(sources, keep_column=options.keep.column, encoding=request.encoding, stdin=request.stdin)
+    other_inputs = inputs_of(other_sources, encoding=request.encoding, stdin=request.stdin)
     with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
         records = digested_sides(records, run, resources)
         if against is not None:
@@ -192,7 +195,9 @@ def dedup_files(
             _write_overlay(ended, delivery.overlay)
         families = None if ending is None else ending.write(ended)
         files, other_files = ([record.file for record in records[side]] for side in ("inputs", "against"))
-        write_exceptions_of(out, result.places, dict(enumerate([*files, *other_files])))
+        of_sources = dict(enumerate([*files, *other_files]))
+        lines = exception_lines(result.places.exceptions, result.places.source_names, of_sources)
+        write_exceptions(out / EXCEPTIONS_FILE, lines)
         record = replace(
             manifest.build(result, options, files, other_files, preset=preset, command=command),
             encoding=request.encoding, reading=request.as_read(), engine=cluster, kept=kept, families=families,
@@ -243,20 +248,16 @@ def find_sources(
 
 
 def _found_outside(request: ReadingRequest, out: Path, progress: Progress, *, in_order: bool = False) -> SourceSet:
-    """Return the sources without those in the output directory, which a run replaces."""
-    found = request.found(progress, in_order=in_order, without=out)
-    place = out.resolve()
-    on_disk = [
-        source.path for source in found.sources
-        if source.path != STDIN and "://" not in source.path and source.format != IN_MEMORY
-    ]  # fmt: skip
-    inside = {path for path in on_disk if Path(path).resolve().is_relative_to(place)}
-    if named := sorted(inside.intersection(one for one in request.inputs if isinstance(one, str))):
-        where = "is also " if Path(named[0]).resolve() == place else f"lies in {out}, which is "
-        raise OutputExistsError(f"The input {named[0]} {where}--out: the run would replace it. Choose another --out.")
-    if inside:
-        progress.say(f"omitted {counted(len(inside), 'file')} in {out}: results of an earlier run")
-    return replace(found, sources=tuple(source for source in found.sources if source.path not in inside))
+    """Return the sources; none may lie in the output directory, which a run replaces."""
+    found, place = request.found(progress, in_order=in_order, without=out), out.resolve()
+    for source in found.sources:
+        is_on_disk = source.path != STDIN and "://" not in source.path and source.format != IN_MEMORY
+        if is_on_disk and Path(source.path).resolve().is_relative_to(place):
+            where = "is also " if Path(source.path).resolve() == place else f"lies in {out}, which is "
+            raise OutputExistsError(
+                f"The input {source.path} {where}--out: the run would replace it. Choose another --out."
+            )
+    return found
 
 
 def identity(
@@ -298,16 +299,15 @@ def _check_read_once(
     """
     if sum(source.path == STDIN for source in (*sources, *others)) > 1:
         raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
-    names = {"write_kept": delivery.kept, "annotate": delivery.annotated, "carry": bool(delivery.carry)}
-    again = next((name for name, is_given in names.items() if is_given), None)
-    again = again if ending is None else f"nearkin {ending.command}"
-    if again and any(source.path == STDIN for source in sources):
-        raise ParameterError(
-            "It reads its input twice, and standard input (-) can be read only once: save it to a file first.",
-            parameter=again,
-        )
-    if delivery.resume:
-        raise ParameterError("needs files: standard input (-) can be read only once.", parameter="resume")
+    again = {"write_kept": delivery.kept, "annotate": delivery.annotated, "carry": bool(delivery.carry)}
+    if ending is not None:
+        again = {f"nearkin {ending.command}": True}
+    is_input = any(source.path == STDIN for source in sources)
+    for parameter, is_given in {**(again if is_input else {}), "resume": delivery.resume}.items():
+        if is_given:
+            raise ParameterError(
+                "needs files: standard input (-) can be read only once. Save it to a file first.", parameter=parameter
+            )
 
 
 def _report(ended: RunResult, record: DedupManifest, ending: Ending | None) -> DedupManifest:
@@ -341,8 +341,9 @@ def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progr
 
 def _with_exceptions_beside(result: job.Result, sources: Sequence[Source]) -> job.Result:
     """Add the exceptions of collections that are none of their documents; tables and numbers stay as they are."""
-    beside = exceptions_of_collections(sources, result.places.exceptions())
-    return replace(result, places=replace(result.places, beside=beside)) if beside else result
+    exceptions = result.places.exceptions
+    exceptions = [*exceptions, *exceptions_of_collections(sources, exceptions)]
+    return replace(result, places=replace(result.places, exceptions=exceptions))
 
 
 def _find(

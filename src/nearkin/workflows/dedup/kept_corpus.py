@@ -25,23 +25,16 @@ from nearkin.stages.documents.annotating import ANNOTATED, PREFIX, Annotations
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.faults import StreamFault, truncated_input
-from nearkin.stages.documents.formats import (
-    FORMATS,
-    TABLES,
-    has_columns,
-    is_of_documents,
-)
+from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
 from nearkin.stages.documents.head import unreadable
 from nearkin.stages.documents.reader import without_columns
 from nearkin.stages.documents.rows import carried_field
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.sources import check_columns
-from nearkin.workflows.dedup.origins import FIELDS
 from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, Outcome
-from nearkin.workflows.dedup.row_places import Places
+from nearkin.workflows.dedup.row_places import FIELDS, Places
 from nearkin.workflows.reading.identity import changed_while_read
-from nearkin.workflows.reading.inputs import FileInput, Input, StoredSource, file_inputs
-from nearkin.workflows.reading.memory_documents import IN_MEMORY
+from nearkin.workflows.reading.inputs import IN_MEMORY, Input, StoredSource, inputs_of
 
 NOT_SHOWN = Silent()
 
@@ -284,9 +277,8 @@ class _Unsaid(LabelledProgress):
 def _documents(sources: Sequence[Source], encoding: str, progress: Progress) -> Iterator[tuple[int, pa.RecordBatch]]:
     """Yield the documents of sources in order, with the number of their source; messages are not repeated."""
     first, progress = 0, _Unsaid("", progress)
-    for one in file_inputs(sources, encoding=encoding):
-        for batch, index in one.batches(progress):
-            numbers = np.broadcast_to(np.asarray(index, np.int64), batch.num_rows)
+    for one in inputs_of(sources, encoding=encoding):
+        for batch, numbers in one.batches(progress):
             for number in np.unique(numbers).tolist():
                 yield first + number, batch.filter(pa.array(numbers == number))
         first += len(one.names)
@@ -355,7 +347,7 @@ def carried_columns(
 
 def _values(columns: Sequence[str], one: Input, progress: Progress) -> Iterator[list[pa.Array]]:
     """Yield the values of all columns, some documents at a time; nulls where the input has no columns."""
-    if isinstance(one, FileInput) and has_columns(one.source.format):
+    if has_columns(one.source.format):
         one = replace(one, keep_column=None, carry=columns)
     for batch, _ in one.batches(progress):
         names = [carried_field(i) for i in range(len(columns))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,10 +21,10 @@ from nearkin.manifests.stored import InputFile
 from nearkin.paths import on_disk
 from nearkin.planning.search import missed
 from nearkin.records import Bool, Matches
+from nearkin.runs.files import published
 from nearkin.runs.finished import damage_of, damage_of_options, damaged_run, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
-from nearkin.stages.documents.faults import reason_of
 from nearkin.stages.documents.formats import StoredFormat
 from nearkin.stages.documents.source import Source
 from nearkin.stages.grouping import Rule
@@ -31,18 +32,16 @@ from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.kept_corpus import write_kept_corpus
 from nearkin.workflows.dedup.options import DedupOptions
-from nearkin.workflows.dedup.origins import Origins
 from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, group_again, judge_groups, prefer
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.reporting import other_page, render_page
-from nearkin.workflows.dedup.row_places import Parents, Places
+from nearkin.workflows.dedup.row_places import FIELDS, Places
 from nearkin.workflows.dedup.searching import Sizes
-from nearkin.workflows.dedup.tables import write_exceptions_of, write_overlay_of_run, write_tables
+from nearkin.workflows.dedup.tables import write_overlay_of_run, write_tables
 from nearkin.workflows.overlay import check_tool
-from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, read_exceptions_beside
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow, read_exceptions
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged
 from nearkin.workflows.reading.inputs import places_of_files
-from nearkin.workflows.reading.kept_documents import stored_source
 from nearkin.workflows.reading.rereading import records_again
 from nearkin.workflows.resources import Resources
 
@@ -158,7 +157,9 @@ def regroup(
         run.begin_results()
         with run.stage("write"):
             write_tables(run.path, earlier.corpus, earlier.sizes, judged, earlier.places)
-            write_exceptions_of(run.path, earlier.places, _files(earlier))
+            if (exceptions := directory / EXCEPTIONS_FILE).exists():  # the same documents have the same ones
+                with published(run.path / EXCEPTIONS_FILE) as aside:
+                    shutil.copyfile(exceptions, aside)
         if overlay is not None:
             formats = [one.format for one in earlier.manifest.inputs]
             write_overlay_of_run(run.path, overlay, judged.outcome, earlier.places, options, formats)
@@ -217,7 +218,7 @@ def load(directory: Path) -> FinishedRun:
                 f"{directory} holds no finished run of nearkin dedup: {Path(error.filename).name} is missing."
             ) from error
         if manifest.command in DedupManifest.commands and not stored.get("against"):
-            return _with_exceptions_beside(_understood(manifest, documents, pairs), directory)
+            return _understood(manifest, documents, pairs, read_exceptions(directory / EXCEPTIONS_FILE))
     if stored.get("against"):
         raise RunError(
             f"{directory} has no groups: nearkin dedup --against compares two sets and makes none. Run it again with "
@@ -226,7 +227,9 @@ def load(directory: Path) -> FinishedRun:
     raise RunError(f"{directory} has no groups: it is a run of nearkin {manifest.command}, not of nearkin dedup.")
 
 
-def _understood(manifest: DedupManifest, documents: pa.Table, pairs: pa.Table) -> FinishedRun:
+def _understood(
+    manifest: DedupManifest, documents: pa.Table, pairs: pa.Table, exceptions: Sequence[ExceptionRow]
+) -> FinishedRun:
     options = DedupOptions.of(**manifest.options_in_words)
     corpus, sizes = _corpus(documents)
     matches = _matches(pairs, corpus, sizes)
@@ -235,16 +238,10 @@ def _understood(manifest: DedupManifest, documents: pa.Table, pairs: pa.Table) -
         options=options,
         corpus=corpus,
         sizes=sizes,
-        places=_places(documents, manifest.carried or ()),
+        places=_places(documents, manifest.carried or (), exceptions),
         matches=matches,
         plan=plan_from_stored(manifest.plan),
     )
-
-
-def _with_exceptions_beside(run: FinishedRun, directory: Path) -> FinishedRun:
-    """Add the exceptions of collections that are no documents of the run."""
-    beside, names = read_exceptions_beside(directory / EXCEPTIONS_FILE, run.places.source_names)
-    return replace(run, places=replace(run.places, beside=beside, source_names=names))
 
 
 def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
@@ -285,17 +282,20 @@ def _rows_of(table: pa.Table, column: str) -> pa.Array:
     return rows
 
 
-def _places(documents: pa.Table, carried: Sequence[str]) -> Places:
+def _places(documents: pa.Table, carried: Sequence[str], exceptions: Sequence[ExceptionRow]) -> Places:
     names = documents["source"].combine_chunks().dictionary_encode()
     problem = documents["problem"]
     problems = (
         {} if problem.null_count == len(problem) else {i: t for i, t in enumerate(problem.to_pylist()) if t is not None}
     )
     ids = documents["id"].combine_chunks()
-    parents = None
+    parents, parent_rows = None, np.zeros(0, np.uint32)
     if "parent" in documents.column_names:
-        rows = documents["parent_row"].fill_null(int(NO_ROW)).to_numpy().astype(np.uint32)
-        parents = Parents(documents["parent"].combine_chunks(), rows)
+        parents = documents["parent"].combine_chunks()
+        parent_rows = documents["parent_row"].fill_null(int(NO_ROW)).to_numpy().astype(np.uint32)
+    origins = None
+    if "extractor" in documents.column_names:
+        origins = {one.name: documents[one.name].combine_chunks() for one in FIELDS}
     return Places(
         own_ids=ids,
         ids=ids,
@@ -305,13 +305,10 @@ def _places(documents: pa.Table, carried: Sequence[str]) -> Places:
         line=documents["line"].to_numpy(),
         problems=problems,
         parents=parents,
-        origins=Origins.of_table(documents),
+        parent_rows=parent_rows,
+        origins=origins,
+        exceptions=exceptions,
         carried={name: documents[name].combine_chunks() for name in carried},
-        no_text={
-            row: reason_of(problems[row]) if reason == "unreadable" else reason
-            for row, reason in enumerate(documents["reason"].to_pylist())
-            if reason in ("unreadable", "empty")
-        },
     )
 
 
@@ -393,8 +390,8 @@ class InputAgain:
         with damage_of(directory):
             try:
                 records = records_again(
-                    manifest.inputs, manifest.encoding, manifest.reading, stored=stored_source,
-                    threads=Resources().n_threads, progress=meter.progress,
+                    manifest.inputs, manifest.encoding, manifest.reading, threads=Resources().n_threads,
+                    progress=meter.progress,
                 )  # fmt: skip
             except InputError as error:
                 error.args = (f"the input of {directory} cannot be read again. {error}",)

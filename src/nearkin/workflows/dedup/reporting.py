@@ -96,7 +96,7 @@ def render_page(
         thresholds=by_threshold(corpus, matches, options, searched=searched),
         run=_run_note(run, manifest),
         curve=sampling_curve(plan) if isinstance(plan, SamplingPlan) else None,
-        exceptions=first_exceptions(places.exceptions()),
+        exceptions=first_exceptions(places.exceptions),
         dropped=most_similar_dropped(outcome, places, corpus.chunks) if manifest.is_against else (),
     )
 

@@ -9,23 +9,34 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nearkin.errors import DocumentError
 from nearkin.manifests.dedup import ExtractionCounts
-from nearkin.records import I32, I64, U32
+from nearkin.records import I32, I64, U32, Bool
 from nearkin.runs.spool import Chunk, gathered
-from nearkin.stages.documents.faults import is_rest_missing, reason_of, sentence_of, truncated_input
+from nearkin.stages.documents.extraction.kinds import is_ocr
+from nearkin.stages.documents.faults import is_rest_missing, sentence_of, truncated_input
 from nearkin.stages.documents.ids import IdKind, given_ids
-from nearkin.stages.documents.members import BETWEEN, NO_TEXT
-from nearkin.stages.documents.preparing import PARENT
+from nearkin.stages.documents.members import BETWEEN
+from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
-from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, Corpus
-from nearkin.workflows.dedup.origins import FIELDS, Origins, find_origins, told_rows, with_exceptions
+from nearkin.workflows.dedup.corpus import EMPTY, READABLE, UNREADABLE, Corpus
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.reading import SOURCE_COLUMN
-from nearkin.workflows.reading.exceptions import ExceptionRow, exception_row
+from nearkin.workflows.reading.exceptions import ExceptionRow, exceptions_in, named
 from nearkin.workflows.reading.texts import renamed
+
+FIELDS = (
+    pa.field("family", pa.large_string()), pa.field("position", pa.int64()), pa.field("sha256", pa.string()),
+    pa.field("size_bytes", pa.int64()), pa.field("kind", pa.string()), pa.field("declared_kind", pa.string()),
+    pa.field("extractor", pa.string()), pa.field("n_pages", pa.int64()), pa.field("exception", pa.string()),
+    pa.field("is_partial", pa.bool_()), pa.field("warnings", pa.large_string()),
+)  # fmt: skip
+"""Columns of tables of documents in runs in which some were extracted."""
+Origins = Mapping[str, pa.Array]
+"""Columns of shape (n_documents,) by the names of `FIELDS`; null for documents that were not extracted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,16 +58,16 @@ class Places:
     line : int64 array, shape (n_documents,)
     problems : dict of row to str
         Only rows that have a problem.
-    parents : Parents or None
-        None if no document is in a container.
-    origins : Origins or None
-        None if no document was extracted.
-    no_text : dict of row to str
-        The reason for documents without a text.
+    parents : LargeStringArray, shape (n_documents,), or None
+        Id of the container of each document, null if it is in none; None if no document is in a container.
+    parent_rows : uint32 array, shape (n_documents,)
+        Rows of these containers; NO_ROW also if the container is not itself a document: an archive has no text.
+    origins : dict of str to Array, or None
+        See `Origins`; None if no document was extracted.
+    exceptions : sequence of ExceptionRow
+        Documents without a text, or with a part of it, in order; then those of collections that are none of these.
     carried : dict of str to Array, shape (n_inputs,)
         Carried columns of the input by their names in ``documents.parquet``.
-    beside : sequence of ExceptionRow
-        Exceptions of collections that are none of these documents.
     """
 
     own_ids: pa.Array
@@ -66,11 +77,11 @@ class Places:
     source: I32
     line: I64
     problems: dict[int, str]
-    parents: Parents | None = None
+    parents: pa.LargeStringArray | None = None
+    parent_rows: U32 = field(default_factory=lambda: np.zeros(0, np.uint32))
     origins: Origins | None = None
-    no_text: Mapping[int, str] = field(default_factory=dict)
+    exceptions: Sequence[ExceptionRow] = ()
     carried: Mapping[str, pa.Array] = field(default_factory=dict)
-    beside: Sequence[ExceptionRow] = ()
 
     def id_at(self, rows: NDArray[np.integer[Any]]) -> pa.Array:
         """Return the ids of rows; null for NO_ROW and for documents without an id."""
@@ -113,7 +124,7 @@ class Places:
 
     def parent_of(self, row: int) -> str | None:
         """Return the id of the document or container that contains a document."""
-        parent: str | None = None if self.parents is None else self.parents.ids[row].as_py()
+        parent: str | None = None if self.parents is None else self.parents[row].as_py()
         return parent
 
     def more_fields(self) -> list[pa.Field]:
@@ -123,41 +134,17 @@ class Places:
 
     def more_columns(self, a: int, b: int) -> list[pa.Array]:
         """Return the values of `more_fields` for rows ``a`` to ``b - 1``."""
-        parent = [] if self.parents is None else [self.parents.ids[a:b], row_numbers(self.parents.rows[a:b])]
-        return [*parent, *([] if self.origins is None else self.origins.part(a, b))]
-
-    def exceptions(self) -> list[ExceptionRow]:
-        """Return the documents without a text, or with only a part of it, in order; then the others of collections."""
-        own = [
-            exception_row(
-                told,
-                self._why_no_text(row),
-                self.no_text.get(row, ""),
-                doc_id=self.names[row].as_py(),
-                given_id=self.ids[row].as_py(),
-                parent=self.parent_of(row),
-                place=(int(self.source[row]), int(self.line[row])),
-            )
-            for row, told in told_rows(self.origins, len(self.line), self.no_text)
-        ]
-        return [*own, *self.beside]
-
-    def _why_no_text(self, row: int) -> str | None:
-        """Return the problem of a document; if it is empty and repeats an id, both."""
-        problem = self.problems.get(row)
-        return f"{NO_TEXT}; {problem}" if problem and self.no_text.get(row) == "empty" else problem
+        parent = [] if self.parents is None else [self.parents[a:b], row_numbers(self.parent_rows[a:b])]
+        return [*parent, *(() if self.origins is None else (self.origins[one.name][a:b] for one in FIELDS))]
 
     def extraction(self, n_inputs: int) -> ExtractionCounts | None:
         """Count documents by the result of their extraction; None if nothing was extracted, or was not possible.
 
         The sources after the first ``n_inputs`` are the other set.
         """
-        if self.origins is None and not self.beside:
-            return None
-        own = ExtractionCounts(exceptions=Counter(self.no_text.values()))
-        own = own if self.origins is None else self.origins.counts(self.no_text)
-        n_of_others = sum(one.source >= n_inputs and not one.is_partial for one in self.beside)
-        return replace(with_exceptions(own, self.beside) or own, not_stored_others=n_of_others or None)
+        counts = extraction_counts(self.origins, self.exceptions)
+        n_of_others = sum(one.row is None and one.source >= n_inputs and not one.is_partial for one in self.exceptions)
+        return counts if counts is None else replace(counts, not_stored_others=n_of_others or None)
 
 
 def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:
@@ -190,9 +177,7 @@ def locate(
     names = came
     if corpus.repeated_ids:
         names = renamed(came, sorted(row for row, _ in corpus.repeated_ids), source_names, source, line)
-    parents = find_parents(chunks, came, source)
-    empty = np.flatnonzero(corpus.status == EMPTY).tolist()
-    origins = find_origins(chunks)
+    parents, parent_rows = find_parents(chunks, came, source)
     problems = _problems(chunks)
     places = Places(
         own_ids=own_ids,
@@ -203,11 +188,9 @@ def locate(
         line=line,
         problems=problems,
         parents=parents,
-        origins=None if origins is None else origins.with_empty(empty),
-        no_text={
-            **dict.fromkeys(empty, "empty"),
-            **{row: reason_of(problems[row]) for row in np.flatnonzero(corpus.status == UNREADABLE).tolist()},
-        },
+        parent_rows=parent_rows,
+        origins=_with_empty(find_origins(chunks), corpus.status == EMPTY),
+        exceptions=_exceptions(chunks, corpus, pa.table({"id": ids, "name": names})),
     )
     for row, earlier in corpus.repeated_ids:
         repeated = (
@@ -236,24 +219,10 @@ def _problems(chunks: Iterable[Chunk]) -> dict[int, str]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Parents:
-    """Container of each document; arrays of shape (n_documents,).
-
-    Parameters
-    ----------
-    ids : LargeStringArray
-        Null if a document is not in a container.
-    rows : uint32 array
-        NO_ROW there, and if the container is not itself a document: an archive has no text.
-    """
-
-    ids: pa.LargeStringArray
-    rows: U32
-
-
-def find_parents(chunks: Sequence[Chunk], names: pa.LargeStringArray, source: I32) -> Parents | None:
-    """Find the containers of the documents of a spool; None if there are none.
+def find_parents(
+    chunks: Sequence[Chunk], names: pa.LargeStringArray, source: I32
+) -> tuple[pa.LargeStringArray | None, U32]:
+    """Find the containers of the documents of a spool, and their rows; see `Places`.
 
     Parameters
     ----------
@@ -264,7 +233,7 @@ def find_parents(chunks: Sequence[Chunk], names: pa.LargeStringArray, source: I3
     """
     columns = [(chunk.batch(), chunk.n_documents) for chunk in chunks]
     if not any(PARENT in batch.schema.names for batch, _ in columns):
-        return None
+        return None, np.zeros(0, np.uint32)
     kind = pa.large_string()
     found = [batch[PARENT] if PARENT in batch.schema.names else pa.nulls(n, kind) for batch, n in columns]
     ids = pa.chunked_array(found, kind).combine_chunks()
@@ -279,7 +248,7 @@ def find_parents(chunks: Sequence[Chunk], names: pa.LargeStringArray, source: I3
         if parent is not None:
             rows[row] = before.get((place, parent), NO_ROW)
         before[place, name] = row
-    return Parents(ids, rows)
+    return ids, rows
 
 
 def check_problems(places: Places, rules: ReadingRules) -> None:
@@ -315,3 +284,69 @@ def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
             row = start + int(unreadable[0])
             first = f"{places.where(row)}: {places.problems[row]}"
             rules.check_readable(len(unreadable), end - start, first, of=of)
+
+
+def _exceptions(chunks: Sequence[Chunk], corpus: Corpus, documents: pa.Table) -> list[ExceptionRow]:
+    found = (one for chunk in chunks for one in exceptions_in(chunk.batch(), chunk.column(SOURCE_COLUMN), chunk.start))
+    # a text of blanks, if blanks count, is a text
+    return named([one for one in found if one.exception != "empty" or corpus.status[one.row] != READABLE], documents)
+
+
+def find_origins(chunks: Sequence[Chunk]) -> Origins | None:
+    """Find the origins of the documents of a spool; None if none was extracted."""
+    batches = [chunk.batch() for chunk in chunks]
+    if not any(ORIGIN in batch.schema.names for batch in batches):
+        return None
+    return {
+        one.name: pa.chunked_array([_column(batch, one) for batch in batches], one.type).combine_chunks()
+        for one in FIELDS
+    }
+
+
+def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
+    """Return one column of a chunk; the sentence of an exception that is no problem comes before the warnings."""
+    if ORIGIN not in batch.schema.names:
+        return pa.nulls(batch.num_rows, field.type)
+    origin = batch[ORIGIN]
+    if field.name != "warnings":
+        return pc.struct_field(origin, field.name)
+    none, text = pa.scalar(None, field.type), field.type
+    partial = pc.fill_null(pc.struct_field(origin, "is_partial"), False)
+    has_problem = batch["problem"].is_valid() if "problem" in batch.schema.names else pc.invert(partial)
+    sentence = pc.if_else(pc.or_(partial, pc.invert(has_problem)), pc.struct_field(origin, "sentence").cast(text), none)
+    warnings = pc.struct_field(origin, "warnings").cast(text)
+    warnings = pc.if_else(pc.equal(warnings, pa.scalar("", text)), none, warnings)
+    both = pc.binary_join_element_wise(sentence, warnings, pa.scalar("; ", text))  # null where either is
+    return pc.coalesce(both, sentence, warnings)
+
+
+def _with_empty(origins: Origins | None, is_empty: Bool) -> Origins | None:
+    """Return the origins with the exception "empty" for empty documents that were extracted and have none."""
+    if origins is None:
+        return None
+    was_empty = pc.and_(pa.array(is_empty), origins["extractor"].is_valid())
+    empty = pc.if_else(was_empty, pa.scalar("empty", pa.string()), pa.scalar(None, pa.string()))
+    return {**origins, "exception": pc.coalesce(origins["exception"], empty)}
+
+
+def extraction_counts(origins: Origins | None, exceptions: Sequence[ExceptionRow]) -> ExtractionCounts | None:
+    """Count documents by the result of their extraction, with exceptions that are none of the documents.
+
+    None if nothing was extracted, and all exceptions are documents.
+    """
+    beside = [one for one in exceptions if one.row is None]
+    if origins is None and not beside:
+        return None
+    extracted = [one for one in exceptions if one.is_extracted]
+    n_partial = sum(one.is_partial for one in extracted)
+    n_documents = n_by_ocr = 0
+    if origins is not None:
+        n_documents = len(origins["extractor"]) - origins["extractor"].null_count
+        has_text = pc.or_(pc.is_null(origins["exception"]), pc.fill_null(origins["is_partial"], False))
+        names = pc.value_counts(origins["extractor"].filter(has_text)).to_pylist()
+        n_by_ocr = sum(one["counts"] for one in names if is_ocr(one["values"] or ""))
+    return ExtractionCounts(
+        documents=n_documents + sum(one.is_extracted for one in beside), in_part=n_partial,
+        unread=len(extracted) - n_partial, by_ocr=n_by_ocr or None,
+        exceptions=dict(sorted(Counter(one.exception for one in exceptions).items())),
+    )  # fmt: skip

@@ -5,7 +5,7 @@ And the overlay for a review tool: a row for each document that has an id, or th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import OTHER_RESULTS, REASONS
-from nearkin.manifests.stored import InputFile
 from nearkin.records import U32, Matches
 from nearkin.runs.files import published
 from nearkin.runs.for_pandas import for_pandas
@@ -25,7 +24,6 @@ from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, GroupTable,
 from nearkin.workflows.dedup.row_places import Places, row_numbers
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.overlay import OVERLAY, write_overlay
-from nearkin.workflows.reading.exceptions import write_exceptions_in
 
 ROWS_PER_GROUP = 1 << 17
 
@@ -38,11 +36,6 @@ def write_tables(out: Path, corpus: Corpus, sizes: Sizes, judged: Judged, places
     if judged.others is not None:
         write_others(out / "against.parquet", corpus, sizes, judged.others, places)
     write_problems(out / "problems.parquet", places)
-
-
-def write_exceptions_of(out: Path, places: Places, files: Mapping[int, InputFile]) -> None:
-    """Write ``exceptions.csv`` if there are exceptions; ``files`` as for `exception_lines`."""
-    write_exceptions_in(out, places.exceptions(), places.source_names, files)
 
 
 def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, places: Places) -> None:

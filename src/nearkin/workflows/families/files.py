@@ -61,7 +61,7 @@ class FamiliesEnding:
             self._page,
             problems=first_problems(places),
             n_problems=len(places.problems),
-            exceptions=places.exceptions(),
+            exceptions=places.exceptions,
         )
 
 
@@ -255,12 +255,12 @@ def read_originals(found: RunResult, rows: I64) -> Originals:
     spool = Spool(found.run.work / "originals")
     shutil.rmtree(spool.path, ignore_errors=True)  # left by an interrupted run
     spool.path.mkdir()
-    n_sources = sum(len(one.names) for one in found.inputs)
+    n_sources = sum(len(one.sources) for one in found.inputs)
     again = Reread(found.inputs, np.bincount(found.result.places.source, minlength=n_sources))
     with found.run.stage("read again", sum(one.size_bytes for one in found.inputs), "bytes") as progress:
         for number, (some, texts) in enumerate(_texts(again, rows, progress)):
             before = found.result.corpus.n_characters[some]
-            again.check_lengths(some, before, pc.utf8_length(texts), told=changed_while_read)
+            again.check_lengths(some, before, pc.utf8_length(texts), error=changed_while_read)
             spool.write(0, number, pa.record_batch([texts], names=["text"]))
     return Originals(rows, spool.chunks())
 

@@ -27,13 +27,19 @@ from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.stages.documents.members import NO_TEXT, place_text
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
-from nearkin.workflows.dedup.origins import with_exceptions
+from nearkin.workflows.dedup.row_places import extraction_counts
 from nearkin.workflows.families.reporting import PageKin, render_page
 from nearkin.workflows.families.tables import Kin, write_families
-from nearkin.workflows.reading.exceptions import ExceptionRow, listed_exception, write_exceptions_in
+from nearkin.workflows.reading.exceptions import (
+    EXCEPTIONS_FILE,
+    ExceptionRow,
+    exception_lines,
+    listed_exception,
+    write_exceptions,
+)
 from nearkin.workflows.reading.identity import SourceRecord
-from nearkin.workflows.reading.kept_documents import source_of_collection
 from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.reading.rereading import source_of_collection
 from nearkin.workflows.resources import Resources
 
 
@@ -113,7 +119,8 @@ def families_of_collection(
                 without_text = listed_exceptions(connection)
                 counts = _counts(connection, found, without_text)
                 exceptions, extraction = _exceptions(connection, without_text)
-        write_exceptions_in(run.path, exceptions, [printable(source.path)], {})
+        lines = exception_lines(exceptions, [printable(source.path)], {})
+        write_exceptions(run.path / EXCEPTIONS_FILE, lines)
         n_alone = counts["documents"] - len(found.members) - counts.get("empty", 0)
         manifest = DedupManifest(
             command=FAMILIES_OF_COLLECTION,
@@ -202,13 +209,13 @@ def _exceptions(
     """Return all exceptions of a collection, and how many documents were extracted, with those that are exceptions."""
     by_extractor = documents_by_extractor(connection)
     listed = [listed_exception(_of_document(one), 0) for one in found]
+    counts = extraction_counts(None, listed)
     if not by_extractor:
-        return listed, with_exceptions(None, listed)
+        return listed, counts
     n_beside = sum(one.exception.extractor is not None for one in found if not one.is_current)
-    n_of_documents = sum(one.is_extracted for one in listed) - n_beside
     n_by_ocr = sum(n for extractor, n in by_extractor.items() if is_ocr(extractor))
-    others = ExtractionCounts(documents=sum(by_extractor.values()) - n_of_documents, by_ocr=n_by_ocr or None)
-    return listed, with_exceptions(others, listed)
+    n_documents = sum(by_extractor.values()) + n_beside
+    return listed, replace(counts or ExtractionCounts(), documents=n_documents, by_ocr=n_by_ocr or None)
 
 
 def _of_document(one: ListedException) -> StoredException:

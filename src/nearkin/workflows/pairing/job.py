@@ -49,13 +49,13 @@ from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_do
 from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.reading.exceptions import (
     EXCEPTIONS_FILE,
-    all_exceptions,
+    exceptions_of_collections,
     lines_with_digests,
-    named_as_in,
+    named,
     write_exceptions,
 )
 from nearkin.workflows.reading.identity import check_unchanged, fingerprint_of
-from nearkin.workflows.reading.rereading import not_read_files
+from nearkin.workflows.reading.request import not_read_files
 from nearkin.workflows.reading.texts import Texts, damaged_files
 from nearkin.workflows.resources import Resources
 
@@ -146,7 +146,9 @@ def pair_files(
                 line
                 for name, side, read in zip(SIDES, sides, (prepared.left, prepared.right), strict=True)
                 for line in lines_with_digests(
-                    named_as_in(read.documents, all_exceptions(side.sources, side.exceptions), side.places),
+                    named(
+                        [*side.exceptions, *exceptions_of_collections(side.sources, side.exceptions)], read.documents
+                    ),
                     side.places,
                     side.sources,
                     resources,
@@ -154,8 +156,7 @@ def pair_files(
                     [one.file for one in worker.records[name]] if worker.records else None,
                 )
             ]
-            if exceptions:
-                write_exceptions(run.path / EXCEPTIONS_FILE, exceptions)
+            write_exceptions(run.path / EXCEPTIONS_FILE, exceptions)
             if report:
                 record = _report(run, record)
             # files that threads read were compared when they had read them

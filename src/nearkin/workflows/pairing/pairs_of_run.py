@@ -26,7 +26,7 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.reporting import pairs_at
 from nearkin.workflows.reading.identity import SourceRecord
-from nearkin.workflows.reading.kept_documents import texts_again
+from nearkin.workflows.reading.rereading import texts_again
 from nearkin.workflows.reading.texts import Texts
 
 MAX_PAIRS = 5_000_000

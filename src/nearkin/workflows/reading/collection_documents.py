@@ -26,13 +26,13 @@ from nearkin.store.bulk import MAX_NAMED, in_slices
 from nearkin.store.place import FILE, Place
 from nearkin.store.schema import contents, documents, origins
 from nearkin.store.store import Access, Store
-from nearkin.workflows.reading.inputs import BATCH_BYTES
+from nearkin.workflows.reading.inputs import BATCH_BYTES, StoredDocuments
 
 _ROWS_AT_A_TIME = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectionDocuments:
+class CollectionDocuments(StoredDocuments):
     """Documents of a collection that were current at one time.
 
     Parameters
@@ -96,10 +96,6 @@ class CollectionDocuments:
     def end_row(self) -> int:
         """Number after the last document's."""
         return int(self.rows[-1]) + 1 if len(self.rows) else 0
-
-    def state(self) -> str:
-        """Return the digest; writing to the collection does not change the documents that are read."""
-        return self.digest
 
     def keeping(self, keep_column: str | None, name: str) -> CollectionDocuments:
         """Return the documents.
@@ -243,12 +239,7 @@ def _current(connection: Connection, end_row: int | None) -> tuple[I64, I64, I64
         found = connection.execute(some).all()
         if not found:
             break
-        parts.append(np.array([(row, content, _whole(n_bytes)) for row, content, n_bytes in found], np.int64))
+        parts.append(np.array([(row, content, n_bytes or 0) for row, content, n_bytes in found], np.int64))
         last = int(found[-1][0])
     rows, numbers, sizes = np.concatenate(parts).T
     return np.ascontiguousarray(rows), np.ascontiguousarray(numbers), np.ascontiguousarray(sizes)
-
-
-def _whole(n_bytes: object) -> int:
-    """Return the size of a text; 0 if a damaged store has no number for it."""
-    return n_bytes if isinstance(n_bytes, int) and 0 <= n_bytes < 1 << 40 else 0

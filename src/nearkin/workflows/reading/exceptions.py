@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -43,6 +42,8 @@ class ExceptionRow:
 
     Parameters
     ----------
+    row : int or None
+        Number of the document in reading order; None for an exception of a collection that is none of its documents.
     doc_id : str
         Its name, which every document has.
     given_id : int, str or None
@@ -52,16 +53,17 @@ class ExceptionRow:
     is_partial : bool
     sentence : str
     kind, sha256 : str or None
-        None for a document that was not extracted: `of_files` takes those of its file.
+        None for a document that was not extracted: `exception_lines` takes those of its file.
     size_bytes : int or None
     source : int
         Number of the source.
     line : int or None
-        Place in the source; None for an exception of a collection that is none of its documents.
+        Place in the source.
     is_extracted : bool
         Whether it was to be extracted from a file, not read as it is.
     """
 
+    row: int | None = None
     doc_id: str
     given_id: int | str | None
     parent: str | None
@@ -72,19 +74,21 @@ class ExceptionRow:
     sha256: str | None
     size_bytes: int | None
     source: int
-    line: int | None
+    line: int | None = None
     is_extracted: bool
 
 
-def exceptions_in(prepared: pa.RecordBatch, sources: I64) -> Iterator[ExceptionRow]:
+def exceptions_in(prepared: pa.RecordBatch, sources: I64, first_row: int) -> Iterator[ExceptionRow]:
     """Yield the exceptions in a prepared batch.
 
     Parameters
     ----------
     prepared : RecordBatch
         Of `PREPARED_SCHEMA`.
-    sources : int64 array, shape (n_documents,)
+    sources : int array, shape (n_documents,)
         Number of the source of each document.
+    first_row : int
+        Row of its first document.
     """
     problem, text, names = prepared["problem"], prepared["text"], prepared.schema.names
     has_nothing = pc.or_(pc.equal(pc.binary_length(text), 0), pc.utf8_is_space(text))
@@ -95,72 +99,47 @@ def exceptions_in(prepared: pa.RecordBatch, sources: I64) -> Iterator[ExceptionR
     if ORIGIN in names:
         is_one = pc.or_(is_one, pc.struct_field(prepared[ORIGIN], "exception").is_valid())
     for row in pc.indices_nonzero(is_one).to_pylist():
-        said = problem[row].as_py()
-        yield exception_row(
-            (prepared[ORIGIN][row].as_py() if ORIGIN in names else None) or {},
-            said,
-            "empty" if said is None else reason_of(said),
-            doc_id=prepared["doc_id"][row].as_py(),
-            given_id=prepared["doc_id"][row].as_py() if prepared["has_id"][row].as_py() else None,
+        origin: Mapping[str, Any] = (prepared[ORIGIN][row].as_py() if ORIGIN in names else None) or {}
+        why, doc_id = problem[row].as_py(), prepared["doc_id"][row].as_py()
+        exception, is_partial = origin.get("exception"), bool(origin.get("is_partial"))
+        sentence = origin.get("sentence") if is_partial else sentence_of(why or "") or origin.get("sentence")
+        sentences = [sentence, origin.get("warnings")]
+        if not any(sentences) or (exception in (None, "empty") and sentence is None):
+            sentences[0] = NO_TEXT
+        yield ExceptionRow(
+            row=first_row + row,
+            doc_id=doc_id,
+            given_id=doc_id if prepared["has_id"][row].as_py() else None,
             parent=prepared[PARENT][row].as_py() if PARENT in names else None,
-            place=(int(sources[row]), prepared["line"][row].as_py()),
+            exception=exception or ("empty" if why is None else reason_of(why)),
+            is_partial=is_partial,
+            sentence="; ".join(dict.fromkeys(one for one in sentences if one)),
+            kind=origin.get("kind"),
+            sha256=origin.get("sha256"),
+            size_bytes=origin.get("size_bytes"),
+            source=int(sources[row]),
+            line=prepared["line"][row].as_py(),
+            is_extracted=origin.get("kind") is not None,
         )
 
 
-def exception_row(
-    origin: Mapping[str, Any],
-    problem: str | None,
-    without: str,
-    *,
-    doc_id: str,
-    given_id: int | str | None,
-    parent: str | None,
-    place: tuple[int, int],
-) -> ExceptionRow:
-    """Make the exception of a document.
-
-    Parameters
-    ----------
-    origin : mapping
-        Fields of its `Origin`; empty if it was not extracted.
-    problem : str or None
-        Why it has no text.
-    without : str
-        The reason, if its origin has none.
-    doc_id, given_id, parent
-        See `ExceptionRow`.
-    place : tuple of int
-        Number of its source, and place in it.
-    """
-    is_partial = bool(origin.get("is_partial"))
-    warnings, exception = origin.get("warnings"), origin.get("exception")
-    said = [origin.get("sentence") if is_partial else sentence_of(problem or "") or origin.get("sentence"), warnings]
-    if not any(said) or (exception in (None, "empty") and said[0] is None):
-        said = [NO_TEXT, warnings]
-    return ExceptionRow(
-        doc_id=doc_id,
-        given_id=given_id,
-        parent=parent,
-        exception=exception or without,
-        is_partial=is_partial,
-        sentence="; ".join(dict.fromkeys(one for one in said if one)),
-        kind=origin.get("kind"),
-        sha256=origin.get("sha256"),
-        size_bytes=origin.get("size_bytes"),
-        source=place[0],
-        line=place[1],
-        is_extracted=origin.get("kind") is not None,
-    )
+def named(exceptions: Sequence[ExceptionRow], documents: pa.Table) -> list[ExceptionRow]:
+    """Return exceptions with the ids and names of all documents, which are known when all were read."""
+    ids, names = documents["id"], documents["name"]
+    return [
+        one if one.row is None else replace(one, given_id=ids[one.row].as_py(), doc_id=names[one.row].as_py())
+        for one in exceptions
+    ]
 
 
 def exception_lines(
-    found: Iterable[ExceptionRow], names: Sequence[str], files: Mapping[int, InputFile]
+    exceptions: Sequence[ExceptionRow], names: Sequence[str], files: Mapping[int, InputFile]
 ) -> list[Sequence[object]]:
     """Return the lines of ``exceptions.csv``.
 
     Parameters
     ----------
-    found : iterable of ExceptionRow
+    exceptions : sequence of ExceptionRow
     names : sequence of str
         Name of each source.
     files : dict of int to InputFile
@@ -168,59 +147,18 @@ def exception_lines(
         and size of its file.
     """
     lines = list[Sequence[object]]()
-    for one in found:
-        own: tuple[object, ...] = (one.kind, one.sha256, one.size_bytes)
+    for one in exceptions:
+        of_bytes: tuple[object, ...] = (one.kind, one.sha256, one.size_bytes)
         if one.kind is None and (file := files.get(one.source)) is not None and file.format in FORMATS:
             kind = "text" if file.format == "file" else file.format
-            own = (kind_of_plain(kind, one.exception), file.sha256, file.size_bytes)
-        told = (one.given_id, one.parent, one.exception, str(one.is_partial).lower(), one.sentence)
-        lines.append((*told, *own, names[one.source], one.line, one.doc_id))
+            of_bytes = (kind_of_plain(kind, one.exception), file.sha256, file.size_bytes)
+        what = (one.given_id, one.parent, one.exception, str(one.is_partial).lower(), one.sentence)
+        lines.append((*what, *of_bytes, names[one.source], one.line, one.doc_id))
     return lines
 
 
-def named_as_in(documents: pa.Table, found: Sequence[ExceptionRow], places: Sequence[str]) -> list[ExceptionRow]:
-    """Return exceptions with the ids and names of their documents, which are known when all documents were read.
-
-    Parameters
-    ----------
-    documents : Table
-        ``id``, ``name``, ``source``, ``line``.
-    found : sequence of ExceptionRow
-    places : sequence of str
-        Name of each source in ``source``.
-    """
-    named = dict[tuple[str, int, str], tuple[int | str | None, str]]()
-    for row in _documents_at(documents, found, places).to_pylist():
-        given = row["id"]
-        # a document that repeats an id has another name, which was not known when it was read
-        named[row["source"], row["line"], row["name"] if given is None else str(given)] = given, row["name"]
-    told = [named.get((places[one.source], one.line or 0, one.doc_id), (one.given_id, one.doc_id)) for one in found]
-    return [replace(one, given_id=given, doc_id=name) for one, (given, name) in zip(found, told, strict=True)]
-
-
-def _documents_at(documents: pa.Table, found: Sequence[ExceptionRow], places: Sequence[str]) -> pa.Table:
-    """Return the documents with the places and names of exceptions; all others, which may be millions, stay in Arrow.
-
-    A place has one document; but all documents of a collection are in one line.
-    """
-    sources, lines = dict[str, int](), dict[int, int]()
-    wanted = [
-        (sources.setdefault(places[one.source], len(sources)), lines.setdefault(one.line, len(lines)))
-        for one in found
-        if one.line is not None
-    ]
-    of_source = pc.index_in(documents["source"], pa.array(list(sources), pa.large_string())).fill_null(-1).to_numpy()
-    of_line = pc.index_in(documents["line"], pa.array(list(lines), pa.int64())).fill_null(-1).to_numpy()
-    has_both = (of_source >= 0) & (of_line >= 0)
-    place = np.where(has_both, of_source.astype(np.int64) * len(lines) + of_line, -1)
-    is_one = np.isin(place, np.array([source * len(lines) + line for source, line in wanted], np.int64))
-    there = documents.select(["source", "line", "id", "name"]).filter(pa.array(is_one))
-    key = pc.coalesce(pc.cast(there["id"], pa.large_string()), there["name"])
-    return there.filter(pc.is_in(key, pa.array({one.doc_id for one in found}, pa.large_string())))
-
-
 def lines_with_digests(
-    found: Sequence[ExceptionRow],
+    exceptions: Sequence[ExceptionRow],
     names: Sequence[str],
     sources: Sequence[Source],
     resources: Resources,
@@ -234,82 +172,51 @@ def lines_with_digests(
     """
     from nearkin.workflows.reading.identity import records_of, with_digests
 
-    if not any(one.is_extracted for one in found):
+    if not any(one.is_extracted for one in exceptions):
         return []
     if described is not None:
-        return exception_lines(found, names, dict(enumerate(described)))
-    needed = sorted({one.source for one in found if one.kind is None})
-    records = with_digests(records_of(sources[number] for number in needed), resources, meter, with_texts=False)
-    return exception_lines(found, names, dict(zip(needed, (one.file for one in records), strict=True)))
+        return exception_lines(exceptions, names, dict(enumerate(described)))
+    needed = sorted({one.source for one in exceptions if one.kind is None})
+    records = with_digests(records_of(sources[number] for number in needed), resources, meter)
+    return exception_lines(exceptions, names, dict(zip(needed, (record.file for record in records), strict=True)))
 
 
-def write_exceptions_in(
-    folder: Path, found: Sequence[ExceptionRow], names: Sequence[str], files: Mapping[int, InputFile]
-) -> None:
-    """Write ``exceptions.csv`` into a folder if there are exceptions; the others are those of `exception_lines`."""
-    if found:
-        write_exceptions(folder / EXCEPTIONS_FILE, exception_lines(found, names, files))
+def write_exceptions(path: Path, lines: Sequence[Sequence[object]]) -> None:
+    """Write ``exceptions.csv`` if there are exceptions, or if an earlier list would be taken for this one."""
+    if lines or path.exists():
+        with published(path) as aside, aside.open("w", encoding="utf-8", newline="") as file:
+            writer = SheetWriter(file)
+            writer.write(_HEADER)
+            writer.write_all(lines)
 
 
-def read_exceptions_beside(path: Path, names: Sequence[str]) -> tuple[list[ExceptionRow], list[str]]:
-    """Read the exceptions without a place in ``exceptions.csv``: those of collections that are none of their documents.
-
-    Returns
-    -------
-    rows : list of ExceptionRow
-    names : list of str
-        The names of the sources, with those that have no document added.
+def read_exceptions(path: Path) -> list[ExceptionRow]:
+    """Read ``exceptions.csv``, for a page; none if there is no such file. All sources have the number 0.
 
     Raises
     ------
     RunError
         The file is damaged.
     """
-    known, found = list(names), list[ExceptionRow]()
     if not path.exists():
-        return found, known
+        return []
     with path.open(encoding="utf-8", newline="") as file:
         try:
-            rows = [one for one in csv.DictReader(file, strict=True) if not one.get("line", "line")]
-        except csv.Error as error:
+            lines = [{name: as_it_was(cell) or None for name, cell in line.items()} for line in csv.DictReader(file)]
+            return [
+                ExceptionRow(
+                    doc_id=str(line["name"]), given_id=line["id"], parent=line["parent"],
+                    exception=str(line["exception"]), is_partial=line["is_partial"] == "true",
+                    sentence=str(line["sentence"]), kind=line["kind"], sha256=line["sha256"],
+                    size_bytes=None if line["size_bytes"] is None else int(line["size_bytes"]), source=0,
+                    is_extracted=line["kind"] is not None,
+                )
+                for line in lines
+            ]  # fmt: skip
+        except (csv.Error, ValueError, KeyError, AttributeError, TypeError) as error:
             raise RunError(
                 f"The run in {path.parent} is damaged ({path.name}: {error}). Run the command that made it again."
             ) from error
-    for one in rows:
-        told = {name: as_it_was(cell) or None for name, cell in one.items()}
-        source = str(told["source"])
-        if source not in known:
-            known.append(source)
-        found.append(
-            ExceptionRow(
-                doc_id=str(told["id"]),  # all have ids: they are of collections
-                given_id=told["id"],
-                parent=told["parent"],
-                exception=str(told["exception"]),
-                is_partial=told["is_partial"] == "true",
-                sentence=str(told["sentence"]),
-                kind=told["kind"],
-                sha256=told["sha256"],
-                size_bytes=None if told["size_bytes"] is None else int(told["size_bytes"]),
-                source=known.index(source),
-                line=None,
-                is_extracted=told["kind"] is not None,
-            )
-        )
-    return found, known
-
-
-def write_exceptions(path: Path, lines: Iterable[Sequence[object]]) -> None:
-    """Write ``exceptions.csv``."""
-    with published(path) as aside, aside.open("w", encoding="utf-8", newline="") as file:
-        writer = SheetWriter(file)
-        writer.write(_HEADER)
-        writer.write_all(lines)
-
-
-def all_exceptions(sources: Sequence[Source], known: Sequence[ExceptionRow]) -> list[ExceptionRow]:
-    """Return the exceptions of the documents that were read, then those of `exceptions_of_collections`."""
-    return [*known, *exceptions_of_collections(sources, known)]
 
 
 def exceptions_of_collections(sources: Sequence[Source], known: Sequence[ExceptionRow]) -> list[ExceptionRow]:
@@ -321,12 +228,12 @@ def exceptions_of_collections(sources: Sequence[Source], known: Sequence[Excepti
     known : sequence of ExceptionRow
         Exceptions of the documents that were read.
     """
-    found = list[ExceptionRow]()
+    beside = list[ExceptionRow]()
     for number, source in enumerate(sources):
         if isinstance(source, StoredSource) and source.format == "collection":
             listed = {one.given_id for one in known if one.source == number}
-            found += [listed_exception(one, number) for one in _without_document(source) if one.doc_id not in listed]
-    return found
+            beside += [listed_exception(one, number) for one in _without_document(source) if one.doc_id not in listed]
+    return beside
 
 
 def _without_document(source: StoredSource) -> Sequence[StoredException]:
@@ -354,6 +261,5 @@ def listed_exception(one: StoredException, source: int) -> ExceptionRow:
         sha256=one.sha256,
         size_bytes=one.size_bytes,
         source=source,
-        line=None,
         is_extracted=one.extractor is not None,
     )

@@ -24,6 +24,8 @@ from nearkin.stages.documents.sources import Source
 from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.resources import Resources
 
+STORED: Sequence[str] = get_args(StoredFormat)
+"""Formats of sources that are not files."""
 _MAX_NAMED = 100
 
 
@@ -36,8 +38,7 @@ class SourceRecord:
     source : Source
         How it is read, and its size.
     changed_ns : int or None
-        Time of the last change, in nanoseconds since 1970, that of a load file or of a text that it names; None for a
-        pipe, or if there is no file.
+        Time of the last change, in nanoseconds since 1970; None for a pipe, or if there is no file.
     noted_ns : int or None
         Time at which the system noted the last change of the file, which programs cannot set. Not stored.
     sha256 : str or None
@@ -46,8 +47,6 @@ class SourceRecord:
         Digest of the texts in files that a load file names, if it was computed.
     end_row : int or None
         Upper limit of the numbers of a collection's documents in its store.
-    state : str or None
-        What must not change while documents of a collection or a run are read. Not stored.
     encoding : str
         Encoding of what is not UTF-8 in the file. Not stored.
     """
@@ -58,33 +57,31 @@ class SourceRecord:
     sha256: str | None = None
     texts_sha256: str | None = None
     end_row: int | None = None
-    state: str | None = field(default=None, compare=False)
     encoding: str = field(default="utf-8", compare=False)
 
     @classmethod
     def of(cls, source: Source, encoding: str = "utf-8") -> SourceRecord:
         """Record a source as it is now; the bytes of files are not read."""
         if isinstance(source, StoredSource):
-            stored = source.documents
-            return cls(source=source, sha256=stored.digest, end_row=stored.end_row, state=stored.state())
+            return cls(source=source, sha256=source.documents.digest, end_row=source.documents.end_row)
         try:
-            found = os.stat(source.path)
+            status = os.stat(source.path)
         except (OSError, ValueError):
             return cls(source=source, encoding=encoding)
-        if source.path == STDIN or not stat.S_ISREG(found.st_mode):
+        if source.path == STDIN or not stat.S_ISREG(status.st_mode):
             return cls(source=source, encoding=encoding)
         return cls(
-            source=replace(source, size_bytes=found.st_size),
-            changed_ns=found.st_mtime_ns,
-            noted_ns=found.st_ctime_ns,
+            source=replace(source, size_bytes=status.st_size),
+            changed_ns=status.st_mtime_ns,
+            noted_ns=status.st_ctime_ns,
             encoding=encoding,
         )
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> SourceRecord:
         """Read the result of `as_stored`."""
-        told = {name: stored.get(name) for name in ("changed_ns", "sha256", "end_row")}
-        return cls(source=Source.of_stored(stored["source"]), **told)  # type: ignore[arg-type]
+        values = {name: stored.get(name) for name in ("changed_ns", "sha256", "end_row")}
+        return cls(source=Source.of_stored(stored["source"]), **values)  # type: ignore[arg-type]
 
     def as_stored(self) -> dict[str, object]:
         """Return the record as JSON types; without the digest of a file."""
@@ -101,7 +98,7 @@ class SourceRecord:
     @property
     def is_stored(self) -> bool:
         """Whether it is a collection, the result of a run or a table in memory, not a file."""
-        return self.source.format in get_args(StoredFormat)
+        return self.source.format in STORED
 
     @property
     def has_many_documents(self) -> bool:
@@ -132,11 +129,27 @@ class SourceRecord:
     def is_unchanged(self) -> bool:
         """Whether size and time are those of the record, and the digest, if the system noted another change."""
         if isinstance(self.source, StoredSource):
-            return self.source.documents.state() == self.state
+            return self.source.documents.is_unchanged
         now = SourceRecord.of(self.source)
         if self.differs(now):
             return False
         return now.noted_ns == self.noted_ns or self.sha256 in (None, file_sha256(self.source.path))
+
+    def digested(self) -> SourceRecord:
+        """Return the record with the digests of the bytes of a file, and of the texts that a load file names.
+
+        None for a file that cannot be read: a problem when it is read.
+        """
+        source = self.source
+        if self.is_stored or source.path == STDIN:
+            return self
+        try:
+            sha256 = file_sha256(source.path)
+        except (OSError, SourceError):
+            return self
+        reader = FORMATS[source.format].reader
+        texts = reader.digest_of_texts(source, self.encoding) if source.format == "load-file" else None
+        return replace(self, sha256=sha256, texts_sha256=texts)
 
 
 SourceRecords = Sequence[SourceRecord]
@@ -150,7 +163,7 @@ def records_of(sources: Iterable[Source], encoding: str = "utf-8") -> tuple[Sour
 
 def by_path(records: SourceRecords) -> RecordsByPath:
     """Return the records by the paths of their sources."""
-    return {one.source.path: one for one in records}
+    return {record.source.path: record for record in records}
 
 
 def check_unchanged(records: SourceRecords) -> None:
@@ -165,41 +178,20 @@ def check_unchanged(records: SourceRecords) -> None:
             raise changed_while_read(record.source.path)
 
 
-def with_digests(
-    records: SourceRecords, resources: Resources, meter: Meter, *, with_texts: bool = True
-) -> tuple[SourceRecord, ...]:
-    """Return the records with the digests of the bytes of files, and of the text files of load files.
+def with_digests(records: SourceRecords, resources: Resources, meter: Meter) -> tuple[SourceRecord, ...]:
+    """Return the records with the digests of files.
 
     A separate pass reads the bytes: a reader of Parquet or Arrow skips some of them, and a resumed run does
-    not read again what is in its spool. None for a file that cannot be read: a problem when it is read.
+    not read again what is in its spool.
     """
     if not records:
         return ()
     digested = []
     with meter.stage("digest inputs", sum(record.source.size_bytes for record in records), "bytes") as progress:
-        for record, sha256 in zip(records, map_ordered(_digest, records, threads=resources.n_threads), strict=True):
-            digested.append(replace(record, sha256=sha256))
+        for record in map_ordered(SourceRecord.digested, records, threads=resources.n_threads):
+            digested.append(record)
             progress.advance(record.source.size_bytes)
-    if not with_texts:
-        return tuple(digested)
-    return tuple(replace(record, texts_sha256=texts_sha256(record.source, record.encoding)) for record in digested)
-
-
-def _digest(record: SourceRecord) -> str | None:
-    if record.is_stored or record.source.path == STDIN:
-        return record.sha256
-    try:
-        return file_sha256(record.source.path)
-    except (OSError, SourceError):
-        return None
-
-
-def texts_sha256(source: Source, encoding: str) -> str | None:
-    """Return the SHA-256 of the texts in the files that a load file names; None if it is no load file or names none."""
-    if source.format != "load-file" or source.path == STDIN:
-        return None
-    digest: str | None = FORMATS["load-file"].reader.digest_of_texts(source, encoding)
-    return digest
+    return tuple(digested)
 
 
 def digested_sides(
@@ -216,7 +208,7 @@ def digested_sides(
     """
     digested = {side: with_digests(records, resources, run.meter) for side, records in sides.items()}
     now = {
-        side: {shown_path(one.source.path): [one.sha256, one.texts_sha256] for one in records}
+        side: {shown_path(record.source.path): [record.sha256, record.texts_sha256] for record in records}
         for side, records in digested.items()
     }
     if run.input_digests.exists():
@@ -247,7 +239,7 @@ def fingerprint_of(sources: Sequence[Source]) -> dict[str, object]:
 
 def _in_words(source: Source) -> str:
     if isinstance(source, StoredSource):
-        return f"{source.format}, {source.documents.state()}"
+        return f"{source.format}, {source.documents.digest}"
     columns = [f"{name} {value!r}" for name in ("text", "id", "delimiter") if (value := getattr(source, name))]
     return ", ".join([counted(source.size_bytes, "byte"), source.format, *columns])
 
@@ -256,11 +248,6 @@ def changed(name: str, how: str = "") -> SourceError:
     """Return the error for an input that changed since it was first read; ``how`` describes the difference."""
     differs = f" ({how})" if how else ""
     return SourceError(f"{printable(name)} has changed since it was read{differs}. Repeat the command that read it.")
-
-
-def changed_documents() -> SourceError:
-    """Return the error for documents in memory that are not those of the first reading."""
-    return SourceError("The given documents differ from those that the run read. Give the same documents again.")
 
 
 def changed_while_read(name: str) -> SourceError:

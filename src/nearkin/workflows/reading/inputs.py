@@ -1,6 +1,6 @@
-"""Inputs of documents, as the reading step sees them.
+"""Sources → batches of documents.
 
-An input is one file of many records, many files of few documents, a table in memory, or data stored by Nearkin.
+An input is what is read together: a source of many documents, or some thousand files of one or a few documents each.
 """
 
 from __future__ import annotations
@@ -9,207 +9,69 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
+from itertools import chain, groupby
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import SourceError
+from nearkin.errors import DocumentError, SourceError
 from nearkin.paths import STDIN, printable, shown_path
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.faults import problem_of
+from nearkin.stages.documents.extraction.kinds import is_extracted
+from nearkin.stages.documents.faults import StreamFault, problem_of
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
-from nearkin.stages.documents.head import unreadable
-from nearkin.stages.documents.members import InnerDocument
+from nearkin.stages.documents.head import HEAD_BYTES, Head, unreadable
 from nearkin.stages.documents.reader import read_batches
-from nearkin.stages.documents.readers.extracted import Extracted
-from nearkin.stages.documents.rows import IdType, RowList, one_batch
-from nearkin.stages.documents.source import OpenedSource, Source, no_check
-from nearkin.workflows.reading.extracting import FileToRead, ahead_of_reading
+from nearkin.stages.documents.readers.whole_file import WholeFile
+from nearkin.stages.documents.rows import RowList
+from nearkin.stages.documents.source import Source, no_check
+from nearkin.stages.documents.streams import ByteStream, compression_of, keep_memory
 
 if TYPE_CHECKING:
     from nearkin.manifests.stored import InputFile
     from nearkin.stages.documents.extraction.nodes import ExtractedNode
+    from nearkin.stages.documents.extraction.pool import ExtractionAnswer, ExtractionPool
 
-
+IN_MEMORY = "table"
+"""Format of documents in memory, as manifests name it."""
 BATCH_BYTES = 8 << 20
+_DOCUMENTS_A_BATCH = 2048
+_FILES_AN_INPUT, _BYTES_AN_INPUT = 2048, 256 << 20
+"""Files of documents that are read together; a run that was interrupted reads these again."""
+_WINDOW = 256
+"""Number of files that are examined ahead of reading."""
 
 
-class Input(Protocol):
-    """Input of documents."""
+class StoredDocuments:
+    """Documents of a collection, of a run, or in the memory of a program."""
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """Names of its sources, for messages and for documents without an id."""
+    def digest(self) -> str:
+        """SHA-256 that identifies the documents."""
+        raise NotImplementedError
 
     @property
     def size_bytes(self) -> int:
         """Total for the progress of reading; 0 if unknown."""
-
-    def batches(self, progress: Progress) -> Iterable[tuple[pa.RecordBatch, I64 | int]]:
-        """Return batches of `DOCUMENTS_SCHEMA`, the same ones every time.
-
-        With each comes the index of its source in `names`, or an array of the index of each row.
-        """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileInput:
-    """File of records, or standard input."""
-
-    source: Source
-    keep_column: str | None = None
-    encoding: str = "utf-8"
-    stdin: BinaryIO | None = None
-    check: Callable[[Source, Sequence[str]], None] = no_check
-    """Refuses columns that are not known before the file is read; see `read_batches`."""
-    carry: Sequence[str] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Name of the file."""
-        return (self.source.name,)
-
-    @property
-    def size_bytes(self) -> int:
-        """Size of the stored file."""
-        return self.source.size_bytes
-
-    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """Yield the batches of the reader."""
-        for batch in read_batches(
-            self.source,
-            batch_bytes=BATCH_BYTES,
-            keep_column=self.keep_column,
-            progress=progress.advance,
-            stdin=self.stdin,
-            encoding=self.encoding,
-            note=progress.say,
-            check=self.check,
-            carry=self.carry,
-        ):
-            yield batch, 0
-
-
-@dataclass(frozen=True, slots=True)
-class LooseFilesInput:
-    """Files with one or a few documents each, of which many make a batch.
-
-    Parameters
-    ----------
-    sources : tuple of Source
-    encoding : str
-    n_workers : int, optional
-        Processes that extract texts; by default one for each processor.
-    n_files_done, n_documents_done : int
-        The batches begin after this many files, and after this many documents of the next file.
-    """
-
-    sources: tuple[Source, ...]
-    encoding: str = "utf-8"
-    n_workers: int | None = None
-    n_files_done: int = 0
-    n_documents_done: int = 0
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the files."""
-        return tuple(source.name for source in self.sources)
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """Names of the files in results; a file that shares its name with another has its path."""
-        return tuple(source.place or source.name for source in self.sources)
-
-    @property
-    def size_bytes(self) -> int:
-        """Size of all files."""
-        return sum(source.size_bytes for source in self.sources)
-
-    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
-        """Yield the documents of some thousand files at a time, or of fewer long files."""
-        held = JoinedBatches(BATCH_BYTES)
-        held.skip(self.n_documents_done)
-        done, rest = self.sources[: self.n_files_done], self.sources[self.n_files_done :]
-        progress.advance(sum(source.size_bytes for source in done))
-        with ahead_of_reading(rest, self.encoding, self.n_workers) as files:
-            for index, file in enumerate(files, self.n_files_done):
-                for _ in self._read(file, index, held, progress):
-                    if held.is_full:
-                        yield held.take()
-        if len(held):
-            yield held.take()
-
-    def _read(self, file: FileToRead, index: int, held: JoinedBatches, progress: Progress) -> Iterator[None]:
-        """Add the documents of a file, and yield after each of them or after some.
-
-        A file that cannot be opened becomes one unreadable document.
-        """
-        source = file.source
-        try:
-            if file.nodes is not None:
-                for number, one in enumerate(self._extracted(file, file.nodes, progress), 1):
-                    held.add(number, one, index)
-                    yield
-                return
-            for batch in read_batches(
-                source,
-                batch_bytes=BATCH_BYTES,
-                progress=progress.advance,
-                encoding=self.encoding,
-                content=file.content,
-            ):
-                held.add_batch(batch, index)
-                yield
-        except SourceError as error:
-            problem = str(error).removeprefix(f"{source.name}: ").rstrip(".")
-            held.add(1, InnerDocument(source.name, problem=problem_of("damaged", problem)), index)
-            yield
-
-    def _extracted(
-        self, file: FileToRead, nodes: Iterator[ExtractedNode], progress: Progress
-    ) -> Iterator[InnerDocument]:
-        """Yield what workers extracted from a file."""
-        form = cast("Extracted", FORMATS[file.source.format].reader)
-        opened = OpenedSource(
-            source=file.source,
-            raw=io.BytesIO(),  # a worker reads the file
-            batch_bytes=BATCH_BYTES,
-            keep=None,
-            progress=progress.advance,
-            encoding=self.encoding,
-            note=progress.say,
-            nodes=nodes,
-        )
-        try:
-            yield from form.whole_documents(opened)
-        except OSError as error:
-            raise unreadable(file.source.name, error) from error
-
-
-class StoredDocuments(Protocol):
-    """Documents of a collection, of a run, or in the memory of a program."""
-
-    def __len__(self) -> int:
-        """Return the number of documents."""
-
-    @property
-    def size_bytes(self) -> int:
-        """Total for the progress of reading."""
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 that identifies the documents; it changes if something was written since."""
+        return 0
 
     @property
     def end_row(self) -> int | None:
-        """Upper limit of the numbers of a collection's documents in its store."""
+        """Upper limit of the numbers of a collection's documents in its store; None for all others."""
+        return None
 
-    def state(self) -> str:
-        """Return the current state, which must not change while a run reads the documents."""
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        raise NotImplementedError
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the same documents can still be read; those of a collection and in memory never change."""
+        return True
 
     def keeping(self, keep_column: str | None, name: str) -> StoredDocuments:
         """Return the documents with the values of a column to keep by; ``name`` is for messages.
@@ -219,39 +81,11 @@ class StoredDocuments(Protocol):
         SourceError
             There is no such column.
         """
+        return self
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield batches of `DOCUMENTS_SCHEMA`, always with the same documents."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredInput:
-    """Stored documents as an `Input`.
-
-    Parameters
-    ----------
-    documents : StoredDocuments
-    name : str
-        Name of the collection, of the directory of the run, or of the table in memory.
-    """
-
-    documents: StoredDocuments
-    name: str
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The single name."""
-        return (self.name,)
-
-    @property
-    def size_bytes(self) -> int:
-        """Size of the data to read."""
-        return self.documents.size_bytes
-
-    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """Yield some documents at a time; all are from one source."""
-        for batch in self.documents.batches(progress):
-            yield batch, 0
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,124 +98,261 @@ class StoredSource(Source):
     documents: StoredDocuments
 
 
-def places_in(inputs: Iterable[Input]) -> list[str]:
-    """Return the names of all sources in results, in order."""
-    named = (one.places if isinstance(one, LooseFilesInput) else one.names for one in inputs)
-    return [printable(place) for places in named for place in places]
-
-
-def sides_apart(*sides: Sequence[Input]) -> list[tuple[Input, ...]]:
-    """Return the inputs of several sides; a file of documents that shares its name with any other has its path."""
-    names, paths = list[str](), list[str]()
-    for one in chain.from_iterable(sides):
-        names += one.names
-        paths += (shown_path(source.path) for source in one.sources) if isinstance(one, LooseFilesInput) else one.names
-    distinct = iter(distinct_places(names, paths))
-    return [tuple(_with_distinct(one, distinct) for one in side) for side in sides]
-
-
-def _with_distinct(one: Input, places: Iterator[str]) -> Input:
-    """Return an input whose files have the next places."""
-    own = [next(places) for _ in one.names]
-    if not isinstance(one, LooseFilesInput) or own == list(one.places):
-        return one
-    placed = (replace(source, place=place) for source, place in zip(one.sources, own, strict=True))
-    return replace(one, sources=tuple(placed))
-
-
-def file_inputs(
-    sources: Sequence[Source], *, keep_column: str | None = None, encoding: str, stdin: BinaryIO | None = None
-) -> tuple[Input, ...]:
-    """Return the sources as inputs, in order; consecutive files of documents become one input."""
-    inputs: list[Input] = []
-    loose: list[Source] = []
-    for source in with_places(sources):
-        if is_loose(source):
-            loose.append(source)
-            continue
-        if loose:
-            inputs.append(LooseFilesInput(tuple(loose), encoding))
-            loose = []
-        if isinstance(source, StoredSource):
-            inputs.append(StoredInput(source.documents.keeping(keep_column, source.name), source.name))
-            continue
-        inputs.append(FileInput(source=source, keep_column=keep_column, encoding=encoding, stdin=stdin))
-    if loose:
-        inputs.append(LooseFilesInput(tuple(loose), encoding))
-    return tuple(inputs)
-
-
-_DOCUMENTS_A_BATCH = 2048
-_ROW_BYTES = 200
-"""About the size of a row without its text."""
-
-
-class JoinedBatches:
-    """Documents of the next batch, in order, each with the index of its file.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """Sources that are read together.
 
     Parameters
     ----------
-    batch_bytes : int
-        Approximate maximum of a batch.
+    sources : tuple of Source
+        One, or consecutive files of one or a few documents each.
+    encoding : str
+    keep_column : str, optional
+        Column to keep by.
+    carry : sequence of str
+        More columns to read; see `read_batches`.
+    stdin : binary file, optional
+    check : callable
+        Refuses columns that are not known before the source is read; see `read_batches`.
+    n_workers : int, optional
+        Processes that extract texts; by default one for each processor.
     """
 
-    def __init__(self, batch_bytes: int) -> None:
-        self._batch_bytes = batch_bytes
-        self._batches: list[pa.RecordBatch] = []
-        self._rows = RowList()
-        self._owners: list[int] = []
-        self._n_bytes = 0
-        self._n_to_skip = 0
-
-    def __len__(self) -> int:
-        return len(self._owners)
+    sources: tuple[Source, ...]
+    encoding: str = "utf-8"
+    keep_column: str | None = None
+    carry: Sequence[str] = ()
+    stdin: BinaryIO | None = None
+    check: Callable[[Source, Sequence[str]], None] = no_check
+    n_workers: int | None = None
 
     @property
-    def is_full(self) -> bool:
-        """Whether the batch is large enough to be taken."""
-        return self._n_bytes >= self._batch_bytes or len(self) >= _DOCUMENTS_A_BATCH
+    def source(self) -> Source:
+        """The only source, or the first of many files."""
+        return self.sources[0]
 
-    def skip(self, n: int) -> None:
-        """Leave out the next ``n`` documents."""
-        self._n_to_skip = n
+    @property
+    def is_loose(self) -> bool:
+        """Whether this is files of one or a few documents each."""
+        return is_loose(self.source)
 
-    def add_batch(self, batch: pa.RecordBatch, index: int) -> None:
-        """Add a batch of documents."""
-        n_skipped = min(self._n_to_skip, batch.num_rows)
-        self._n_to_skip -= n_skipped
-        batch = batch.slice(n_skipped)
-        if not batch.num_rows:
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the sources, for messages and for documents without an id."""
+        return tuple(source.name for source in self.sources)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Names of the sources in results; a file that shares its name with another has its path."""
+        return tuple(printable(source.place or source.name) for source in self.sources)
+
+    @property
+    def size_bytes(self) -> int:
+        """Total for the progress of reading; 0 if unknown."""
+        return sum(source.size_bytes for source in self.sources)
+
+    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
+        """Yield batches of `DOCUMENTS_SCHEMA`, the same ones every time, without empty ones.
+
+        With each comes the index of the source of each row.
+        """
+        if self.is_loose:
+            yield from self._joined(progress)
             return
-        self._settle()
-        self._batches.append(batch)
-        self._owners += [index] * batch.num_rows
-        self._n_bytes += batch.nbytes
+        documents = self.source.documents if isinstance(self.source, StoredSource) else None
+        batches = self._read(self.source, progress) if documents is None else documents.batches(progress)
+        for batch in batches:
+            if batch.num_rows:
+                yield batch, np.zeros(batch.num_rows, np.int64)
 
-    def add(self, number: int, one: InnerDocument, index: int) -> None:
-        """Add a document with its number in its file."""
-        if self._n_to_skip:
-            self._n_to_skip -= 1
-            return
-        self._rows.add(number, one.doc_id, one.text, one.problem, parent=one.parent, origin=one.origin)
-        self._owners.append(index)
-        self._n_bytes += len(one.text or b"") + _ROW_BYTES
+    def _read(
+        self,
+        source: Source,
+        progress: Progress,
+        content: bytes | None = None,
+        nodes: Iterator[ExtractedNode] | None = None,
+    ) -> Iterator[pa.RecordBatch]:
+        return read_batches(
+            source, batch_bytes=BATCH_BYTES, keep_column=self.keep_column, progress=progress.advance, stdin=self.stdin,
+            encoding=self.encoding, note=progress.say, content=content, nodes=nodes, check=self.check,
+            carry=self.carry,
+        )  # fmt: skip
 
-    def take(self) -> tuple[pa.RecordBatch, I64]:
-        """Return all documents as one batch, with the index of the file of each."""
-        self._settle()
-        joined, owners = _joined(self._batches), np.array(self._owners)
-        self._batches, self._owners, self._n_bytes = [], [], 0
-        return joined, owners
+    def _joined(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
+        """Yield the documents of some thousand files at a time, or of fewer long files."""
+        batches, owners, n_bytes, n_documents = list[pa.RecordBatch](), list[I64](), 0, 0
+        keep_memory()
+        with closing(_FilesAhead(self.sources, self.encoding, self.n_workers)) as files:
+            for index, (source, content, nodes) in enumerate(files):
+                for batch in self._readable(source, progress, content, nodes):
+                    batches.append(batch)
+                    owners.append(np.full(batch.num_rows, index, np.int64))
+                    n_bytes += batch.nbytes
+                    n_documents += batch.num_rows
+                    if n_bytes >= BATCH_BYTES or n_documents >= _DOCUMENTS_A_BATCH:
+                        yield _one_batch(batches), np.concatenate(owners)
+                        batches, owners, n_bytes, n_documents = [], [], 0, 0
+        if batches:
+            yield _one_batch(batches), np.concatenate(owners)
 
-    def _settle(self) -> None:
-        """Make a batch of the rows."""
-        if self._rows.lines:
-            self._batches.append(one_batch([self._rows.piece()], IdType()))
-            self._rows = RowList()
+    def _readable(
+        self, source: Source, progress: Progress, content: bytes | None, nodes: Iterator[ExtractedNode] | None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the documents of a file; one that cannot be opened is an unreadable document."""
+        try:
+            yield from self._read(source, progress, content, nodes)
+        except (SourceError, OSError) as error:
+            error = unreadable(source.name, error) if isinstance(error, OSError) else error
+            rows, problem = RowList(), str(error).removeprefix(f"{source.name}: ").rstrip(".")
+            rows.add(1, source.name, problem=problem_of("damaged", problem))
+            yield rows.batch()
 
 
-def _joined(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+def _one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+
+
+def inputs_of(
+    sources: Sequence[Source], *, keep_column: str | None = None, encoding: str = "utf-8", stdin: BinaryIO | None = None
+) -> tuple[Input, ...]:
+    """Return the sources as inputs, in order."""
+    inputs = list[Input]()
+    for is_of_files, alike in groupby(with_places(sources), key=is_loose):
+        if is_of_files:
+            inputs += (Input(sources=part, encoding=encoding) for part in _parted([*alike]))
+            continue
+        for source in alike:
+            if isinstance(source, StoredSource):
+                source = replace(source, documents=source.documents.keeping(keep_column, source.name))
+            inputs.append(Input(sources=(source,), encoding=encoding, keep_column=keep_column, stdin=stdin))
+    return tuple(inputs)
+
+
+def _parted(files: Sequence[Source]) -> Iterator[tuple[Source, ...]]:
+    """Yield files that are read together."""
+    first, n_bytes = 0, 0
+    for number, file in enumerate(files):
+        if number > first and (number - first == _FILES_AN_INPUT or n_bytes + file.size_bytes > _BYTES_AN_INPUT):
+            yield tuple(files[first:number])
+            first, n_bytes = number, 0
+        n_bytes += file.size_bytes
+    yield tuple(files[first:])
+
+
+class _FilesAhead:
+    """Files in order, with what workers made of those that are extracted, and the content of short texts."""
+
+    def __init__(self, sources: Sequence[Source], encoding: str, n_workers: int | None) -> None:
+        self._sources = sources
+        self._encoding = encoding
+        self._n_workers = n_workers
+        self._pool: ExtractionPool | None = None
+        self._ahead: dict[int, tuple[Source, bytes | None]] = {}
+        self._begun: dict[int, ExtractionAnswer] = {}
+        self._n_seen = 0
+
+    def __iter__(self) -> Iterator[tuple[Source, bytes | None, Iterator[ExtractedNode] | None]]:
+        """Yield each file; the nodes of one are read before the next."""
+        for index in range(len(self._sources)):
+            self._look_ahead(index)
+            (source, content), begun = self._ahead.pop(index), self._begun.pop(index, None)
+            if begun is None:
+                yield source, content, None
+            else:
+                yield source, b"", by_text_formats(begun.nodes())
+                begun.drop()
+
+    def _look_ahead(self, index: int) -> None:
+        """Start extracting the next files, if workers are free."""
+        last = min(len(self._sources), index + _WINDOW)
+        while self._n_seen <= index or (self._n_seen < last and self._has_room):
+            source, _ = self._ahead[self._n_seen] = _looked_into(self._sources[self._n_seen])
+            if FORMATS[source.format].is_extracted:
+                self._begun[self._n_seen] = self._submit(source)
+            self._n_seen += 1
+
+    @property
+    def _has_room(self) -> bool:
+        return self._pool is None or len(self._begun) < self._pool.look_ahead
+
+    def _submit(self, source: Source) -> ExtractionAnswer:
+        """Let a worker read a file; the first one makes the pool."""
+        from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract  # texts need no workers
+
+        if self._pool is None:  # limits and languages are the same for all sources
+            self._pool = ExtractionPool(self._n_workers, source.limits, source.ocr)
+        kind = FORMATS[source.format].reader.kind
+        return self._pool.submit(FileToExtract(source.path, source.name, kind, self._encoding))
+
+    def close(self) -> None:
+        """End the workers."""
+        if self._pool is not None:
+            self._pool.close()
+
+
+def recognised_format(path: str) -> str:
+    """Return the format of a file with an unknown suffix, as in a folder: "document", "file" or that of a text."""
+    return _looked_into(Source(path=path, name=path, format="file"))[0].format
+
+
+def _looked_into(source: Source) -> tuple[Source, bytes | None]:
+    """Return a source with its format, recognised by the beginning of the file, and all bytes of a short text.
+
+    To open thousands of short files takes longer than to read them.
+    """
+    if source.format != "file" or source.is_forced:
+        return source, None
+    try:
+        with open(source.path, "rb", buffering=0) as raw:
+            size = os.fstat(raw.fileno()).st_size
+            head = raw.read(min(size, HEAD_BYTES) or HEAD_BYTES)  # to reserve 64 KiB takes longer than to read 1
+            content = head if len(head) == size else None
+            if (compression := compression_of(head)) != "none":
+                raw.seek(0)
+                head = ByteStream(raw, compression).read(HEAD_BYTES)
+    except (OSError, StreamFault):
+        return source, None  # reported when it is read
+    if is_extracted(head, source.name):
+        return replace(source, format="document"), None
+    text_format = text_format_of(source.name, head)
+    return source if text_format is None else replace(source, format=text_format), content
+
+
+def text_format_of(name: str, data: bytes) -> str | None:
+    """Return the format of a text file by its suffix, or else by its beginning; None if its content is the text.
+
+    Parameters
+    ----------
+    name : str
+    data : bytes
+        Its beginning, in UTF-8 or with a byte order mark.
+    """
+    formats = [form for form in FORMATS.values() if form.holds == "one document" and form.name != "file"]
+    suffix = os.path.splitext(name.lower())[1]
+    if suffix:
+        return next((form.name for form in formats if suffix in form.suffixes), None)
+    try:
+        text = ByteStream(io.BytesIO(data[:HEAD_BYTES]), "none").read(HEAD_BYTES)
+    except StreamFault:
+        return None
+    head = Head(data=text, compression="none", is_all=len(data) < HEAD_BYTES)
+    return next((form.name for form in formats if form.reader.begins(head)), None)
+
+
+def by_text_formats(nodes: Iterator[ExtractedNode]) -> Iterator[ExtractedNode]:
+    """Yield what a worker extracted; convert unchanged texts by the formats of their names."""
+    for node in nodes:
+        is_text = node.origin.kind == "text" and node.text is not None and node.origin.exception is None
+        name = text_format_of(node.name or "", node.text or b"") if is_text else None
+        yield node if name is None else _by_format(node, FORMATS[name].reader)
+
+
+def _by_format(node: ExtractedNode, form: WholeFile) -> ExtractedNode:
+    try:
+        return replace(node, text=form.text_of((node.text or b"").decode()).encode())
+    except (ValueError, DocumentError) as error:
+        origin = replace(node.origin, exception="damaged", sentence=str(error).rstrip("."))
+        return replace(node, text=None, origin=origin)
 
 
 def is_loose(source: Source | InputFile) -> bool:
@@ -389,17 +360,34 @@ def is_loose(source: Source | InputFile) -> bool:
     return is_of_documents(source.format) and source.path != STDIN
 
 
+def places_in(inputs: Iterable[Input]) -> list[str]:
+    """Return the names of all sources in results, in order."""
+    return [place for one in inputs for place in one.places]
+
+
+def sides_apart(*sides: Sequence[Input]) -> list[tuple[Input, ...]]:
+    """Return the inputs of several sides; a file of documents that shares its name with any other has its path."""
+    everything = [source for one in chain.from_iterable(sides) for source in one.sources]
+    placed = iter(with_places([replace(source, place=None) for source in everything]))
+    return [tuple(replace(one, sources=tuple(next(placed) for _ in one.sources)) for one in side) for side in sides]
+
+
 def with_places(sources: Sequence[Source]) -> list[Source]:
     """Return the sources; those that share a name have their path as ``place``."""
     return [
         source if place == source.name else replace(source, place=place)
-        for source, place in zip(sources, _places(sources), strict=True)
+        for source, place in zip(sources, places_of_files(sources), strict=True)
     ]
 
 
-def places_of_files(files: Sequence[InputFile]) -> list[str]:
-    """Return the place of each file of a manifest, as `with_places` gave it."""
-    return _places(files)
+def places_of_files(files: Sequence[Source | InputFile]) -> list[str]:
+    """Return the place of each source, or file of a manifest, in results."""
+    names = [file.name or file.path for file in files]
+    paths = [
+        name if not is_loose(file) else shown_path(file.path) if isinstance(file, Source) else file.path
+        for file, name in zip(files, names, strict=True)
+    ]
+    return distinct_places(names, paths)
 
 
 def distinct_places(names: Sequence[str], paths: Sequence[str]) -> list[str]:
@@ -433,12 +421,3 @@ def distinct_places(names: Sequence[str], paths: Sequence[str]) -> list[str]:
 def _from_here(path: str, here: str) -> str:
     """Return a path in the one form that all paths of a file have: below the working directory, or absolute."""
     return os.path.normpath(os.path.join(here, path)).removeprefix(here)
-
-
-def _places(files: Sequence[Source | InputFile]) -> list[str]:
-    names = [one.name or one.path for one in files]
-    paths = [
-        name if not is_loose(one) else shown_path(one.path) if isinstance(one, Source) else one.path
-        for one, name in zip(files, names, strict=True)
-    ]
-    return distinct_places(names, paths)

@@ -14,7 +14,6 @@ from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.nouns import first_of
 from nearkin.paths import printable
 from nearkin.runs.progress import Silent
-from nearkin.stages.documents.extraction.kinds import declared_kind
 from nearkin.stages.documents.faults import sentence_of
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import is_of_documents, table_begun_by
@@ -22,7 +21,7 @@ from nearkin.stages.documents.members import BETWEEN, UNKNOWN_FILE, KnownFile, O
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.workflows.reading.extracting import recognised_format
+from nearkin.workflows.reading.inputs import recognised_format
 from nearkin.workflows.reading.request import ReadingRequest
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 _MAGIC_BYTES = 64
-_MANY = {"zip": "an archive", "tar": "an archive", "mbox": "a mailbox", "pst": "a mailbox"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,48 +93,38 @@ def read_one_document(
     if path.is_dir():
         raise SourceError(f"{path} is a folder. Name one file.")
     file = _file_of(str(path))
-    named, is_file = by_suffix(file)[0], os.path.isfile(file)
-    if is_file:
+    file_format = by_suffix(file)[0]
+    if os.path.isfile(file):
         _refuse_table(path, file, of_table)
-    file_format = named if named is not None and is_of_documents(named) else "file"
-    if named in (None, "file") and is_file:  # of a pipe, the beginning would be gone
-        file_format = recognised_format(file)
-    reading = ReadingRequest(inputs=[file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
-    texts = reading.opened(Silent())
-    doc_id, others, n_others = printable(str(path)), list[str](), 0
-    found: OneDocument | None = None
-    inside, problem = list[str](), ""
+        if file_format in (None, "file"):  # of a pipe, the beginning would be gone
+            file_format = recognised_format(file)
+    if file_format is None or not is_of_documents(file_format):
+        file_format = "file"
+    request = ReadingRequest(inputs=[file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
+    texts, doc_id = request.opened(Silent()), printable(str(path))
+    document: OneDocument | None = None
+    others, inside, problem = list[str](), list[str](), ""
     for raw in texts.raw_batches(Silent()):
-        prepared = texts.prepare(raw._replace(number=None), AS_IT_CAME).prepared  # no list of exceptions is wanted
-        ids = prepared["doc_id"].to_pylist()  # Arrow's index would import pyarrow.compute
-        told = [None if one is None else sentence_of(one) for one in prepared["problem"].to_pylist()]
-        inside += (one for one in ids if str(one).startswith(f"{doc_id}{BETWEEN}"))
-        if found is None and doc_id in ids:
+        prepared = texts.prepare(raw._replace(first_row=None), AS_IT_CAME).prepared  # no list of exceptions is wanted
+        ids, problems = prepared["doc_id"].to_pylist(), prepared["problem"].to_pylist()
+        if document is None and doc_id in ids:  # Arrow's index would import pyarrow.compute
             at = ids.index(doc_id)
-            if told[at] is not None:
-                raise SourceError(f"{path}: {told[at]}")
-            found = _document_at(prepared, at, texts.names[0])
+            if problems[at] is not None:
+                raise SourceError(f"{path}: {sentence_of(problems[at])}")
+            document = _document_at(prepared, at, texts.names[0])
             if not with_inside:
-                return found
-        problem = problem or next((f"{one}: {why}" for one, why in zip(ids, told) if why is not None), "")
-        readable = [one for one, why in zip(ids, told) if why is None]
-        others += readable[:_SHOWN]
-        n_others += len(readable)
-    if found is not None:
-        return replace(found, inside=tuple(inside))
-    if len(texts.names) == 1 and others and file == str(path):
-        what = _MANY.get(declared_kind(file) or "", "a file of several documents")
-        raise SourceError(f"{path} is {what}, not one document. It contains {first_of(others, _SHOWN, n_others)}.")
-    if len(texts.names) == 1 and others:
-        raise SourceError(
-            f"{path}: there is no such document in {file}. It contains {first_of(others, _SHOWN, n_others)}."
-        )
-    if len(texts.names) == 1 and problem:
-        if problem.startswith(f"{doc_id}{BETWEEN}#1: "):  # an archive whose files are unknown
-            problem = problem.removeprefix(f"{doc_id}{BETWEEN}#1: ")
-            raise SourceError(f"{path}: {problem}.")
-        raise SourceError(f"No document in {path} can be read. The first: {problem}.")
-    raise SourceError(f"{path} is not a single file. Name one file.")
+                return document
+        inside += (one for one in ids if str(one).startswith(f"{doc_id}{BETWEEN}"))
+        others += (one for one, why in zip(ids, problems, strict=True) if why is None)
+        problem = problem or next((f"{one}: {sentence_of(why)}" for one, why in zip(ids, problems) if why), "")
+    if document is not None:
+        return replace(document, inside=tuple(inside))
+    if len(texts.names) != 1:
+        raise SourceError(f"{path} is not a single file. Name one file.")
+    if others:
+        what = f"{path} is not one document." if file == str(path) else f"{path}: there is no such document in {file}."
+        raise SourceError(f"{what} It contains {first_of(others, _SHOWN)}.")
+    raise SourceError(f"No document in {path} can be read. The first: {problem}.")
 
 
 def _refuse_table(path: Path, file: str, what_to_do: str) -> None:
@@ -153,13 +141,13 @@ def _refuse_table(path: Path, file: str, what_to_do: str) -> None:
 
 
 def _document_at(prepared: pa.RecordBatch, at: int, source: str) -> OneDocument:
-    told = {name: prepared[name][at].as_py() for name in (PARENT, ORIGIN) if name in prepared.schema.names}
-    origin = told.get(ORIGIN)
+    values = {name: prepared[name][at].as_py() for name in (PARENT, ORIGIN) if name in prepared.schema.names}
+    origin = values.get(ORIGIN)
     return OneDocument(
         doc_id=str(prepared["doc_id"][at]),
         text=str(prepared["text"][at]),
         source=source,
-        file=KnownFile(told.get(PARENT), None if origin is None else Origin.of_row(origin)),
+        file=KnownFile(values.get(PARENT), None if origin is None else Origin.of_row(origin)),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,16 +13,16 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.paths import STDIN, printable
-from nearkin.runs.finished import HOW_TO_FINISH, MANIFEST, TABLES, manifest_if_any
+from nearkin.runs.finished import HOW_TO_FINISH, manifest_if_any
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import NotRead
 from nearkin.stages.documents.sources import Source, SourceSet, check_columns, resolve_sources
-from nearkin.workflows.reading.inputs import StoredSource, file_inputs
+from nearkin.workflows.reading.inputs import IN_MEMORY, StoredSource, inputs_of
 from nearkin.workflows.reading.texts import Texts
 
 if TYPE_CHECKING:
-    from nearkin.manifests.stored import HowRead
+    from nearkin.manifests.stored import HowRead, NotReadFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,34 +114,31 @@ class ReadingRequest:
         Raises
         ------
         SourceError, ParameterError
-            There is no input, or none can be read; or an argument names a table of results, which holds no texts.
+            There is no input, or none can be read.
         CollectionError
             A collection cannot be opened.
         """
-        named = [one for argument in self.inputs if isinstance(argument, str) for one in _expanded(argument)]
-        in_memory = [one for one in self.inputs if isinstance(one, StoredSource)]
         parts, stored = list[list[str] | StoredSource](), dict[str, StoredSource]()
-        for kind, arguments in itertools.groupby(named, key=kind_of):
+        for kind, arguments in itertools.groupby(self.inputs, key=kind_of):
             if kind == "file":
-                parts.append([*arguments])
+                parts.append([str(argument) for argument in arguments])
                 continue
             for argument in arguments:
-                identity = argument if "://" in argument else os.path.realpath(argument)
+                identity = _identity(argument)
                 if identity not in stored:
                     stored[identity] = _stored_source(argument, kind, progress, with_unread=with_unread)
                     parts.append(stored[identity])
-        files = [one for part in parts if isinstance(part, list) for one in part]
+        files = [name for part in parts if isinstance(part, list) for name in part]
         if stored and not files:
             self._refuse_what_is_of_files(next(iter(stored.values())))
         if not in_order:
-            of_files: list[list[str] | StoredSource] = [files] if files or not (stored or in_memory) else []
-            parts = [*of_files, *sorted(stored.values(), key=lambda one: one.path)]
-        sources, guesses = dict[str, Source]((one.path, one) for one in in_memory), list[str]()
-        not_read = list[NotRead]()
+            of_files: list[list[str] | StoredSource] = [files] if files or not stored else []
+            parts = [*of_files, *sorted(stored.values(), key=lambda source: source.path)]
+        sources, guesses, not_read = dict[str, Source](), list[str](), list[NotRead]()
         for part in parts:
             if isinstance(part, StoredSource):
                 sources[part.path] = part
-                guesses.append(_in_words(part))
+                guesses += _in_words(part)
                 continue
             found = resolve_sources(
                 part, file_format=self.file_format, text=self.text, doc_id=self.doc_id, optional=self.optional,
@@ -157,6 +153,8 @@ class ReadingRequest:
         return SourceSet(tuple(sources.values()), tuple(guesses), tuple(dict.fromkeys(not_read)))
 
     def _refuse_what_is_of_files(self, source: StoredSource) -> None:
+        if source.format == IN_MEMORY:
+            return
         what = "a collection" if source.format == "collection" else "results of a run"
         given = (("file_format", self.file_format), ("text", self.text), ("doc_id", self.doc_id))
         for name, value in given:
@@ -179,7 +177,7 @@ class ReadingRequest:
         """
         with columns_named(self.named):
             found = self.found(progress, is_said=False)
-            inputs = file_inputs(found.sources, encoding=self.encoding, stdin=self.stdin)
+            inputs = inputs_of(found.sources, encoding=self.encoding, stdin=self.stdin)
             texts = Texts(found.sources, inputs, self.rules, found.not_read)
             if check is not None:
                 check(texts)
@@ -242,111 +240,92 @@ def names_of_columns(side: str, **columns: tuple[str | None, str | None]) -> dic
     return {name: f"{side}_{name}" for name, (own, of_both) in columns.items() if own or not of_both}
 
 
-Kind = Literal["collection", "results", "file"]
+Kind = Literal["memory", "collection", "results", "file"]
 COLLECTION_FILE = "nearkin.sqlite"
 """File by which a directory is recognised as a collection; repeated from `store.place`, which needs an extra."""
-_TABLES = {*TABLES, MANIFEST}
+_N_PATHS = 20
 
 
-def _stored_source(
-    argument: str, kind: Literal["collection", "results"], progress: Progress, *, with_unread: bool
-) -> StoredSource:
-    from nearkin.workflows.reading.kept_documents import source_of_collection, source_of_run
-
-    if kind == "collection":
-        return source_of_collection(argument, with_unread=with_unread)
-    return source_of_run(Path(argument), progress)
-
-
-def kind_of(argument: str) -> Kind:
+def kind_of(argument: str | StoredSource) -> Kind:
     """Return the kind of an argument.
 
     Raises
     ------
     SourceError
-        The argument is a table of results, which holds no documents.
+        The argument is a directory of results without documents, or of an unfinished run.
     """
+    if isinstance(argument, StoredSource):
+        return "memory"
     if argument.startswith(("postgresql:", "postgres:")) and "://" in argument:
         return "collection"
     # functions of os.path, unlike methods of Path, treat inaccessible files as missing; the reader says why
-    if argument != STDIN and os.path.isdir(argument):
-        return _kind_of_directory(Path(argument))
-    if argument != STDIN and os.path.isfile(argument):
-        _refuse_table_of_results(Path(argument))
-    return "file"
-
-
-def _kind_of_directory(path: Path) -> Kind:
+    if argument == STDIN or not os.path.isdir(argument):
+        return "file"
+    if os.path.isfile(os.path.join(argument, COLLECTION_FILE)):
+        return "collection"
     from nearkin.manifests.dedup import DedupManifest
     from nearkin.runs.run import JobRun
 
-    if _is_collection(path):
-        return "collection"
-    command = _command_of(path)
+    manifest = manifest_if_any(Path(argument))
+    command = None if manifest is None else str(manifest["command"])
     if command in DedupManifest.commands:
         return "results"
     if command is not None:
         raise SourceError(
-            f"{path} holds the results of nearkin {command}, which keep no documents. Name the files that it read."
+            f"{argument} holds the results of nearkin {command}, which keep no documents. Name the files that it read."
         )
-    if JobRun(path).is_unfinished:
-        raise SourceError(f"{path} holds an unfinished run. {HOW_TO_FINISH}; or name the documents that it reads.")
+    if JobRun(Path(argument)).is_unfinished:
+        raise SourceError(f"{argument} holds an unfinished run. {HOW_TO_FINISH}; or name the documents that it reads.")
     return "file"
 
 
-def _command_of(directory: Path) -> str | None:
-    """Return the command in the manifest of a directory; None if there is no manifest of Nearkin."""
-    manifest = manifest_if_any(directory)
-    return None if manifest is None else str(manifest["command"])
+def _identity(argument: str | StoredSource) -> str:
+    if isinstance(argument, StoredSource):
+        return argument.path
+    return argument if "://" in argument else os.path.realpath(argument)
 
 
-def _refuse_table_of_results(path: Path) -> None:
-    if path.name in _TABLES and _command_of(path.absolute().parent) is not None:
-        raise SourceError(
-            f"{path} is a table of results and holds no texts. Name its directory to read the documents that the run "
-            "kept."
-        )
+def _stored_source(argument: str | StoredSource, kind: Kind, progress: Progress, *, with_unread: bool) -> StoredSource:
+    from nearkin.workflows.reading.rereading import source_of_collection, source_of_run
+
+    if isinstance(argument, StoredSource):
+        return argument
+    if kind == "collection":
+        return source_of_collection(argument, with_unread=with_unread)
+    return source_of_run(Path(argument), progress)
 
 
-def _expanded(argument: str) -> Iterator[str]:
-    """Return the matches of a pattern if collections or results of runs are among them, else the argument."""
-    is_pattern = glob.has_magic(argument) and "://" not in argument and not os.path.lexists(argument)
-    matches = sorted(glob.glob(argument, recursive=True)) if is_pattern else []
-    folders = {match for match in matches if os.path.isdir(match)}
-    for match in matches:
-        if os.path.basename(match) in _TABLES and match not in folders:
-            _refuse_table_of_results(Path(match))
-    stored = [folder for folder in sorted(folders) if _is_stored(Path(folder))]
-    if not stored:
-        yield argument
-        return
-    inside = tuple(f"{folder}{os.sep}" for folder in stored)
-    others = [match for match in matches if match not in stored and not match.startswith(inside)]
-    files = [match for match in others if match not in folders]
-    yield from (*stored, *(files or others))  # as in other patterns, folders are not read if files match
-
-
-def _is_stored(folder: Path) -> bool:
-    return _is_collection(folder) or _command_of(folder) is not None
-
-
-def _is_collection(folder: Path) -> bool:
-    return os.path.isfile(folder / COLLECTION_FILE)
-
-
-def _in_words(source: StoredSource) -> str:
+def _in_words(source: StoredSource) -> list[str]:
     """Return a message about what is read."""
-    from nearkin.workflows.reading.kept_documents import KeptDocuments
+    from nearkin.workflows.reading.rereading import KeptDocuments
 
     documents = source.documents
     if isinstance(documents, KeptDocuments):
-        files = [printable(one.path) for one in documents.files]
+        sources = [source for one in documents.again.inputs for source in one.sources]
+        files = [printable(source.path) for source in sources if not isinstance(source, StoredSource)]
         where = f", read from {first_of(files, 1)}" if files else ""
-        return f"{source.name} (an earlier run): its {counted(len(documents), 'kept document')}{where}"
-    return f"{source.name}: the {counted(len(documents), 'current document')} of this collection"
+        return [f"{source.name} (an earlier run): its {counted(len(documents), 'kept document')}{where}"]
+    if source.format == IN_MEMORY:
+        return []
+    return [f"{source.name}: the {counted(len(documents), 'current document')} of this collection"]
+
+
+def not_read_files(not_read: Sequence[NotRead]) -> tuple[NotReadFiles, ...] | None:
+    """Return what was not read for the manifest, with the first paths of each; None if there is nothing."""
+    from nearkin.manifests.stored import NotReadFiles
+
+    listed = [
+        NotReadFiles(
+            place=printable(one.place),
+            reason=one.reason,
+            n=len(one.paths),
+            paths=tuple(printable(path) for path in one.paths[:_N_PATHS]),
+        )
+        for one in not_read
+    ]
+    return tuple(listed) or None
 
 
 def is_one_collection(request: ReadingRequest) -> bool:
     """Whether the input is a collection, and nothing else."""
-    inputs = request.inputs
-    return len(inputs) == 1 and isinstance(inputs[0], str) and kind_of(inputs[0]) == "collection"
+    return len(request.inputs) == 1 and kind_of(request.inputs[0]) == "collection"

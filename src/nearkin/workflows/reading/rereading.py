@@ -1,80 +1,51 @@
-"""Input of a finished run, read again: the files named by the manifest, if they are unchanged."""
+"""Documents that are read again: the input of a finished run, if it is unchanged, and the documents that a run kept."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
+from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import SourceError
-from nearkin.manifests.stored import HowRead, InputFile, NotReadFiles
+from nearkin.errors import InputError, MissingExtraError, SourceError
+from nearkin.formats import parquet
+from nearkin.manifests.dedup import DedupManifest
+from nearkin.manifests.stored import HowRead, InputFile
 from nearkin.nouns import first_of
 from nearkin.paths import STDIN, on_disk, printable
-from nearkin.records import I64, U32
-from nearkin.runs.progress import Progress
-from nearkin.stages.documents.digest import file_sha256
+from nearkin.records import DOCUMENTS_SCHEMA, I64, U32
+from nearkin.runs.files import text_of
+from nearkin.runs.finished import MANIFEST, damage_of, read_results
+from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats import StoredFormat, is_of_documents
+from nearkin.stages.documents.formats import FORMATS, StoredFormat, is_of_documents
+from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.source import NotRead
-from nearkin.stages.documents.sources import Source, resolve_sources
-from nearkin.workflows.reading.identity import (
-    SourceRecord,
-    changed,
-    changed_documents,
-    texts_sha256,
+from nearkin.stages.documents.sources import Source, check_columns, resolve_sources
+from nearkin.workflows.reading.identity import STORED, SourceRecord, SourceRecords, changed
+from nearkin.workflows.reading.inputs import (
+    IN_MEMORY,
+    Input,
+    StoredDocuments,
+    StoredSource,
+    inputs_of,
+    places_in,
 )
-from nearkin.workflows.reading.inputs import Input, LooseFilesInput, StoredSource, file_inputs, places_in
-from nearkin.workflows.reading.memory_documents import IN_MEMORY
+from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.resources import Resources
 
-_N_PATHS = 20
-
-
-def not_read_files(found: Sequence[NotRead]) -> tuple[NotReadFiles, ...] | None:
-    """Return what was not read for the manifest, with the first paths of each; None if there is nothing."""
-    told = [
-        NotReadFiles(
-            place=printable(one.place),
-            reason=one.reason,
-            n=len(one.paths),
-            paths=tuple(printable(path) for path in one.paths[:_N_PATHS]),
-        )
-        for one in found
-    ]
-    return tuple(told) or None
-
-
-def check_comes_again(path: str) -> None:
-    """Check that the input with this name can be read again.
-
-    Raises
-    ------
-    SourceError
-        Nothing has that name, or it is a pipe.
-    """
-    if path == STDIN:
-        raise SourceError(
-            "The input was standard input, which cannot be read again. Save it to a file, and read the file."
-        )
-    if not os.path.lexists(path):
-        if os.path.isabs(path):
-            raise SourceError(f"{printable(path)} does not exist. Its documents must be read again: restore the file.")
-        raise SourceError(
-            f"There is no {printable(path)} in {printable(os.getcwd())}, and its documents must be read again. Restore "
-            "the file, or run the command in the directory from which it was read first: the path is relative."
-        )
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise SourceError(
-            f"{printable(path)} is no longer a file, and its documents must be read again: restore the file."
-        )
-
-
+GivenAgain = Mapping[str, StoredSource]
+"""Documents that a program passes again, by the names under which they were read first."""
+NONE_GIVEN: GivenAgain = {}
+_TABLE = "documents.parquet"
 _SHOWN = 3
+_HIDDEN_PASSWORD = ":***@"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +58,23 @@ class Reread:
         Inputs in the order of the run.
     counts : int64 array, shape (n_sources,)
         Number of documents that the run read from each source of these inputs.
+    records : sequence of SourceRecord
+        These sources, if they were compared with those of the run.
     """
 
     inputs: Sequence[Input]
     counts: I64
+    records: SourceRecords = ()
 
     @property
     def n_documents(self) -> int:
         """Number of documents in all inputs."""
         return int(self.counts.sum())
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of all inputs."""
+        return sum(one.size_bytes for one in self.inputs)
 
     def source_names(self, rows: I64) -> pa.LargeStringArray:
         """Return the name of the source of each row."""
@@ -103,32 +82,12 @@ class Reread:
         return names.take(pa.array(np.searchsorted(np.cumsum(self.counts), rows, side="right")))
 
     def check_lengths(
-        self, rows: I64, before: U32 | I64, now: pa.Array, *, told: Callable[[str], SourceError] = changed
+        self, rows: I64, before: U32 | I64, now: pa.Array, *, error: Callable[[str], SourceError] = changed
     ) -> None:
-        """Check that documents have the same length as before.
-
-        Parameters
-        ----------
-        rows : int64 array
-        before : integer array
-            Their characters at the first reading.
-        now : integer array of Arrow
-        told : callable
-            Makes the error from the name of a source.
-
-        Raises
-        ------
-        SourceError
-            One of them has another length; the message names its source.
-        """
+        """Check that documents have the same number of characters as before; if not, raise ``error`` of the source."""
         differing = np.flatnonzero(before != now.to_numpy(zero_copy_only=False))
         if len(differing):
-            raise told(self.source_names(rows[differing[:1]])[0].as_py())
-
-    @property
-    def size_bytes(self) -> int:
-        """Size of all inputs."""
-        return sum(one.size_bytes for one in self.inputs)
+            raise error(self.source_names(rows[differing[:1]])[0].as_py())
 
     def batches(self, progress: Progress, wanted: I64 | None = None) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
         """Yield documents with their rows, and the name of the source of those without an id.
@@ -138,17 +97,12 @@ class Reread:
         progress : Progress
             Receives the number of bytes read.
         wanted : int64 array, optional
-            Ascending rows to yield; inputs without any are not opened.
-
-        Raises
-        ------
-        SourceError
-            There are more or fewer documents than before.
+            Ascending rows to yield; inputs, and files of documents, without any are not opened.
         """
         start = first = 0
         for one in self.inputs:
-            ends = start + np.cumsum(self.counts[first : first + len(one.names)])
-            end, first = int(ends[-1]), first + len(one.names)
+            ends = start + np.cumsum(self.counts[first : first + len(one.sources)])
+            end, first = int(ends[-1]), first + len(one.sources)
             inside = None if wanted is None else wanted[slice(*np.searchsorted(wanted, [start, end]))]
             if inside is None or len(inside):
                 yield from _of_input(one, start, ends, inside, progress)
@@ -161,7 +115,7 @@ def _of_input(
     one: Input, start: int, ends: I64, wanted: I64 | None, progress: Progress
 ) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
     rows: I64 | range = range(start, int(ends[-1]))
-    if isinstance(one, LooseFilesInput) and wanted is not None:
+    if one.is_loose and wanted is not None:
         # only files with documents that are wanted are opened
         starts = np.concatenate([[start], ends[:-1]])
         opened = np.flatnonzero(np.searchsorted(wanted, starts) < np.searchsorted(wanted, ends)).tolist()
@@ -169,8 +123,6 @@ def _of_input(
         rows = np.concatenate([np.arange(starts[i], ends[i]) for i in opened])
     n_read = 0
     for batch, _ in one.batches(progress):
-        if not batch.num_rows:
-            continue
         here = np.asarray(rows[n_read : n_read + batch.num_rows], np.int64)
         n_read += batch.num_rows
         if n_read > len(rows):
@@ -188,20 +140,14 @@ def reread(
     encoding: str | None,
     reading: HowRead | None,
     *,
-    stored: Callable[[InputFile], StoredSource],
+    in_memory: GivenAgain = NONE_GIVEN,
     threads: int,
     progress: Progress,
 ) -> Reread:
-    """Return the input of a run for a second reading; see `records_again`.
-
-    Raises
-    ------
-    SourceError
-        A file is missing or has other bytes; a collection has other documents.
-    """
-    records = records_again(files, encoding, reading, stored=stored, threads=threads, progress=progress)
-    counts = np.array([one.n_documents for one in files], np.int64)
-    return Reread(file_inputs([one.source for one in records], encoding=encoding or "utf-8"), counts)
+    """Return the input of a run for a second reading; the parameters and errors are those of `records_again`."""
+    records = records_again(files, encoding, reading, in_memory=in_memory, threads=threads, progress=progress)
+    inputs = inputs_of([record.source for record in records], encoding=encoding or "utf-8")
+    return Reread(inputs, np.array([file.n_documents for file in files], np.int64), records)
 
 
 def records_again(
@@ -209,7 +155,7 @@ def records_again(
     encoding: str | None,
     reading: HowRead | None,
     *,
-    stored: Callable[[InputFile], StoredSource],
+    in_memory: GivenAgain = NONE_GIVEN,
     threads: int,
     progress: Progress,
 ) -> list[SourceRecord]:
@@ -222,8 +168,8 @@ def records_again(
         Encoding of the run; UTF-8 if it has none.
     reading : HowRead or None
         None if the run read no files.
-    stored : callable
-        Returns the source of an entry that is no file: a collection, the results of a run, documents in memory.
+    in_memory : mapping
+        Documents that were in memory, if they are given again.
     threads : int
     progress : Progress
 
@@ -232,53 +178,50 @@ def records_again(
     SourceError
         A file is missing or has other bytes; a collection has other documents.
     """
-    encoding = encoding or "utf-8"
-    files = [one if _is_stored(one) else replace(one, path=on_disk(one.path)) for one in files]
-    unstored = [one for one in files if not _is_stored(one)]
-    for one in unstored:
-        _check_there(one)
-    before = {one.path: SourceRecord.of(_source(one, reading)) for one in unstored}
-    progress.start("digest inputs", sum(one.size_bytes or 0 for one in unstored), "bytes")
-    digests = map_ordered(lambda one: file_sha256(one.path) if one.sha256 else None, unstored, threads=threads)
-    for one, digest in zip(unstored, digests):
-        if digest != one.sha256:
-            raise changed(one.path)
-        progress.advance(one.size_bytes or 0)
+    for file in files:
+        if file.format not in STORED:
+            _check_there(on_disk(file.path), file.size_bytes if file.sha256 else None)
+    sources = [_source(file, reading, in_memory) for file in files]
+    records = [SourceRecord.of(source, encoding or "utf-8") for source in sources]
+    progress.start("digest inputs", sum(source.size_bytes for source in sources), "bytes")
+    again = list[SourceRecord]()
+    for file, record in zip(files, map_ordered(SourceRecord.digested, records, threads=threads), strict=True):
+        if file.sha256 is not None:
+            _check_same(record.source, record.sha256, file.sha256)
+        if record.texts_sha256 != file.texts_sha256:
+            raise changed(file.path, "the text files that it names differ")
+        again.append(record)
+        progress.advance(record.source.size_bytes)
     progress.finish()
-    records = list[SourceRecord]()
-    for one in files:
-        if _is_stored(one):
-            records.append(stored_again(one, stored))
-            continue
-        source = _as_found(one, before[one.path].source, encoding)
-        if one.texts_sha256 is not None and texts_sha256(source, encoding) != one.texts_sha256:
-            raise changed(one.path, "the text files that it names differ")
-        records.append(replace(before[one.path], source=source, sha256=one.sha256))
-    return records
+    return [replace(record, source=_as_found(record)) for record in again]
 
 
-def _check_there(one: InputFile) -> None:
-    check_comes_again(one.path)
-    if one.sha256 and (not os.path.exists(one.path) or os.path.getsize(one.path) != one.size_bytes):
-        raise changed(one.path)
+def _check_same(source: Source, digest: str | None, before: str | None) -> None:
+    if digest != before and source.format == IN_MEMORY:
+        raise SourceError("The given documents differ from those that the run read. Give the same documents again.")
+    if digest != before:
+        raise changed(source.path)
 
 
-def _is_stored(one: InputFile) -> bool:
-    return one.format in get_args(StoredFormat)
+def _check_there(path: str, size_bytes: int | None = None) -> None:
+    """Refuse what cannot be read again: standard input, and a file that is missing or has another size."""
+    if path == STDIN:
+        raise SourceError("The input was standard input, which cannot be read again. Read a file instead.")
+    if not os.path.isfile(path):
+        where = "" if os.path.isabs(path) else f" in {printable(os.getcwd())}"
+        raise SourceError(f"{printable(path)} does not exist{where}. It must be read again: restore the file.")
+    if size_bytes not in (None, os.path.getsize(path)):
+        raise changed(path)
 
 
-def stored_again(one: InputFile, stored: Callable[[InputFile], StoredSource]) -> SourceRecord:
-    """Return the source of an entry that is no file, if it has the documents that the run read."""
-    record = SourceRecord.of(stored(one))
-    if record.sha256 != one.sha256:
-        raise changed_documents() if one.format == IN_MEMORY else changed(one.path)
-    return record
-
-
-def _source(one: InputFile, reading: HowRead | None) -> Source:
+def _source(file: InputFile, reading: HowRead | None, in_memory: GivenAgain) -> Source:
+    """Return the source of an entry of a manifest."""
+    if file.format in STORED:
+        return stored_source(file, in_memory)
+    path = on_disk(file.path)
     stored: dict[str, object] = {
-        "path": one.path, "name": one.name or printable(one.path), "format": one.format,
-        "compression": by_suffix(one.path)[1], "text": one.text, "id": one.id, "size_bytes": one.size_bytes,
+        "path": path, "name": file.name or printable(path), "format": file.format,
+        "compression": by_suffix(path)[1], "text": file.text, "id": file.id, "size_bytes": file.size_bytes,
     }  # fmt: skip
     if reading is not None:
         stored["is_forced"] = reading.format == "file"
@@ -290,13 +233,258 @@ def _source(one: InputFile, reading: HowRead | None) -> Source:
     return Source.stored(stored)
 
 
-def _as_found(one: InputFile, source: Source, encoding: str) -> Source:
-    """Return the source with its compression and delimiter, which manifests do not have."""
-    if is_of_documents(source.format):
+def _as_found(record: SourceRecord) -> Source:
+    """Return the source of a file with its compression and delimiter, which manifests do not have."""
+    source = record.source
+    if record.is_stored or is_of_documents(source.format):
         return source
     found = resolve_sources(
-        [one.path], file_format=one.format, text=one.text, doc_id=one.id, encoding=encoding,
+        [source.path], file_format=source.format, text=source.text, doc_id=source.id, encoding=record.encoding,
         rules=ReadingRules.of_finished_run(),
     )  # fmt: skip
-    (seen,) = found.sources
-    return replace(source, compression=seen.compression, delimiter=seen.delimiter)
+    return replace(source, compression=found.sources[0].compression, delimiter=found.sources[0].delimiter)
+
+
+def texts_again(records: SourceRecords, encoding: str, in_memory: GivenAgain = NONE_GIVEN) -> Texts:
+    """Return the texts of recorded sources; SourceError if one is missing, has changed, or was a pipe."""
+    sources = [_reopened(record, in_memory) for record in records]
+    return Texts(sources, inputs_of(sources, encoding=encoding), ReadingRules.of_finished_run())
+
+
+def _reopened(record: SourceRecord, in_memory: GivenAgain) -> Source:
+    if isinstance(record.source, StoredSource) and record.source.format == IN_MEMORY:  # in this process
+        return record.source
+    path = record.source.path
+    if record.is_stored:
+        stored = stored_source(record.file, in_memory)
+        _check_same(stored, stored.documents.digest, record.sha256)
+        return stored
+    source = replace(record.source, path=on_disk(path))
+    _check_there(STDIN if record.changed_ns is None else source.path)
+    if record.differs(SourceRecord.of(source)):
+        raise changed(path, "its size or modification time differs")
+    return source
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)  # no slots: names are read when they are first needed
+class KeptDocuments(StoredDocuments):
+    """Documents that a finished run kept, from its folder ``kept`` if there is one, otherwise from its input.
+
+    Parameters
+    ----------
+    directory : Path
+        Directory of the run.
+    manifest_sha256 : str
+    rows : int64 array, shape (n_kept,)
+        Kept documents, in the order of the run.
+    ids : Array, shape (n_kept,)
+        large_string, or int64: those of the run, which may differ from those in the files.
+    parents : LargeStringArray or None
+        Id of the container of each kept document; None if no document is in a container.
+    wanted : int64 array, shape (n_kept,)
+        Places of the kept documents among those of the files.
+    again : Reread
+        The files, unchanged.
+    """
+
+    directory: Path
+    manifest_sha256: str
+    rows: I64
+    ids: pa.Array
+    parents: pa.LargeStringArray | None
+    wanted: I64
+    again: Reread
+
+    @classmethod
+    def of(cls, directory: Path, progress: Progress) -> KeptDocuments:
+        """Open the results of a finished run.
+
+        Raises
+        ------
+        RunError
+            The run is damaged.
+        SourceError
+            The command keeps no documents; its input is missing or changed.
+        """
+        stored = read_results(directory, (_TABLE,))
+        with damage_of(directory):
+            manifest = DedupManifest.of(stored)
+            if manifest.command not in manifest.commands:
+                raise SourceError(
+                    f"{directory} holds the results of nearkin {manifest.command}, which keep no documents. Results "
+                    f"of {', '.join(manifest.commands)} do."
+                )
+            table = _documents(directory / _TABLE, "id", "keep", "parent")
+            rows = np.flatnonzero(table["keep"].to_numpy())
+            files, wanted = _files(directory, manifest, rows)
+            try:
+                again = reread(
+                    files, manifest.encoding, manifest.reading, threads=Resources().n_threads, progress=progress
+                )
+            except InputError as error:
+                hint = "" if manifest.kept is not None else " A run with --write-kept does not need its input for this."
+                error.args = (f"{directory}: the documents kept by this run cannot be read again. {error}{hint}",)
+                raise
+            return cls(
+                directory=directory,
+                manifest_sha256=_sha256_of(directory / MANIFEST),
+                rows=rows,
+                ids=_at(table["id"], rows),
+                parents=_at(table["parent"], rows) if "parent" in table.column_names else None,
+                wanted=wanted,
+                again=again,
+            )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the manifest of the run."""
+        return self.manifest_sha256
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the files to read."""
+        return self.again.size_bytes
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the files, and the manifest of the run, are as they were."""
+        manifest = self.directory / MANIFEST
+        is_same_run = manifest.exists() and _sha256_of(manifest) == self.manifest_sha256
+        return is_same_run and all(record.is_unchanged for record in self.again.records)
+
+    def keeping(self, keep_column: str | None, name: str) -> KeptDocuments:
+        """Return the documents with the values of a column to keep by; SourceError if a file has none."""
+        if keep_column is None:
+            return self
+        inputs = [_with_column(one, keep_column) for one in self.again.inputs]
+        return replace(self, again=replace(self.again, inputs=inputs))
+
+    def named(self, lines: pa.Int64Array) -> pa.LargeStringArray:
+        """Return the names of documents with some numbers, as `batches` gives them."""
+        return self._names.take(pa.array(np.searchsorted(self.rows, lines.to_numpy() - 1)))
+
+    @cached_property
+    def _names(self) -> pa.LargeStringArray:
+        with damage_of(self.directory):
+            return _at(_documents(self.directory / _TABLE, "name")["name"], self.rows)
+
+    def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
+        """Yield batches of `DOCUMENTS_SCHEMA`, with the ids of the run; the line is the document's number there."""
+        for places, batch, _ in self.again.batches(progress, self.wanted):
+            at = np.searchsorted(self.wanted, places)
+            columns = [
+                self.ids.take(pa.array(at)),
+                batch["text"],
+                pa.array(self.rows[at] + 1),
+                batch["problem"],
+                batch["keep_value"],
+                pa.nulls(len(at), pa.large_string()) if self.parents is None else self.parents.take(pa.array(at)),
+                batch["origin"],
+            ]
+            fields = [DOCUMENTS_SCHEMA.field(0).with_type(self.ids.type), *list(DOCUMENTS_SCHEMA)[1:]]
+            yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _sha256_of(path: Path) -> str:
+    return hashlib.sha256(text_of(path).encode()).hexdigest()
+
+
+def _documents(path: Path, *columns: str) -> pa.Table:
+    """Read columns of a table of documents, as far as it has them."""
+    with parquet.open_table(path) as file:
+        return file.read(columns=[name for name in columns if name in file.schema_arrow.names])
+
+
+def _at(column: pa.ChunkedArray, rows: I64) -> pa.Array:
+    return column.combine_chunks().take(pa.array(rows))
+
+
+def _with_column(one: Input, keep_column: str) -> Input:
+    """Return an input with the values to keep by."""
+    if isinstance(one.source, StoredSource):
+        documents = one.source.documents.keeping(keep_column, one.source.name)
+        return replace(one, sources=(replace(one.source, documents=documents),))
+    check_has_columns(one.source.name, one.source.format)
+    check_columns([one.source], {"keep": keep_column}, encoding=one.encoding)
+    return replace(one, keep_column=keep_column)
+
+
+def _files(directory: Path, manifest: DedupManifest, rows: I64) -> tuple[Sequence[InputFile], I64]:
+    """Return the files to read, and the places of the kept documents among those in them."""
+    inputs = manifest.inputs
+    if manifest.kept is None:
+        return inputs, rows
+    ends = np.cumsum([one.n_documents for one in inputs])
+    n_kept = np.diff(np.searchsorted(rows, np.concatenate([[0], ends])))
+    files = []
+    for kept in manifest.kept:
+        of_input = inputs[kept.input]
+        if not (of_input.format in FORMATS and FORMATS[of_input.format].is_copied):
+            of_input = replace(of_input, format="jsonl", text="text", id="id")
+        if n := int(n_kept[kept.input]):
+            path = str(directory / kept.path)
+            copy = replace(of_input, path=path, size_bytes=kept.size_bytes, sha256=kept.sha256, texts_sha256=None)
+            files.append(replace(copy, n_documents=n))
+    return files, np.arange(len(rows))
+
+
+def source_of_run(directory: Path, progress: Progress) -> StoredSource:
+    """Return the documents kept by a run as a source; see `KeptDocuments.of`."""
+    return _stored(str(directory), "results", KeptDocuments.of(directory, progress))
+
+
+def source_of_collection(
+    place: str, *, end_row: int | None = None, is_read_only: bool = False, with_unread: bool = False
+) -> StoredSource:
+    """Return the current documents of a collection as a source.
+
+    Parameters
+    ----------
+    place : str
+        A place, as for `Collection.open`.
+    end_row : int, optional
+        Only documents below this number.
+    is_read_only : bool
+        Write nothing; a collection that cannot be written is opened so anyway.
+    with_unread : bool
+        Also files that gave no text, as documents with a problem.
+    """
+    try:
+        from nearkin.store.place import Place
+        from nearkin.workflows.reading.collection_documents import CollectionDocuments
+    except ImportError as error:
+        raise MissingExtraError.of("Reading a collection", "collection") from error
+    parsed = Place.parse(place)
+    documents = CollectionDocuments.now(parsed, end_row=end_row, is_read_only=is_read_only, with_unread=with_unread)
+    return _stored(str(parsed), "collection", documents)
+
+
+def _stored(path: str, file_format: StoredFormat, documents: StoredDocuments) -> StoredSource:
+    size_bytes = documents.size_bytes
+    return StoredSource(path=path, name=printable(path), format=file_format, size_bytes=size_bytes, documents=documents)
+
+
+def stored_source(entry: InputFile, in_memory: GivenAgain = NONE_GIVEN) -> StoredSource:
+    """Return the current source named by an entry of a manifest; the caller compares the digests.
+
+    Raises
+    ------
+    SourceError
+        It was a database that needs a password, which manifests do not store; or documents in memory.
+    """
+    path = entry.path
+    if entry.format == IN_MEMORY and path in in_memory:
+        return in_memory[path]
+    if entry.format == IN_MEMORY:
+        raise SourceError(
+            "The documents were in the memory of a program, so they cannot be read again. Give them to nearkin.audit "
+            "or nearkin.dedup, or run the job on a file."
+        )
+    if entry.format == "results":
+        return source_of_run(Path(on_disk(path)), Silent())
+    if _HIDDEN_PASSWORD in path:
+        raise SourceError(f"{path} needs a password, which results do not store, so it cannot be read again.")
+    return source_of_collection(on_disk(path), end_row=entry.end_row)

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -191,8 +190,7 @@ def read_rows(path: Path, encoding: str = "utf-8", *, delimiter: str | None = No
         return records
     text = text_of(path, encoding)
     try:
-        with _long_fields():
-            return _rows(text, delimiter)
+        return _rows(text, delimiter)
     except csv.Error as error:
         raise SourceError(f"{path} is not a CSV file: {error}.") from error
 
@@ -302,18 +300,9 @@ def _values_of(path: Path, records: Iterator[LoadRecord], newline: str) -> Itera
 def _rows(text: str, delimiter: str | None) -> list[tuple[int, list[str]]]:
     first = text[: text.find("\n") + 1] or text
     usual = max(",\t;|", key=first.count)
+    csv.field_size_limit(max(csv.field_size_limit(), _MAX_OF_A_FIELD))
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or usual, strict=True)
     return [(rows.line_num, row) for row in rows if row]
-
-
-@contextmanager
-def _long_fields() -> Iterator[None]:
-    """Allow longer fields; the limit applies to the whole process, so it is restored afterwards."""
-    was = csv.field_size_limit(_MAX_OF_A_FIELD)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(was)
 
 
 def named_column(path: Path, header: Sequence[str], wanted: str | None) -> int | None:

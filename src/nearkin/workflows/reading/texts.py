@@ -24,7 +24,7 @@ from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.stages.documents.source import NotRead
 from nearkin.stages.documents.sources import Source
 from nearkin.stages.features.shingles import Shingling, count_features
-from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput, places_in
+from nearkin.workflows.reading.inputs import Input, places_in
 
 if TYPE_CHECKING:
     from nearkin.manifests.stored import DamagedFile
@@ -67,14 +67,14 @@ class RawBatch(NamedTuple):
         Number of the source of each document.
     name : str
         Prefix of the names of documents without an id.
-    number : int or None
-        Number of the batch; None for a part of one, whose exceptions are not noted.
+    first_row : int or None
+        Row of its first document; None for a part of a batch, whose exceptions are not noted.
     """
 
     batch: pa.RecordBatch
     sources: I64
     name: str
-    number: int | None = None
+    first_row: int | None = None
 
 
 class Texts:
@@ -85,6 +85,8 @@ class Texts:
     rules : ReadingRules
     id_kind : IdKind
         Known once everything is read.
+    n_documents : int
+        Number of documents so far.
     not_read : sequence of NotRead
         Files and folders beside the sources that are not read.
     """
@@ -101,6 +103,7 @@ class Texts:
         self.inputs = inputs
         self.rules = rules
         self.id_kind = IdKind.NONE
+        self.n_documents = 0
         self._damage: dict[tuple[str, int], str] = {}
         self._exceptions: dict[int, list[ExceptionRow]] = {}
 
@@ -116,9 +119,9 @@ class Texts:
         """Documents without a text, or with a part of it, in reading order: of all batches that were prepared."""
         return [one for _, some in sorted(self._exceptions.items()) for one in some]
 
-    def take_exceptions(self, number: int, found: Sequence[ExceptionRow]) -> None:
-        """Note the exceptions of a part of the documents, which another process read; the parts are numbered."""
-        self._exceptions[number] = list(found)
+    def take_exceptions(self, first_row: int, exceptions: Sequence[ExceptionRow]) -> None:
+        """Note the exceptions of a part of the documents, which another process read, with their rows in it."""
+        self._exceptions[first_row] = [replace(one, row=first_row + (one.row or 0)) for one in exceptions]
 
     @property
     def names(self) -> list[str]:
@@ -133,8 +136,7 @@ class Texts:
     @property
     def encoding(self) -> str:
         """Encoding of what is not UTF-8 in the files."""
-        files = [one for one in self.inputs if isinstance(one, FileInput | LooseFilesInput)]
-        return files[0].encoding if files else "utf-8"
+        return self.inputs[0].encoding if self.inputs else "utf-8"
 
     @property
     def size_bytes(self) -> int:
@@ -148,20 +150,18 @@ class Texts:
 
     def raw_batches(self, progress: Progress) -> Iterator[RawBatch]:
         """Yield batches as read."""
-        first, number = 0, 0
+        first, self.n_documents = 0, 0
         for one in self.inputs:
-            for batch, source in one.batches(progress):
-                if batch.num_rows:
-                    self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
-                    sources = np.broadcast_to(np.asarray(source, np.int64), batch.num_rows)
-                    self._note_damage(batch, one.names)
-                    yield RawBatch(batch, sources + first, one.names[0], number)
-                    number += 1
-            first += len(one.names)
+            for batch, sources in one.batches(progress):
+                self.id_kind = max(self.id_kind, IdKind.of(batch["doc_id"]))
+                self._note_damage(batch, one.names)
+                yield RawBatch(batch, sources + first, one.source.name, self.n_documents)
+                self.n_documents += batch.num_rows
+            first += len(one.sources)
 
     def check_columns(self, check: Callable[[Source, Sequence[str]], None]) -> None:
         """Refuse columns of a pipe as soon as they are seen, if ``check`` does; see `read_batches`."""
-        self.inputs = [replace(one, check=check) if isinstance(one, FileInput) else one for one in self.inputs]
+        self.inputs = [replace(one, check=check) for one in self.inputs]
 
     def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
         """Record where a file breaks off: the damage is a batch with one row."""
@@ -181,11 +181,11 @@ class Texts:
         prepared = prepare(raw.batch, normalise, source_name=raw.name)
         if self.rules.on_error == "stop":
             stop_at_problem(prepared, lambda row: self.names[raw.sources[row]])
-        if raw.number is not None:
+        if raw.first_row is not None:
             from nearkin.workflows.reading.exceptions import exceptions_in  # a question about one document has no list
 
-            if found := list(exceptions_in(prepared, raw.sources)):
-                self._exceptions[raw.number] = found
+            if exceptions := list(exceptions_in(prepared, raw.sources, raw.first_row)):
+                self._exceptions[raw.first_row] = exceptions
         return TextBatch(prepared, raw.sources)
 
 

@@ -21,15 +21,14 @@ from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 from nearkin.workflows.reading.exceptions import (
     EXCEPTIONS_FILE,
-    all_exceptions,
+    exceptions_of_collections,
     lines_with_digests,
-    named_as_in,
+    named,
     write_exceptions,
 )
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
 from nearkin.workflows.reading.on_spark.tasks import standard_input_of_this_machine
-from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.rereading import not_read_files
+from nearkin.workflows.reading.request import ReadingRequest, not_read_files
 from nearkin.workflows.reading.texts import (
     Texts,
     check_not_an_input,
@@ -125,10 +124,9 @@ def exceptions_beside(out: Path) -> Path:
 
 def _write_exceptions(texts: Texts, documents: pa.Table, path: Path, resources: Resources, meter: Meter) -> None:
     """Write the exceptions, if there are any, or if an earlier list would be taken for that of these signatures."""
-    found = named_as_in(documents, all_exceptions(texts.sources, texts.exceptions), texts.places)
-    lines = lines_with_digests(found, texts.places, texts.sources, resources, meter)
-    if lines or path.exists():
-        write_exceptions(path, lines)
+    beside = exceptions_of_collections(texts.sources, texts.exceptions)
+    exceptions = named([*texts.exceptions, *beside], documents)
+    write_exceptions(path, lines_with_digests(exceptions, texts.places, texts.sources, resources, meter))
 
 
 def _record(

@@ -33,7 +33,6 @@ from nearkin.workflows.reading.on_spark.tasks import (
     passed_on,
     read_by_tasks,
     reading_texts,
-    split,
     take_exceptions,
     task_blocks,
     task_input,
@@ -88,7 +87,7 @@ def sign_on(
         A source is a pipe.
     """
     records = records_of(texts.sources, reading.encoding)
-    known = by_path(with_digests(records, Resources(), meter, with_texts=False))
+    known = by_path(with_digests(records, Resources(), meter))
     tasks = task_blocks(texts.sources, reading.encoding, known)
     with _work_beside(out) as work, stages_on(cluster, work, meter) as stages:
         if options.method == "weighted-topsig" and statistics is None:
@@ -301,7 +300,7 @@ def sign_all(
     """Sign all inputs; return their batches in reading order, and the kind of their ids; note their exceptions."""
     signing.folder.mkdir()
     told = read_by_tasks(stages, "sign", lambda: stages.given(tasks).shuffled(len(tasks), signing), progress)
-    take_exceptions(told, split(texts.inputs), texts)
+    take_exceptions(told, texts)
     n_told, kinds, attempts = SIGNED.of_targets([block for block in told if block.stream == SIGNED.stream], len(tasks))
     batches: list[SignedBatch] = []
     for task, (n, attempt) in enumerate(zip(n_told.tolist(), attempts.tolist(), strict=True)):

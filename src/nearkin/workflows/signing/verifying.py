@@ -18,7 +18,7 @@ from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.verification.measures import MEASURES, Measure
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.reading.kept_documents import texts_again
+from nearkin.workflows.reading.rereading import texts_again
 from nearkin.workflows.reading.texts import RawBatch, Texts
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.signature_file import SignatureFile

@@ -22,13 +22,18 @@ from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.mail.inclusive import REASONS
 from nearkin.stages.documents.mail.threads import LINK_SOURCES
-from nearkin.workflows.dedup.origins import with_exceptions
 from nearkin.workflows.dedup.reporting import first_exceptions
-from nearkin.workflows.reading.exceptions import exceptions_of_collections, named_as_in, write_exceptions_in
+from nearkin.workflows.dedup.row_places import extraction_counts
+from nearkin.workflows.reading.exceptions import (
+    EXCEPTIONS_FILE,
+    exception_lines,
+    exceptions_of_collections,
+    named,
+    write_exceptions,
+)
 from nearkin.workflows.reading.identity import check_unchanged, records_of, with_digests
-from nearkin.workflows.reading.inputs import file_inputs
-from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.rereading import not_read_files
+from nearkin.workflows.reading.inputs import inputs_of
+from nearkin.workflows.reading.request import ReadingRequest, not_read_files
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.threads.judging import Row, Threading, ThreadOptions
@@ -77,7 +82,7 @@ def thread_files(
     sources = found.sources
     asked.check_columns(sources)
     records = records_of(sources, asked.encoding)
-    texts = Texts(sources, file_inputs(sources, encoding=asked.encoding, stdin=asked.stdin), asked.rules)
+    texts = Texts(sources, inputs_of(sources, encoding=asked.encoding, stdin=asked.stdin), asked.rules)
     fingerprint = {"nearkin": __version__, "command": COMMAND, "parameters": options.in_words()}
     with run.claimed(fingerprint, resume=False, overwrite=overwrite):
         spool, origins = Spool(run.work / SPOOL), Spool(run.work / "origins")
@@ -90,18 +95,18 @@ def thread_files(
         run.begin_results()
         with run.stage("compare", len(read.mails), "documents") as told:
             write_threads(run.path / TABLE, threading.rows(told), read)
-        inputs = [one.file for one in with_digests(records, Resources(), run.meter, with_texts=False)]
+        inputs = [one.file for one in with_digests(records, Resources(), run.meter)]
         beside = exceptions_of_collections(sources, texts.exceptions)
-        exceptions = named_as_in(read.documents, [*texts.exceptions, *beside], texts.places)
-        write_exceptions_in(run.path, exceptions, texts.places, dict(enumerate(inputs)))
-        extraction = None if read.origins is None else read.origins.counts_of(texts.exceptions)
+        exceptions = named([*texts.exceptions, *beside], read.documents)
+        lines = exception_lines(exceptions, texts.places, dict(enumerate(inputs)))
+        write_exceptions(run.path / EXCEPTIONS_FILE, lines)
         manifest = ThreadsManifest(
             parameters=options.in_words(),
             inputs=tuple(replace(file, n_documents=n) for file, n in zip(inputs, read.n_by_source, strict=True)),
             encoding=asked.encoding,
             reading=asked.as_read(),
             counts=_counts(run.path / TABLE, read, is_of_new_text=options.new_text_only),
-            extraction=with_exceptions(extraction, beside),
+            extraction=extraction_counts(read.origins, exceptions),
             damaged_files=texts.damaged_files or None,
             not_read=not_read_files(found.not_read),
         )

@@ -20,7 +20,7 @@ from nearkin.stages.documents.mail.threads import NamedMail
 from nearkin.stages.documents.members import MailHeaders, Origin
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
-from nearkin.workflows.dedup.origins import Origins, find_origins
+from nearkin.workflows.dedup.row_places import Origins, find_origins
 from nearkin.workflows.reading.texts import TextBatch, Texts, check_readable, with_distinct_names
 
 

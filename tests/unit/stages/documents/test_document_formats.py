@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nearkin.runs.progress import Silent
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.reading.inputs import LooseFilesInput
+from nearkin.workflows.reading.inputs import Input
 
 SPOKEN = "1\n00:00:01,000 --> 00:00:02,000\nGood\nmorning.\n\n2\n00:00:03,000 --> 00:00:04,000\nIt is raining: ö.\n"
 TEXT = "Good morning.\nIt is raining: ö."
@@ -31,7 +31,7 @@ def test_texts_are_what_is_spoken_and_all_else_is_a_problem(tmp_path: Path) -> N
         archive.writestr("a.srt", SPOKEN)
     rows = {
         row["doc_id"]: row["text"].decode() if row["problem"] is None else row["problem"].partition(": ")[0]
-        for batch, _ in LooseFilesInput(resolve_sources([str(tmp_path)]).sources).batches(Silent())
+        for batch, _ in Input(sources=resolve_sources([str(tmp_path)]).sources).batches(Silent())
         for row in batch.to_pylist()
     }
     assert rows == {name: result for name, (_, result) in FILES.items()} | {"z.zip!a.srt": TEXT}

@@ -8,7 +8,7 @@ import pytest
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.sources import Source, resolve_sources
-from nearkin.workflows.reading.identity import SourceRecord, check_unchanged, records_of, texts_sha256
+from nearkin.workflows.reading.identity import SourceRecord, check_unchanged, records_of
 
 
 def source_at(path) -> Source:
@@ -58,7 +58,7 @@ def production(tmp_path) -> Source:
 
 
 def test_the_text_files_of_a_load_file_belong_to_it(production, tmp_path):
-    before = texts_sha256(production, "utf-8")
+    before = SourceRecord.of(production).digested().texts_sha256
     assert before is not None
     (tmp_path / "TEXT/a-1.txt").write_text("It saw.")
-    assert texts_sha256(production, "utf-8") != before
+    assert SourceRecord.of(production).digested().texts_sha256 != before

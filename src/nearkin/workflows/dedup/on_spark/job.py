@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
@@ -49,8 +47,8 @@ from nearkin.workflows.dedup.row_places import check_problems, check_readable, l
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.verifying import VerifiedMatches
 from nearkin.workflows.reading.identity import RecordsByPath
-from nearkin.workflows.reading.inputs import Input, LooseFilesInput, places_in
-from nearkin.workflows.reading.on_spark.tasks import Files, Notes, TaskInput, read_by_tasks, split
+from nearkin.workflows.reading.inputs import Input, places_in
+from nearkin.workflows.reading.on_spark.tasks import Notes, TaskInput, read_by_tasks
 from nearkin.workflows.resources import Resources
 
 
@@ -90,7 +88,7 @@ def find(
     work = work.absolute()  # tasks run in other directories
     spool, texts = Spool(work / SPOOL), work / "texts"
     parts, other_parts = (
-        [TaskInput.of(cast("Files", one), records) for one in split(side or ())]
+        [TaskInput.of(one, records) for one in side or ()]
         for side, records in zip((inputs, others), known or ({}, {}), strict=True)
     )
     everything = [*parts, *other_parts]
@@ -224,13 +222,8 @@ class ReadInputTask:
         """See `Task`."""
         first_source, given = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
         notes = Notes()
-        with contextlib.ExitStack() as stack, given.reading() as one:
-            self.spool.keep_only_from(target, given.versions())
-            # batches of files of one document are of the right bytes; others only if the whole file was
-            is_checked = isinstance(one, LooseFilesInput) or self.spool.mark(target).exists()
-            spool = self.spool
-            if not is_checked:
-                spool = Spool(stack.enter_context(published_together(self.spool.path, str(target))))
+        with published_together(self.spool.path, str(target)) as aside, given.reading() as one:
+            spool = self.spool if self.spool.mark(target).exists() else Spool(aside)
             read = read_one(target, first_source, one, spool, self.options, rules=self.rules, threads=1, progress=notes)
         paths = sorted(self.spool.path.glob(f"{target:09d}-*.arrow"))
         numbers, n_documents, n_bytes = [], [], []

@@ -37,6 +37,7 @@ from nearkin.workflows.pairing.on_spark.vector_files import READ
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.tables import Ranked, Terms, columns_of, pair_tables, pairs_schema
+from nearkin.workflows.reading.inputs import Input, StoredDocuments, StoredSource
 from nearkin.workflows.reading.on_spark.partitions import attempt, check_have_ids, read_partitions, repeated_ids
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -188,34 +189,27 @@ class CountPartitionTask:
 
     def __call__(self, part: int, rows: Iterator[pa.RecordBatch]) -> Iterator[Block]:
         """See `read_partitions`."""
-        texts = Texts((), (RowsInput(rows, self.name, self.text, self.doc_id),), ReadingRules())
+        texts = Texts((), (_input_of(rows, self.name, self.text, self.doc_id),), ReadingRules())
         number = attempt()
         found = count_part(self.files, number, texts, self.split, Silent())
         yield from READ.packed(part, np.array([number]), np.array([found.id_kind]))
 
 
-@dataclass(frozen=True, slots=True)
-class RowsInput:
-    """Rows of a data frame as they arrive; see `nearkin.workflows.reading.inputs.Input`."""
+def _input_of(rows: Iterable[pa.RecordBatch], name: str, text: str, doc_id: str | None) -> Input:
+    documents = ArrivingRows(rows, text, doc_id)
+    return Input(sources=(StoredSource(path=name, name=name, format="table", documents=documents),))
+
+
+@dataclass(frozen=True)
+class ArrivingRows(StoredDocuments):
+    """Rows of a data frame as they arrive."""
 
     rows: Iterable[pa.RecordBatch]
-    name: str
     text: str
     doc_id: str | None
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Name of the side."""
-        return (self.name,)
-
-    @property
-    def size_bytes(self) -> int:
-        """0: unknown."""
-        return 0
-
-    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, int]]:
+    def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield some rows at a time; they are numbered later."""
         for some in self.rows:
             check_have_ids(some, self.doc_id)
-            for batch in read_table(some, text=self.text, doc_id=self.doc_id):
-                yield batch, 0
+            yield from read_table(some, text=self.text, doc_id=self.doc_id)

@@ -41,7 +41,6 @@ from nearkin.workflows.reading.on_spark.tasks import (
     task_blocks,
     task_input,
 )
-from nearkin.workflows.reading.on_spark.tasks import split as split_inputs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
 
@@ -97,7 +96,7 @@ def collect_all(
         )
     finally:
         remove_unpublished(files.folder)
-    take_exceptions(told, split_inputs(texts.inputs), texts)
+    take_exceptions(told, texts)
     numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
     parts = (load_part(files, number) for number in numbers.tolist())
     counted = joined(parts, count_places(arrays, side), id_kind=IdKind.joint(kinds))

@@ -11,19 +11,14 @@ import os
 import pickle
 import socket
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from importlib import metadata
-from itertools import accumulate
-from typing import TYPE_CHECKING, cast
-
-import numpy as np
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import ParameterError, SourceError
 from nearkin.paths import STDIN
-from nearkin.records import I64
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
@@ -32,18 +27,16 @@ from nearkin.stages.documents.sources import Source
 from nearkin.wording import restored
 from nearkin.workflows.reading.exceptions import ExceptionRow
 from nearkin.workflows.reading.identity import RecordsByPath
-from nearkin.workflows.reading.inputs import FileInput, Input, LooseFilesInput, StoredSource, file_inputs
+from nearkin.workflows.reading.inputs import Input, StoredSource, inputs_of
 from nearkin.workflows.reading.texts import Texts
 
 if TYPE_CHECKING:
     from nearkin.engines.spark.blocks import Blocks
     from nearkin.engines.spark.stages import Stages
 
-_FILES_A_TASK = 2048
 _NOTES, _EXCEPTIONS = "notes", "exceptions"
 _ROWS_A_BLOCK = 500
 _LIBRARIES = ("xberg", "pypdfium2", "pypdf", "charset-normalizer", "libpff-python")
-Files = FileInput | LooseFilesInput
 
 
 def check_can_be_shared(sources: Sequence[Source]) -> None:
@@ -73,20 +66,8 @@ def standard_input_of_this_machine() -> ParameterError:
     )
 
 
-def split(inputs: Sequence[Input]) -> list[Input]:
-    """Split documents into more inputs, one for each task."""
-    parts: list[Input] = []
-    for one in inputs:
-        if isinstance(one, LooseFilesInput):
-            starts = range(0, len(one.sources), _FILES_A_TASK)
-            parts += [replace(one, sources=one.sources[i : i + _FILES_A_TASK]) for i in starts]
-        else:
-            parts.append(one)
-    return parts
-
-
 def task_blocks(sources: Sequence[Source], encoding: str, records: RecordsByPath) -> list[Block]:
-    """Return the inputs of all tasks in reading order: one file of many documents, or some thousand files of one.
+    """Return the inputs of all tasks in reading order.
 
     Raises
     ------
@@ -94,7 +75,7 @@ def task_blocks(sources: Sequence[Source], encoding: str, records: RecordsByPath
         See `check_can_be_shared`.
     """
     check_can_be_shared(sources)
-    inputs = [TaskInput.of(cast("Files", one), records) for one in split(file_inputs(sources, encoding=encoding))]
+    inputs = [TaskInput.of(one, records) for one in inputs_of(sources, encoding=encoding)]
     return [Block("input", i, pickle.dumps(one)) for i, one in enumerate(inputs)]
 
 
@@ -156,7 +137,7 @@ class TaskInput:
 
     Parameters
     ----------
-    one : Files
+    one : Input
         Its paths are absolute, because a task runs in another directory.
     seen : tuple of Seen or None
         Facts about each of its files.
@@ -166,49 +147,35 @@ class TaskInput:
         Libraries of the driver that extract texts, with their versions; none if no file is a document.
     """
 
-    one: Files
+    one: Input
     seen: tuple[Seen | None, ...]
     digests: tuple[str | None, ...]
     extractors: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, one: Files, records: RecordsByPath) -> TaskInput:
+    def of(cls, one: Input, records: RecordsByPath) -> TaskInput:
         """Record an input as this machine saw it before the digests were computed."""
-        known = [records.get(source.path) for source in _sources(one)]
-        if isinstance(one, LooseFilesInput):
-            one = replace(one, sources=tuple(map(_absolute, one.sources)), n_workers=1)  # a task has one processor
-        else:
-            one = replace(one, source=_absolute(one.source))
-        is_extracted = any(FORMATS[source.format].is_extracted for source in _sources(one))
-        seen = [Seen.of(source.path) for source in _sources(one)]
+        known = [records.get(source.path) for source in one.sources]
+        seen = [Seen.of(source.path) for source in one.sources]
+        sources = tuple(replace(source, path=os.path.abspath(source.path)) for source in one.sources)
         return cls(
-            one,
+            replace(one, sources=sources, n_workers=1),  # a task has one processor
             tuple(
                 found if record is None or found is None else replace(found, noted_ns=record.noted_ns)
                 for found, record in zip(seen, known, strict=True)
             ),
             tuple(None if record is None else record.sha256 for record in known),
-            installed_extractors() if is_extracted else (),
+            installed_extractors() if any(FORMATS[source.format].is_extracted for source in sources) else (),
         )
 
     @property
     def sources(self) -> tuple[Source, ...]:
         """Sources of the input."""
-        return _sources(self.one)
-
-    def versions(self) -> list[dict[str, object]]:
-        """Return the version of each file that is read, the same for all attempts at the task."""
-        return [
-            {"driver": None if seen is None else asdict(seen)} if digest is None else {"sha256": digest}
-            for seen, digest in zip(self.seen, self.digests, strict=True)
-        ]
+        return self.one.sources
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Files]:
-        """Lend the input for reading on this machine.
-
-        The batches of files of one document are yielded only if these files have not changed; what is made of any other
-        file must not be used before this block has ended.
+    def reading(self) -> Iterator[Input]:
+        """Lend the input for reading on this machine; what is made of it must not be used before this block has ended.
 
         Raises
         ------
@@ -225,33 +192,14 @@ class TaskInput:
             )
         before = [Seen.of(source.path) for source in self.sources]
         for source, expected, digest, found in zip(self.sources, self.seen, self.digests, before, strict=True):
-            if (how := _difference(source.path, expected, digest, found)) is not None:
-                raise other_file(source, how)
-
-        def check(numbers: Iterable[int]) -> None:
-            for number in numbers:
-                if Seen.afresh(self.sources[number].path) != before[number]:
-                    raise other_file(self.sources[number], "it changed while it was read")
-
-        one = self.one
+            if found != expected and (found is None or digest is None or file_sha256(source.path) != digest):
+                raise other_file(source, "it does not exist" if found is None else "its content differs")
         try:
-            yield WatchedLooseFiles.of(one, check) if isinstance(one, LooseFilesInput) else one
-        except Exception:
-            check(range(len(before)))  # what seems wrong with a file may be that it changed
-            raise
-        check(range(len(before)))
-
-
-def _difference(path: str, expected: Seen | None, digest: str | None, found: Seen | None) -> str | None:
-    """Return how a file differs from the driver's; None if it has the same bytes."""
-    if expected is None or found is None:
-        return None if expected is found else "it does not exist" if found is None else "the driver does not see it"
-    if expected.is_readable != found.is_readable:
-        return "permission denied" if expected.is_readable else "the driver may not read it"
-    if expected.size_bytes != found.size_bytes:
-        return "its size differs"
-    is_other = digest is not None and found != expected and file_sha256(path) != digest
-    return "its content differs" if is_other else None
+            yield self.one
+        finally:  # also after an error: what seems wrong with a file may be that it changed
+            for source, found in zip(self.sources, before, strict=True):
+                if Seen.afresh(source.path) != found:
+                    raise other_file(source, "it changed while it was read")
 
 
 def other_file(source: Source, how: str) -> SourceError:
@@ -263,33 +211,6 @@ def other_file(source: Source, how: str) -> SourceError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WatchedLooseFiles(LooseFilesInput):
-    """Files of one document each, of which a batch is yielded only if they are still as they were.
-
-    So what attempts at a task store of these files, batch by batch, is of the same bytes.
-    """
-
-    check: Callable[[Iterable[int]], None] = field(kw_only=True)
-
-    @classmethod
-    def of(cls, one: LooseFilesInput, check: Callable[[Iterable[int]], None]) -> WatchedLooseFiles:
-        """Watch an input; ``check`` takes numbers of its files."""
-        return cls(**{each.name: getattr(one, each.name) for each in fields(one)}, check=check)
-
-    def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
-        """Yield the batches; see `LooseFilesInput.batches`.
-
-        Raises
-        ------
-        SourceError
-            A file changed.
-        """
-        for batch, numbers in LooseFilesInput.batches(self, progress):
-            self.check(np.unique(numbers).tolist())
-            yield batch, numbers
-
-
 def installed_extractors() -> tuple[str, ...]:
     """Return the installed libraries of the extra ``documents``, with their versions."""
     found = []
@@ -297,14 +218,6 @@ def installed_extractors() -> tuple[str, ...]:
         with contextlib.suppress(metadata.PackageNotFoundError):
             found.append(f"{name} {metadata.version(name)}")
     return tuple(found)
-
-
-def _sources(one: Files) -> tuple[Source, ...]:
-    return one.sources if isinstance(one, LooseFilesInput) else (one.source,)
-
-
-def _absolute(source: Source) -> Source:
-    return replace(source, path=os.path.abspath(source.path))
 
 
 class Notes(Silent):
@@ -346,26 +259,21 @@ def read_by_tasks(stages: Stages, name: str, make: Callable[[], Blocks], progres
 
 
 def exception_blocks(texts: Texts, number: int) -> Iterator[Block]:
-    """Yield the exceptions in the input of a number, for the target of the same number."""
-    found = texts.exceptions
-    for first in range(0, len(found), _ROWS_A_BLOCK):
-        rows = [asdict(one) for one in found[first : first + _ROWS_A_BLOCK]]
-        yield Block(_EXCEPTIONS, number, json.dumps([first, rows]).encode())
+    """Yield the number of documents in the input of a number, and its exceptions, for the target of this number."""
+    exceptions = [asdict(one) for one in texts.exceptions]
+    for first in range(0, max(len(exceptions), 1), _ROWS_A_BLOCK):
+        rows = exceptions[first : first + _ROWS_A_BLOCK]
+        yield Block(_EXCEPTIONS, number, json.dumps([first, texts.n_documents, rows]).encode())
 
 
-def take_exceptions(blocks: Sequence[Block], inputs: Sequence[Input], texts: Texts) -> None:
-    """Note the exceptions among some blocks as those of all texts.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-    inputs : sequence of Input
-        Input of each task.
-    texts : Texts
-        The sources of all inputs.
-    """
-    first_sources = [0, *accumulate(len(one.names) for one in inputs)]
-    told = [(block.target, *json.loads(bytes(block.data))) for block in blocks if block.stream == _EXCEPTIONS]
-    for place, (target, _, rows) in enumerate(sorted(told, key=lambda one: one[:2])):
-        found = [ExceptionRow(**one) for one in rows]
-        texts.take_exceptions(place, [replace(one, source=one.source + first_sources[target]) for one in found])
+def take_exceptions(blocks: Sequence[Block], texts: Texts) -> None:
+    """Note the exceptions among some blocks, of tasks that each read one of the inputs, as those of all texts."""
+    parts = dict[int, tuple[int, list[ExceptionRow]]]()
+    of_tasks = [(block.target, *json.loads(bytes(block.data))) for block in blocks if block.stream == _EXCEPTIONS]
+    for number, _, n_documents, rows in sorted(of_tasks, key=lambda one: one[:2]):
+        parts.setdefault(number, (n_documents, []))[1].extend(ExceptionRow(**row) for row in rows)
+    first_row = first_source = 0
+    for number, one in enumerate(texts.inputs):
+        n_documents, exceptions = parts[number]
+        texts.take_exceptions(first_row, [replace(row, source=row.source + first_source) for row in exceptions])
+        first_row, first_source = first_row + n_documents, first_source + len(one.sources)
