@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import pyarrow as pa
 from sqlalchemy import Connection, func, select
@@ -41,6 +41,7 @@ from nearkin.collection.decisions.principals import (
     propose_anew,
     restore_principals,
 )
+from nearkin.collection.results import as_json
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -273,7 +274,7 @@ class Tags:
 
     def to_dict(self) -> dict[str, object]:
         """Return the counts as JSON types."""
-        return {"tags": [asdict(one) for one in self.counts]}
+        return {"tags": as_json(self.counts)}
 
 
 def tag(

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy import Connection, Table, func, select
 
+from nearkin.collection.results import Answer
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
@@ -235,7 +236,7 @@ def data_of_undo(stored: Mapping[str, object], changes: Sequence[SettingChange])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Activity:
+class Activity(Answer):
     """An entry of the activity log.
 
     Parameters
@@ -269,22 +270,9 @@ class Activity:
     changes: tuple[SettingChange, ...]
     undone_by: int | None = None
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {
-            "number": self.number,
-            "at": self.at,
-            "by": self.by,
-            "kind": self.kind,
-            "data": dict(self.data),
-            "undoes": self.undoes,
-            "undone_by": self.undone_by,
-            "changes": [_as_json(one) for one in self.changes],
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActivityResult:
+class ActivityResult(Answer):
     """Result of a decision, or of its dry run.
 
     Parameters
@@ -301,6 +289,8 @@ class ActivityResult:
         Whether nothing was stored.
     """
 
+    computed = ("n_changed",)
+
     number: int | None
     kind: str
     changes: tuple[SettingChange, ...]
@@ -309,21 +299,14 @@ class ActivityResult:
     data: Mapping[str, object] = field(default_factory=dict)
 
     @property
+    def n_changed(self) -> int:
+        """Number of changes."""
+        return len(self.changes)
+
+    @property
     def digest(self) -> str:
         """Digest of the changes; see `digest_of`."""
         return digest_of(self.changes)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {
-            "number": self.number,
-            "kind": self.kind,
-            "data": dict(self.data),
-            "n_changed": len(self.changes),
-            "n_unchanged": self.n_unchanged,
-            "is_dry_run": self.is_dry_run,
-            "changes": [_as_json(one) for one in self.changes],
-        }
 
 
 def _as_json(one: SettingChange) -> dict[str, object]:

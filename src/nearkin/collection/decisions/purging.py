@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, exists, select, update
 from nearkin.collection import stored_relations
 from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, checked_by, record
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import Answer, StoredDocument
 from nearkin.collection.stored import key_table, origins, shingle_table
 from nearkin.collection.stored.documents import checked_ids, document, remove_current, stored_documents, with_documents
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
@@ -39,7 +39,7 @@ _N_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Purged:
+class Purged(Answer):
     """Result of a purge.
 
     Parameters
@@ -73,10 +73,6 @@ class Purged:
     unread: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     is_dry_run: bool = False
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

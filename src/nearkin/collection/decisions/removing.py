@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.log import NO_VERSION, REMOVE, SettingChange, checked_by, record
+from nearkin.collection.results import Answer
 from nearkin.collection.stored.documents import (
     checked_ids,
     current_ids,
@@ -28,7 +29,7 @@ _MAX_NAMED, _MAX_OF_AN_ID = 5, 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Removed:
+class Removed(Answer):
     """Documents that were removed, or would be.
 
     Parameters
@@ -44,6 +45,8 @@ class Removed:
     earlier_ids : tuple of str
         If a wave was named, ids of the documents that came in another wave and got a new version in this one.
     """
+
+    computed = ("n_documents", "n_unread")
 
     doc_ids: tuple[str, ...] = ()
     unread_ids: tuple[str, ...] = ()
@@ -63,10 +66,8 @@ class Removed:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types; all ids only for a dry run."""
-        shown = {"doc_ids": list(self.doc_ids), "unread_ids": list(self.unread_ids)} if self.is_dry_run else {}
-        told = {"n_documents": self.n_documents, "n_unread": self.n_unread, "is_dry_run": self.is_dry_run}
-        earlier = {"earlier_ids": list(self.earlier_ids)} if self.earlier_ids else {}
-        return {**told, "number": self.number, **earlier, **shown}
+        shown = Answer.to_dict(self)
+        return shown if self.is_dry_run else {k: v for k, v in shown.items() if k not in ("doc_ids", "unread_ids")}
 
 
 def remove(
