@@ -30,16 +30,13 @@ def answer_type(answer: type, **others: Any) -> Any:
     return msgspec.defstruct(answer.__name__, [*(_types(answer) | others).items()], kw_only=True)
 
 
-def _types(answer: type) -> dict[str, Any]:
+def _types(answer: Any) -> dict[str, Any]:
     """Return the types of the fields of an answer as JSON."""
     types, hints = dict[str, Any](), get_type_hints(answer)
     for name in json_names(answer):
         found = hints[name] if name in hints else get_type_hints(getattr(answer, name).fget)["return"]
-        types |= (
-            _types(found)
-            if name in FLAT and isinstance(found, type) and is_dataclass(found)
-            else {name: _as_type(found)}
-        )
+        is_flat = name in FLAT and is_dataclass(found)
+        types |= _types(found) if is_flat else {name: _as_type(found)}
     return types
 
 
