@@ -304,7 +304,7 @@ def group_time_line(
     found = collection.answered(lambda seen: _time_line(collection, seen, number, tolerance, field, limit, offset))
     pairs = [pair for one in found.entries if (pair := _related_pair(one, tolerance)) is not None]
     try:
-        related = relations_of(collection, pairs, with_one_sided=False)
+        related = relations_of(collection, pairs)
         relations = {pair: text.comparison.judgement.relation for pair, text in related}
     except CollectionBusyError:
         return found
