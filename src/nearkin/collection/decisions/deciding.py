@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,19 +27,13 @@ from nearkin.collection.decisions.log import (
     changes_of,
     checked_by,
     current_tags,
-    data_of_undo,
     digest_of,
     next_number,
     record,
     undone,
     values_of,
 )
-from nearkin.collection.decisions.principals import (
-    chosen_principals,
-    make_principal_everywhere,
-    propose_anew,
-    restore_principals,
-)
+from nearkin.collection.decisions.principals import chosen_principals, settle_principals
 from nearkin.collection.results import as_json
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
@@ -84,7 +77,6 @@ def decide(
     with store.reading() if dry_run else store.writing() as connection:
         if kind in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
             wanted = _of_pair(connection, kind, given[kind])
-            kind = wanted.kind
             pair = never_group or same_group
             if pair and pair[0] != wanted.subject:
                 data[FIRST] = pair[0]  # ids are stored in their order, and told as they were given
@@ -101,11 +93,11 @@ def decide(
         refuse_contradicting(connection, changes)
         number = None
         if changes and not dry_run:
-            if principal is not None:
-                data["former"] = make_principal_everywhere(connection, principal)
             number = record(connection, kind, changes, by=who, data=data)
+            if principal is not None:
+                settle_principals(connection, changes[0])
     return ActivityResult(
-        number=number, kind=kinds[0], changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data
+        number=number, kind=kind, changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data
     )  # fmt: skip
 
 
@@ -114,9 +106,9 @@ def record_principal(connection: Connection, doc_id: str) -> None:
     wanted = _of_principal(connection, doc_id)
     was = values_of(connection, [wanted.key]).get(wanted.key)
     if was != wanted.now:
-        former = make_principal_everywhere(connection, doc_id)
         change = SettingChange(*wanted.key, was, wanted.now)
-        record(connection, PRINCIPAL, [change], by=checked_by(None), data={"former": former})
+        record(connection, PRINCIPAL, [change], by=checked_by(None), data={})
+        settle_principals(connection, change)
 
 
 def _of_principal(connection: Connection, doc_id: str) -> SettingChange:
@@ -167,7 +159,7 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
             raise ParameterError(
                 f"There is no activity {number}; the last one is {last}. List them: nearkin log COLLECTION"
             )
-        _, _, _, kind, data, _ = found
+        kind = found.kind
         if kind == PURGE:
             raise ParameterError(f"Activity {number} erased texts. It cannot be undone.")
         if kind == REMOVE:
@@ -186,13 +178,11 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
         told: dict[str, object] = {"activity": number, "kind": kind}
         done, is_dry_run = None, dry_run or (max_changes is not None and len(changes) > max_changes)
         if not is_dry_run:
-            former = json.loads(data).get("former", [])
-            anew = propose_anew(connection, changes, {tolerance for tolerance, *_ in former})
-            if restored := [*restore_principals(connection, former), *anew]:
-                told["former"] = restored
             done = record(connection, "undo", changes, by=who, data=told, undoes=number)
-    data_shown = data_of_undo(told, changes)
-    return ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=data_shown)
+            for one in changes:
+                if one.kind == PRINCIPAL:
+                    settle_principals(connection, one)
+    return ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=told)
 
 
 def _refuse_changed(connection: Connection, number: int, made: Sequence[SettingChange]) -> None:

@@ -162,7 +162,7 @@ class StoredState:
 TAG = "tag"
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
 SPLIT_OFF = "split-off"
-"""Kind of an activity that is stored as `NEVER_GROUP`, since it changes the same setting of two documents."""
+"""Kind of an activity, which changes the same setting of two documents as `NEVER_GROUP`."""
 FIRST = "first"
 """Key, in the data of a decision on two documents, of the document that was named first, if it is not the subject."""
 PURGE, REMOVE, STORE = "purge", "remove", "store"
@@ -216,25 +216,6 @@ def digest_of(changes: Sequence[SettingChange]) -> str:
     return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
-def kind_of(stored: str, changes: Sequence[SettingChange], *, undone: bool = False) -> str:
-    """Return the kind of an activity from the stored kind and its changes, or from those of its undo.
-
-    Examples
-    --------
-    >>> kind_of("never-group", [SettingChange("never-group", "a", "b", None, "b")])
-    'split-off'
-    >>> kind_of("never-group", [SettingChange("never-group", "a", "b", None, "")])
-    'never-group'
-    """
-    is_split_off = stored == NEVER_GROUP and any(one.was if undone else one.now for one in changes)
-    return SPLIT_OFF if is_split_off else stored
-
-
-def data_of_undo(stored: Mapping[str, object], changes: Sequence[SettingChange]) -> dict[str, object]:
-    """Return the data of an undo with the kind of what it undid, as `kind_of` has it."""
-    return {**stored, "kind": kind_of(str(stored["kind"]), changes, undone=True)} if "kind" in stored else {**stored}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity(Answer):
     """An entry of the activity log.
@@ -252,7 +233,7 @@ class Activity(Answer):
     data : mapping of str to object
         Details by kind. Tag: field and value, or the number of values, n_values, if there are several; the group and
         its tolerance, if a group was named. Store: the wave. Remove: the wave, if a wave was named; gone_in, the wave
-        whose files no longer contain the documents. Principal: the former principals. Undo: number and kind of the
+        whose files no longer contain the documents. Undo: number and kind of the
         undone activity. Purge: number of erased texts. Otherwise empty.
     undoes : int or None
         Number of the activity that this one undid.
@@ -309,10 +290,6 @@ class ActivityResult(Answer):
         return digest_of(self.changes)
 
 
-def _as_json(one: SettingChange) -> dict[str, object]:
-    return {"kind": one.kind, "subject": one.subject, "other": one.other, "was": one.was, "now": one.now}
-
-
 LOG_SCHEMA = pa.schema(
     [
         pa.field("activity", pa.int64(), nullable=False),
@@ -347,14 +324,13 @@ def activities(
     """
     table, start = schema.activity, "" if since is None else checked_since(since)
     rows = list(map(tuple, connection.execute(select(table).order_by(table.c.number))))
-    stored = NEVER_GROUP if kind == SPLIT_OFF else kind
-    wanted = [row for row in rows if row[1] >= start and by in (None, row[2]) and stored in (None, row[3])]
+    wanted = [row for row in rows if row[1] >= start and by in (None, row[2]) and kind in (None, row[3])]
     if of is not None:
         if not isinstance(of, str):
             raise ParameterError.of("of", "the id of a document", of)
         acted = _activities_of(connection, rows, of) if is_storable(of) else set()
         wanted = [row for row in wanted if row[0] in acted]
-    return [one for one in _activities(connection, wanted, rows) if kind in (None, one.kind)]
+    return _activities(connection, wanted, rows)
 
 
 def _activities(connection: Connection, wanted: Sequence[Row], rows: Sequence[Row]) -> list[Activity]:
@@ -366,14 +342,13 @@ def _activities(connection: Connection, wanted: Sequence[Row], rows: Sequence[Ro
             number=number,
             at=at,
             by=by,
-            kind=kind_of(kind, changes),
-            data=json.loads(data) if undoes is None else data_of_undo(json.loads(data), changes),
+            kind=kind,
+            data=json.loads(data),
             undoes=undoes,
-            changes=changes,
+            changes=tuple(of_activity.get(number, ())),
             undone_by=undone_by.get(number),
         )
         for number, at, by, kind, data, undoes in wanted
-        for changes in [tuple(of_activity.get(number, ()))]
     ]
 
 
@@ -396,7 +371,7 @@ def _activities_of(connection: Connection, rows: Sequence[Row], doc_id: str) -> 
     found = set(connection.execute(is_subject).scalars())
     for number, _, _, kind, _, undoes in rows:  # an undo changes the same values as what it undoes
         kinds[number] = kinds.get(undoes or 0, str(kind))
-        if kinds[number] in (NEVER_GROUP, SAME_GROUP):
+        if kinds[number] in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
             pairs.append(number)
     for some in in_slices(pairs):
         is_other = changes.activity.in_(some) & (changes.other == doc_id)
