@@ -60,10 +60,13 @@ def settle_principals(connection: Connection, change: SettingChange) -> None:
     with the most letters and digits.
     """
     chosen, chosen_at = chosen_principals(connection), int(change.was or 0)
-    own = select(documents.c.content).where((documents.c.doc_id == change.subject) & documents.c.is_current)
+    own = documents.alias("own")
+    texts_now = select(own.c.content).where(own.c.doc_id == change.subject, own.c.is_current)
+    is_led = (documents.c.doc_id == change.subject) & members.c.is_principal
+    is_own = is_led if change.now is None else documents.c.content.in_(texts_now)
     of_members = select(members.c.grouping, members.c.group_number).select_from(members.join(documents)).distinct()
     is_now = members.c.until.is_(None)
-    for grouping, number in connection.execute(of_members.where(is_now, documents.c.content.in_(own))).all():
+    for grouping, number in connection.execute(of_members.where(is_now, is_own)).all():
         is_group = (members.c.grouping == grouping) & (members.c.group_number == number)
         is_before = (groupings.c.grouping == grouping) & (groupings.c.last_activity < chosen_at)
         last_call = select(func.max(groupings.c.call)).where(is_before).scalar_subquery()
@@ -73,14 +76,13 @@ def settle_principals(connection: Connection, change: SettingChange) -> None:
         rank = {doc_id: place for place, doc_id in enumerate(former, 1)}
         texts = select(documents.c.content).select_from(documents.join(members)).where(is_group, is_now)
         query = select(documents.c.doc_id, N_LETTERS.label("n_letters"), documents.c.row)
-        query = query.select_from(documents.join(contents)).where(
-            documents.c.content.in_(texts), documents.c.is_current
-        )
+        query = query.select_from(documents.join(contents)).where(documents.c.is_current)
         best = max(
             connection.execute(query.where(documents.c.content.in_(texts))),
             key=lambda row: (chosen.get(row.doc_id, 0), rank.get(row.doc_id, 0), row.n_letters, -row.row),
+            default=None,
         )
-        if best.doc_id != now:
+        if best is not None and best.doc_id != now:
             group_state.make_principal(connection, grouping, number, best.row)
 
 
