@@ -35,11 +35,10 @@ from nearkin.collection.decisions.log import (
 )
 from nearkin.collection.decisions.principals import chosen_principals, settle_principals
 from nearkin.collection.results import as_json
-from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document
+from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import ParameterError, UnknownDocumentError, quoted
-from nearkin.nouns import counted, first_of
+from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, is_name, is_storable
 from nearkin.store.store import Store
@@ -298,7 +297,10 @@ def tag(
             data |= {"group": group, "tolerance": str(tolerance)}
             wanted = members_of(connection, group, str(tolerance))
         else:
-            _refuse_unknown(connection, wanted, field if value is None else None)
+            known = current_ids(connection, wanted)
+            if value is None:  # a removed document may have it, too
+                known |= {doc_id for _, doc_id, _ in values_of(connection, [(TAG, one, field) for one in wanted])}
+            refuse_unknown(connection, wanted, known)
         values = dict.fromkeys(wanted, value)
         return _set(
             connection, kind, field, values, data=data, by=who, dry_run=dry_run, max_changes=max_changes, agreed=agreed
@@ -316,7 +318,7 @@ def tag_values(
     wanted = checked_ids(list(checked))
     data: dict[str, object] = {"field": field, "n_values": len(set(checked.values()))}
     with store.reading() if dry_run else store.writing() as connection:
-        _refuse_unknown(connection, wanted, None)
+        refuse_unknown(connection, wanted, current_ids(connection, wanted))
         return _set(connection, "tag", field, checked, data=data, by=who, dry_run=dry_run, max_changes=max_changes)
 
 
@@ -442,23 +444,3 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
             no_group_text(tolerance, group) if is_at_all else no_groups_text(connection, tolerance)
         )
     return [one.doc_id for one in found]
-
-
-def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str | None) -> None:
-    """Refuse ids without a current document; a removed document is accepted if it has the field ``tagged``."""
-    known = current_ids(connection, doc_ids)
-    if tagged is not None:
-        known |= {key[1] for key in values_of(connection, [(TAG, doc_id, tagged) for doc_id in doc_ids])}
-    unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
-    if len(unknown) == 1:
-        try:
-            document(connection, unknown[0])
-        except UnknownDocumentError as error:  # it says why the document is missing
-            omit = " Omit this id." if len(doc_ids) > 1 else ""
-            raise UnknownDocumentError(f"{error} Nothing was changed.{omit}") from None
-    if unknown:
-        raise UnknownDocumentError(
-            f"Not in the collection: {len(unknown):,} of {counted(len(doc_ids), 'document')}: "
-            f"{first_of(list(map(quoted, unknown[:_MAX_NAMED])), _MAX_NAMED, len(unknown))}. Nothing "
-            "was changed. Omit these ids. If a document is new or was removed, add it with nearkin add."
-        )

@@ -15,7 +15,13 @@ from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, c
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import Answer, StoredDocument
 from nearkin.collection.stored import key_table, origins, shingle_table
-from nearkin.collection.stored.documents import checked_ids, document, remove_current, stored_documents, with_documents
+from nearkin.collection.stored.documents import (
+    checked_ids,
+    refuse_unknown,
+    remove_current,
+    stored_documents,
+    with_documents,
+)
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
 from nearkin.collection.stored.origins import forget_problems
 from nearkin.collection.stored.purged import BLANK, purged_contents
@@ -25,10 +31,8 @@ from nearkin.errors import (
     CollectionError,
     OutputError,
     ParameterError,
-    UnknownDocumentError,
-    quoted,
 )
-from nearkin.nouns import agreeing, counted, first_of
+from nearkin.nouns import agreeing, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable
 from nearkin.store.store import Store
@@ -194,14 +198,7 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
     known = {one.doc_id for one in own}
     unread = _unread_among(connection, [doc_id for doc_id in doc_ids if doc_id not in known])
     known |= unread
-    unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
-    if len(unknown) == 1:
-        document(connection, unknown[0])  # raises an error with similar ids
-    if unknown:
-        raise UnknownDocumentError(
-            f"Not in the collection: {counted(len(unknown), 'document')}: "
-            f"{first_of(list(map(quoted, unknown)), _N_SHOWN)}. Nothing was erased."
-        )
+    refuse_unknown(connection, doc_ids, known)
     numbers = {one.content for one in own}
     numbers -= purged_contents(connection, sorted(numbers)).keys()
     holders = _versions(connection, schema.documents.c.content, sorted(numbers))
