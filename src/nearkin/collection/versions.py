@@ -113,7 +113,7 @@ class Versions(Tabular, Answer):
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
-    hidden = ("in_force",)
+    hidden = ("document", "in_force")
 
     document: StoredDocument
     tolerance: Tolerance
