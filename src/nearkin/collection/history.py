@@ -17,7 +17,7 @@ from nearkin.collection.decisions.deciding import checked_field, members_of
 from nearkin.collection.decisions.log import TAG, values_of
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import CHANGE, DOCUMENT, ENTRY, STEP, Answer, StoredDocument, table_of
+from nearkin.collection.results import CHANGE, DOCUMENT, ENTRY, STEP, AnswerRecord, StoredDocument, table_of
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import document, stored_documents, with_documents
 from nearkin.collection.stored.purged import purged_contents
@@ -35,7 +35,7 @@ from nearkin.tabular import Tabular
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextChange(Answer):
+class TextChange(AnswerRecord):
     """The change from one version of a document to the next.
 
     Parameters
@@ -78,7 +78,7 @@ class TextChange(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryEntry(Answer):
+class HistoryEntry(AnswerRecord):
     """A version of a document.
 
     Parameters
@@ -102,7 +102,7 @@ class HistoryEntry(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentHistory(Tabular, Answer):
+class DocumentHistory(Tabular, AnswerRecord):
     """All versions of a document.
 
     Parameters
@@ -189,7 +189,7 @@ MAX_COMPARED = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimeLineEntry(Answer):
+class TimeLineEntry(AnswerRecord):
     """A member of a group, compared with the previous member in time.
 
     Parameters
@@ -224,11 +224,11 @@ class TimeLineEntry(Answer):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {**Answer.to_dict(self), "before": None if self.before is None else self.before.doc_id}
+        return {**AnswerRecord.to_dict(self), "before": None if self.before is None else self.before.doc_id}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupTimeLine(Tabular, Answer):
+class GroupTimeLine(Tabular, AnswerRecord):
     """Current members of a stored group in order of time.
 
     Parameters

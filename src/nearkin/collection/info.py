@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.listing.exceptions import ExceptionFilter, is_open, stored_exceptions
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import Answer, StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
 from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.store.schema import contents, documents, loads, origins, problems, profiles, purges, waves
@@ -42,7 +42,7 @@ class Wave:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Info(Answer):
+class Info(AnswerRecord):
     """Figures about a collection.
 
     Parameters

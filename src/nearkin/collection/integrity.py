@@ -15,7 +15,7 @@ from nearkin.collection import stored_relations
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions import purging
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import Answer
+from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import key_table, shingle_table
 from nearkin.collection.stored.contents import text_of
 from nearkin.collection.stored.documents import is_newest, number_of_wave
@@ -35,7 +35,7 @@ _ROWS_AT_A_TIME = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntegrityReport(Answer):
+class IntegrityReport(AnswerRecord):
     """Result of an integrity check of a collection.
 
     Parameters

@@ -16,7 +16,7 @@ from nearkin.stages.differences.comparison import Piece
 from nearkin.tabular import Histogram, Tabular, histogram
 
 
-class Answer:
+class AnswerRecord:
     """Record of an answer, which pages, the API, the terminal and tables share.
 
     Attributes
@@ -52,7 +52,7 @@ def as_json(value: Any) -> Any:
     """Return a value as JSON types."""
     if isinstance(value, Piece):
         return {"kind": value.kind, "text": value.text}
-    if isinstance(value, Answer):
+    if isinstance(value, AnswerRecord):
         return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
         return {one.name: as_json(getattr(value, one.name)) for one in fields(value)}
@@ -64,7 +64,7 @@ def as_json(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredDocument(Answer):
+class StoredDocument(AnswerRecord):
     """A document of a collection, without its text.
 
     Parameters
@@ -105,7 +105,7 @@ class StoredDocument(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarDocument(Answer):
+class SimilarDocument(AnswerRecord):
     """A document that a query found.
 
     Parameters
@@ -154,7 +154,7 @@ class SearchStage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarDocuments(Tabular, Answer):
+class SimilarDocuments(Tabular, AnswerRecord):
     """Result of a query.
 
     Parameters

@@ -20,7 +20,7 @@ from nearkin.collection.results import (
     DOCUMENT,
     SIMILARITIES,
     VERSION,
-    Answer,
+    AnswerRecord,
     SimilarDocument,
     StoredDocument,
     table_of,
@@ -41,7 +41,7 @@ from nearkin.tabular import Histogram, Tabular, histogram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Version(Answer):
+class Version(AnswerRecord):
     """A version of a document, and its changes.
 
     Parameters
@@ -88,11 +88,11 @@ class Version(Answer):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {**Answer.to_dict(self), "relation": self.relation or None, "filled_in": self.filled_in or None}
+        return {**AnswerRecord.to_dict(self), "relation": self.relation or None, "filled_in": self.filled_in or None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versions(Tabular, Answer):
+class Versions(Tabular, AnswerRecord):
     """All versions of a document in a collection.
 
     Parameters
@@ -143,7 +143,12 @@ class Versions(Tabular, Answer):
         """Return the fields as JSON types."""
         force = {} if self.in_force is None else self.in_force.to_dict(self.document)
         is_truncated = self.n_found > len(self.versions) or self.n_not_compared > 0
-        return {**Answer.to_dict(self), "document": self.document.to_dict(), "is_truncated": is_truncated, **force}
+        return {
+            **AnswerRecord.to_dict(self),
+            "document": self.document.to_dict(),
+            "is_truncated": is_truncated,
+            **force,
+        }
 
 
 def versions(

@@ -25,7 +25,7 @@ from nearkin.collection.groups.grouping import NO_GROUP, GroupDecisions, Members
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
-from nearkin.collection.results import CONFLICT, Answer, StoredDocument, table_of
+from nearkin.collection.results import CONFLICT, AnswerRecord, StoredDocument, table_of
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.documents import current_contents, rows_where, stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState
@@ -47,7 +47,7 @@ Labels = Mapping[str, str] | Iterable[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict(Answer):
+class Conflict(AnswerRecord):
     """A document whose label is not that of a near-duplicate.
 
     Parameters
@@ -103,11 +103,11 @@ class Conflict(Answer):
     def to_dict(self) -> dict[str, object]:
         """Return the fields for JSON and tables; the passage is one marked-up text."""
         of_pair = {"id_a": self.a.doc_id, "id_b": self.b.doc_id, "passage": marked_text(self.passage)}
-        return {**Answer.to_dict(self), **of_pair}
+        return {**AnswerRecord.to_dict(self), **of_pair}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflicts(Tabular, Answer):
+class Conflicts(Tabular, AnswerRecord):
     """All conflicts within a tolerance.
 
     Parameters
@@ -171,7 +171,7 @@ class Conflicts(Tabular, Answer):
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         counts = {"n_unknown": len(self.unknown), "is_truncated": self.n_found > len(self.conflicts)}
-        return {**Answer.to_dict(self), **counts, "unknown": self.unknown[:_MAX_NAMED], "conflicts": self.rows()}
+        return {**AnswerRecord.to_dict(self), **counts, "unknown": self.unknown[:_MAX_NAMED], "conflicts": self.rows()}
 
 
 def conflicts(

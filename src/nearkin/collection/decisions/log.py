@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy import Connection, Table, func, select
 
-from nearkin.collection.results import Answer
+from nearkin.collection.results import AnswerRecord
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
@@ -217,7 +217,7 @@ def digest_of(changes: Sequence[SettingChange]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Activity(Answer):
+class Activity(AnswerRecord):
     """An entry of the activity log.
 
     Parameters
@@ -253,7 +253,7 @@ class Activity(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActivityResult(Answer):
+class ActivityResult(AnswerRecord):
     """Result of a decision, or of its dry run.
 
     Parameters

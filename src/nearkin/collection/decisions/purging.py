@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, exists, select, update
 from nearkin.collection import stored_relations
 from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, checked_by, record
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import Answer, StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored import key_table, origins, shingle_table
 from nearkin.collection.stored.documents import (
     checked_ids,
@@ -43,7 +43,7 @@ _N_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Purged(Answer):
+class Purged(AnswerRecord):
     """Result of a purge.
 
     Parameters

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.log import NO_VERSION, REMOVE, SettingChange, checked_by, record
-from nearkin.collection.results import Answer
+from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.documents import (
     checked_ids,
     current_ids,
@@ -26,7 +26,7 @@ from nearkin.store.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Removed(Answer):
+class Removed(AnswerRecord):
     """Documents that were removed, or would be.
 
     Parameters
@@ -63,7 +63,7 @@ class Removed(Answer):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types; all ids only for a dry run."""
-        shown, ids = Answer.to_dict(self), ("doc_ids", "unread_ids")
+        shown, ids = AnswerRecord.to_dict(self), ("doc_ids", "unread_ids")
         if not self.earlier_ids:
             del shown["earlier_ids"]
         return {name: value for name, value in shown.items() if self.is_dry_run or name not in ids}

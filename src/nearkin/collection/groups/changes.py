@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import Answer, StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored.documents import current_ids, stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState, calls_by_load, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -94,7 +94,7 @@ class GroupChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupsSince(Tabular, Answer):
+class GroupsSince(Tabular, AnswerRecord):
     """Changes of the groups at one tolerance since the end of a wave.
 
     Parameters

@@ -25,7 +25,7 @@ from nearkin.collection.groups.grouping import NO_GROUP, Membership, Regrouped, 
 from nearkin.collection.groups.members import ComparedMembers, Group, MemberRows
 from nearkin.collection.matching.matches import Matching, PairMeasures, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import Answer
+from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import check_id, document, document_rows, rows_where
 from nearkin.collection.stored.group_state import GroupState, principals_over_time, stored_tolerances
@@ -41,7 +41,7 @@ from nearkin.tabular import Histogram, Tabular, counts_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectionGroups(Tabular, Answer):
+class CollectionGroups(Tabular, AnswerRecord):
     """All groups at one tolerance.
 
     Parameters
@@ -316,7 +316,7 @@ class SizeCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredGroups(Answer):
+class StoredGroups(AnswerRecord):
     """Stored groups at one tolerance.
 
     Parameters

@@ -18,7 +18,7 @@ from nearkin.collection.groups.grouping import Membership
 from nearkin.collection.groups.representatives import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import Answer, StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import relations_of
@@ -245,7 +245,7 @@ _A_SIDE = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupMember(Answer):
+class GroupMember(AnswerRecord):
     """A document of a group, compared with the principal.
 
     Parameters
@@ -314,7 +314,7 @@ class GroupMember(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupMembers(Answer):
+class GroupMembers(AnswerRecord):
     """A stored group.
 
     Parameters
@@ -358,7 +358,7 @@ class GroupMembers(Answer):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {**Answer.to_dict(self), "principal": self.principal.document.doc_id}
+        return {**AnswerRecord.to_dict(self), "principal": self.principal.document.doc_id}
 
 
 def group_members(

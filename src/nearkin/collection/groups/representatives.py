@@ -14,7 +14,7 @@ from nearkin.collection.decisions.log import StoredState
 from nearkin.collection.decisions.principals import shown_principals
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.relations import RelatedText
-from nearkin.collection.results import Answer
+from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import DocumentRow, current_rows
 from nearkin.collection.stored.group_state import GroupState
@@ -34,7 +34,7 @@ _AN_EXCERPT = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneSidedPassages(Answer):
+class OneSidedPassages(AnswerRecord):
     """Passages that only one has of a member of a group and its principal.
 
     Parameters
@@ -151,7 +151,7 @@ _NOT_COMPARED = KeptValues[int]()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Representative(Answer):
+class Representative(AnswerRecord):
     """Principal of a group.
 
     Parameters

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, exists, func, or_, select
 
 from nearkin.collection.decisions.log import GROUP_NOTE, NOTE, current_tags, values_of
 from nearkin.collection.decisions.principals import n_later_decisions, shown_principals
-from nearkin.collection.results import Answer, StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import (
     current_rows,
@@ -66,7 +66,7 @@ class GroupOfDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentDetails(Answer):
+class DocumentDetails(AnswerRecord):
     """A stored document with its text and its history.
 
     Parameters
@@ -112,7 +112,7 @@ class DocumentDetails(Answer):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {**Answer.to_dict(self), "origin": _as_json_types(self.origin)}
+        return {**AnswerRecord.to_dict(self), "origin": _as_json_types(self.origin)}
 
 
 def _as_json_types(origin: Origin | None) -> Mapping[str, object] | None:
@@ -209,7 +209,7 @@ class FamilyMember:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentFamily(Answer):
+class DocumentFamily(AnswerRecord):
     """Other members of a document's family: the outermost document, then the others by id.
 
     Parameters

@@ -13,7 +13,7 @@ import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, select, true
 
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import FOUND, Answer, StoredDocument, table_of
+from nearkin.collection.results import FOUND, AnswerRecord, StoredDocument, table_of
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import current_documents, number_of_wave
 from nearkin.collection.word_search import word_tables
@@ -35,7 +35,7 @@ class SnippetPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundDocument(Answer):
+class FoundDocument(AnswerRecord):
     """A document that meets a query.
 
     Parameters
@@ -60,7 +60,7 @@ class FoundDocument(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult(Tabular, Answer):
+class SearchResult(Tabular, AnswerRecord):
     """Result of a search for words.
 
     Parameters

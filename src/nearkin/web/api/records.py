@@ -26,7 +26,7 @@ class ApiProblem(msgspec.Struct, kw_only=True):
 
 @cache
 def answer_type(answer: type, **others: Any) -> Any:
-    """Return the type of an answer as JSON, with some fields of other types; see `Answer`."""
+    """Return the type of an answer as JSON, with some fields of other types; see `AnswerRecord`."""
     return msgspec.defstruct(answer.__name__, [*(_types(answer) | others).items()], kw_only=True)
 
 
