@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -23,7 +23,7 @@ from nearkin.errors import DocumentError, ParameterError
 from nearkin.stages.documents.members import printable_id
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.api.operation import DocId, Limit, NoParameters, Operation, OperationAnswer, RequestBody, Version
-from nearkin.web.api.records import ApiCheckAnswers, ApiChecked, ApiOrigin, ApiStored, answer_type
+from nearkin.web.api.records import ApiCheckAnswers, ApiChecked, ApiOrigin, ApiStored, JSONValues, answer_type
 from nearkin.web.queries import InvalidRequestError, ToleranceQuery
 from nearkin.web.sent_files import SentFile, source_of_sent
 from nearkin.web.service import ReviewService, address
@@ -278,7 +278,7 @@ OPERATIONS = (
     ),
     Operation(
         method="GET", path="/compare", summary="Compare two documents word by word.", query=CompareAsked,
-        answer=answer_type(ComparedDocuments, comparison=dict[str, Any], page=str), act=get_comparison,
+        answer=answer_type(ComparedDocuments, comparison=JSONValues, page=str), act=get_comparison,
     ),
 )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -15,7 +15,7 @@ from nearkin.collection.info import Wave
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, OperationAnswer
-from nearkin.web.api.records import answer_type
+from nearkin.web.api.records import JSONValues, answer_type
 from nearkin.web.jobs import Job
 from nearkin.web.queries import GroupingQuery, GroupMeasure, InvalidRequestError
 from nearkin.web.service import ReviewService
@@ -81,7 +81,7 @@ class LogPage(msgspec.Struct, kw_only=True):
     """A page of the log, the newest activity first."""
 
     n_found: int
-    activities: list[answer_type(Activity, data=dict[str, Any])]  # type: ignore[valid-type]
+    activities: list[answer_type(Activity, data=JSONValues)]  # type: ignore[valid-type]
 
 
 class ApiJobs(msgspec.Struct, kw_only=True):
@@ -227,7 +227,7 @@ OPERATIONS = (
     Operation(method="GET", path="/tags", summary="Count the tags.", query=PageAsked, answer=TagsPage, act=get_tags),
     Operation(
         method="POST", path="/tags", summary="Set or remove a tag, or say what this would change.", query=NoParameters,
-        answer=answer_type(ActivityResult, data=dict[str, Any]), act=post_tags, body=TagBody,
+        answer=answer_type(ActivityResult, data=JSONValues), act=post_tags, body=TagBody,
     ),
     Operation(
         method="GET", path="/log", summary="List the activities, the newest first.", query=LogAsked, answer=LogPage,
