@@ -30,9 +30,9 @@ def answer_type(answer: type, **others: Any) -> Any:
     return msgspec.defstruct(answer.__name__, [*(_types(answer) | others).items()], kw_only=True)
 
 
-def _types(answer: Any) -> dict[str, Any]:
+def _types(answer: Any) -> dict[str, object]:
     """Return the types of the fields of an answer as JSON."""
-    types, hints = dict[str, Any](), get_type_hints(answer)
+    types, hints = dict[str, object](), get_type_hints(answer)
     for name in json_names(answer):
         found = hints[name] if name in hints else get_type_hints(getattr(answer, name).fget)["return"]
         is_flat = name in FLAT and is_dataclass(found)
