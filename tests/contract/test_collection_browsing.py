@@ -331,7 +331,7 @@ def test_a_dry_run_removes_nothing(collection: Collection) -> None:
 
 @pytest.mark.parametrize("dry_run", [True, False])
 def test_unknown_documents_are_named_and_nothing_is_removed(unchanged: Collection, dry_run: bool) -> None:
-    with pytest.raises(UnknownDocumentError, match=r"2 of 3 documents are not in the collection: 'x', 'y'\. Nothing"):
+    with pytest.raises(UnknownDocumentError, match=r"Not in the collection: 2 of 3 documents: 'x', 'y'\. Nothing"):
         unchanged.remove(["x", "new", "y"], dry_run=dry_run)
     assert len(ids(unchanged)) == 6
 

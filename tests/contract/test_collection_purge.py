@@ -140,7 +140,7 @@ def test_a_removed_document_is_purged_and_an_unknown_one_is_named(collection) ->
     collection.remove(["s"])
     with pytest.raises(UnknownDocumentError, match="'nope'"):
         collection.purge(["s", "nope"])
-    with pytest.raises(UnknownDocumentError, match="Not in the collection: 2 documents: 'no', 'nope'"):
+    with pytest.raises(UnknownDocumentError, match="Not in the collection: 2 of 3 documents: 'no', 'nope'"):
         collection.purge(["s", "no", "nope"])
     before = collection.info()
     assert collection.purge(["s"]).n_texts == 2

@@ -9,10 +9,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from sqlalchemy import select
 
 from nearkin.collection import stored_relations
-from nearkin.collection.history import group_time_line
 from nearkin.web.screens import representatives
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, Visit, words_of
@@ -77,9 +75,9 @@ def test_a_lot_of_comparisons_is_bounded_by_the_size_of_the_texts(
     visit.service.collection.groups()
     lots, compute = list[int](), stored_relations._computed
 
-    def recorded(connection: object, pairs: list[tuple[int, int]], with_one_sided: bool) -> object:
+    def recorded(connection: object, pairs: list[tuple[int, int]]) -> object:
         lots.append(len(pairs))
-        return compute(connection, pairs, with_one_sided)  # type: ignore[arg-type]
+        return compute(connection, pairs)  # type: ignore[arg-type]
 
     with monkeypatch.context() as counted:
         counted.setattr(stored_relations, "_computed", recorded)
@@ -106,22 +104,6 @@ def test_a_group_has_the_beginning_of_long_additions_and_a_list_of_representativ
     page = html.unescape(words_of(visit.get("/group", number=one["group"]).text))
     assert 'adds 503 words, among them "not": … ' in page
     assert "annex499 and not later" in page
-
-
-def test_a_time_line_stores_no_text_that_only_one_has_and_leaves_it_to_the_pages_that_show_it(visit: Visit) -> None:
-    visit.service.collection.groups()
-    group = visit.service.collection.groups().groups[0].number
-    tolerance = representatives.RepresentativesQuery().tolerance
-    entries = group_time_line(visit.service.collection.opened, group, tolerance).entries
-    with visit.service.collection.opened.store.reading() as connection:
-        rows = connection.execute(select(stored_relations.TABLE)).all()
-    assert [stored_relations._unpacked(row.comparison).comparison.one_sided for row in rows] == [None] * len(rows)
-    assert rows
-    assert visit.get("/representatives/export.json").json()["n_not_compared"] == 3
-    (found,) = visit.get("/representatives.json").json()["representatives"]
-    assert {one["doc_id"] for one in found["omissions"]} >= {"short"}
-    assert group_time_line(visit.service.collection.opened, group, tolerance).entries == entries
-    assert visit.service.collection.fsck().is_whole
 
 
 def test_each_group_is_compared_when_it_is_asked_for(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,12 +156,12 @@ def test_a_comparison_that_was_interrupted_goes_on_where_it_ended(few: Visit, mo
     is_running, may_go_on = threading.Event(), threading.Event()
     computed, compute = list[int](), stored_relations._computed
 
-    def held(connection: object, pairs: list[tuple[int, int]], with_one_sided: bool) -> object:
+    def held(connection: object, pairs: list[tuple[int, int]]) -> object:
         if computed:
             is_running.set()
             assert may_go_on.wait(60)
         computed.append(len(pairs))
-        return compute(connection, pairs, with_one_sided)  # type: ignore[arg-type]
+        return compute(connection, pairs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(stored_relations, "_computed", held)
     monkeypatch.setattr(representatives, "_WAIT_S", 0.0)

@@ -134,7 +134,7 @@ def test_phrases_anywhere_in_long_and_in_repetitive_texts(place: SomePlace) -> N
             phrase = " ".join(chance.choices("abcd", k=6))
             assert found(collection, f'"{phrase}"') == ["few"] * (f" {phrase} " in f" {texts['few']} ")
         assert found(collection, '"again never"') == ["often"]
-        assert len(collection.search("again").documents[0].snippet_text) < 600
+        assert len(collection.search("again").documents[0].snippet) < 600
         assert collection.fsck().rebuilt == ()
 
 
@@ -244,12 +244,12 @@ def snippet_of(text: str, query: str) -> str:
 
 
 def test_snippets_mark_the_words(unchanged: Collection) -> None:
-    snippets = {one.document.doc_id: one.snippet_text for one in unchanged.search('"first day" rent').documents}
+    snippets = {one.document.doc_id: one.snippet for one in unchanged.search('"first day" rent').documents}
     assert snippets["lease"] == (
         "The [rent] of 900 crowns is due on the [first] [day] of each month, to the owner of the house."
     )
     (greek,) = unchanged.search("日本 file* Straße").documents
-    assert greek.snippet_text == "ΩMEGA and naïve [Straße]; CAFÉ, cafe\u0301, cafe. [ﬁles] of [日][本]語"
+    assert greek.snippet == "ΩMEGA and naïve [Straße]; CAFÉ, cafe\u0301, cafe. [ﬁles] of [日][本]語"
 
 
 @pytest.mark.parametrize("n_before", [30, 5_000, 100_000])

@@ -138,7 +138,7 @@ def test_documents_of_a_file_are_removed(matter: str, tmp_path: Path) -> None:
     assert told("remove", matter, "--from", ids, "--dry-run")["doc_ids"] == ["copy", "lease"]
     assert run("remove", matter, "--from", ids).out == "2 documents removed, activity 1\n"
     gone = run("remove", matter, "--from", ids)
-    assert (gone.code, "'lease', 'copy'. Nothing was removed" in gone.err) == (3, True)
+    assert (gone.code, "'lease', 'copy'. Nothing was changed" in gone.err) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,8 @@ def _show(console: Printer, found: SimilarDocuments, name: str, *, explain: bool
 
     if explain:
         stages = table("texts left", "stage of the search", numbers=1)
-        for stage, n_left in found.stages:
-            stages.add_row(f"{n_left:,}", stage)
+        for passed in found.stages:
+            stages.add_row(f"{passed.n_left:,}", passed.stage)
         console.print(stages)
         console.say([STAGES_COUNT_TEXTS])
     if found.documents:
@@ -269,7 +269,7 @@ def _show_found(console: Printer, found: SearchResult, wave: str | None, is_writ
         )
         pieces = [
             (reveal_line(f"[{piece.text}]" if piece.is_match else piece.text), "bold" if piece.is_match else "")
-            for piece in one.snippet
+            for piece in one.pieces
         ]
         console.print(Text.assemble("    ", *pieces), soft_wrap=True)
     console.say(search_sentences(found, wave, len(found.documents), is_written=is_written))

@@ -42,9 +42,11 @@ class InForce:
         """Return the date of a document; None if it has none, or is not current."""
         return self.dates.get(document.doc_id) if document.is_current else None
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types, without the dates."""
+    def to_dict(self, document: StoredDocument) -> dict[str, object]:
+        """Return the fields as JSON types, with the date of a document, without the dates of others."""
+        own = self.date_of(document)
         return {
+            "document_date": None if own is None else own.isoformat(),
             "at": self.at.isoformat(),
             "date_tag": self.date_tag,
             "in_force": [

@@ -17,7 +17,7 @@ from nearkin.collection.decisions.deciding import checked_field, members_of
 from nearkin.collection.decisions.log import TAG, values_of
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import CHANGE, DOCUMENT, ENTRY, STEP, StoredDocument, table_of
+from nearkin.collection.results import CHANGE, DOCUMENT, ENTRY, STEP, AnswerRecord, StoredDocument, table_of
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import document, stored_documents, with_documents
 from nearkin.collection.stored.purged import purged_contents
@@ -27,7 +27,7 @@ from nearkin.errors import CollectionBusyError, UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.stages.differences.comparison import Comparison, DifferenceKind, Piece, marked_text, passage_as_stored
+from nearkin.stages.differences.comparison import Comparison, DifferenceKind, Piece, marked_text
 from nearkin.stages.differences.passages import first_difference, largest_difference
 from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.schema import documents, loads
@@ -35,7 +35,7 @@ from nearkin.tabular import Tabular
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TextChange:
+class TextChange(AnswerRecord):
     """The change from one version of a document to the next.
 
     Parameters
@@ -76,14 +76,9 @@ class TextChange:
             n_words_moved=found.n_words_moved,
         )
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        names = ("is_same_text", "n_words_removed", "n_words_added", "n_words_moved", "n_differences", "is_whole")
-        return {**{name: getattr(self, name) for name in names}, "passage": passage_as_stored(self.passage)}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryEntry:
+class HistoryEntry(AnswerRecord):
     """A version of a document.
 
     Parameters
@@ -105,15 +100,9 @@ class HistoryEntry:
     change: TextChange | None
     is_erased: bool = False
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        change = None if self.change is None else self.change.to_dict()
-        own = {"added_at": self.added_at, "removed_at": self.removed_at, "change": change, "is_erased": self.is_erased}
-        return {**self.document.to_dict(), **own}
-
 
 @dataclass(frozen=True, slots=True)
-class DocumentHistory(Tabular):
+class DocumentHistory(Tabular, AnswerRecord):
     """All versions of a document.
 
     Parameters
@@ -142,10 +131,6 @@ class DocumentHistory(Tabular):
 
     def __repr__(self) -> str:
         return f"DocumentHistory({counted(len(self.versions), 'version')} of {self.doc_id})"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {"doc_id": self.doc_id, "versions": [one.to_dict() for one in self.versions]}
 
 
 def history(connection: Connection, doc_id: str) -> DocumentHistory:
@@ -204,7 +189,7 @@ MAX_COMPARED = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimeLineEntry:
+class TimeLineEntry(AnswerRecord):
     """A member of a group, compared with the previous member in time.
 
     Parameters
@@ -239,20 +224,11 @@ class TimeLineEntry:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {
-            **self.document.to_dict(),
-            "date": None if self.date is None else self.date.isoformat(),
-            "added_at": self.added_at,
-            "before": None if self.before is None else self.before.doc_id,
-            "jaccard": self.jaccard,
-            "relation": self.relation,
-            "change": None if self.change is None else self.change.to_dict(),
-            "n_of_kind": dict(self.n_of_kind),
-        }
+        return {**AnswerRecord.to_dict(self), "before": None if self.before is None else self.before.doc_id}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupTimeLine(Tabular):
+class GroupTimeLine(Tabular, AnswerRecord):
     """Current members of a stored group in order of time.
 
     Parameters
@@ -302,16 +278,6 @@ class GroupTimeLine(Tabular):
     def __repr__(self) -> str:
         return f"GroupTimeLine({counted(self.n_documents, 'document')} of group {self.number})"
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        names = ("date_tag", "is_by_date", "n_documents", "n_dated", "offset")
-        return {
-            "number": self.number,
-            **self.tolerance.to_dict(),
-            **{name: getattr(self, name) for name in names},
-            "entries": [one.to_dict() for one in self.entries],
-        }
-
 
 def group_time_line(
     collection: OpenedCollection,
@@ -338,7 +304,7 @@ def group_time_line(
     found = collection.answered(lambda seen: _time_line(collection, seen, number, tolerance, field, limit, offset))
     pairs = [pair for one in found.entries if (pair := _related_pair(one, tolerance)) is not None]
     try:
-        related = relations_of(collection, pairs, with_one_sided=False)
+        related = relations_of(collection, pairs)
         relations = {pair: text.comparison.judgement.relation for pair, text in related}
     except CollectionBusyError:
         return found

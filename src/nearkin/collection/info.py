@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.listing.exceptions import ExceptionFilter, is_open, stored_exceptions
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
 from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.store.schema import contents, documents, loads, origins, problems, profiles, purges, waves
@@ -42,7 +42,7 @@ class Wave:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Info:
+class Info(AnswerRecord):
     """Figures about a collection.
 
     Parameters
@@ -107,10 +107,6 @@ class Info:
     n_partial: int = 0
     n_not_stored: int = 0
     n_by_ocr: int = 0
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {name: value for name, value in asdict(self).items() if name != "ignored" or value is not None}
 
 
 def info(collection: OpenedCollection) -> Info:

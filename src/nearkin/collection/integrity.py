@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from nearkin.collection import stored_relations
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions import purging
 from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import key_table, shingle_table
 from nearkin.collection.stored.contents import text_of
 from nearkin.collection.stored.documents import is_newest, number_of_wave
@@ -34,7 +35,7 @@ _ROWS_AT_A_TIME = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntegrityReport:
+class IntegrityReport(AnswerRecord):
     """Result of an integrity check of a collection.
 
     Parameters
@@ -56,6 +57,8 @@ class IntegrityReport:
         Whether PostgreSQL compares a checksum of each page that it reads; None for SQLite.
     """
 
+    computed = ("is_whole",)
+
     n_texts: int
     n_segments: int
     damaged_documents: tuple[str, ...] = ()
@@ -68,10 +71,6 @@ class IntegrityReport:
     def is_whole(self) -> bool:
         """Whether nothing is lost and nothing needs to be rebuilt."""
         return not (self.damaged_documents or self.faults or self.not_rebuilt)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {**asdict(self), "is_whole": self.is_whole}
 
 
 def fsck(

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import SimilarDocument, StoredDocument
+from nearkin.collection.results import AnswerRecord, SimilarDocument, StoredDocument
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.documents import document
 from nearkin.collection.stored.profiles import similarity_indexes
@@ -92,7 +92,7 @@ def _square(a: object, b: object) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedDocuments:
+class ComparedDocuments(AnswerRecord):
     """Two documents of a collection, and their differences.
 
     Parameters
@@ -110,7 +110,7 @@ class ComparedDocuments:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {"a": self.a.to_dict(), "b": self.b.to_dict(), "comparison": self.comparison.to_json()}
+        return {**AnswerRecord.to_dict(self), "comparison": self.comparison.to_json()}
 
 
 def compare(

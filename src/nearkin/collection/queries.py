@@ -432,7 +432,7 @@ class DocumentQueries:
         ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
         ...         added = collection.add([("a", "The rent is due on the first day."), ("b", "Rental cars.")])
         ...         found = collection.search('rent "first day"'), collection.search("rent*")
-        >>> [(one.document.doc_id, one.snippet_text) for one in found[0].documents]
+        >>> [(one.document.doc_id, one.snippet) for one in found[0].documents]
         [('a', 'The [rent] is due on the [first] [day].')]
         >>> [one.document.doc_id for one in found[1].documents]
         ['b', 'a']

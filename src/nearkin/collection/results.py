@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import date
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -11,11 +12,59 @@ import pyarrow as pa
 from nearkin.collection.tolerance import Tolerance
 from nearkin.nouns import counted
 from nearkin.planning.part_recall import PartRecall
+from nearkin.stages.differences.comparison import Piece
 from nearkin.tabular import Histogram, Tabular, histogram
 
 
+class AnswerRecord:
+    """Record of an answer, which pages, the API, the terminal and tables share.
+
+    Attributes
+    ----------
+    hidden, computed : tuple of str
+        Fields that JSON does not have, and properties that it has, too. It never has tables.
+    """
+
+    __slots__ = ()
+    hidden: ClassVar[tuple[str, ...]] = ()
+    computed: ClassVar[tuple[str, ...]] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types; those of a document and of a tolerance stand among them."""
+        values = dict[str, object]()
+        for name in json_names(type(self)):
+            value = getattr(self, name)
+            values |= as_json(value) if name in FLAT else {name: as_json(value)}
+        return values
+
+
+FLAT = ("document", "tolerance", "similar")
+"""Fields of an answer whose fields stand among its own in JSON."""
+
+
+def json_names(answer: Any) -> list[str]:
+    """Return the fields and properties of a type of answers, or of other records, that JSON has, in order."""
+    hidden, computed = getattr(answer, "hidden", ()), getattr(answer, "computed", ())
+    return [one.name for one in fields(answer) if one.type != "pa.Table" and one.name not in hidden] + [*computed]
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as JSON types."""
+    if isinstance(value, Piece):
+        return {"kind": value.kind, "text": value.text}
+    if isinstance(value, AnswerRecord):
+        return value.to_dict()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: as_json(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: as_json(one) for name, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [as_json(one) for one in value]
+    return value.isoformat() if isinstance(value, date) else value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredDocument:
+class StoredDocument(AnswerRecord):
     """A document of a collection, without its text.
 
     Parameters
@@ -51,16 +100,12 @@ class StoredDocument:
     is_current: bool
     content: int
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
-
     def __str__(self) -> str:
         return self.doc_id if self.is_current else f"{self.doc_id} (version {self.version})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarDocument:
+class SimilarDocument(AnswerRecord):
     """A document that a query found.
 
     Parameters
@@ -99,13 +144,17 @@ class SimilarDocument:
     contains: float = 0.0
     is_letters_only: bool = False
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {**self.document.to_dict(), **{k: v for k, v in _shallow(self).items() if k != "document"}}
+
+@dataclass(frozen=True, slots=True)
+class SearchStage:
+    """A stage of a search, and the number of texts that passed it."""
+
+    stage: str
+    n_left: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarDocuments(Tabular):
+class SimilarDocuments(Tabular, AnswerRecord):
     """Result of a query.
 
     Parameters
@@ -119,8 +168,7 @@ class SimilarDocuments(Tabular):
         Whether the query is long enough for this method; if not, only identical texts are listed.
     similarity_index : int or None
         Similarity index of the query, for the measure "index"; None if its text has too few words.
-    stages : tuple of (str, int)
-        Stages of the search, and the number of texts that passed each stage.
+    stages : tuple of SearchStage
     elapsed_s : float
     n_not_compared : int
         Number of candidates that were not compared because there were too many (for "jaccard", more than 20,000). The
@@ -134,17 +182,23 @@ class SimilarDocuments(Tabular):
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
+    computed = ("expected_recall", "is_truncated")
 
     tolerance: Tolerance
     documents: tuple[SimilarDocument, ...]
     n_found: int
     is_answered: bool
-    stages: tuple[tuple[str, int], ...]
+    stages: tuple[SearchStage, ...]
     elapsed_s: float
     similarity_index: int | None = None
     n_not_compared: int = 0
     n_hot_keys: int = 0
     expected_recall_of_parts: PartRecall | None = None
+
+    @property
+    def expected_recall(self) -> float | None:
+        """As in `Tolerance.recall`."""
+        return self.tolerance.recall
 
     @property
     def is_truncated(self) -> bool:
@@ -168,24 +222,6 @@ class SimilarDocuments(Tabular):
 
     def _bars(self) -> Histogram:
         return histogram(self.table["jaccard"], "Jaccard similarity")
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types; the expected recall of parts only for "containment"."""
-        parts, is_of_parts = self.expected_recall_of_parts, self.tolerance.measure == "containment"
-        return {
-            **self.tolerance.to_dict(),
-            "expected_recall": self.tolerance.recall,
-            **({"expected_recall_of_parts": parts and parts.to_dict()} if is_of_parts else {}),
-            "is_answered": self.is_answered,
-            "similarity_index": self.similarity_index,
-            "n_found": self.n_found,
-            "is_truncated": self.is_truncated,
-            "n_not_compared": self.n_not_compared,
-            "n_hot_keys": self.n_hot_keys,
-            "stages": [{"stage": name, "n_left": n} for name, n in self.stages],
-            "elapsed_s": self.elapsed_s,
-            "documents": [one.to_dict() for one in self.documents],
-        }
 
 
 def _shallow(record: Any) -> dict[str, object]:

@@ -13,7 +13,7 @@ from nearkin.collection.check_in.candidates import PARTS_JACCARD, Query, candida
 from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.measuring import compare_with, verified
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
-from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
+from nearkin.collection.results import SearchStage, SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import Content, content_of, contents_of
 from nearkin.collection.stored.documents import current_documents, document, of_current_documents
 from nearkin.collection.stored.key_table import KEYS
@@ -43,7 +43,7 @@ class Near:
     Parameters
     ----------
     contents : int64 array
-    stages : tuple of (str, int)
+    stages : tuple of SearchStage
     is_answered : bool
         Whether the query is long enough for the measure.
     shares : mapping of int to Shares
@@ -59,7 +59,7 @@ class Near:
     """
 
     contents: I64
-    stages: tuple[tuple[str, int], ...]
+    stages: tuple[SearchStage, ...]
     is_answered: bool
     shares: Mapping[int, Shares] = field(default_factory=dict)
     n_not_compared: int = 0
@@ -90,7 +90,7 @@ def by_letters(collection: OpenedCollection, seen: Snapshot, query: Content, tol
     index = RangeIndex(tuple(segment.vectors for segment in seen.segments), counting.letters.fingerprint)
     asked = counting.vectors_of_counts(query.counts.reshape(1, -1), np.array([query.is_counted]))
     found = index.search(asked, tolerance.value)
-    stages = tuple(zip(("texts with enough letters", *found.stages[1:]), found.survivors[0].tolist(), strict=True))
+    stages = tuple(map(SearchStage, ("texts with enough letters", *found.stages[1:]), found.survivors[0].tolist()))
     return Near(contents=found.row, stages=stages, is_answered=query.is_counted)
 
 
@@ -100,7 +100,7 @@ def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tol
     reach = tolerance.reach
     names = "texts with words", f"signatures within {reach} bits", "matches"
     if query.signature is None:
-        return Near(contents=_NOTHING, stages=tuple(zip(names[:2], (0, 0))), is_answered=False)
+        return Near(contents=_NOTHING, stages=tuple(map(SearchStage, names[:2], (0, 0))), is_answered=False)
     words: U64 = np.ascontiguousarray(query.signature).view(np.uint64)
     rows, bits = [_NOTHING], [_NOTHING]
     for segment in seen.segments:
@@ -121,7 +121,7 @@ def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tol
     contents = sorted(matches, key=lambda number: (-matches[number].jaccard, number))
     return Near(
         contents=np.array(contents, np.int64),
-        stages=tuple(zip(names, (n_signed, len(nearest), len(contents)))),
+        stages=tuple(map(SearchStage, names, (n_signed, len(nearest), len(contents)))),
         is_answered=True,
         shares=matches,
         n_not_compared=max(0, len(candidates) - MAX_COMPARED),
@@ -134,7 +134,7 @@ def by_containment(collection: OpenedCollection, seen: Snapshot, query: Content,
     names = "texts that share keys", "matches"
     asked = Query.of(counting, query.text)
     if asked.signature is None:
-        return Near(contents=_NOTHING, stages=tuple(zip(names, (0, 0))), is_answered=False)
+        return Near(contents=_NOTHING, stages=tuple(map(SearchStage, names, (0, 0))), is_answered=False)
     first_missing = KEYS.first_missing(connection)
     options = CheckOptions(threshold=PARTS_JACCARD, containment=tolerance.value)
     candidates = candidates_by_keys(connection, counting, asked, options, first_missing)
@@ -147,7 +147,7 @@ def by_containment(collection: OpenedCollection, seen: Snapshot, query: Content,
     n_left = max(0, len(candidates.contents) - MAX_CONTAINING)
     return Near(
         contents=np.array(contents, np.int64),
-        stages=tuple(zip(names, (len(candidates.contents), len(contents)))),
+        stages=tuple(map(SearchStage, names, (len(candidates.contents), len(contents)))),
         is_answered=True,
         shares=matches,
         n_not_compared=n_left,
@@ -166,14 +166,14 @@ def by_index(collection: OpenedCollection, seen: Snapshot, query: Content, toler
     stage = "texts with a similarity index in the interval"
     low, high = interval(own, tolerance.value) if own is not None else (1, 0)
     if own is None or low > high:
-        return Near(contents=_NOTHING, stages=((stage, 0),), is_answered=False, similarity_index=own)
+        return Near(contents=_NOTHING, stages=(SearchStage(stage, 0),), is_answered=False, similarity_index=own)
     value = profiles.c.similarity_index
     is_near = value.between(max(low, _LEAST), min(high, _MOST))
     rows: Sequence[tuple[int, int]] = seen.connection.execute(select(profiles.c.content, value).where(is_near)).all()
     nearest = sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))
     return Near(
         contents=np.array([row[0] for row in nearest], np.int64),
-        stages=((stage, len(nearest)),),
+        stages=(SearchStage(stage, len(nearest)),),
         is_answered=True,
         similarity_index=own,
     )

@@ -1,19 +1,16 @@
 """Relations of texts to principals of groups, and to the member before in time, stored so that each is computed once.
 
-A text never changes, so a stored comparison stays right. Most comparisons have all text that only one of the two texts
-has. A comparison without it has another key: the bitwise complement of the principal, a negative number, in its place.
-So it is only found by those who do not ask for that text. The table is made when relations are first asked for, and can
+A text never changes, so a stored comparison stays right. The table is made when relations are first asked for, and can
 be computed again at any time: one that cannot be unpacked is computed again, and a purge removes the table.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
+import msgspec
 from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, func, select
 from sqlalchemy.exc import DBAPIError
 
@@ -25,16 +22,9 @@ from nearkin.collection.stored.word_sets import some_at_a_time
 from nearkin.errors import CollectionError
 from nearkin.formats import zstd
 from nearkin.nouns import counted
-from nearkin.stages.differences.one_sided import MAX_CHARACTERS, OneSidedText
-from nearkin.stages.differences.relating import (
-    COPY,
-    N_SHOWN,
-    DifferenceInContext,
-    FirstLines,
-    MemberComparison,
-    Stretch,
-)
-from nearkin.stages.differences.relations import RULES_NUMBER, Judgement, Measured
+from nearkin.stages.differences.one_sided import MAX_CHARACTERS
+from nearkin.stages.differences.relating import COPY, N_SHOWN
+from nearkin.stages.differences.relations import RULES_NUMBER
 from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.failures import PERMISSION_DENIED, code_of, reason_of
 from nearkin.store.schema import contents
@@ -50,7 +40,7 @@ TABLE = Table(
     Column("comparison", LargeBinary, nullable=False),  # JSON, compressed by Zstandard, with its checksum
 )
 _METHOD = "relations"
-FINGERPRINT = f"3;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
+FINGERPRINT = f"4;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
 """Name of what is stored; raise its number when comparisons change and the rules do not."""
 _PAIRS_AT_A_TIME, _BYTES_AT_A_TIME = 512, 1 << 24
 _PRESENCE = {
@@ -60,7 +50,7 @@ _PRESENCE = {
 
 
 def relations_of(
-    collection: OpenedCollection, pairs: Sequence[Pair], *, max_new: int | None = None, with_one_sided: bool = True
+    collection: OpenedCollection, pairs: Sequence[Pair], *, max_new: int | None = None
 ) -> Iterator[tuple[Pair, RelatedText]]:
     """Yield the relation of each member to its principal; those that are not stored yet are computed and stored.
 
@@ -76,9 +66,6 @@ def relations_of(
         Contents of a principal and of a member, those of one principal one after another.
     max_new : int, optional
         Maximum number of relations to compute; pairs beyond it that are not stored are omitted. By default all.
-    with_one_sided : bool
-        Whether all text that only one of two texts has is needed. If not, it is not computed; stored relations can
-        have it.
 
     Raises
     ------
@@ -91,23 +78,23 @@ def relations_of(
     is_stored = not collection.store.access.is_read_only
     for some in _lots(collection, pairs):
         with collection.store.reading() as connection:
-            found = _stored(connection, collection.store, some, with_one_sided)
+            found = _stored(connection, collection.store, some)
             new = [pair for pair in dict.fromkeys(some) if pair not in found][:left]
-            missing = _computed(connection, new, with_one_sided)
+            missing = _computed(connection, new)
         left -= len(missing)
         if missing and is_stored:
-            is_stored = _is_written(collection, missing, with_one_sided)
+            is_stored = _is_written(collection, missing)
         found |= missing
         for pair in some:
             if pair in found:
                 yield pair, found[pair]
 
 
-def _is_written(collection: OpenedCollection, found: Mapping[Pair, RelatedText], with_one_sided: bool) -> bool:
+def _is_written(collection: OpenedCollection, found: Mapping[Pair, RelatedText]) -> bool:
     """Store relations; return False if permission is denied."""
     try:
         with collection.store.writing() as connection:
-            _write(connection, collection.store, found, with_one_sided)
+            _write(connection, collection.store, found)
     except CollectionError as error:
         if code_of(error) != PERMISSION_DENIED:
             raise
@@ -155,23 +142,20 @@ def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) ->
     return len(missing)
 
 
-def _stored(
-    connection: Connection, store: Store, pairs: Sequence[Pair], with_one_sided: bool
-) -> dict[Pair, RelatedText]:
+def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
     """Return the stored relations among some pairs, without those that cannot be unpacked."""
     found = dict[Pair, RelatedText]()
     if not _is_there(connection, store):
         return found
-    wanted, principals = set(pairs), {principal for principal, _ in pairs}
-    named_as = principals if with_one_sided else principals | {~principal for principal in principals}
-    for row in connection.execute(select(TABLE).where(TABLE.c.principal.in_(named_as))):
-        pair = max(row.principal, ~row.principal), row.content
+    wanted = set(pairs)
+    for row in connection.execute(select(TABLE).where(TABLE.c.principal.in_({principal for principal, _ in pairs}))):
+        pair = row.principal, row.content
         if pair in wanted and (related := _unpacked(row.comparison)) is not None:
             found[pair] = related
     return found
 
 
-def _computed(connection: Connection, pairs: Sequence[Pair], with_one_sided: bool) -> dict[Pair, RelatedText]:
+def _computed(connection: Connection, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
     """Compare members with their principals, with as many texts at a time as fit in memory."""
     found = dict[Pair, RelatedText]()
     for principal, of_one in groupby(pairs, key=lambda pair: pair[0]):
@@ -179,12 +163,12 @@ def _computed(connection: Connection, pairs: Sequence[Pair], with_one_sided: boo
         for some in some_at_a_time(connection, [content for _, content in of_one]):
             texts = texts_of(connection, some)
             others = [texts[content] for content in some]
-            related = relate(text, others, n_shown=N_SHOWN, with_one_sided=with_one_sided)
+            related = relate(text, others, n_shown=N_SHOWN, with_one_sided=True)
             found |= {(principal, content): one for content, one in zip(some, related, strict=True)}
     return found
 
 
-def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedText], with_one_sided: bool) -> None:
+def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedText]) -> None:
     """Store relations, in a write transaction; what another process stored meanwhile is replaced."""
     if not _is_there(connection, store):  # missing, or stored by another version of Nearkin
         _drop(connection)
@@ -192,14 +176,10 @@ def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedTex
         store.write_facts(connection, {_METHOD: FINGERPRINT})
     by_principal = groupby(sorted(found), key=lambda pair: pair[0])
     for principal, of_one in by_principal:
-        replaced = (principal, ~principal) if with_one_sided else (~principal,)
         for some in in_slices([content for _, content in of_one]):
-            is_one = TABLE.c.principal.in_(replaced) & TABLE.c.content.in_(some)
+            is_one = (TABLE.c.principal == principal) & TABLE.c.content.in_(some)
             connection.execute(TABLE.delete().where(is_one))
-    rows = [
-        (principal if with_one_sided else ~principal, content, _packed(one))
-        for (principal, content), one in found.items()
-    ]
+    rows = [(*pair, _packed(one)) for pair, one in found.items()]
     insert_rows(connection, TABLE, list(zip(*rows, strict=True)))
 
 
@@ -248,44 +228,14 @@ def _drop(connection: Connection) -> None:
 
 
 def _packed(one: RelatedText) -> bytes:
-    data = json.dumps(asdict(one), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    return zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1})
+    return zstd.compress(msgspec.json.encode(one), options={zstd.CompressionParameter.checksum_flag: 1})
 
 
 def _unpacked(blob: bytes) -> RelatedText | None:
     """Return a stored relation; None if it is damaged."""
     try:
-        data = json.loads(zstd.decompress(blob).decode("utf-8", "surrogatepass"))
-    except (zstd.ZstdError, ValueError):
+        found = msgspec.json.decode(zstd.decompress(blob), type=RelatedText)
+    except (zstd.ZstdError, msgspec.DecodeError, ValueError):
         return None
-    found = data["comparison"]
-    judgement, first = found["judgement"], found["first"]
-    comparison = MemberComparison(
-        Judgement(judgement["relation"], judgement["filled_in"], Measured(**judgement["measured"])),
-        found["is_whole"],
-        None if first is None else FirstLines(**first),
-        tuple(
-            DifferenceInContext(**one | {"principal": Stretch(**one["principal"]), "member": Stretch(**one["member"])})
-            for one in found["shown"]
-        ),
-        _both_sides(found["one_sided"]),
-    )
     # the page knows exact copies of the principal by this object
-    kept = COPY if comparison == COPY else comparison
-    return RelatedText(kept, data["containment_in_principal"], data["containment_of_principal"])
-
-
-def _both_sides(found: Any) -> tuple[OneSidedText, OneSidedText] | None:
-    if found is None:
-        return None
-    of_principal, of_member = (
-        OneSidedText(
-            tuple(one["passages"]),
-            tuple(one["negations"]),
-            one["n_words_left_out"],
-            tuple((number, place) for number, place in one["negations_at"]),
-            one["n_words_moved"],
-        )
-        for one in found
-    )
-    return of_principal, of_member
+    return replace(found, comparison=COPY) if found.comparison == COPY else found

@@ -20,6 +20,7 @@ from nearkin.collection.results import (
     DOCUMENT,
     SIMILARITIES,
     VERSION,
+    AnswerRecord,
     SimilarDocument,
     StoredDocument,
     table_of,
@@ -32,7 +33,7 @@ from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.stages.differences.comparison import Piece, marked_text, passage_as_stored
+from nearkin.stages.differences.comparison import Piece, marked_text
 from nearkin.stages.differences.passages import first_difference
 from nearkin.stages.differences.relations import Judgement
 from nearkin.store.schema import documents
@@ -40,7 +41,7 @@ from nearkin.tabular import Histogram, Tabular, histogram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class Version(AnswerRecord):
     """A version of a document, and its changes.
 
     Parameters
@@ -87,24 +88,11 @@ class Version:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {
-            **self.similar.to_dict(),
-            "relation": self.relation or None,
-            "filled_in": self.filled_in or None,
-            "date": None if self.date is None else self.date.isoformat(),
-            "is_in_force": self.is_in_force,
-            "is_older": self.is_older,
-            "n_words_removed": self.n_words_removed,
-            "n_words_added": self.n_words_added,
-            "n_words_moved": self.n_words_moved,
-            "n_differences": self.n_differences,
-            "is_whole": self.is_whole,
-            "passage": passage_as_stored(self.passage),
-        }
+        return {**AnswerRecord.to_dict(self), "relation": self.relation or None, "filled_in": self.filled_in or None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versions(Tabular):
+class Versions(Tabular, AnswerRecord):
     """All versions of a document in a collection.
 
     Parameters
@@ -125,6 +113,7 @@ class Versions(Tabular):
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
+    hidden = ("document", "in_force")
 
     document: StoredDocument
     tolerance: Tolerance
@@ -152,18 +141,13 @@ class Versions(Tabular):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        day = None if self.in_force is None else self.in_force.date_of(self.document)
-        dated: dict[str, object] = {}
-        if self.in_force is not None:
-            dated = {"document_date": None if day is None else day.isoformat(), **self.in_force.to_dict()}
+        force = {} if self.in_force is None else self.in_force.to_dict(self.document)
+        is_truncated = self.n_found > len(self.versions) or self.n_not_compared > 0
         return {
+            **AnswerRecord.to_dict(self),
             "document": self.document.to_dict(),
-            **self.tolerance.to_dict(),
-            "n_found": self.n_found,
-            "is_truncated": self.n_found > len(self.versions) or self.n_not_compared > 0,
-            "n_not_compared": self.n_not_compared,
-            **dated,
-            "versions": [one.to_dict() for one in self.versions],
+            "is_truncated": is_truncated,
+            **force,
         }
 
 

@@ -25,7 +25,7 @@ from nearkin.collection.groups.grouping import NO_GROUP, GroupDecisions, Members
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
-from nearkin.collection.results import CONFLICT, StoredDocument, table_of
+from nearkin.collection.results import CONFLICT, AnswerRecord, StoredDocument, table_of
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.documents import current_contents, rows_where, stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState
@@ -47,7 +47,7 @@ Labels = Mapping[str, str] | Iterable[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
+class Conflict(AnswerRecord):
     """A document whose label is not that of a near-duplicate.
 
     Parameters
@@ -81,6 +81,8 @@ class Conflict:
         Number of differences of the two texts, and of passages that both have in different places.
     """
 
+    hidden = ("a", "b")
+
     group: int | None
     majority_label: str
     n_documents: int
@@ -100,25 +102,12 @@ class Conflict:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields for JSON and tables; the passage is one marked-up text."""
-        return {
-            "group": self.group,
-            "majority_label": self.majority_label,
-            "n_documents": self.n_documents,
-            "n_with_majority_label": self.n_with_majority_label,
-            "id_a": self.a.doc_id,
-            "label_a": self.label_a,
-            "id_b": self.b.doc_id,
-            "label_b": self.label_b,
-            "relative_distance": self.relative_distance,
-            "edit_similarity": self.edit_similarity,
-            "jaccard": self.jaccard,
-            "is_match": self.is_match,
-            "passage": marked_text(self.passage),
-        }
+        of_pair = {"id_a": self.a.doc_id, "id_b": self.b.doc_id, "passage": marked_text(self.passage)}
+        return {**AnswerRecord.to_dict(self), **of_pair}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflicts(Tabular):
+class Conflicts(Tabular, AnswerRecord):
     """All conflicts within a tolerance.
 
     Parameters
@@ -181,22 +170,8 @@ class Conflicts(Tabular):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {
-            **self.tolerance.to_dict(),
-            "n_found": self.n_found,
-            "n_groups": self.n_groups,
-            "n_labelled": self.n_labelled,
-            "n_unknown": len(self.unknown),
-            "unknown": list(self.unknown[:_MAX_NAMED]),
-            "n_unlabelled": self.n_unlabelled,
-            "unlabelled": list(self.unlabelled),
-            "n_uncounted": self.n_uncounted,
-            "n_not_compared": self.n_not_compared,
-            "are_groups_stored": self.are_groups_stored,
-            "are_groups_outdated": self.are_groups_outdated,
-            "is_truncated": self.n_found > len(self.conflicts),
-            "conflicts": self.rows(),
-        }
+        counts = {"n_unknown": len(self.unknown), "is_truncated": self.n_found > len(self.conflicts)}
+        return {**AnswerRecord.to_dict(self), **counts, "unknown": self.unknown[:_MAX_NAMED], "conflicts": self.rows()}
 
 
 def conflicts(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import pyarrow as pa
 from sqlalchemy import Connection, func, select
@@ -28,24 +27,18 @@ from nearkin.collection.decisions.log import (
     changes_of,
     checked_by,
     current_tags,
-    data_of_undo,
     digest_of,
     next_number,
     record,
     undone,
     values_of,
 )
-from nearkin.collection.decisions.principals import (
-    chosen_principals,
-    make_principal_everywhere,
-    propose_anew,
-    restore_principals,
-)
-from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document
+from nearkin.collection.decisions.principals import chosen_principals, settle_principals
+from nearkin.collection.results import as_json
+from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import ParameterError, UnknownDocumentError, quoted
-from nearkin.nouns import counted, first_of
+from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, is_name, is_storable
 from nearkin.store.store import Store
@@ -83,7 +76,6 @@ def decide(
     with store.reading() if dry_run else store.writing() as connection:
         if kind in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
             wanted = _of_pair(connection, kind, given[kind])
-            kind = wanted.kind
             pair = never_group or same_group
             if pair and pair[0] != wanted.subject:
                 data[FIRST] = pair[0]  # ids are stored in their order, and told as they were given
@@ -100,11 +92,11 @@ def decide(
         refuse_contradicting(connection, changes)
         number = None
         if changes and not dry_run:
-            if principal is not None:
-                data["former"] = make_principal_everywhere(connection, principal)
             number = record(connection, kind, changes, by=who, data=data)
+            if principal is not None:
+                settle_principals(connection, changes[0])
     return ActivityResult(
-        number=number, kind=kinds[0], changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data
+        number=number, kind=kind, changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data
     )  # fmt: skip
 
 
@@ -113,9 +105,9 @@ def record_principal(connection: Connection, doc_id: str) -> None:
     wanted = _of_principal(connection, doc_id)
     was = values_of(connection, [wanted.key]).get(wanted.key)
     if was != wanted.now:
-        former = make_principal_everywhere(connection, doc_id)
         change = SettingChange(*wanted.key, was, wanted.now)
-        record(connection, PRINCIPAL, [change], by=checked_by(None), data={"former": former})
+        record(connection, PRINCIPAL, [change], by=checked_by(None), data={})
+        settle_principals(connection, change)
 
 
 def _of_principal(connection: Connection, doc_id: str) -> SettingChange:
@@ -166,7 +158,7 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
             raise ParameterError(
                 f"There is no activity {number}; the last one is {last}. List them: nearkin log COLLECTION"
             )
-        _, _, _, kind, data, _ = found
+        kind = found.kind
         if kind == PURGE:
             raise ParameterError(f"Activity {number} erased texts. It cannot be undone.")
         if kind == REMOVE:
@@ -185,13 +177,11 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
         told: dict[str, object] = {"activity": number, "kind": kind}
         done, is_dry_run = None, dry_run or (max_changes is not None and len(changes) > max_changes)
         if not is_dry_run:
-            former = json.loads(data).get("former", [])
-            anew = propose_anew(connection, changes, {tolerance for tolerance, *_ in former})
-            if restored := [*restore_principals(connection, former), *anew]:
-                told["former"] = restored
             done = record(connection, "undo", changes, by=who, data=told, undoes=number)
-    data_shown = data_of_undo(told, changes)
-    return ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=data_shown)
+            for one in changes:
+                if one.kind == PRINCIPAL:
+                    settle_principals(connection, one)
+    return ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=told)
 
 
 def _refuse_changed(connection: Connection, number: int, made: Sequence[SettingChange]) -> None:
@@ -273,7 +263,7 @@ class Tags:
 
     def to_dict(self) -> dict[str, object]:
         """Return the counts as JSON types."""
-        return {"tags": [asdict(one) for one in self.counts]}
+        return {"tags": as_json(self.counts)}
 
 
 def tag(
@@ -307,7 +297,10 @@ def tag(
             data |= {"group": group, "tolerance": str(tolerance)}
             wanted = members_of(connection, group, str(tolerance))
         else:
-            _refuse_unknown(connection, wanted, field if value is None else None)
+            known = current_ids(connection, wanted)
+            if value is None:  # a removed document may have it, too
+                known |= {doc_id for _, doc_id, _ in values_of(connection, [(TAG, one, field) for one in wanted])}
+            refuse_unknown(connection, wanted, known)
         values = dict.fromkeys(wanted, value)
         return _set(
             connection, kind, field, values, data=data, by=who, dry_run=dry_run, max_changes=max_changes, agreed=agreed
@@ -325,7 +318,7 @@ def tag_values(
     wanted = checked_ids(list(checked))
     data: dict[str, object] = {"field": field, "n_values": len(set(checked.values()))}
     with store.reading() if dry_run else store.writing() as connection:
-        _refuse_unknown(connection, wanted, None)
+        refuse_unknown(connection, wanted, current_ids(connection, wanted))
         return _set(connection, "tag", field, checked, data=data, by=who, dry_run=dry_run, max_changes=max_changes)
 
 
@@ -451,23 +444,3 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
             no_group_text(tolerance, group) if is_at_all else no_groups_text(connection, tolerance)
         )
     return [one.doc_id for one in found]
-
-
-def _refuse_unknown(connection: Connection, doc_ids: Sequence[str], tagged: str | None) -> None:
-    """Refuse ids without a current document; a removed document is accepted if it has the field ``tagged``."""
-    known = current_ids(connection, doc_ids)
-    if tagged is not None:
-        known |= {key[1] for key in values_of(connection, [(TAG, doc_id, tagged) for doc_id in doc_ids])}
-    unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
-    if len(unknown) == 1:
-        try:
-            document(connection, unknown[0])
-        except UnknownDocumentError as error:  # it says why the document is missing
-            omit = " Omit this id." if len(doc_ids) > 1 else ""
-            raise UnknownDocumentError(f"{error} Nothing was changed.{omit}") from None
-    if unknown:
-        raise UnknownDocumentError(
-            f"Not in the collection: {len(unknown):,} of {counted(len(doc_ids), 'document')}: "
-            f"{first_of(list(map(quoted, unknown[:_MAX_NAMED])), _MAX_NAMED, len(unknown))}. Nothing "
-            "was changed. Omit these ids. If a document is new or was removed, add it with nearkin add."
-        )

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy import Connection, Table, func, select
 
+from nearkin.collection.results import AnswerRecord
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
@@ -161,7 +162,7 @@ class StoredState:
 TAG = "tag"
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
 SPLIT_OFF = "split-off"
-"""Kind of an activity that is stored as `NEVER_GROUP`, since it changes the same setting of two documents."""
+"""Kind of an activity, which changes the same setting of two documents as `NEVER_GROUP`."""
 FIRST = "first"
 """Key, in the data of a decision on two documents, of the document that was named first, if it is not the subject."""
 PURGE, REMOVE, STORE = "purge", "remove", "store"
@@ -215,27 +216,8 @@ def digest_of(changes: Sequence[SettingChange]) -> str:
     return hashlib.sha256("\n".join(told).encode()).hexdigest()
 
 
-def kind_of(stored: str, changes: Sequence[SettingChange], *, undone: bool = False) -> str:
-    """Return the kind of an activity from the stored kind and its changes, or from those of its undo.
-
-    Examples
-    --------
-    >>> kind_of("never-group", [SettingChange("never-group", "a", "b", None, "b")])
-    'split-off'
-    >>> kind_of("never-group", [SettingChange("never-group", "a", "b", None, "")])
-    'never-group'
-    """
-    is_split_off = stored == NEVER_GROUP and any(one.was if undone else one.now for one in changes)
-    return SPLIT_OFF if is_split_off else stored
-
-
-def data_of_undo(stored: Mapping[str, object], changes: Sequence[SettingChange]) -> dict[str, object]:
-    """Return the data of an undo with the kind of what it undid, as `kind_of` has it."""
-    return {**stored, "kind": kind_of(str(stored["kind"]), changes, undone=True)} if "kind" in stored else {**stored}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Activity:
+class Activity(AnswerRecord):
     """An entry of the activity log.
 
     Parameters
@@ -251,7 +233,7 @@ class Activity:
     data : mapping of str to object
         Details by kind. Tag: field and value, or the number of values, n_values, if there are several; the group and
         its tolerance, if a group was named. Store: the wave. Remove: the wave, if a wave was named; gone_in, the wave
-        whose files no longer contain the documents. Principal: the former principals. Undo: number and kind of the
+        whose files no longer contain the documents. Undo: number and kind of the
         undone activity. Purge: number of erased texts. Otherwise empty.
     undoes : int or None
         Number of the activity that this one undid.
@@ -269,22 +251,9 @@ class Activity:
     changes: tuple[SettingChange, ...]
     undone_by: int | None = None
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {
-            "number": self.number,
-            "at": self.at,
-            "by": self.by,
-            "kind": self.kind,
-            "data": dict(self.data),
-            "undoes": self.undoes,
-            "undone_by": self.undone_by,
-            "changes": [_as_json(one) for one in self.changes],
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ActivityResult:
+class ActivityResult(AnswerRecord):
     """Result of a decision, or of its dry run.
 
     Parameters
@@ -301,6 +270,8 @@ class ActivityResult:
         Whether nothing was stored.
     """
 
+    computed = ("n_changed",)
+
     number: int | None
     kind: str
     changes: tuple[SettingChange, ...]
@@ -309,25 +280,14 @@ class ActivityResult:
     data: Mapping[str, object] = field(default_factory=dict)
 
     @property
+    def n_changed(self) -> int:
+        """Number of changes."""
+        return len(self.changes)
+
+    @property
     def digest(self) -> str:
         """Digest of the changes; see `digest_of`."""
         return digest_of(self.changes)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {
-            "number": self.number,
-            "kind": self.kind,
-            "data": dict(self.data),
-            "n_changed": len(self.changes),
-            "n_unchanged": self.n_unchanged,
-            "is_dry_run": self.is_dry_run,
-            "changes": [_as_json(one) for one in self.changes],
-        }
-
-
-def _as_json(one: SettingChange) -> dict[str, object]:
-    return {"kind": one.kind, "subject": one.subject, "other": one.other, "was": one.was, "now": one.now}
 
 
 LOG_SCHEMA = pa.schema(
@@ -364,14 +324,13 @@ def activities(
     """
     table, start = schema.activity, "" if since is None else checked_since(since)
     rows = list(map(tuple, connection.execute(select(table).order_by(table.c.number))))
-    stored = NEVER_GROUP if kind == SPLIT_OFF else kind
-    wanted = [row for row in rows if row[1] >= start and by in (None, row[2]) and stored in (None, row[3])]
+    wanted = [row for row in rows if row[1] >= start and by in (None, row[2]) and kind in (None, row[3])]
     if of is not None:
         if not isinstance(of, str):
             raise ParameterError.of("of", "the id of a document", of)
         acted = _activities_of(connection, rows, of) if is_storable(of) else set()
         wanted = [row for row in wanted if row[0] in acted]
-    return [one for one in _activities(connection, wanted, rows) if kind in (None, one.kind)]
+    return _activities(connection, wanted, rows)
 
 
 def _activities(connection: Connection, wanted: Sequence[Row], rows: Sequence[Row]) -> list[Activity]:
@@ -383,14 +342,13 @@ def _activities(connection: Connection, wanted: Sequence[Row], rows: Sequence[Ro
             number=number,
             at=at,
             by=by,
-            kind=kind_of(kind, changes),
-            data=json.loads(data) if undoes is None else data_of_undo(json.loads(data), changes),
+            kind=kind,
+            data=json.loads(data),
             undoes=undoes,
-            changes=changes,
+            changes=tuple(of_activity.get(number, ())),
             undone_by=undone_by.get(number),
         )
         for number, at, by, kind, data, undoes in wanted
-        for changes in [tuple(of_activity.get(number, ()))]
     ]
 
 
@@ -413,7 +371,7 @@ def _activities_of(connection: Connection, rows: Sequence[Row], doc_id: str) -> 
     found = set(connection.execute(is_subject).scalars())
     for number, _, _, kind, _, undoes in rows:  # an undo changes the same values as what it undoes
         kinds[number] = kinds.get(undoes or 0, str(kind))
-        if kinds[number] in (NEVER_GROUP, SAME_GROUP):
+        if kinds[number] in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
             pairs.append(number)
     for some in in_slices(pairs):
         is_other = changes.activity.in_(some) & (changes.other == doc_id)

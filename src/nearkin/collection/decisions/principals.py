@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions.log import (
     NEVER_GROUP,
     NOTE,
     PRINCIPAL,
     SAME_GROUP,
+    SPLIT_OFF,
     TAG,
     SettingChange,
     current_decisions,
-    current_tags,
 )
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import current_rows, document_rows
@@ -25,10 +24,9 @@ from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices
+from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import activity, contents, decisions, documents, groupings, members
 
-PrincipalChange = tuple[str, str, str]
-"""A tolerance, and the ids of the former and the current principal of a group at this tolerance."""
 N_LETTERS = contents.c.n_letters + contents.c.n_other_letters
 """Length of a text in letters and digits, without white space, by which principals are proposed."""
 
@@ -55,86 +53,37 @@ def places_of_chosen(doc_ids: Sequence[str], groups_of_ids: I64, chosen: Mapping
     return places
 
 
-def make_principal_everywhere(connection: Connection, doc_id: str) -> list[PrincipalChange]:
-    """Make a document the principal of its groups at every tolerance; return the former ones, which may be the same."""
-    document_rows(connection, documents.c.doc_id, [doc_id])  # refuses a changed row
-    stored = select(groupings.c.tolerance).where(groupings.c.call == 1).order_by(groupings.c.grouping)
-    tolerances = connection.execute(stored).scalars().all()
-    made = [(tolerance, _make(connection, tolerance, doc_id, None), doc_id) for tolerance in tolerances]
-    return [(tolerance, former, now) for tolerance, former, now in made if former is not None]
+def settle_principals(connection: Connection, change: SettingChange) -> None:
+    """After a choice or its undo, give the stored groups of a document their principals, at every tolerance.
 
-
-def restore_principals(connection: Connection, changes: Sequence[PrincipalChange]) -> list[PrincipalChange]:
-    """Restore former principals, unless another choice has replaced them; return the changes."""
-    restored = list[PrincipalChange]()
-    for tolerance, former, now in changes:
-        if _make(connection, tolerance, former, now) is not None:
-            restored.append((tolerance, now, former))
-    return restored
-
-
-def propose_anew(
-    connection: Connection, changes: Sequence[SettingChange], known: Collection[str]
-) -> list[PrincipalChange]:
-    """Replace principals whose choice is about to be undone, in groups made after the choice; return the changes.
-
-    The new principal is the member chosen last, otherwise the one with the most letters and digits.
-
-    Parameters
-    ----------
-    connection : Connection
-    changes : sequence of SettingChange
-        Changes of the undo.
-    known : collection of str
-        Tolerances of groups whose former principal is known; they are left as they are.
+    That is the member chosen last; if there is none, the principal before the choice; if that one is gone, the member
+    with the most letters and digits.
     """
-    withdrawn = [one for one in changes if one.kind == PRINCIPAL]
-    chosen, changed = chosen_principals(connection) if withdrawn else {}, list[PrincipalChange]()
-    chosen |= {one.subject: int(one.now or 0) for one in withdrawn}
-    for one in withdrawn:
-        columns = groupings.c.tolerance, members.c.grouping, members.c.group_number
-        is_principal = members.c.is_principal & members.c.until.is_(None) & (documents.c.doc_id == one.subject)
-        query = select(*columns).select_from(_STORED.join(documents)).where(is_principal, groupings.c.call == 1)
-        query = query.order_by(members.c.grouping, members.c.group_number)
-        for tolerance, grouping, number in connection.execute(query).all():
-            rows = [] if tolerance in known else _documents_of(connection, grouping, number)
-            best = max(rows, key=lambda row: (chosen.get(row.doc_id, 0), row.n_letters, -row.row), default=None)
-            if best is not None and best.doc_id != one.subject:
-                group_state.make_principal(connection, grouping, number, best.row)
-                changed.append((tolerance, one.subject, best.doc_id))
-    return changed
-
-
-_STORED = members.join(groupings, groupings.c.grouping == members.c.grouping)
-
-
-def _documents_of(connection: Connection, grouping: int, number: int) -> Sequence[Any]:
-    """Return the current documents of a stored group: id, length and row."""
-    is_member = (members.c.grouping == grouping) & (members.c.group_number == number) & members.c.until.is_(None)
-    texts = select(documents.c.content).select_from(documents.join(members)).where(is_member)
-    query = select(documents.c.doc_id, N_LETTERS.label("n_letters"), documents.c.row)
-    query = query.select_from(documents.join(contents))
-    return connection.execute(query.where(documents.c.content.in_(texts) & documents.c.is_current)).all()
-
-
-def _make(connection: Connection, tolerance: str, doc_id: str, instead_of: str | None) -> str | None:
-    """Make a document the principal of its group; return the former principal, or None if it must not be replaced."""
-    row = next((one for one in current_rows(connection, documents.c.doc_id, [doc_id])), None)
-    if row is None:
-        return None
-    is_now = (groupings.c.tolerance == tolerance) & (groupings.c.call == 1) & members.c.until.is_(None)
-    of_text = select(members.c.grouping, members.c.group_number).select_from(_STORED.join(documents))
-    found = connection.execute(of_text.where(is_now, documents.c.content == row.content)).first()
-    if found is None:
-        return None
-    is_group = (members.c.grouping == found.grouping) & (members.c.group_number == found.group_number)
-    former = select(documents.c.doc_id).select_from(_STORED.join(documents))
-    was = connection.execute(former.where(is_now, is_group, members.c.is_principal)).scalar()
-    if was is None or (instead_of is not None and was != instead_of):
-        return None
-    if was != doc_id:
-        group_state.make_principal(connection, found.grouping, found.group_number, row.row)
-    return str(was)
+    chosen, chosen_at = chosen_principals(connection), int(change.was or 0)
+    own = documents.alias("own")
+    texts_now = select(own.c.content).where(own.c.doc_id == change.subject, own.c.is_current)
+    is_led = (documents.c.doc_id == change.subject) & members.c.is_principal
+    is_own = is_led if change.now is None else documents.c.content.in_(texts_now)
+    of_members = select(members.c.grouping, members.c.group_number).select_from(members.join(documents)).distinct()
+    is_now = members.c.until.is_(None)
+    for grouping, number in connection.execute(of_members.where(is_now, is_own)).all():
+        is_group = (members.c.grouping == grouping) & (members.c.group_number == number)
+        is_before = (groupings.c.grouping == grouping) & (groupings.c.last_activity < chosen_at)
+        last_call = select(func.max(groupings.c.call)).where(is_before).scalar_subquery()
+        led = select(documents.c.doc_id).select_from(members.join(documents)).where(is_group, members.c.is_principal)
+        now = connection.execute(led.where(is_now)).scalar()
+        former = connection.execute(led.where(members.c.since <= last_call).order_by(members.c.since)).scalars()
+        rank = {doc_id: place for place, doc_id in enumerate(former, 1)}
+        texts = select(documents.c.content).select_from(documents.join(members)).where(is_group, is_now)
+        query = select(documents.c.doc_id, N_LETTERS.label("n_letters"), documents.c.row)
+        query = query.select_from(documents.join(contents)).where(documents.c.is_current)
+        best = max(
+            connection.execute(query.where(documents.c.content.in_(texts))),
+            key=lambda row: (chosen.get(row.doc_id, 0), rank.get(row.doc_id, 0), row.n_letters, -row.row),
+            default=None,
+        )
+        if best is not None and best.doc_id != now:
+            group_state.make_principal(connection, grouping, number, best.row)
 
 
 class ShownPrincipal(NamedTuple):
@@ -191,9 +140,6 @@ def _standing_in(connection: Connection, state: GroupState, gone: Mapping[int, s
     return {number: one for number, _, one in sorted(ranked)}  # the last one is the best
 
 
-_OF_GROUPS = (NEVER_GROUP, SAME_GROUP)
-
-
 def n_later_documents(connection: Connection, state: GroupState) -> int:
     """Return the number of current documents that were added or changed since the groups were updated."""
     is_new = schema.documents.c.is_current & (schema.documents.c.row >= state.seen_row)
@@ -201,40 +147,13 @@ def n_later_documents(connection: Connection, state: GroupState) -> int:
 
 
 def n_later_decisions(connection: Connection, state: GroupState) -> int:
-    """Return the number of activities that made or undid decisions which stored groups do not follow yet.
-
-    Only activities are read: there may be millions of changes. An undo is about what the undone activity was about.
-    """
+    """Return the number of activities that made or undid decisions which stored groups do not follow yet."""
     if state.number is None:
         return 0
-    of_groups = activity.c.kind.in_(_OF_GROUPS) | activity.c.undoes.is_not(None)
-    is_later = activity.c.number > state.last_activity
-    known = _kinds(connection, is_later & of_groups)
-    later = list(known)
-    while undone := {one.undoes for one in known.values() if one.undoes is not None} - known.keys():
-        for some in in_slices(sorted(undone)):
-            known |= _kinds(connection, activity.c.number.in_(some))
-    return sum(_kind_at_the_end(known, number) in _OF_GROUPS for number in later)
-
-
-@dataclass(frozen=True, slots=True)
-class _ActivityKind:
-    """Kind of an activity, and the number of the one that it undid, if it did."""
-
-    kind: str
-    undoes: int | None
-
-
-def _kinds(connection: Connection, condition: ColumnElement[bool]) -> dict[int, _ActivityKind]:
-    rows = connection.execute(select(activity).where(condition))
-    return {number: _ActivityKind(kind, undoes) for number, _, _, kind, _, undoes in rows}
-
-
-def _kind_at_the_end(known: Mapping[int, _ActivityKind], number: int) -> str:
-    """Return the kind of an activity; of an undo, that of the activity that was first undone."""
-    while (undoes := known[number].undoes) is not None and undoes < number:
-        number = undoes
-    return known[number].kind
+    changes, kinds = schema.changes.c, (NEVER_GROUP, SPLIT_OFF, SAME_GROUP, "undo")  # tags may have millions of changes
+    later = select(activity.c.number).where(activity.c.kind.in_(kinds), activity.c.number > state.last_activity)
+    is_one = changes.activity.in_(later) & changes.kind.in_((NEVER_GROUP, SAME_GROUP))
+    return int(connection.execute(select(func.count(changes.activity.distinct())).where(is_one)).scalar_one())
 
 
 _OF_TEXTS = (NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE)
@@ -254,10 +173,8 @@ def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[
     found = dict[str, list[SettingChange]]()
     for some in in_slices(list(doc_ids)):
         replaced_at = _replaced_at(connection, some)
-        made = list(_made(connection, list(replaced_at)))
-        decided_at = _decided_at(connection, sorted({number for _, _, number in made}))
-        for doc_id, setting, number in made:
-            if decided_at[number] <= replaced_at[doc_id]:
+        for doc_id, setting, decided_at in _made(connection, list(replaced_at)):
+            if decided_at <= replaced_at[doc_id]:
                 found.setdefault(doc_id, []).append(setting)
     return {doc_id: tuple(settings) for doc_id, settings in found.items()}
 
@@ -275,22 +192,19 @@ def _replaced_at(connection: Connection, doc_ids: Sequence[str]) -> dict[str, st
     return {doc_id: added_at[load] for doc_id, load in loaded.items() if load in added_at}
 
 
-def _made(connection: Connection, doc_ids: Sequence[str]) -> list[tuple[str, SettingChange, int]]:
-    """Return the documents, their current tags and decisions, and the activities that made these."""
-    made = list[tuple[str, SettingChange, int]]()
-    for doc_id, field, value, number in current_tags(connection, schema.tags.c.doc_id.in_(doc_ids)):
-        made.append((doc_id, SettingChange(TAG, doc_id, field, None, value), number))
-    decisions, wanted = schema.decisions.c, set(doc_ids)
+def _made(connection: Connection, doc_ids: Sequence[str]) -> Iterator[tuple[str, SettingChange, str]]:
+    """Yield documents with their current tags and decisions, and when these were made."""
+    tags, decisions, wanted = schema.tags.c, schema.decisions.c, set(doc_ids)
+    of_tags = select(tags.doc_id, tags.field, tags.value, activity.c.at).join(
+        activity, activity.c.number == tags.activity
+    )
+    of_tags = of_tags.where(tags.doc_id.in_(doc_ids)).order_by(by_bytes(connection, tags.field))
+    for doc_id, name, value, at in connection.execute(of_tags):
+        yield doc_id, SettingChange(TAG, doc_id, name, None, value), at
+    columns = decisions.kind, decisions.subject, decisions.other, decisions.value, activity.c.at
+    made = select(*columns).join(activity, activity.c.number == decisions.activity)
     is_on_them = decisions.subject.in_(doc_ids) | decisions.other.in_(doc_ids)
-    for key, value, number in current_decisions(connection, decisions.kind.in_(_OF_TEXTS) & is_on_them):
-        setting = SettingChange(*key, None, value)
-        made += [(doc_id, setting, number) for doc_id in key[1:] if doc_id in wanted]
-    return made
-
-
-def _decided_at(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
-    table, found = schema.activity, dict[int, str]()
-    for some in in_slices(numbers):
-        rows = connection.execute(select(table).where(table.c.number.in_(some)))
-        found |= {row[0]: row[1] for row in rows}
-    return found
+    made = made.where(decisions.kind.in_(_OF_TEXTS) & is_on_them).order_by(decisions.activity, decisions.number)
+    for *key, value, at in connection.execute(made):
+        setting = SettingChange(key[0], key[1], key[2], None, value)
+        yield from ((doc_id, setting, at) for doc_id in key[1:] if doc_id in wanted)

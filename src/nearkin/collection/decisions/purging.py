@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,9 +13,15 @@ from sqlalchemy import ColumnElement, Connection, exists, select, update
 from nearkin.collection import stored_relations
 from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, checked_by, record
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored import key_table, origins, shingle_table
-from nearkin.collection.stored.documents import checked_ids, document, remove_current, stored_documents, with_documents
+from nearkin.collection.stored.documents import (
+    checked_ids,
+    refuse_unknown,
+    remove_current,
+    stored_documents,
+    with_documents,
+)
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
 from nearkin.collection.stored.origins import forget_problems
 from nearkin.collection.stored.purged import BLANK, purged_contents
@@ -25,10 +31,8 @@ from nearkin.errors import (
     CollectionError,
     OutputError,
     ParameterError,
-    UnknownDocumentError,
-    quoted,
 )
-from nearkin.nouns import agreeing, counted, first_of
+from nearkin.nouns import agreeing, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable
 from nearkin.store.store import Store
@@ -39,7 +43,7 @@ _N_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Purged:
+class Purged(AnswerRecord):
     """Result of a purge.
 
     Parameters
@@ -73,10 +77,6 @@ class Purged:
     unread: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     is_dry_run: bool = False
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,14 +198,7 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
     known = {one.doc_id for one in own}
     unread = _unread_among(connection, [doc_id for doc_id in doc_ids if doc_id not in known])
     known |= unread
-    unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
-    if len(unknown) == 1:
-        document(connection, unknown[0])  # raises an error with similar ids
-    if unknown:
-        raise UnknownDocumentError(
-            f"Not in the collection: {counted(len(unknown), 'document')}: "
-            f"{first_of(list(map(quoted, unknown)), _N_SHOWN)}. Nothing was erased."
-        )
+    refuse_unknown(connection, doc_ids, known)
     numbers = {one.content for one in own}
     numbers -= purged_contents(connection, sorted(numbers)).keys()
     holders = _versions(connection, schema.documents.c.content, sorted(numbers))

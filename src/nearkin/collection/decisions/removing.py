@@ -9,26 +9,24 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.log import NO_VERSION, REMOVE, SettingChange, checked_by, record
+from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.documents import (
     checked_ids,
     current_ids,
-    document,
     number_of_wave,
+    refuse_unknown,
     remove_current,
     rows_where,
 )
 from nearkin.collection.stored.origins import IS_ABOUT_NO_TEXT, IS_UNREAD, forget_problems, remove_unread
-from nearkin.errors import ParameterError, UnknownDocumentError
-from nearkin.nouns import counted, first_of
+from nearkin.errors import ParameterError
 from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.schema import documents, loads, origins, problems
 from nearkin.store.store import Store
 
-_MAX_NAMED, _MAX_OF_AN_ID = 5, 200
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Removed:
+class Removed(AnswerRecord):
     """Documents that were removed, or would be.
 
     Parameters
@@ -44,6 +42,8 @@ class Removed:
     earlier_ids : tuple of str
         If a wave was named, ids of the documents that came in another wave and got a new version in this one.
     """
+
+    computed = ("n_documents", "n_unread")
 
     doc_ids: tuple[str, ...] = ()
     unread_ids: tuple[str, ...] = ()
@@ -63,10 +63,10 @@ class Removed:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types; all ids only for a dry run."""
-        shown = {"doc_ids": list(self.doc_ids), "unread_ids": list(self.unread_ids)} if self.is_dry_run else {}
-        told = {"n_documents": self.n_documents, "n_unread": self.n_unread, "is_dry_run": self.is_dry_run}
-        earlier = {"earlier_ids": list(self.earlier_ids)} if self.earlier_ids else {}
-        return {**told, "number": self.number, **earlier, **shown}
+        shown, ids = AnswerRecord.to_dict(self), ("doc_ids", "unread_ids")
+        if not self.earlier_ids:
+            del shown["earlier_ids"]
+        return {name: value for name, value in shown.items() if self.is_dry_run or name not in ids}
 
 
 def remove(
@@ -97,7 +97,7 @@ def remove(
             of_unread = [origins.c.load.in_(of_wave)]
             of_problems = [problems.c.load.in_(of_wave)]
         else:
-            _refuse_unknown(connection, wanted)
+            refuse_unknown(connection, wanted, current_ids(connection, wanted) | _unread(connection, wanted))
             conditions = [documents.c.doc_id.in_(some) for some in in_slices(wanted)]
             of_unread = [origins.c.doc_id.in_(some) for some in in_slices(wanted)]
             of_problems = [problems.c.doc_id.in_(some) for some in in_slices(wanted)]
@@ -168,24 +168,6 @@ def _unread_where(connection: Connection, condition: ColumnElement[bool]) -> lis
 def _problems_where(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
     query = select(problems.c.doc_id).where(condition & IS_ABOUT_NO_TEXT).order_by(problems.c.load, problems.c.number)
     return list(dict.fromkeys(connection.execute(query).scalars()))
-
-
-def _refuse_unknown(connection: Connection, wanted: Sequence[str]) -> None:
-    """Refuse ids without a current document; the message names some of them, and says why the first is missing."""
-    known = current_ids(connection, wanted) | _unread(connection, wanted)
-    unknown = [doc_id for doc_id in wanted if doc_id not in known]
-    if not unknown:
-        return
-    try:
-        document(connection, unknown[0])
-    except UnknownDocumentError as error:
-        if len(unknown) == 1:
-            raise
-        names = first_of([repr(doc_id[:_MAX_OF_AN_ID]) for doc_id in unknown], _MAX_NAMED)
-        raise UnknownDocumentError(
-            f"{len(unknown):,} of {counted(len(wanted), 'document')} are not in the collection: {names}. Nothing was "
-            f"removed. {error}"
-        ) from None
 
 
 def _unread(connection: Connection, doc_ids: Sequence[str]) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored.documents import current_ids, stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState, calls_by_load, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -94,7 +94,7 @@ class GroupChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupsSince(Tabular):
+class GroupsSince(Tabular, AnswerRecord):
     """Changes of the groups at one tolerance since the end of a wave.
 
     Parameters
@@ -129,12 +129,6 @@ class GroupsSince(Tabular):
 
     def __repr__(self) -> str:
         return f"GroupsSince({counted(len(self.changes), 'changed group')} since {wave_text(self.wave)})"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types, without the documents."""
-        names = ("wave", "grouped_then", "grouped_now", "n_groups", "n_groups_were", "n_not_grouped", "n_decisions")
-        changes = [asdict(change) for change in self.changes]
-        return {**self.tolerance.to_dict(), **{name: getattr(self, name) for name in names}, "changes": changes}
 
 
 def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) -> GroupsSince:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from nearkin.collection.groups.grouping import NO_GROUP, Membership, Regrouped, 
 from nearkin.collection.groups.members import ComparedMembers, Group, MemberRows
 from nearkin.collection.matching.matches import Matching, PairMeasures, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
+from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import check_id, document, document_rows, rows_where
 from nearkin.collection.stored.group_state import GroupState, principals_over_time, stored_tolerances
@@ -40,7 +41,7 @@ from nearkin.tabular import Histogram, Tabular, counts_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CollectionGroups(Tabular):
+class CollectionGroups(Tabular, AnswerRecord):
     """All groups at one tolerance.
 
     Parameters
@@ -65,6 +66,7 @@ class CollectionGroups(Tabular):
     """
 
     tables: ClassVar[tuple[str, ...]] = ("members",)
+    computed = ("n_groups", "n_documents", "n_indirect", "expected_recall")
 
     tolerance: Tolerance
     groups: tuple[Group, ...]
@@ -74,6 +76,21 @@ class CollectionGroups(Tabular):
     n_uncounted: int
     n_not_compared: int
     members: pa.Table
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return len(self.groups)
+
+    @property
+    def n_documents(self) -> int:
+        """Number of documents in groups."""
+        return len(self.members)
+
+    @property
+    def expected_recall(self) -> float | None:
+        """As in `Tolerance.recall`."""
+        return self.tolerance.recall
 
     @property
     def n_indirect(self) -> int:
@@ -93,22 +110,6 @@ class CollectionGroups(Tabular):
     def _bars(self) -> Histogram:
         sizes = pa.chunked_array([[one.n_documents for one in self.groups]], pa.int64())
         return counts_of(sizes, "documents in a group")
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types, without the members."""
-        return {
-            **self.tolerance.to_dict(),
-            "is_first": self.is_first,
-            "new_waves": list(self.new_waves),
-            "n_groups": len(self.groups),
-            "n_documents": len(self.members),
-            "n_indirect": self.n_indirect,
-            "n_uncounted": self.n_uncounted,
-            "n_not_compared": self.n_not_compared,
-            "expected_recall": self.tolerance.recall,
-            "groups": [asdict(one) for one in self.groups],
-            "changes": [asdict(one) for one in self.changes],
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,8 +307,16 @@ class StoredGroup:
     note: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class SizeCount:
+    """Number of groups with a number of documents."""
+
+    n_documents: int
+    n_groups: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredGroups:
+class StoredGroups(AnswerRecord):
     """Stored groups at one tolerance.
 
     Parameters
@@ -315,8 +324,8 @@ class StoredGroups:
     tolerance : Tolerance
     groups : tuple of StoredGroup
         The largest first, without the first ``offset`` ones; at most ``limit``.
-    sizes : tuple of (int, int)
-        Numbers of documents, and the number of groups that have so many, in ascending order.
+    sizes : tuple of SizeCount
+        In ascending order.
     n_not_grouped : int
         Number of current documents that were added or changed since the groups were updated.
     n_decisions : int
@@ -325,9 +334,11 @@ class StoredGroups:
         Whether the groups at this tolerance were ever computed.
     """
 
+    computed = ("n_groups", "n_documents")
+
     tolerance: Tolerance
     groups: tuple[StoredGroup, ...]
-    sizes: tuple[tuple[int, int], ...]
+    sizes: tuple[SizeCount, ...]
     n_not_grouped: int
     is_stored: bool
     n_decisions: int = 0
@@ -335,25 +346,12 @@ class StoredGroups:
     @property
     def n_groups(self) -> int:
         """Number of groups with at least two documents."""
-        return sum(n for _, n in self.sizes)
+        return sum(one.n_groups for one in self.sizes)
 
     @property
     def n_documents(self) -> int:
         """Number of documents in groups."""
-        return sum(size * n for size, n in self.sizes)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {
-            **self.tolerance.to_dict(),
-            "is_stored": self.is_stored,
-            "n_groups": self.n_groups,
-            "n_documents": self.n_documents,
-            "n_not_grouped": self.n_not_grouped,
-            "n_decisions": self.n_decisions,
-            "sizes": [{"n_documents": size, "n_groups": n} for size, n in self.sizes],
-            "groups": [asdict(one) for one in self.groups],
-        }
+        return sum(one.n_documents * one.n_groups for one in self.sizes)
 
 
 def stored_groups(
@@ -376,7 +374,7 @@ def stored_groups(
     return StoredGroups(
         tolerance=tolerance,
         groups=_described(connection, state, rows[offset : offset + limit]),
-        sizes=tuple(sorted(Counter(n for _, n, _ in rows).items())),
+        sizes=tuple(SizeCount(*one) for one in sorted(Counter(n for _, n, _ in rows).items())),
         n_not_grouped=n_later_documents(connection, state),
         is_stored=state.number is not None,
         n_decisions=n_later_decisions(connection, state),

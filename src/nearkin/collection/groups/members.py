@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from nearkin.collection.groups.grouping import Membership
 from nearkin.collection.groups.representatives import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import relations_of
@@ -245,7 +245,7 @@ _A_SIDE = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupMember:
+class GroupMember(AnswerRecord):
     """A document of a group, compared with the principal.
 
     Parameters
@@ -274,6 +274,9 @@ class GroupMember:
         all of them.
     """
 
+    hidden = ("added", "lacked")
+    computed = ("passages_added", "passages_lacked")
+
     document: StoredDocument
     jaccard: float
     relative_distance: float
@@ -290,6 +293,16 @@ class GroupMember:
     lacked: OneSidedPassages | None = None
 
     @property
+    def passages_added(self) -> tuple[str, ...]:
+        """Passages of ``added``."""
+        return () if self.added is None else self.added.passages
+
+    @property
+    def passages_lacked(self) -> tuple[str, ...]:
+        """Passages of ``lacked``."""
+        return () if self.lacked is None else self.lacked.passages
+
+    @property
     def has_relation(self) -> bool:
         """Whether its wording is compared with the principal's."""
         return not (self.is_principal or self.is_same_text or self.is_letters_only)
@@ -299,19 +312,9 @@ class GroupMember:
         """Whether its wording was not compared yet."""
         return self.has_relation and not self.relation
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        others = {name: value for name, value in asdict(self).items() if name not in ("document", "added", "lacked")}
-        return {
-            **self.document.to_dict(),
-            **others,
-            "passages_added": () if self.added is None else self.added.passages,
-            "passages_lacked": () if self.lacked is None else self.lacked.passages,
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupMembers:
+class GroupMembers(AnswerRecord):
     """A stored group.
 
     Parameters
@@ -335,6 +338,8 @@ class GroupMembers:
         Whether relations are missing because another process was writing.
     """
 
+    hidden = ("n_shown", "n_left", "is_busy")
+
     number: int
     tolerance: Tolerance
     members: tuple[GroupMember, ...]
@@ -353,16 +358,7 @@ class GroupMembers:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {
-            "number": self.number,
-            **self.tolerance.to_dict(),
-            "principal": self.principal.document.doc_id,
-            "proposed_principal": self.proposed_principal,
-            "n_documents": self.n_documents,
-            "n_indirect": self.n_indirect,
-            "note": self.note,
-            "members": [one.to_dict() for one in self.members],
-        }
+        return {**AnswerRecord.to_dict(self), "principal": self.principal.document.doc_id}
 
 
 def group_members(

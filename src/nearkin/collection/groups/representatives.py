@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -14,6 +14,7 @@ from nearkin.collection.decisions.log import StoredState
 from nearkin.collection.decisions.principals import shown_principals
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.relations import RelatedText
+from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import DocumentRow, current_rows
 from nearkin.collection.stored.group_state import GroupState
@@ -33,7 +34,7 @@ _AN_EXCERPT = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OneSidedPassages:
+class OneSidedPassages(AnswerRecord):
     """Passages that only one has of a member of a group and its principal.
 
     Parameters
@@ -114,10 +115,6 @@ class OneSidedPassages:
             line += f" … and {counted(self.n_words_left_out, 'more word')} that this file leaves out"
         return line if self.is_whole else f"{line} (the texts are too long to be compared to the end)"
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
-
 
 def passages_added(doc_id: str, comparison: MemberComparison) -> OneSidedPassages | None:
     """Return what a member has and the principal lacks, or has in another place; None if that is no word."""
@@ -154,7 +151,7 @@ _NOT_COMPARED = KeptValues[int]()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Representative:
+class Representative(AnswerRecord):
     """Principal of a group.
 
     Parameters
@@ -180,10 +177,6 @@ class Representative:
     additions: tuple[OneSidedPassages, ...]
     omissions: tuple[OneSidedPassages, ...] = ()
     n_not_compared: int = 0
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
 
 
 def representatives(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, exists, func, or_, select
 
 from nearkin.collection.decisions.log import GROUP_NOTE, NOTE, current_tags, values_of
 from nearkin.collection.decisions.principals import n_later_decisions, shown_principals
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.documents import (
     current_rows,
@@ -66,7 +66,7 @@ class GroupOfDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentDetails:
+class DocumentDetails(AnswerRecord):
     """A stored document with its text and its history.
 
     Parameters
@@ -112,10 +112,7 @@ class DocumentDetails:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "document"}
-        lists = {"versions": list(self.versions), "copies": list(self.copies)}
-        decided = {"tags": dict(self.tags), "groups": [asdict(one) for one in self.groups]}
-        return {**self.document.to_dict(), **own, **lists, **decided, "origin": _as_json_types(self.origin)}
+        return {**AnswerRecord.to_dict(self), "origin": _as_json_types(self.origin)}
 
 
 def _as_json_types(origin: Origin | None) -> Mapping[str, object] | None:
@@ -212,7 +209,7 @@ class FamilyMember:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentFamily:
+class DocumentFamily(AnswerRecord):
     """Other members of a document's family: the outermost document, then the others by id.
 
     Parameters
@@ -225,10 +222,6 @@ class DocumentFamily:
 
     members: tuple[FamilyMember, ...] = ()
     is_truncated: bool = False
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {"members": [asdict(one) for one in self.members], "is_truncated": self.is_truncated}
 
 
 def family_of(connection: Connection, found: DocumentDetails) -> DocumentFamily:

@@ -15,6 +15,7 @@ from nearkin.collection.decisions.deciding import checked_field, parsed
 from nearkin.collection.decisions.log import current_tags
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, shown_principals
 from nearkin.collection.listing.exceptions import blank_contents
+from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.documents import is_removed, number_of_wave, with_documents
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.stored.origins import OriginValues, origins_of, value_of
@@ -238,7 +239,7 @@ groups."""
 
 
 @dataclass(frozen=True, slots=True)
-class ListedDocuments(Tabular):
+class ListedDocuments(Tabular, AnswerRecord):
     """Documents of a collection.
 
     Parameters
@@ -258,6 +259,7 @@ class ListedDocuments(Tabular):
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
+    computed = ("is_truncated",)
 
     table: pa.Table
     n_found: int
@@ -274,13 +276,7 @@ class ListedDocuments(Tabular):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {
-            "n_found": self.n_found,
-            "is_truncated": self.is_truncated,
-            "n_not_grouped": self.n_not_grouped,
-            "n_decisions": self.n_decisions,
-            "documents": self.table.to_pylist(),
-        }
+        return {**AnswerRecord.to_dict(self), "documents": self.table.to_pylist()}
 
 
 def listed(

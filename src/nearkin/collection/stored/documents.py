@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, true, update
@@ -11,13 +11,14 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
-from nearkin.nouns import agreeing, counted
+from nearkin.nouns import agreeing, counted, first_of
 from nearkin.store.bulk import in_slices, is_name, is_storable
 from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, loads, origins, problems, waves
 
 _MAX_OF_A_NAME = 200
 _MAX_OF_A_HINT = 200
+_MAX_UNKNOWN = 10
 
 
 def with_documents() -> Select[Any]:
@@ -114,6 +115,22 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
     if row is not None:
         return _stored_document(row)
     raise UnknownDocumentError(_unknown(connection, doc_id, version))
+
+
+def refuse_unknown(connection: Connection, doc_ids: Sequence[str], known: Container[str]) -> None:
+    """Refuse ids that are not among the known ones; of a single one, the error says why it is missing.
+
+    Raises
+    ------
+    UnknownDocumentError
+    """
+    unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
+    if len(unknown) == 1:
+        document(connection, unknown[0])
+    if unknown:
+        names = first_of(list(map(quoted, unknown)), _MAX_UNKNOWN)
+        what = f"{len(unknown):,} of {counted(len(doc_ids), 'document')}"
+        raise UnknownDocumentError(f"Not in the collection: {what}: {names}. Nothing was changed.")
 
 
 def is_removed() -> ColumnElement[bool]:

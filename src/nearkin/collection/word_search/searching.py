@@ -13,7 +13,7 @@ import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, select, true
 
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import FOUND, StoredDocument, table_of
+from nearkin.collection.results import FOUND, AnswerRecord, StoredDocument, table_of
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import current_documents, number_of_wave
 from nearkin.collection.word_search import word_tables
@@ -35,7 +35,7 @@ class SnippetPiece:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundDocument:
+class FoundDocument(AnswerRecord):
     """A document that meets a query.
 
     Parameters
@@ -43,26 +43,24 @@ class FoundDocument:
     document : StoredDocument
     relevance : float
         BM25 of the query in SQLite, ts_rank in PostgreSQL: higher if its words are more frequent in the text.
-    snippet : tuple of SnippetPiece
+    pieces : tuple of SnippetPiece
         Passage with as many of the words as possible, on one line.
     """
 
     document: StoredDocument
     relevance: float
-    snippet: tuple[SnippetPiece, ...]
+    pieces: tuple[SnippetPiece, ...]
+    hidden = ("pieces",)
+    computed = ("snippet",)
 
     @property
-    def snippet_text(self) -> str:
+    def snippet(self) -> str:
         """The passage with the words in square brackets."""
-        return "".join(f"[{piece.text}]" if piece.is_match else piece.text for piece in self.snippet)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {**self.document.to_dict(), "relevance": self.relevance, "snippet": self.snippet_text}
+        return "".join(f"[{piece.text}]" if piece.is_match else piece.text for piece in self.pieces)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult(Tabular):
+class SearchResult(Tabular, AnswerRecord):
     """Result of a search for words.
 
     Parameters
@@ -76,6 +74,7 @@ class SearchResult(Tabular):
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
+    computed = ("is_truncated",)
 
     query: str
     documents: tuple[FoundDocument, ...]
@@ -101,16 +100,6 @@ class SearchResult(Tabular):
 
     def __repr__(self) -> str:
         return f"SearchResult({counted(self.n_found, 'document')} with {self.query})"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {
-            "query": self.query,
-            "n_found": self.n_found,
-            "is_truncated": self.is_truncated,
-            "elapsed_s": self.elapsed_s,
-            "documents": [one.to_dict() for one in self.documents],
-        }
 
 
 _ALL = 2**62

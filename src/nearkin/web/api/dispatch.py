@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from nearkin._version import __version__
+from nearkin.collection.results import as_json
 from nearkin.collection.tolerance import LIMITS, is_limit
 from nearkin.errors import ParameterError, RefusedError, quoted
 from nearkin.stages.documents.members import printable_id
@@ -46,7 +47,7 @@ class JSONAnswer(Response):
 
     def render(self, content: object) -> bytes:
         """Encode the answer."""
-        return msgspec.json.encode(content)
+        return msgspec.json.encode(as_json(content))
 
 
 def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Response]]:
@@ -98,7 +99,7 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
 
 def _in_words(found: object) -> str:
     """Return the answer of a change as JSON, for its job."""
-    return msgspec.json.encode(found.answer if isinstance(found, OperationAnswer) else found).decode()
+    return msgspec.json.encode(as_json(found.answer if isinstance(found, OperationAnswer) else found)).decode()
 
 
 def _segments(request: Request) -> list[str]:

@@ -11,23 +11,19 @@ import msgspec
 from msgspec import Meta
 
 from nearkin.collection.check_in.results import CheckIn, CheckInMany, CheckMeasure, CheckOptions, check_name
+from nearkin.collection.decisions.removing import Removed
+from nearkin.collection.listing.details import DocumentDetails
 from nearkin.collection.loads.adding import add_incoming
 from nearkin.collection.loads.incoming import incoming_of
+from nearkin.collection.measuring import ComparedDocuments
+from nearkin.collection.results import SimilarDocuments
 from nearkin.collection.similar import similar_documents
+from nearkin.collection.word_search.searching import SearchResult
 from nearkin.errors import DocumentError, ParameterError
 from nearkin.stages.documents.members import printable_id
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.api.operation import DocId, Limit, NoParameters, Operation, OperationAnswer, RequestBody, Version
-from nearkin.web.api.records import (
-    ApiCheckAnswers,
-    ApiChecked,
-    ApiComparison,
-    ApiDocument,
-    ApiFound,
-    ApiRemoved,
-    ApiSimilar,
-    ApiStored,
-)
+from nearkin.web.api.records import ApiCheckAnswers, ApiChecked, ApiOrigin, ApiStored, JSONValues, answer_type
 from nearkin.web.queries import InvalidRequestError, ToleranceQuery
 from nearkin.web.sent_files import SentFile, source_of_sent
 from nearkin.web.service import ReviewService, address
@@ -81,9 +77,9 @@ class DocumentAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     version: Version | None = None
 
 
-def get_document(service: ReviewService, _: Visitor, asked: DocumentAsked, __: object) -> ApiDocument:
+def get_document(service: ReviewService, _: Visitor, asked: DocumentAsked, __: object) -> DocumentDetails:
     """Return a document with its text."""
-    return msgspec.convert(service.collection.details(asked.id, version=asked.version).to_dict(), ApiDocument)
+    return service.collection.details(asked.id, version=asked.version)
 
 
 class RemovalAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -92,10 +88,9 @@ class RemovalAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     id: DocId
 
 
-def delete_document(service: ReviewService, visitor: Visitor, asked: RemovalAsked, _: object) -> ApiRemoved:
+def delete_document(service: ReviewService, visitor: Visitor, asked: RemovalAsked, _: object) -> Removed:
     """Remove a document; its versions stay in the history."""
-    found = service.collection.remove([asked.id], by=visitor.name)
-    return ApiRemoved(n_documents=found.n_documents, n_unread=found.n_unread, number=found.number)
+    return service.collection.remove([asked.id], by=visitor.name)
 
 
 class SearchAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -106,10 +101,9 @@ class SearchAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     limit: Limit = 50
 
 
-def get_search(service: ReviewService, _: Visitor, asked: SearchAsked, __: object) -> ApiFound:
+def get_search(service: ReviewService, _: Visitor, asked: SearchAsked, __: object) -> SearchResult:
     """Find documents by their words."""
-    found = service.collection.search(asked.q, wave=asked.wave, limit=asked.limit)
-    return msgspec.convert(found.to_dict(), ApiFound)
+    return service.collection.search(asked.q, wave=asked.wave, limit=asked.limit)
 
 
 class SimilarAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
@@ -120,11 +114,10 @@ class SimilarAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
     limit: Limit = 50
 
 
-def get_similar(service: ReviewService, _: Visitor, asked: SimilarAsked, __: object) -> ApiSimilar:
+def get_similar(service: ReviewService, _: Visitor, asked: SimilarAsked, __: object) -> SimilarDocuments:
     """List the documents similar to a document."""
     opened, tolerance = service.collection.opened, asked.tolerance
-    found = similar_documents(opened, asked.id, None, tolerance, version=asked.version, limit=asked.limit)
-    return msgspec.convert(found.to_dict(), ApiSimilar)
+    return similar_documents(opened, asked.id, None, tolerance, version=asked.version, limit=asked.limit)
 
 
 class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -237,20 +230,21 @@ class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     context_lines: Annotated[int, Meta(ge=0, le=1_000_000, description="Lines around each difference.")] = 2
 
 
-def get_comparison(service: ReviewService, _: Visitor, asked: CompareAsked, __: object) -> ApiComparison:
+def get_comparison(service: ReviewService, _: Visitor, asked: CompareAsked, __: object) -> dict[str, object]:
     """Compare two documents."""
     given = {"version_a": asked.version_a, "version_b": asked.version_b}
     found = service.collection.compare(
         asked.a, asked.b, **given, context_lines=asked.context_lines, ignore=asked.ignore
     )
     page = address("/compare", a=asked.a, b=asked.b, ignore=asked.ignore or None, **given)
-    return msgspec.convert({**found.to_dict(), "page": page}, ApiComparison)
+    return {**found.to_dict(), "page": page}
 
 
 def _page(doc_id: str) -> str:
     return address("/document", id=doc_id)
 
 
+_REMOVED = msgspec.defstruct("Removed", [("n_documents", int), ("n_unread", int), ("number", int | None)])
 OPERATIONS = (
     Operation(
         method="PUT", path="/documents/{id}", summary="Store a text or a file under an id.", query=StoredQuery,
@@ -258,19 +252,20 @@ OPERATIONS = (
     ),
     Operation(
         method="GET", path="/documents/{id}", summary="Return a document with its text.", query=DocumentAsked,
-        answer=ApiDocument, act=get_document,
+        answer=answer_type(DocumentDetails, origin=ApiOrigin | None), act=get_document,
     ),
     Operation(
         method="DELETE", path="/documents/{id}", summary="Remove a document; its versions stay in the history.",
-        query=RemovalAsked, answer=ApiRemoved, act=delete_document,
+        query=RemovalAsked, answer=_REMOVED, act=delete_document,
     ),
     Operation(
-        method="GET", path="/search", summary="Find documents by their words.", query=SearchAsked, answer=ApiFound,
+        method="GET", path="/search", summary="Find documents by their words.", query=SearchAsked,
+        answer=answer_type(SearchResult),
         act=get_search,
     ),
     Operation(
         method="GET", path="/documents/{id}/similar", summary="List the documents similar to a document.",
-        query=SimilarAsked, answer=ApiSimilar, act=get_similar,
+        query=SimilarAsked, answer=answer_type(SimilarDocuments), act=get_similar,
     ),
     Operation(
         method="POST", path="/check", summary="Check whether something similar is stored; with store=true, also store "
@@ -283,7 +278,7 @@ OPERATIONS = (
     ),
     Operation(
         method="GET", path="/compare", summary="Compare two documents word by word.", query=CompareAsked,
-        answer=ApiComparison, act=get_comparison,
+        answer=answer_type(ComparedDocuments, comparison=JSONValues, page=str), act=get_comparison,
     ),
 )  # fmt: skip
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from dataclasses import is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from nearkin.collection.check_in.results import CheckMeasure, Verdict
+from nearkin.collection.results import FLAT, json_names
 
 JSONValues: TypeAlias = Mapping[str, Any]
 
@@ -18,6 +22,34 @@ class ApiProblem(msgspec.Struct, kw_only=True):
     error: str
     message: str
     where: str | None = None
+
+
+@cache
+def answer_type(answer: type, **others: Any) -> Any:
+    """Return the type of an answer as JSON, with some fields of other types; see `AnswerRecord`."""
+    return msgspec.defstruct(answer.__name__, [*(_types(answer) | others).items()], kw_only=True)
+
+
+def _types(answer: Any) -> dict[str, object]:
+    """Return the types of the fields of an answer as JSON."""
+    types, hints = dict[str, object](), get_type_hints(answer)
+    for name in json_names(answer):
+        found = hints[name] if name in hints else get_type_hints(getattr(answer, name).fget)["return"]
+        is_flat = name in FLAT and is_dataclass(found)
+        types |= _types(found) if is_flat else {name: _as_type(found)}
+    return types
+
+
+def _as_type(hint: Any) -> Any:
+    """Return the type of a value as JSON."""
+    kind, parts = get_origin(hint), get_args(hint)
+    if kind is tuple:
+        return list[_as_type(parts[0])]  # type: ignore[misc]
+    if kind in (UnionType, Union):
+        return Union[tuple(map(_as_type, parts))]  # noqa: UP007  # made at run time
+    if kind is Mapping:
+        return dict[str, _as_type(parts[1])]  # type: ignore[misc]
+    return answer_type(hint) if isinstance(hint, type) and is_dataclass(hint) else hint
 
 
 class ApiStoredDocument(msgspec.Struct, kw_only=True):
@@ -33,17 +65,6 @@ class ApiStoredDocument(msgspec.Struct, kw_only=True):
     is_counted: bool
     is_current: bool
     content: int
-
-
-class ApiGroupOfDocument(msgspec.Struct, kw_only=True):
-    """A stored group of which a document is a member."""
-
-    tolerance: str
-    number: int
-    principal: str
-    n_documents: int
-    note: str | None
-    n_decisions: int
 
 
 class ApiMailHeaders(msgspec.Struct, kw_only=True):
@@ -77,25 +98,6 @@ class ApiOrigin(msgspec.Struct, kw_only=True):
     mail: ApiMailHeaders | None
 
 
-class ApiDocument(ApiStoredDocument, kw_only=True):
-    """A stored document with its text and its metadata.
-
-    ``parent`` is the id of the document or container that it is inside of; ``origin`` is missing for texts and records.
-    """
-
-    text: str
-    added_at: str
-    removed_at: str | None
-    versions: list[int]
-    copies: list[str]
-    n_copies: int
-    tags: dict[str, str]
-    note: str | None
-    groups: list[ApiGroupOfDocument]
-    parent: str | None
-    origin: ApiOrigin | None
-
-
 class ApiStored(msgspec.Struct, kw_only=True):
     """Outcome of a PUT: "new", "new version", or "unchanged" if the same text was stored under the id before.
 
@@ -111,46 +113,12 @@ class ApiStored(msgspec.Struct, kw_only=True):
     page: str
 
 
-class ApiSimilarDocument(ApiStoredDocument, kw_only=True):
-    """A document that is similar to another one, with its measures."""
-
-    distance: float | None
-    relative_distance: float | None
-    n_bits: int | None
-    edit_similarity: float | None
-    jaccard: float
-    is_same_text: bool
-    similarity_index: int | None
-    contained: float
-    contains: float
-    is_letters_only: bool
-
-
 class ApiPartRecall(msgspec.Struct, kw_only=True):
     """Expected recall of texts that contain a text, and of its parts with this number of words."""
 
     containing_texts: float
     parts: float
     n_words: int
-
-
-class ApiSimilar(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """Documents within a tolerance, the nearest first.
-
-    ``expected_recall`` is a minimum; ``null`` if it is not known.
-    """
-
-    measure: str
-    value: float
-    expected_recall: float | None
-    expected_recall_of_parts: ApiPartRecall | msgspec.UnsetType | None = msgspec.UNSET
-    n_found: int
-    is_truncated: bool
-    is_answered: bool
-    n_not_compared: int
-    n_hot_keys: int
-    elapsed_s: float
-    documents: list[ApiSimilarDocument]
 
 
 class ApiCheckedDocument(ApiStoredDocument, kw_only=True):
@@ -211,168 +179,3 @@ class ApiCheckAnswers(msgspec.Struct, kw_only=True):
     """
 
     answers: list[JSONValues]
-
-
-class ApiRemoved(msgspec.Struct, kw_only=True):
-    """Documents that were removed, and the number of the activity in the log."""
-
-    n_documents: int
-    n_unread: int
-    number: int | None
-
-
-class ApiFoundDocument(ApiStoredDocument, kw_only=True):
-    """A document that has the words, its relevance, and a passage with the words in square brackets."""
-
-    relevance: float
-    snippet: str
-
-
-class ApiFound(msgspec.Struct, kw_only=True):
-    """Documents that have the words of a query, the most relevant first."""
-
-    query: str
-    n_found: int
-    is_truncated: bool
-    elapsed_s: float
-    documents: list[ApiFoundDocument]
-
-
-class ApiGroup(msgspec.Struct, kw_only=True):
-    """A stored group."""
-
-    number: int
-    principal: str
-    n_documents: int
-    n_texts: int
-    note: str | None
-
-
-class ApiGroups(msgspec.Struct, kw_only=True):
-    """A page of the stored groups at a tolerance, the largest first.
-
-    ``expected_recall``: of the pairs that link groups, a minimum; ``n_not_compared`` more pairs were not compared.
-    ``n_not_grouped`` documents were added or changed, and ``n_decisions`` decisions on groups were made or undone,
-    since the groups were updated.
-    """
-
-    measure: str
-    value: float
-    expected_recall: float | None
-    n_not_compared: int
-    is_stored: bool
-    n_groups: int
-    n_documents: int
-    n_not_grouped: int
-    n_decisions: int
-    groups: list[ApiGroup]
-
-
-class ApiMember(ApiStoredDocument, kw_only=True):
-    """A member of a group, compared with the principal."""
-
-    jaccard: float
-    relative_distance: float
-    is_principal: bool
-    is_match: bool
-    is_same_text: bool
-    is_letters_only: bool
-    relation: str
-    tags: dict[str, str]
-
-
-class ApiMembers(msgspec.Struct, kw_only=True):
-    """A stored group with its members: the principal, then the others, the most similar first."""
-
-    number: int
-    measure: str
-    value: float
-    principal: str
-    n_documents: int
-    note: str | None
-    members: list[ApiMember]
-
-
-class ApiComparison(msgspec.Struct, kw_only=True):
-    """Two documents, and their differences word by word; ``page`` shows them."""
-
-    a: ApiStoredDocument
-    b: ApiSimilarDocument
-    comparison: JSONValues
-    page: str
-
-
-class ApiWave(msgspec.Struct, kw_only=True):
-    """Documents that were added under one name."""
-
-    name: str
-    first_added_at: str
-    last_added_at: str
-    n_current: int
-    n_new: int
-    n_new_versions: int
-    n_problems: int
-
-
-class ApiWaves(msgspec.Struct, kw_only=True):
-    """All waves, and the number of current documents."""
-
-    n_documents: int
-    waves: list[ApiWave]
-
-
-class ApiTagCount(msgspec.Struct, kw_only=True):
-    """Number of documents with a tag; the value of a bare tag is empty."""
-
-    field: str
-    value: str
-    n_documents: int
-    n_removed: int
-
-
-class ApiTags(msgspec.Struct, kw_only=True):
-    """A page of the tags."""
-
-    n_found: int
-    tags: list[ApiTagCount]
-
-
-class ApiChange(msgspec.Struct, kw_only=True):
-    """A value before and after an activity."""
-
-    kind: str
-    subject: str
-    other: str
-    was: str | None
-    now: str | None
-
-
-class ApiTagged(msgspec.Struct, kw_only=True):
-    """Changes by a request for tags, or those of a dry run; ``number`` is that of the activity."""
-
-    number: int | None
-    kind: str
-    n_changed: int
-    n_unchanged: int
-    is_dry_run: bool
-    changes: list[ApiChange]
-
-
-class ApiActivity(msgspec.Struct, kw_only=True):
-    """An activity of the log."""
-
-    number: int
-    at: str
-    by: str
-    kind: str
-    data: JSONValues
-    undoes: int | None
-    undone_by: int | None
-    changes: list[ApiChange]
-
-
-class ApiLog(msgspec.Struct, kw_only=True):
-    """A page of the log, the newest activity first."""
-
-    n_found: int
-    activities: list[ApiActivity]

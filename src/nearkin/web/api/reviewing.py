@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
-from nearkin.collection.decisions.deciding import tag
-from nearkin.collection.decisions.log import activities
-from nearkin.collection.groups.current import stored_groups
-from nearkin.collection.groups.members import group_members
+from nearkin.collection.decisions.deciding import TagCount, tag
+from nearkin.collection.decisions.log import Activity, ActivityResult, activities
+from nearkin.collection.groups.current import StoredGroups, stored_groups
+from nearkin.collection.groups.members import GroupMembers, group_members
+from nearkin.collection.info import Wave
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, OperationAnswer
-from nearkin.web.api.records import (
-    ApiActivity,
-    ApiGroups,
-    ApiLog,
-    ApiMembers,
-    ApiTagCount,
-    ApiTagged,
-    ApiTags,
-    ApiWave,
-    ApiWaves,
-)
+from nearkin.web.api.records import JSONValues, answer_type
 from nearkin.web.jobs import Job
 from nearkin.web.queries import GroupingQuery, GroupMeasure, InvalidRequestError
 from nearkin.web.service import ReviewService
@@ -43,15 +33,13 @@ class ListedGroupsAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True)
     offset: Offset = 0
 
 
-def get_groups(service: ReviewService, _: Visitor, asked: ListedGroupsAsked, __: object) -> ApiGroups:
+def get_groups(service: ReviewService, _: Visitor, asked: ListedGroupsAsked, __: object) -> dict[str, object]:
     """List stored groups."""
     tolerance = asked.tolerance
     with service.collection.opened.store.reading() as connection:
         found = stored_groups(connection, tolerance, limit=asked.limit, offset=asked.offset)
         n_pairs = GroupState.known(connection, str(tolerance)).n_not_compared
-    named = tolerance.to_dict()
-    of_search = {"expected_recall": tolerance.recall, "n_not_compared": n_pairs}
-    return msgspec.convert({**found.to_dict(), **named, **of_search}, ApiGroups)
+    return {**found.to_dict(), "expected_recall": tolerance.recall, "n_not_compared": n_pairs}
 
 
 class GroupAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
@@ -61,11 +49,9 @@ class GroupAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     limit: Limit = 200
 
 
-def get_group(service: ReviewService, _: Visitor, asked: GroupAsked, __: object) -> ApiMembers:
+def get_group(service: ReviewService, _: Visitor, asked: GroupAsked, __: object) -> GroupMembers:
     """Return a group with its members."""
-    tolerance = asked.tolerance
-    found = group_members(service.collection.opened, asked.number, tolerance, limit=asked.limit)
-    return msgspec.convert({**found.to_dict(), "measure": asked.measure, "value": tolerance.value}, ApiMembers)
+    return group_members(service.collection.opened, asked.number, asked.tolerance, limit=asked.limit)
 
 
 class UpdateAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
@@ -75,6 +61,27 @@ class UpdateAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
 def update_groups(service: ReviewService, visitor: Visitor, asked: UpdateAsked, _: object) -> OperationAnswer:
     """Start an update of the groups at a tolerance."""
     return OperationAnswer(202, service.jobs.update_groups(asked.measure, asked.tolerance, by=visitor.name))
+
+
+class Waves(msgspec.Struct, kw_only=True):
+    """All waves, and the number of current documents."""
+
+    n_documents: int
+    waves: list[answer_type(Wave)]  # type: ignore[valid-type]
+
+
+class TagsPage(msgspec.Struct, kw_only=True):
+    """A page of the tags."""
+
+    n_found: int
+    tags: list[answer_type(TagCount)]  # type: ignore[valid-type]
+
+
+class LogPage(msgspec.Struct, kw_only=True):
+    """A page of the log, the newest activity first."""
+
+    n_found: int
+    activities: list[answer_type(Activity, data=JSONValues)]  # type: ignore[valid-type]
 
 
 class ApiJobs(msgspec.Struct, kw_only=True):
@@ -102,10 +109,10 @@ def get_job(service: ReviewService, _: Visitor, asked: JobAsked, __: object) -> 
     return found
 
 
-def get_waves(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> ApiWaves:
+def get_waves(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> dict[str, object]:
     """List the waves."""
     found = service.info.get().info
-    return ApiWaves(n_documents=found.n_documents, waves=msgspec.convert([*map(asdict, found.waves)], list[ApiWave]))
+    return {"n_documents": found.n_documents, "waves": found.waves}
 
 
 class PageAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -115,11 +122,10 @@ class PageAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     offset: Offset = 0
 
 
-def get_tags(service: ReviewService, _: Visitor, asked: PageAsked, __: object) -> ApiTags:
+def get_tags(service: ReviewService, _: Visitor, asked: PageAsked, __: object) -> dict[str, object]:
     """Count the tags."""
     found = service.collection.tags().counts
-    some = found[asked.offset : asked.offset + asked.limit]
-    return ApiTags(n_found=len(found), tags=msgspec.convert([asdict(one) for one in some], list[ApiTagCount]))
+    return {"n_found": len(found), "tags": found[asked.offset : asked.offset + asked.limit]}
 
 
 class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
@@ -150,7 +156,7 @@ class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
         return self.measure or "jaccard"
 
 
-def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ApiTagged:
+def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ActivityResult:
     """Set or remove a tag, or say what this would change."""
     if body.value is not None and body.group is None:
         raise InvalidRequestError(
@@ -161,7 +167,7 @@ def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: T
     if body.measure is not msgspec.UNSET and body.group is None:
         raise InvalidRequestError("body.measure", "this field is the measure of a group, and needs the field 'group'.")
     try:
-        found = tag(
+        return tag(
             service.collection.opened.store,
             body.ids,
             body.field,
@@ -175,7 +181,6 @@ def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: T
     except ParameterError as error:
         error.parameter = "tag_value" if error.parameter == "value" else error.parameter
         raise
-    return msgspec.convert(found.to_dict(), ApiTagged)
 
 
 class LogAsked(PageAsked, kw_only=True, forbid_unknown_fields=True):
@@ -187,19 +192,18 @@ class LogAsked(PageAsked, kw_only=True, forbid_unknown_fields=True):
     kind: str | None = None
 
 
-def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> ApiLog:
+def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> dict[str, object]:
     """List activities."""
     with service.collection.opened.store.reading() as connection:
         found = activities(connection, since=asked.since, of=asked.of, by=asked.by, kind=asked.kind)
-    wanted = found[::-1]
-    some = [one.to_dict() for one in wanted[asked.offset : asked.offset + asked.limit]]
-    return ApiLog(n_found=len(wanted), activities=msgspec.convert(some, list[ApiActivity]))
+    return {"n_found": len(found), "activities": found[::-1][asked.offset : asked.offset + asked.limit]}
 
 
+_GROUPS = answer_type(StoredGroups, expected_recall=float | None, n_not_compared=int)
 OPERATIONS = (
     Operation(
         method="GET", path="/groups", summary="List the stored groups, the largest first.", query=ListedGroupsAsked,
-        answer=ApiGroups, act=get_groups,
+        answer=_GROUPS, act=get_groups,
     ),
     Operation(
         method="POST", path="/groups", summary="Update the groups at a tolerance: begins a job and returns it.",
@@ -207,7 +211,7 @@ OPERATIONS = (
     ),
     Operation(
         method="GET", path="/groups/{number}", summary="Return a group with its members.", query=GroupAsked,
-        answer=ApiMembers, act=get_group,
+        answer=answer_type(GroupMembers, principal=str), act=get_group,
     ),
     Operation(
         method="GET", path="/jobs", summary="List the jobs, the newest first.", query=NoParameters, answer=ApiJobs,
@@ -218,15 +222,15 @@ OPERATIONS = (
         act=get_job,
     ),
     Operation(
-        method="GET", path="/waves", summary="List the waves.", query=NoParameters, answer=ApiWaves, act=get_waves
+        method="GET", path="/waves", summary="List the waves.", query=NoParameters, answer=Waves, act=get_waves
     ),
-    Operation(method="GET", path="/tags", summary="Count the tags.", query=PageAsked, answer=ApiTags, act=get_tags),
+    Operation(method="GET", path="/tags", summary="Count the tags.", query=PageAsked, answer=TagsPage, act=get_tags),
     Operation(
         method="POST", path="/tags", summary="Set or remove a tag, or say what this would change.", query=NoParameters,
-        answer=ApiTagged, act=post_tags, body=TagBody,
+        answer=answer_type(ActivityResult, data=JSONValues), act=post_tags, body=TagBody,
     ),
     Operation(
-        method="GET", path="/log", summary="List the activities, the newest first.", query=LogAsked, answer=ApiLog,
+        method="GET", path="/log", summary="List the activities, the newest first.", query=LogAsked, answer=LogPage,
         act=get_log,
     ),
 )  # fmt: skip

@@ -82,14 +82,16 @@ def size_rows(groups: StoredGroups) -> list[SizeRow]:
     Examples
     --------
     >>> from nearkin.collection.tolerance import Tolerance
-    >>> found = StoredGroups(
-    ...     tolerance=Tolerance.of(), groups=(), sizes=((2, 10), (5, 1), (30, 5)), n_not_grouped=0, is_stored=True
-    ... )
+    >>> sizes = SizeCount(2, 10), SizeCount(5, 1), SizeCount(30, 5)
+    >>> found = StoredGroups(tolerance=Tolerance.of(), groups=(), sizes=sizes, n_not_grouped=0, is_stored=True)
     >>> [(one.label, one.n_groups, one.width) for one in size_rows(found)]
     [('2', 10, 20), ('3', 0, 0), ('4–5', 1, 2), ('6–10', 0, 0), ('11–20', 0, 0), ('21 or more', 5, 10)]
     """
     counts = [
-        sum(n for size, n in groups.sizes if size >= low and (high is None or size <= high)) for low, high in _SIZES
+        sum(
+            one.n_groups for one in groups.sizes if low <= one.n_documents and (high is None or one.n_documents <= high)
+        )
+        for low, high in _SIZES
     ]
     longest = max(1, *counts)
     return [

@@ -176,9 +176,7 @@ def _compared(collection: Collection, kin: Sequence[Kin], progress: Progress) ->
         principal = one.text_row if one.comparison is None else principal
         if one.text_row != principal:
             pairs.append((principal, one.text_row))
-    # the review screen shows the one-sided text of these pairs from what is stored
-    is_stored = not collection.opened.store.access.is_read_only
-    related = relations_of(collection.opened, pairs, with_one_sided=is_stored)
+    related = relations_of(collection.opened, pairs)
     for one in kin:
         principal = one.text_row if one.comparison is None else principal
         if one.text_row == principal:
