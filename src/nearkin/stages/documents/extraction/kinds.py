@@ -200,7 +200,7 @@ _OWN = {
     "msg": "nearkin msg 1", "pst": "nearkin pst 1", "zip": "nearkin archive 1", "tar": "nearkin archive 1",
 }  # fmt: skip
 """Extractors that are Nearkin's own, with their versions, by kinds of files."""
-_LIBRARY_OF = {"pdf": "pypdfium2", **dict.fromkeys(OFFICE, "xberg")}
+LIBRARY_OF = {"pdf": "pypdfium2", **dict.fromkeys(OFFICE, "xberg")}
 OCR = "xberg OCR"
 """Beginning of the name for OCR; the languages, the digests of their data and the version of xberg follow."""
 _REVISION_OF_XBERG = "+nearkin.2"
@@ -215,7 +215,7 @@ def extractor_of(kind: str) -> str:
     >>> extractor_of("eml"), extractor_of("image")
     ('nearkin mail 1', 'none')
     """
-    return _OWN.get(kind) or current_name(_LIBRARY_OF.get(kind, "")) or "none"
+    return _OWN.get(kind) or current_name(LIBRARY_OF.get(kind, "")) or "none"
 
 
 def is_ocr(extractor: str) -> bool:
