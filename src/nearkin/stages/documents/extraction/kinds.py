@@ -105,10 +105,8 @@ def is_read(head: bytes, name: str, *, with_images: bool = False) -> bool:
     >>> is_read(b"%PDF-1.7", "a"), is_read(b"\x7fELF", "a"), is_read(b"Dear Sir", "a.txt")
     (True, False, False)
     """
-    if compression_of(head) != "none":
-        return False
     kind = kind_of(Blob(head), name)
-    return kind not in ("text", "unsupported", "image") or (with_images and kind == "image")
+    return kind not in ("packed", "text", "unsupported", "image") or (with_images and kind == "image")
 
 
 def is_extracted(head: bytes, name: str) -> bool:
@@ -119,9 +117,7 @@ def is_extracted(head: bytes, name: str) -> bool:
     >>> is_extracted(b"%PDF-1.7", "a"), is_extracted(b"Dear Sir", "a.txt")
     (True, False)
     """
-    if compression_of(head) != "none":
-        return False
-    return kind_of(Blob(head), name) != "text"
+    return kind_of(Blob(head), name) not in ("packed", "text")
 
 
 def _text_kind(blob: Blob, name: str, declared: str | None) -> str:
@@ -200,15 +196,11 @@ def _is_tar(head: bytes) -> bool:
 
 
 _OWN = {
-    "nearkin archive": "1", "nearkin html": "2", "nearkin mail": "1", "nearkin mailbox": "1", "nearkin msg": "1",
-    "nearkin pst": "1", "nearkin text": "1",
+    "text": "nearkin text 1", "html": "nearkin html 2", "eml": "nearkin mail 1", "mbox": "nearkin mailbox 1",
+    "msg": "nearkin msg 1", "pst": "nearkin pst 1", "zip": "nearkin archive 1", "tar": "nearkin archive 1",
 }  # fmt: skip
-"""Extractors that are Nearkin's own, with their versions."""
-_PROGRAM_OF = {
-    "text": "nearkin text", "html": "nearkin html", "eml": "nearkin mail", "mbox": "nearkin mailbox",
-    "msg": "nearkin msg", "pst": "nearkin pst", "zip": "nearkin archive", "tar": "nearkin archive",
-    "pdf": "pypdfium2", **dict.fromkeys(OFFICE, "xberg"),
-}  # fmt: skip
+"""Extractors that are Nearkin's own, with their versions, by kinds of files."""
+LIBRARY_OF = {"pdf": "pypdfium2", **dict.fromkeys(OFFICE, "xberg")}
 OCR = "xberg OCR"
 """Beginning of the name for OCR; the languages, the digests of their data and the version of xberg follow."""
 _REVISION_OF_XBERG = "+nearkin.2"
@@ -223,19 +215,7 @@ def extractor_of(kind: str) -> str:
     >>> extractor_of("eml"), extractor_of("image")
     ('nearkin mail 1', 'none')
     """
-    return current_name(_PROGRAM_OF.get(kind, "")) or "none"
-
-
-def is_older(extractor: str) -> bool:
-    """Whether this installation has another version of an extractor; False if the extractor is not installed.
-
-    Examples
-    --------
-    >>> is_older("nearkin mail 0"), is_older("nearkin mail 1"), is_older("another program 3")
-    (True, False, False)
-    """
-    now = current_name(extractor.rpartition(" ")[0])
-    return now is not None and now != extractor
+    return _OWN.get(kind) or current_name(LIBRARY_OF.get(kind, "")) or "none"
 
 
 def is_ocr(extractor: str) -> bool:
@@ -252,8 +232,6 @@ def is_ocr(extractor: str) -> bool:
 @lru_cache
 def current_name(program: str) -> str | None:
     """Return a program and its installed version; None if it is not installed."""
-    if program in _OWN:
-        return f"{program} {_OWN[program]}"
     from importlib.metadata import PackageNotFoundError, version  # 30 modules, for texts of such a program alone
 
     package = "xberg" if is_ocr(program) else program

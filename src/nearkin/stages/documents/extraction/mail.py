@@ -19,7 +19,6 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import compat32
 from functools import partial
-from types import MappingProxyType
 from typing import BinaryIO
 
 from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
@@ -32,13 +31,11 @@ _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 _UNENDED = "the mail ends in its headers or without its closing boundary: text or attachments may be missing"
 _DAMAGED = "its base64 is damaged or cut off: something is missing or wrong"
-_CUT_OFF = "the mail ends without its closing boundary: this base64 may be cut off"
-_NO_LINE_END = "the mail ends in the middle of a line: this base64 may be cut off"
+_CUT_OFF = "the mail ends in it, without a boundary or in the middle of a line: this base64 may be cut off"
 _UNENDED_DEFECTS = CloseBoundaryNotFoundDefect, StartBoundaryNotFoundDefect, NoBoundaryInMultipartDefect
 _BEFORE_HEADERS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?=From |[!-9;-~]+:[ \t\r\n])")
 """Byte order mark and blank lines, if headers come after them."""
 _EMLX_COUNT = re.compile(rb"\d{1,12} *\r?\n")
-_NONE: Mapping[int, str] = MappingProxyType({})
 
 
 def read_mail(given: Given) -> DocumentRead:
@@ -61,18 +58,24 @@ class MailReading:
     given : Given
     data : bytes
         The mail as it was; empty if it was made of something else.
-    damage : mapping
+    damage : mapping, optional
         What is known to be wrong with parts, by `id`.
     """
 
-    def __init__(self, message: Message, given: Given, data: bytes = b"", damage: Mapping[int, str] = _NONE) -> None:
-        self._message, self._given, self._data, self._damage = message, given, data, damage
+    def __init__(
+        self, message: Message, given: Given, data: bytes = b"", damage: Mapping[int, str] | None = None
+    ) -> None:
+        self._message, self._given = message, given
         self._warnings: list[str] = []
-        self._unended: Message | None = None
-        """The last part, if the mail ends without its closing boundary and the base64 of that part may go on."""
-        if any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in message.defects):
-            *_, last = message.walk()
-            self._unended = last if _may_be_cut_off(last) else None
+        self._damage = dict(damage or {})
+        kinds = {type(defect) for defect in message.defects}
+        is_whole = message.is_multipart() or end_of_headers(data) is not None
+        self._is_unended = not (is_whole and kinds.isdisjoint(_UNENDED_DEFECTS))
+        """Whether more parts may have followed: without the boundary, a whole mail and a cut one look alike."""
+        *_, last = message.walk()
+        is_in_a_line = last is message and not data.endswith((b"\n", b"\r"))
+        if (is_in_a_line or CloseBoundaryNotFoundDefect in kinds) and _may_be_cut_off(last):
+            self._damage.setdefault(id(last), _CUT_OFF)
 
     def document(self) -> DocumentRead:
         """Return the body, with the headers."""
@@ -90,25 +93,12 @@ class MailReading:
             members=partial(self._members, attached) if attached else None,
         )
         damage = next((why for part in body if (why := self._damage_of(part)) is not None), None)
-        damage = damage or (_UNENDED if self._is_unended() else None)
+        damage = damage or (_UNENDED if self._is_unended else None)
         return read if damage is None else read.lacking("damaged", damage)
 
     def _damage_of(self, part: Message) -> str | None:
         """Return what is wrong with the base64 of a part; None if nothing is."""
-        if id(part) in self._damage:
-            return self._damage[id(part)]
-        if _is_damaged(part):
-            return _DAMAGED
-        if part is self._message:
-            is_in_a_line = _may_be_cut_off(part) and not self._data.endswith((b"\n", b"\r"))
-            return _NO_LINE_END if is_in_a_line else None
-        return _CUT_OFF if part is self._unended else None
-
-    def _is_unended(self) -> bool:
-        """Whether more parts may have followed: without the boundary, a whole mail and a cut one look alike."""
-        if any(isinstance(defect, _UNENDED_DEFECTS) for defect in self._message.defects):
-            return True
-        return not self._message.is_multipart() and end_of_headers(self._data) is None
+        return _DAMAGED if _is_damaged(part) else self._damage.get(id(part))
 
     def _members(self, attached: Sequence[Message]) -> Iterator[Member]:
         for part in attached:

@@ -7,6 +7,7 @@ headers of workbooks nor the charts of other files.
 from __future__ import annotations
 
 import html
+import os
 import re
 import struct
 import unicodedata
@@ -76,6 +77,7 @@ _CODE_OF_HEADER = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|\d+|[A-Z])')
 _MIN_MISSING, _MISSING_SHARE = 3, 0.02
 """Words, and their share of all, from which on text counts as missing: a reference to a note joins two."""
 _WHITE_SPACE = b" \t\n\v\f\r\x1c\x1d\x1e\x1f"
+_ENCRYPTED, _LOCAL_HEADER_BYTES, _MAX_QUICK = 1, 30, 1 << 22
 _WINDOW, _MAX_SEARCHED = 1 << 16, 1 << 30
 """Characters of a text in which a piece is looked for, and in which all pieces are: else many take too long."""
 
@@ -115,7 +117,7 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str) -> tuple[PartL
         if not is_omitted and (read is None or read.fullmatch(name) is None):
             continue
         try:
-            part = archive.read(name)
+            part = _content(archive, archive.getinfo(name))
             added = _headers_of_sheet(part) if b"headerFooter" in part else []
             if is_omitted or not _is_found(part, kind, extracted):
                 found = _PartText(part, is_odf=kind.startswith("od"))
@@ -132,6 +134,18 @@ def checked_parts(archive: zipfile.ZipFile, kind: str, text: str) -> tuple[PartL
     return lacking, further
 
 
+def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """Return a part; `zipfile` makes a stream for each, which takes longer than to unpack a slide."""
+    if entry.compress_type == zipfile.ZIP_DEFLATED and not entry.flag_bits & _ENCRYPTED and archive.fp is not None:
+        archive.fp.seek(entry.header_offset)
+        head = archive.fp.read(_LOCAL_HEADER_BYTES)
+        archive.fp.seek(sum(struct.unpack_from("<HH", head, 26)), os.SEEK_CUR)
+        content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(archive.fp.read(entry.compress_size), _MAX_QUICK)
+        if len(content) == entry.file_size and zlib.crc32(content) == entry.CRC:
+            return content
+    return archive.read(entry)
+
+
 class _ExtractedText:
     """Text without spaces, which programs change."""
 
@@ -139,6 +153,7 @@ class _ExtractedText:
         self._text = text
         self._seen: set[str] = set()
         self._n_left = _MAX_SEARCHED
+        self._at = 0
 
     @cached_property
     def _squeezed(self) -> str:
@@ -160,7 +175,11 @@ class _ExtractedText:
 
     def has_in_order(self, pieces: Sequence[str]) -> bool:
         """Whether all pieces are there, each near the one before it: the quick answer."""
-        if "\n".join(pieces) in self._text or _squeezed("".join(pieces)) in self._squeezed:
+        joined = "\n".join(pieces)
+        if (found := self._text.find(joined, self._at)) >= 0:  # parts mostly follow one another
+            self._at = found + len(joined)
+            return True
+        if joined in self._text or _squeezed("".join(pieces)) in self._squeezed:
             return True
         at = 0
         for piece in pieces:

@@ -140,23 +140,11 @@ def encoding_of(declared: str) -> str | None:
 @lru_cache(maxsize=256)  # of short names: a hostile one may have megabytes
 def _python_name(name: str) -> str | None:
     try:
-        found = codecs.lookup(name).name
+        encoding = codecs.lookup(name).name
+        b"text".decode(encoding, "replace")  # some of Python's make bytes of bytes, such as base64
     except (LookupError, ValueError):
         return None
-    if found in _NO_CHARACTER_SETS or not _is_of_text(found):
-        return None
-    return _TAKEN_AS.get(found, found)
-
-
-def _is_of_text(encoding: str) -> bool:
-    """Whether an encoding makes text of bytes: Python has some that make bytes of bytes, such as base64."""
-    try:
-        b"text".decode(encoding)
-    except UnicodeError:
-        return True
-    except LookupError:
-        return False
-    return True
+    return None if encoding in _NO_CHARACTER_SETS else _TAKEN_AS.get(encoding, encoding)
 
 
 def _strictly(data: bytes, encoding: str) -> str | None:

@@ -1,22 +1,34 @@
-"""Main of an extraction worker: requests for files, answered with their nodes in order.
+"""An extraction worker: requests for files, answered with the nodes of each file and of everything inside it, in order.
 
 It is started by `pool`, speaks over one socket, and reads nothing but descriptors that come with requests. It writes
-into a file that it shares with the pool where it is: so the document that kills it is known.
+into a file that it shares with the pool where it is: so the document that kills it is known. The order of the nodes
+depends only on the bytes of the file.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
 import socket
 import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from importlib import import_module
+from typing import IO
 
-from nearkin.stages.documents.extraction.limits import ExtractionLimits
+from nearkin.nouns import counted
+from nearkin.stages.documents.extraction.kinds import LIBRARY_OF, OFFICE, declared_kind, extractor_of, kind_of
+from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
+from nearkin.stages.documents.extraction.mail import is_single
 from nearkin.stages.documents.extraction.nodes import (
     HEAD,
+    MAX_TEXT_BYTES,
     PLACE,
     AnswerPart,
     ExtractedNode,
@@ -24,9 +36,24 @@ from nearkin.stages.documents.extraction.nodes import (
     as_message,
     restored,
 )
-from nearkin.stages.documents.extraction.reading import Blob, LanguageData
+from nearkin.stages.documents.extraction.ocr import extractor_name
+from nearkin.stages.documents.extraction.reading import (
+    FREE_BYTES,
+    Blob,
+    DocumentRead,
+    ExtractionError,
+    Given,
+    LanguageData,
+    Member,
+    bomb,
+    is_out_of_memory,
+    too_big,
+    too_much_memory,
+)
 from nearkin.stages.documents.extraction.sandbox import apply_sandbox
-from nearkin.stages.documents.extraction.walking import FileWalk
+from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.members import NO_TEXT, Origin
+from nearkin.stages.documents.streams import compression_of, unpacked
 
 MAX_FILES = 64
 """Files of one request at most."""
@@ -99,3 +126,259 @@ class _Worker:
             self._end_s = end_s
             resource.setrlimit(resource.RLIMIT_CPU, (end_s, resource.getrlimit(resource.RLIMIT_CPU)[1]))
         signal.setitimer(signal.ITIMER_REAL, self._limits.wall_s)
+
+
+_CONTAINERS = ("zip", "tar", "mbox", "pst")
+"""Kinds of files without a text of their own."""
+_KEEP_MEMBERS = (None, "image only", "partial", "empty", "damaged", "time-out")
+"""Exceptions of documents whose members can be read nevertheless."""
+_MAY_BE_EMPTY = ("text", "eml", "msg")
+"""Kinds whose files are documents even without a text: a mail has headers."""
+_READERS = {
+    "text": "plain.read_text", "html": "html.read_page", "eml": "mail.read_mail", "mbox": "mail.read_mailbox",
+    "msg": "outlook.read_message", "pst": "outlook.read_mailbox", "zip": "archives.read_zip",
+    "tar": "archives.read_tar", "pdf": "pdf.read_pdf", **dict.fromkeys(OFFICE, "office.read_office"),
+}  # fmt: skip
+"""Functions that take `Given` and return `DocumentRead`."""
+
+
+class FileWalk:
+    """Nodes of one file.
+
+    Parameters
+    ----------
+    request : ExtractionRequest
+    limits : ExtractionLimits
+    begin : callable
+        Function that starts the time limit of a step, at a document: when the time is over, the process ends.
+    ocr : LanguageData, optional
+        Data for the recognition of text in images.
+    """
+
+    def __init__(
+        self,
+        request: ExtractionRequest,
+        limits: ExtractionLimits,
+        begin: Callable[[int], None],
+        ocr: LanguageData | None = None,
+    ) -> None:
+        self._request, self._limits, self._begin, self._ocr = request, limits, begin, ocr
+        self._n_nodes = 0
+        self._n_bytes = 0
+
+    def nodes(self, blob: Blob) -> Iterator[ExtractedNode]:
+        """Yield the nodes that have not been sent yet."""
+        yield from self._of(Member(name=None, blob=blob), None, 0, 0)
+
+    def _of(self, member: Member, parent: int | None, position: int, level: int) -> Iterator[ExtractedNode]:
+        """Yield the nodes of a file and of everything inside it."""
+        request, number = self._request, self._n_nodes
+        self._n_nodes += 1
+        is_sent = number < request.first
+        if is_sent and number not in request.parents:
+            return
+        name = request.name if parent is None else member.name or ""
+        given, read = None, DocumentRead(exception=member.exception, sentence=member.sentence)
+        if not is_sent and number in request.given_up:
+            exception, sentence = request.given_up[number]
+            read = DocumentRead(exception=exception, sentence=sentence)
+        elif member.blob is not None:
+            given, problem = self._opened(member.blob, member.kind, name, number)
+            read = self._read(given, number) if problem is None else _refused(problem)
+        is_kept = read.members is not None and read.exception in _KEEP_MEMBERS
+        if not is_sent:
+            yield self._node(member, number, parent, position, name, given, read, has_members=is_kept)
+        if read.members is not None and (is_kept or is_sent):
+            yield from self._inside(read.members, number, level)
+
+    def _opened(self, blob: Blob, kind: str | None, name: str, number: int) -> tuple[Given, ExtractionError | None]:
+        """Return the decompressed file with its kind, and the reason why it cannot be read, if there is one."""
+        self._begin(number)
+        inner, problem = name, None
+        try:
+            for _ in range(2):
+                if compression_of(blob.head) == "none":
+                    break
+                blob = unpacked_blob(blob, self._limits)
+                inner = os.path.splitext(inner)[0]
+            kind = kind or self._kind(blob, inner, number)
+            if kind == "packed":
+                problem = ExtractionError("unsupported", "compressed more than twice")
+        except ExtractionError as error:
+            kind, problem = "packed", error
+        given = Given(
+            blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=self._limits, ocr=self._ocr,
+            begin_again=lambda: self._begin(number),
+        )  # fmt: skip
+        return given, problem
+
+    def _kind(self, blob: Blob, name: str, number: int) -> str:
+        """Return the kind by content; if a plain text replaces the file, the kind that the user named."""
+        kind = kind_of(blob, name)
+        if kind == "text" and blob.head and number == 0 and self._request.kind is not None:
+            return self._request.kind
+        is_mail = kind == "mbox" and declared_kind(name) != "mbox" and is_single(blob)
+        return "eml" if is_mail else kind
+
+    def _read(self, given: Given, number: int) -> DocumentRead:
+        """Return what the reader of its kind makes of a file; every error is an exception of this file only."""
+        is_by_ocr = given.kind == "image" and given.ocr is not None
+        library = "xberg" if is_by_ocr else LIBRARY_OF.get(given.kind)
+        try:
+            if library is not None and library not in sys.modules:
+                signal.setitimer(signal.ITIMER_REAL, 0)  # to load it takes a second, which is not the document's
+                with suppress(Exception):  # that it is missing, its reader says
+                    import_module(library)
+                self._begin(number)
+            reader = "ocr.read_image" if is_by_ocr else _READERS.get(given.kind, "plain.read_nothing")
+            return _function(reader)(given)
+        except ModuleNotFoundError as error:
+            extra = f"pip install 'nearkin[documents]' ({error.name} is missing)"
+            return _refused(ExtractionError("unsupported", f"{given.kind.upper()} needs an extra: {extra}"))
+        except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
+            return _refused(_in_words(error, self._limits))
+
+    def _node(
+        self, member: Member, number: int, parent: int | None, position: int, name: str, given: Given | None,
+        read: DocumentRead, *, has_members: bool,
+    ) -> ExtractedNode:  # fmt: skip
+        """Return the node of a file, with its text if it was read; a text of white space only counts as no text."""
+        declared, blob, text, is_container = declared_kind(name), member.blob, None, False
+        kind, extractor = declared or "unknown", "none"
+        if given is not None:
+            kind, blob, extractor = given.kind, given.blob, read.extractor or extractor_of(given.kind)
+            if kind == "image" and given.ocr is not None:
+                extractor = extractor_name(given.ocr)
+            is_container = kind in _CONTAINERS and read.exception is None
+            if kind == "text" and read.exception == "unsupported":  # binary data of an unknown kind
+                kind = "unsupported"
+            if not is_container:
+                read, text = self._checked(read, member, may_be_empty=has_members or kind in _MAY_BE_EMPTY)
+        origin = Origin(
+            sha256=None if blob is None else blob.sha256, size_bytes=None if blob is None else blob.size,
+            kind=kind, declared_kind=declared if declared != kind else None, extractor=extractor,
+            n_pages=read.n_pages, exception=read.exception, sentence=read.sentence,
+            is_partial=read.exception is not None and bool(text and text.strip()), warnings="; ".join(read.warnings),
+            position=position or None, mail=read.mail,
+        )  # fmt: skip
+        return ExtractedNode(
+            number=number, parent=parent, name=member.name, is_container=is_container, has_members=has_members,
+            origin=origin, text=text,
+        )  # fmt: skip
+
+    def _checked(self, read: DocumentRead, member: Member, *, may_be_empty: bool) -> tuple[DocumentRead, bytes | None]:
+        """Return what was read with the exception that it has, and its text in UTF-8."""
+        if member.exception is not None:
+            read = read.lacking(member.exception, member.sentence or "")
+        text = None if read.text is None else read.text.encode("utf-8", "replace")
+        most = min(self._limits.output_bytes, MAX_TEXT_BYTES)
+        if text is not None and len(text) > most:
+            return replace(read, exception="too large", sentence=too_big(len(text), most)), None
+        if text is not None and not may_be_empty and (not text or text.isspace()):
+            return read.lacking("empty", NO_TEXT), None
+        return read, text
+
+    def _inside(self, members: Callable[[], Iterator[Member]], number: int, level: int) -> Iterator[ExtractedNode]:
+        """Yield the members of a file; if the rest cannot be read, the last member says so."""
+        if level + 1 > self._limits.n_levels:
+            sentence = f"more than {self._limits.n_levels} levels of files in files{raised_by('levels')}"
+            yield from self._of(Member.failed(None, "too large", sentence), number, 1, level + 1)
+            return
+        listed, position, is_over = members(), 0, False
+        while not is_over:
+            position += 1
+            try:
+                self._begin(self._n_nodes)
+                member = next(listed, None)
+            except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs the rest of this file)
+                why = _in_words(error, self._limits)
+                member, is_over = Member.failed(None, why.exception, why.sentence), True
+            if member is None:
+                return
+            if (stop := self._exceeded(member)) is not None:
+                member, is_over = stop, True
+            yield from self._of(member, number, position, level + 1)
+
+    def _exceeded(self, member: Member) -> Member | None:
+        """Return the message in place of a member that would exceed the limits of the file."""
+        self._n_bytes += 0 if member.blob is None else member.blob.size
+        if self._n_nodes - 1 >= self._limits.n_members:  # the file itself is not in it
+            what, by = counted(self._limits.n_members, "file"), "files"
+        elif self._n_bytes > self._limits.total_bytes:
+            what, by = counted(self._limits.total_bytes, "byte"), "total"
+        else:
+            return None
+        sentence = f"more than the limit of {what} in one file; the rest was not read{raised_by(by)}"
+        return Member.failed(None, "too large", sentence)
+
+
+def _refused(error: ExtractionError) -> DocumentRead:
+    return DocumentRead(exception=error.exception, sentence=error.sentence)
+
+
+def _in_words(error: Exception, limits: ExtractionLimits) -> ExtractionError:
+    """Return the exception for an error of a library."""
+    if isinstance(error, ExtractionError):
+        return error
+    if isinstance(error, MemoryError) or is_out_of_memory(str(error)):
+        return ExtractionError("too large", too_much_memory(limits.memory_bytes))
+    if isinstance(error, RecursionError):
+        return ExtractionError("too large", "it is nested too deeply")
+    return ExtractionError("crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300])
+
+
+_PIECE_BYTES = 1 << 18
+_IN_MEMORY = 64 << 20
+
+
+def unpacked_blob(blob: Blob, limits: ExtractionLimits) -> Blob:
+    """Return the unpacked bytes: up to 64 MiB in memory, and more in a nameless file.
+
+    Raises
+    ------
+    ExtractionError
+        The bytes are damaged, or there are too many.
+    """
+    by_ratio, total = max(FREE_BYTES, blob.size * limits.compression_ratio), limits.total_bytes
+    size, most = 0, min(total, by_ratio)
+    file: IO[bytes] | None = None
+    pieces: list[bytes] = []
+    with blob.opened() as raw:
+        pull = unpacked(raw.read, compression_of(blob.head))
+        try:
+            while piece := pull(_PIECE_BYTES):
+                size += len(piece)
+                if size > most:
+                    raise bomb(most, blob.size, "total" if total < by_ratio else "ratio")
+                if file is None and size > _IN_MEMORY:
+                    file = tempfile.TemporaryFile()  # noqa: SIM115  (the blob outlives this function)
+                    file.writelines(pieces)
+                    pieces = []
+                if file is None:
+                    pieces.append(piece)
+                else:
+                    file.write(piece)
+        except StreamFault as fault:
+            if isinstance(fault.__cause__, MemoryError):
+                raise ExtractionError("too large", too_much_memory(limits.memory_bytes)) from fault
+            raise ExtractionError("damaged", str(fault)) from fault
+        except OSError as error:
+            raise ExtractionError("too large", _too_big_for_disk(error, limits.disk_bytes)) from error
+    if file is None:
+        return Blob(b"".join(pieces))
+    file.flush()
+    return Blob(descriptor=file.fileno(), owner=file)
+
+
+def _too_big_for_disk(error: OSError, limit: int) -> str:
+    """Return the reason why unpacked bytes could not be written: the limit on the size of files, or a full disk."""
+    if error.errno == errno.EFBIG:
+        return f"it unpacks to more than the limit of {counted(limit, 'byte')} on the disk{raised_by('disk')}"
+    return f"it unpacks to more than fits into the temporary directory: {error.strerror}"
+
+
+@lru_cache  # an import costs as much as a message
+def _function(name: str) -> Callable[[Given], DocumentRead]:
+    module, _, function = name.partition(".")
+    reader: Callable[[Given], DocumentRead] = getattr(import_module(f"{__package__}.{module}"), function)
+    return reader

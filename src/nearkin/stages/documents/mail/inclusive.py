@@ -151,20 +151,12 @@ class PassagePlaces:
     def __init__(self, mail: MailWords) -> None:
         self._words = mail.words
         gaps = [at for at, word in enumerate(mail.words) if word == GAP]
-        self._ends = frozenset((*mail.starts, *gaps, len(mail.words)))
-        self._at: dict[tuple[int, ...], list[int]] = {}
+        self.ends = frozenset((*mail.starts, *gaps, len(mail.words)))
+        self.starts: dict[tuple[int, ...], list[int]] = {}
+        """Beginnings by the one to five words after them."""
         for start in mail.starts:
             for n in range(1, N_KEY_WORDS + 1):
-                self._at.setdefault(mail.words[start : start + n], []).append(start)
-
-    def first_words(self) -> Iterable[tuple[int, ...]]:
-        """Return the one to five words after each beginning, each once."""
-        return self._at.keys()
-
-    def last_words(self) -> Iterable[tuple[int, ...]]:
-        """Return the one to five words before each end, each once."""
-        words = self._words
-        return {words[max(0, end - n) : end] for end in self._ends for n in range(1, N_KEY_WORDS + 1)}
+                self.starts.setdefault(mail.words[start : start + n], []).append(start)
 
     def hold(self, passages: Sequence[tuple[int, ...]]) -> bool:
         """Whether all passages occur here, in this order."""
@@ -179,9 +171,9 @@ class PassagePlaces:
     def find(self, passage: tuple[int, ...], position: int) -> int | None:
         """Return the first place of a passage after a position; None if it does not occur there."""
         n = len(passage)
-        starts = self._at.get(passage[:N_KEY_WORDS], [])
+        starts = self.starts.get(passage[:N_KEY_WORDS], [])
         for start in starts[bisect_left(starts, position) :]:
-            if start + n in self._ends and self._words[start : start + n] == passage:
+            if start + n in self.ends and self._words[start : start + n] == passage:
                 return start
         return None
 
@@ -334,9 +326,9 @@ class _LineIndex:
     def add(self, number: int, mail: MailWords) -> None:
         """Add a mail; numbers descend."""
         places = self.places[number] = PassagePlaces(mail)
-        for key in places.first_words():
+        for key in places.starts:
             self._by_first.setdefault(key, []).append(number)
-        for key in places.last_words():
+        for key in {mail.words[max(0, end - n) : end] for end in places.ends for n in range(1, N_KEY_WORDS + 1)}:
             self._by_last.setdefault(key, []).append(number)
 
     def hold_each(self, passages: Iterable[tuple[int, ...]]) -> bool:

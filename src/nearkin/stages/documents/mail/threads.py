@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import pairwise
 from typing import Literal
 
@@ -23,101 +24,272 @@ LinkSource = Literal["headers", "another mail", "subject"]
 LINK_SOURCES: tuple[LinkSource, ...] = ("headers", "another mail", "subject")
 """Sources of a mail's parent: its own In-Reply-To and References, References of a later mail, or
 subject, date and addresses."""
-NO_NODE = -1
+DEFAULT_WINDOW = timedelta(days=14)
+_BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
+_UNKNOWN = datetime.max.replace(tzinfo=UTC)
+NodeKey = tuple[datetime, str, str]
 
 
-@dataclass(slots=True)
-class LinkedNodes:
-    """Mails and missing mails, each with its parent.
+@dataclass(frozen=True, slots=True)
+class NamedMail:
+    """A mail to be threaded.
 
     Parameters
     ----------
-    mail_of : list of int
-        Number of the mail of each node, the first of its copies; -1 for a mail that is missing.
-    message_id : list of str or None
-    parent : list of int
-        Node of the parent; -1 for roots.
-    source : list of LinkSource or None
-        None for roots.
-    node_of : list of int
-        Node of each mail.
+    name : str
+        Unique.
+    headers : MailHeaders
     """
 
-    mail_of: list[int] = field(default_factory=list)
-    message_id: list[str | None] = field(default_factory=list)
-    parent: list[int] = field(default_factory=list)
-    source: list[LinkSource | None] = field(default_factory=list)
-    node_of: list[int] = field(default_factory=list)
-    _up: list[int] = field(default_factory=list)
-    """A node above in the tree, if not the root: paths to the roots are shortened when they are walked."""
+    name: str
+    headers: MailHeaders
 
-    def add(self, message_id: str | None, mail: int = NO_NODE) -> int:
-        """Add a node without a parent; return its number."""
-        node = len(self.mail_of)
-        self.mail_of.append(mail)
-        self.message_id.append(message_id)
-        self.parent.append(NO_NODE)
-        self.source.append(None)
-        self._up.append(node)
-        return node
-
-    def root(self, node: int) -> int:
-        """Return the root of a node's tree, in nearly constant time."""
-        while self._up[node] != node:
-            self._up[node] = node = self._up[self._up[node]]
-        return node
-
-    def link(self, child: int, parent: int, source: LinkSource) -> bool:
-        """Give a root a parent; return whether that was possible without a loop."""
-        root = self.root(parent)
-        if self.parent[child] != NO_NODE or root == child:
-            return False
-        self.parent[child], self.source[child], self._up[child] = parent, source, root
-        return True
+    @property
+    def order(self) -> NodeKey:
+        """Place among all mails: by date, those without a date last, then by Message-ID and name."""
+        return self.headers.sent_at or _UNKNOWN, self.headers.message_id or "", self.name
 
 
-def linked_by_headers(headers: Sequence[MailHeaders], order: Sequence[int]) -> LinkedNodes:
-    """Link mails by Message-ID, In-Reply-To and References.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadNode:
+    """A mail of a thread, or a missing one.
 
     Parameters
     ----------
-    headers : sequence of MailHeaders
-    order : sequence of int
-        Numbers of the mails, the earliest first.
+    thread : int
+        Number of the thread, from 1; the earliest is 1.
+    position : int
+        Place in the tree, from 1: each mail is followed by its answers, the earliest first.
+    depth : int
+        0 for a root.
+    mail : int or None
+        Number of the mail; None if it is missing.
+    copies : tuple of int
+        Other mails with the same Message-ID, date, sender and base subject: they have the same place.
+    message_id : str or None
+    parent : int or None
+        Position of the parent.
+    source : {"headers", "another mail", "subject"} or None
+        How the parent is known; None for a root.
+    """
+
+    thread: int
+    position: int
+    depth: int
+    mail: int | None
+    copies: tuple[int, ...] = ()
+    message_id: str | None
+    parent: int | None
+    source: LinkSource | None
+
+    @property
+    def mails(self) -> tuple[int, ...]:
+        """The mail and its copies; none if it is missing."""
+        return () if self.mail is None else (self.mail, *self.copies)
+
+
+def thread_mails(
+    mails: Sequence[NamedMail], window: timedelta = DEFAULT_WINDOW, quotations: Quotations | None = None
+) -> list[ThreadNode]:
+    """Return all threads, one after another, each in the order of its tree.
+
+    A mail that no mail refers to and that refers to none is a thread by itself. A missing mail is one that others
+    refer to; it is in the tree wherever a mail is below it.
+
+    Parameters
+    ----------
+    mails : sequence of NamedMail
+        Without duplicate spares.
+    window : timedelta, default 14 days
+        Time within which answers are linked by their subject, if their headers name no mail that is there; zero: never.
+    quotations : Quotations, optional
+        Of the mails that an answer may be linked to, the one of whose new text it quotes the largest share comes first,
+        then the latest.
 
     Examples
     --------
-    >>> mails = [MailHeaders(message_id="a"), MailHeaders(message_id="c", references=("a", "b"))]
-    >>> nodes = linked_by_headers(mails, [0, 1])
-    >>> nodes.message_id, nodes.parent, nodes.mail_of
-    (['a', 'c', 'b'], [-1, 2, 0], [0, 1, -1])
+    >>> mails = [NamedMail("x", MailHeaders(message_id="c", references=("a", "b"))),
+    ...     NamedMail("y", MailHeaders(message_id="a"))]
+    >>> [(node.position, node.depth, node.message_id, node.mail) for node in thread_mails(mails)]
+    [(1, 0, 'a', 1), (2, 1, 'b', None), (3, 2, 'c', 0)]
     """
-    nodes, known = LinkedNodes(node_of=[NO_NODE] * len(headers)), dict[str, int]()
-    of_copies: dict[tuple[object, ...], int] = {}
+    order = sorted(range(len(mails)), key=lambda number: mails[number].order)
+    headers = [mail.headers for mail in mails]
+    nodes, node_of = _linked_by_headers(headers, order)
+    if window:
+        _link_by_subject(node_of, headers, order, window, quotations)
+    return [found for thread, root in enumerate(_sorted_roots(nodes, mails), 1) for found in _tree(thread, root)]
+
+
+class _Node:
+    """A mail with its copies, or a missing mail, while it is linked."""
+
+    __slots__ = ("_up", "children", "copies", "key", "mail", "message_id", "parent", "source")
+
+    def __init__(self, message_id: str | None, mail: int | None = None) -> None:
+        self.message_id, self.mail = message_id, mail
+        self.copies: list[int] = []
+        self.parent: _Node | None = None
+        self.source: LinkSource | None = None
+        self.children: list[_Node] = []
+        self.key: NodeKey | None = None
+        self._up = self
+        """A node above in the tree, if not the root: paths to the roots are shortened when they are walked."""
+
+    @property
+    def root(self) -> _Node:
+        """The root of its tree, in nearly constant time."""
+        node = self
+        while node._up is not node:
+            node._up = node = node._up._up
+        return node
+
+    def link(self, parent: _Node, source: LinkSource) -> bool:
+        """Give a root a parent; return whether that was possible without a loop."""
+        root = parent.root
+        if self.parent is not None or root is self:
+            return False
+        self.parent, self.source, self._up = parent, source, root
+        return True
+
+
+def _linked_by_headers(headers: Sequence[MailHeaders], order: Sequence[int]) -> tuple[list[_Node], dict[int, _Node]]:
+    """Return nodes linked by Message-ID, In-Reply-To and References, and the node of each mail."""
+    nodes, node_of, known = list[_Node](), dict[int, _Node](), dict[str, _Node]()
+    of_copies: dict[tuple[object, ...], _Node] = {}
     for mail in order:
-        own, key = headers[mail].message_id, copy_key(headers[mail])
-        if key in of_copies:
-            nodes.node_of[mail] = of_copies[key]
+        message_id, key = headers[mail].message_id, copy_key(headers[mail])
+        if key is not None and key in of_copies:
+            of_copies[key].copies.append(mail)
+            node_of[mail] = of_copies[key]
             continue
-        nodes.node_of[mail] = nodes.add(own, mail)
+        node = node_of[mail] = _Node(message_id, mail)
+        nodes.append(node)
         if key is not None:
-            of_copies[key] = nodes.node_of[mail]
-        if own is not None:  # of mails that share an identifier, the earliest is the one that others refer to
-            known.setdefault(own, nodes.node_of[mail])
-    chains = [(mail, ancestors_of(headers[mail])) for mail in order]
-    for _, chain in chains:
-        for one in chain:
-            if one not in known:
-                known[one] = nodes.add(one)
+            of_copies[key] = node
+        if message_id is not None:  # of mails that share an identifier, the earliest is the one that others refer to
+            known.setdefault(message_id, node)
+    chains = [(node_of[mail], ancestors_of(headers[mail])) for mail in order]
+    for message_id in (one for _, chain in chains for one in chain):
+        if message_id not in known:
+            known[message_id] = _Node(message_id)
+            nodes.append(known[message_id])
     # the latest first: where two mails claim to answer each other, the later one does
-    for mail, chain in reversed(chains):
-        for one in reversed(chain):
-            if nodes.link(nodes.node_of[mail], known[one], "headers"):
-                break
+    for node, chain in reversed(chains):
+        any(node.link(known[message_id], "headers") for message_id in reversed(chain))  # to the first that is possible
     for _, chain in chains:
         for above, below in pairwise(chain):
-            nodes.link(known[below], known[above], "another mail")
-    return nodes
+            known[below].link(known[above], "another mail")
+    return nodes, node_of
+
+
+_MOST_TRIED = 64
+"""Earlier mails of a subject that are tried, the latest first."""
+_MOST_COMPARED = 16
+"""Number of these mails whose text is compared with the quoted text."""
+
+
+def _link_by_subject(
+    node_of: dict[int, _Node], headers: Sequence[MailHeaders], order: Sequence[int], window: timedelta,
+    quotations: Quotations | None,
+) -> None:  # fmt: skip
+    """Link answers to the earlier mail that fits best, if their headers name no available mail.
+
+    These are mails that name no ancestors, and missing mails at the top of a tree, for which the earliest mail below
+    speaks. That mail must be marked as a reply or a forward by its subject, and an earlier mail must have the same base
+    subject, have been sent at most ``window`` before, and share an address with it.
+    """
+
+    @cache
+    def addresses_at(mail: int) -> frozenset[str]:
+        return addresses_of([headers[mail].sender, headers[mail].to, headers[mail].cc])
+
+    times, earlier = dict[str, list[datetime]](), dict[str, list[int]]()  # of each subject, in the order of the dates
+    spoken_for: set[_Node] = set()
+    for mail in order:
+        sent_at, base, top = headers[mail].sent_at, base_subject(headers[mail].subject), node_of[mail].root
+        if sent_at is None:
+            break  # mails without a date come last
+        is_first = top not in spoken_for
+        spoken_for.add(top)
+        if not base.text:
+            continue
+        before = times.setdefault(base.text, [])
+        is_open = top.mail is None or (top.mail == mail and not ancestors_of(headers[mail]))
+        if base.is_reply and is_first and is_open:
+            end = bisect_left(before, sent_at)
+            start = max(bisect_left(before, sent_at - window), end - _MOST_TRIED)
+            some = reversed(earlier.get(base.text, [])[start:end])
+            fitting = [other for other in some if not addresses_at(mail).isdisjoint(addresses_at(other))]
+            if quotations is not None and len(fitting) > 1:
+                shares = {other: quotations.share(mail, other) for other in fitting[:_MOST_COMPARED]}
+                fitting.sort(key=lambda other: -shares.get(other, -1.0))
+            any(top.link(node_of[other], "subject") for other in fitting)  # to the first that is possible
+        before.append(sent_at)
+        earlier.setdefault(base.text, []).append(mail)
+
+
+def _sorted_roots(nodes: Sequence[_Node], mails: Sequence[NamedMail]) -> list[_Node]:
+    """Sort the children of each node, and return the roots, by date; a missing mail has the earliest date below it.
+
+    Missing mails without a mail below them are left out: a refused link may leave some.
+    """
+    roots = list[_Node]()
+    for node in nodes:
+        (roots if node.parent is None else node.parent.children).append(node)
+    downwards = list(roots)
+    for node in downwards:  # grows while it is read
+        downwards += node.children
+    for node in reversed(downwards):
+        node.children = _by_key(node.children)
+        if node.mail is not None:
+            node.key = mails[node.mail].order
+        elif node.children and (first := node.children[0].key) is not None:
+            node.key = (first[0], node.message_id or "", "")
+    return _by_key(roots)
+
+
+def _by_key(nodes: Sequence[_Node]) -> list[_Node]:
+    keyed = [(node.key, at) for at, node in enumerate(nodes) if node.key is not None]
+    return [nodes[at] for _, at in sorted(keyed)]
+
+
+def _tree(thread: int, root: _Node) -> Iterator[ThreadNode]:
+    position, waiting = 0, list[tuple[_Node, int, int | None]]([(root, 0, None)])
+    while waiting:
+        node, depth, parent = waiting.pop()
+        position += 1
+        yield ThreadNode(
+            thread=thread, position=position, depth=depth, mail=node.mail, copies=tuple(node.copies),
+            message_id=node.message_id, parent=parent, source=node.source,
+        )  # fmt: skip
+        waiting += [(child, depth + 1, position) for child in reversed(node.children)]
+
+
+def reading_order(
+    nodes: Sequence[ThreadNode], mails: Sequence[NamedMail], size_of: Callable[[int], tuple[int, ...]] | None = None
+) -> list[int]:
+    """Return the mails of one thread, the earliest first, each after the one it answers even if its date is wrong.
+
+    Parameters
+    ----------
+    nodes : sequence of ThreadNode
+        Those of one thread, in their order.
+    mails : sequence of NamedMail
+    size_of : callable, optional
+        Size of a mail: of the copies of one mail, the smallest comes first, so that a larger one can include it.
+    """
+    times: list[datetime] = []
+    for node in nodes:
+        above = _BEFORE_ALL if node.parent is None else times[node.parent - 1]
+        own = None if node.mail is None else mails[node.mail].headers.sent_at
+        times.append(above if own is None else max(own, above))
+    order = sorted(range(len(nodes)), key=lambda place: (times[place], place))
+    found: list[int] = []
+    for place in order:
+        one = nodes[place]
+        found += sorted(one.mails, key=size_of) if one.copies and size_of is not None else one.mails
+    return found
 
 
 def copy_key(headers: MailHeaders) -> tuple[object, ...] | None:
@@ -202,296 +374,13 @@ def base_subject(subject: str | None) -> BaseSubject:
     """
     text, is_reply = " ".join((subject or "")[:_MAX_CHARACTERS].split()), False
     while True:
-        text, n_trailing = _without_trailing(text)
-        start, n_leading = _start_of(text)
-        text, is_reply = text[start:], is_reply or bool(n_trailing or n_leading)
-        found = _FORWARDED.match(text)
-        if found is None:
-            return BaseSubject(text.casefold(), is_reply)
-        text, is_reply = found[1].strip(), True
-
-
-def _without_trailing(text: str) -> tuple[str, int]:
-    n = 0
-    while found := _TRAILING.search(text):
-        text, n = text[: found.start()], n + 1
-    return text, n
-
-
-def _start_of(text: str) -> tuple[int, int]:
-    """Return where the base begins, and the number of marks before it."""
-    start, n_marks = 0, 0
-    while True:
-        if found := _REPLY.match(text, start):
-            start, n_marks = found.end(), n_marks + 1
-        elif (found := _LEADING_BLOB.match(text, start)) and found.end() < len(text):
-            if _FORWARDED.match(text, start):
-                return start, n_marks
-            start = found.end()
+        if found := _TRAILING.search(text):
+            text, is_reply = text[: found.start()], True
+        elif found := _REPLY.match(text):
+            text, is_reply = text[found.end() :], True
+        elif found := _FORWARDED.match(text):
+            text, is_reply = found[1].strip(), True
+        elif (found := _LEADING_BLOB.match(text)) and found.end() < len(text):
+            text = text[found.end() :]
         else:
-            return start, n_marks
-
-
-DEFAULT_WINDOW = timedelta(days=14)
-_BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
-_UNKNOWN = datetime.max.replace(tzinfo=UTC)
-NodeKey = tuple[datetime, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class NamedMail:
-    """A mail to be threaded.
-
-    Parameters
-    ----------
-    name : str
-        Unique.
-    headers : MailHeaders
-    """
-
-    name: str
-    headers: MailHeaders
-
-    @property
-    def order(self) -> NodeKey:
-        """Place among all mails: by date, those without a date last, then by Message-ID and name."""
-        return self.headers.sent_at or _UNKNOWN, self.headers.message_id or "", self.name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadNode:
-    """A mail of a thread, or a missing one.
-
-    Parameters
-    ----------
-    thread : int
-        Number of the thread, from 1; the earliest is 1.
-    position : int
-        Place in the tree, from 1: each mail is followed by its answers, the earliest first.
-    depth : int
-        0 for a root.
-    mail : int or None
-        Number of the mail; None if it is missing.
-    copies : tuple of int
-        Other mails with the same Message-ID, date, sender and base subject: they have the same place.
-    message_id : str or None
-    parent : int or None
-        Position of the parent.
-    source : {"headers", "another mail", "subject"} or None
-        How the parent is known; None for a root.
-    """
-
-    thread: int
-    position: int
-    depth: int
-    mail: int | None
-    copies: tuple[int, ...] = ()
-    message_id: str | None
-    parent: int | None
-    source: LinkSource | None
-
-    @property
-    def mails(self) -> tuple[int, ...]:
-        """The mail and its copies; none if it is missing."""
-        return () if self.mail is None else (self.mail, *self.copies)
-
-
-def thread_mails(
-    mails: Sequence[NamedMail], window: timedelta = DEFAULT_WINDOW, quotations: Quotations | None = None
-) -> list[ThreadNode]:
-    """Return all threads, one after another, each in the order of its tree.
-
-    A mail that no mail refers to and that refers to none is a thread by itself. A missing mail is one that others
-    refer to; it is in the tree wherever a mail is below it.
-
-    Parameters
-    ----------
-    mails : sequence of NamedMail
-        Without duplicate spares.
-    window : timedelta, default 14 days
-    quotations : Quotations, optional
-        See `link_by_subject`.
-
-    Examples
-    --------
-    >>> mails = [NamedMail("x", MailHeaders(message_id="c", references=("a", "b"))),
-    ...     NamedMail("y", MailHeaders(message_id="a"))]
-    >>> [(node.position, node.depth, node.message_id, node.mail) for node in thread_mails(mails)]
-    [(1, 0, 'a', 1), (2, 1, 'b', None), (3, 2, 'c', 0)]
-    """
-    order = sorted(range(len(mails)), key=lambda number: mails[number].order)
-    headers = [mail.headers for mail in mails]
-    nodes = linked_by_headers(headers, order)
-    link_by_subject(nodes, headers, order, window, quotations)
-    children, roots = _sorted_trees(nodes, mails)
-    copies: dict[int, list[int]] = {}
-    for mail in order:
-        if nodes.mail_of[node := nodes.node_of[mail]] != mail:
-            copies.setdefault(node, []).append(mail)
-    found: list[ThreadNode] = []
-    for thread, root in enumerate(roots, 1):
-        _add_tree(found, thread, root, nodes, children, copies)
-    return found
-
-
-def _sorted_trees(nodes: LinkedNodes, mails: Sequence[NamedMail]) -> tuple[list[list[int]], list[int]]:
-    """Return the children of each node and all roots, each by date; a missing mail has the earliest date below it.
-
-    Missing mails without a mail below them are left out: a refused link may leave some.
-    """
-    children: list[list[int]] = [[] for _ in nodes.parent]
-    roots = list[int]()
-    for node, above in enumerate(nodes.parent):
-        (roots if above == NO_NODE else children[above]).append(node)
-    downwards = list(roots)
-    for node in downwards:  # grows while it is read
-        downwards += children[node]
-    keys: dict[int, NodeKey] = {}
-    for node in reversed(downwards):
-        children[node] = sorted((one for one in children[node] if one in keys), key=keys.__getitem__)
-        mail = nodes.mail_of[node]
-        if mail != NO_NODE:
-            keys[node] = mails[mail].order
-        elif children[node]:
-            keys[node] = (keys[children[node][0]][0], nodes.message_id[node] or "", "")
-    return children, sorted((root for root in roots if root in keys), key=keys.__getitem__)
-
-
-def _add_tree(
-    found: list[ThreadNode], thread: int, root: int, nodes: LinkedNodes,
-    children: Sequence[Sequence[int]], copies: Mapping[int, Sequence[int]],
-) -> None:  # fmt: skip
-    before = len(found)
-    waiting: list[tuple[int, int, int | None]] = [(root, 0, None)]
-    while waiting:
-        node, depth, parent = waiting.pop()
-        position = len(found) - before + 1
-        mail = nodes.mail_of[node]
-        found.append(
-            ThreadNode(
-                thread=thread,
-                position=position,
-                depth=depth,
-                mail=None if mail == NO_NODE else mail,
-                copies=tuple(copies.get(node, ())),
-                message_id=nodes.message_id[node],
-                parent=parent,
-                source=nodes.source[node],
-            )
-        )
-        waiting += [(one, depth + 1, position) for one in reversed(children[node])]
-
-
-def reading_order(
-    nodes: Sequence[ThreadNode], mails: Sequence[NamedMail], size_of: Callable[[int], tuple[int, ...]] | None = None
-) -> list[int]:
-    """Return the mails of one thread, the earliest first, each after the one it answers even if its date is wrong.
-
-    Parameters
-    ----------
-    nodes : sequence of ThreadNode
-        Those of one thread, in their order.
-    mails : sequence of NamedMail
-    size_of : callable, optional
-        Size of a mail: of the copies of one mail, the smallest comes first, so that a larger one can include it.
-    """
-    times: list[datetime] = []
-    for node in nodes:
-        above = _BEFORE_ALL if node.parent is None else times[node.parent - 1]
-        own = None if node.mail is None else mails[node.mail].headers.sent_at
-        times.append(above if own is None else max(own, above))
-    order = sorted(range(len(nodes)), key=lambda place: (times[place], place))
-    found: list[int] = []
-    for place in order:
-        one = nodes[place]
-        found += sorted(one.mails, key=size_of) if one.copies and size_of is not None else one.mails
-    return found
-
-
-_MOST_TRIED = 64
-"""Earlier mails of a subject that are tried, the latest first."""
-_MOST_COMPARED = 16
-"""Number of these mails whose text is compared with the quoted text."""
-
-
-@dataclass(slots=True)
-class _Earlier:
-    """Mails of a subject in the order of their dates."""
-
-    times: list[datetime] = field(default_factory=list)
-    mails: list[int] = field(default_factory=list)
-
-
-def link_by_subject(
-    nodes: LinkedNodes,
-    headers: Sequence[MailHeaders],
-    order: Sequence[int],
-    window: timedelta,
-    quotations: Quotations | None = None,
-) -> None:
-    """Link answers to the earlier mail that fits best, if their headers name no available mail.
-
-    These are mails that name no ancestors, and missing mails at the top of a tree, for which the earliest mail below
-    speaks. That mail must be marked as a reply or a forward by its subject, and an earlier mail must have the same base
-    subject, have been sent at most ``window`` before, and share an address with it.
-
-    Parameters
-    ----------
-    nodes : LinkedNodes
-    headers : sequence of MailHeaders
-    order : sequence of int
-        Numbers of the mails, the earliest first.
-    window : timedelta
-        Zero: nothing is linked.
-    quotations : Quotations, optional
-        Of the mails that fit, the one of whose new text the answer quotes the largest share comes first, then the
-        latest.
-    """
-    if not window:
-        return
-    earlier: dict[str, _Earlier] = {}
-    addresses: dict[int, frozenset[str]] = {}
-    spoken_for: set[int] = set()
-
-    def addresses_at(mail: int) -> frozenset[str]:
-        if mail not in addresses:
-            one = headers[mail]
-            addresses[mail] = addresses_of([one.sender, one.to, one.cc])
-        return addresses[mail]
-
-    for mail in order:
-        sent_at, base = headers[mail].sent_at, base_subject(headers[mail].subject)
-        if sent_at is None:
-            break  # mails without a date come last
-        top = nodes.root(nodes.node_of[mail])
-        is_first = top not in spoken_for
-        spoken_for.add(top)
-        if not base.text:
-            continue
-        before = earlier.setdefault(base.text, _Earlier())
-        is_missing = nodes.mail_of[top] == NO_NODE
-        if (
-            base.is_reply
-            and is_first
-            and (is_missing or (nodes.mail_of[top] == mail and not ancestors_of(headers[mail])))
-        ):
-            end = bisect_left(before.times, sent_at)
-            start = max(bisect_left(before.times, sent_at - window), end - _MOST_TRIED)
-            fitting = [
-                other
-                for other in reversed(before.mails[start:end])
-                if not addresses_at(mail).isdisjoint(addresses_at(other))
-            ]
-            for other in _best_first(mail, fitting, quotations):
-                if nodes.link(top, nodes.node_of[other], "subject"):
-                    break
-        before.times.append(sent_at)
-        before.mails.append(mail)
-
-
-def _best_first(mail: int, fitting: Sequence[int], quotations: Quotations | None) -> Sequence[int]:
-    """Return the mails sorted by the share that is quoted, the largest first; only the latest mails are compared."""
-    if quotations is None or len(fitting) < 2:
-        return fitting
-    compared = fitting[:_MOST_COMPARED]
-    return [*sorted(compared, key=lambda other: -quotations.share(mail, other)), *fitting[_MOST_COMPARED:]]
+            return BaseSubject(text.casefold(), is_reply)

@@ -14,7 +14,7 @@ import pytest
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.errors import ParameterError
-from nearkin.stages.documents.extraction.kinds import current_name, is_ocr, is_older
+from nearkin.stages.documents.extraction.kinds import current_name, is_ocr
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.ocr import FOLDERS, language_data, read_image, tiff_pages
 from nearkin.stages.documents.extraction.pdf import read_pdf
@@ -57,8 +57,6 @@ def test_pages_that_are_images_are_read_in_their_places(reading, tmp_path):
     assert [one.warnings for one in origins.values()] == [f"text {WARNING}", f"text of page 2 {WARNING}", ""]
     assert [is_ocr(one.extractor) for one in origins.values()] == [True, True, False]
     assert origins["a.pdf"].extractor == current_name(f"xberg OCR {ENGLISH}")
-    assert not is_older(origins["a.pdf"].extractor)
-    assert is_older(f"xberg OCR {ENGLISH} 1.0")
 
 
 @needs_english
