@@ -400,24 +400,8 @@ def distinct_places(names: Sequence[str], paths: Sequence[str]) -> list[str]:
     >>> distinct_places(["y/a.txt", "a.txt"], ["x/y/a.txt", "y/a.txt"])
     ['x/y/a.txt', 'a.txt']
     """
-    places, here = list(names), os.path.join(os.getcwd(), "")
-    opened = [_from_here(path, here) for path in paths]
-    n_opened = Counter(opened)
-    for i, (name, path) in enumerate(zip(names, paths, strict=True)):
-        if name == path:
-            continue
-        meant = _from_here(name, here)
-        if n_opened[meant] > (meant == opened[i]):
-            places[i] = path
-    while True:
-        n_called = Counter(places)
-        shared = [i for i, place in enumerate(places) if n_called[place] > 1 and place != paths[i]]
-        if not shared:
-            return places
-        for i in shared:
-            places[i] = paths[i]
-
-
-def _from_here(path: str, here: str) -> str:
-    """Return a path in the one form that all paths of a file have: below the working directory, or absolute."""
-    return os.path.normpath(os.path.join(here, path)).removeprefix(here)
+    n_called, opened = Counter(names), set(paths)
+    return [
+        path if name != path and (n_called[name] > 1 or name in opened) else name
+        for name, path in zip(names, paths, strict=True)
+    ]
