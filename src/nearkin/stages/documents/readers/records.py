@@ -28,7 +28,7 @@ _MAX_LINES = 200
 _SHARE_OF_RECORDS = 0.8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
     """Whole records, or a place where one cannot be read.
 
@@ -59,7 +59,8 @@ class Records:
     @classmethod
     def of_fault(cls, line: int, fault: RecordFault) -> Records:
         """Make a place where a record cannot be read."""
-        return cls(memoryview(b""), np.zeros(0, np.int64), np.zeros(0, np.int64), np.array([line]), fault=fault)
+        none = np.zeros(0, np.int64)
+        return cls(data=memoryview(b""), starts=none, ends=none, lines=np.array([line]), fault=fault)
 
     @property
     def view(self) -> NDArray[np.uint8]:
@@ -68,14 +69,17 @@ class Records:
 
     def part(self, first: int, stop: int) -> Records:
         """Return some of the records."""
-        within = slice(first, stop)
-        scanned = None if self.scanned is None else self.scanned[within]
-        return Records(self.data, self.starts[within], self.ends[within], self.lines[within], scanned)
+        is_there = slice(first, stop)
+        return self._at(is_there, None if self.scanned is None else self.scanned[is_there])
 
     def only(self, is_there: NDArray[np.bool_]) -> Records:
         """Return the records that are marked."""
-        scanned = None if self.scanned is None else [self.scanned[i] for i in np.flatnonzero(is_there).tolist()]
-        return Records(self.data, self.starts[is_there], self.ends[is_there], self.lines[is_there], scanned)
+        rows = np.flatnonzero(is_there).tolist()
+        return self._at(is_there, None if self.scanned is None else [self.scanned[row] for row in rows])
+
+    def _at(self, place: slice | NDArray[np.bool_], scanned: Sequence[ScannedRecord] | None) -> Records:
+        starts, ends, lines = self.starts[place], self.ends[place], self.lines[place]
+        return Records(data=self.data, starts=starts, ends=ends, lines=lines, scanned=scanned)
 
     def without_line_ends(self) -> I64:
         r"""Return the ends of lines without their ``\n`` or ``\r\n``."""
@@ -129,7 +133,8 @@ class LineSplitter:
             ends = np.append(ends, len(data))
         starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
         lines = np.arange(line, line + len(ends), dtype=np.int64)
-        return Records(data, starts, ends, lines), int(ends[-1]) if len(ends) else 0, line + len(ends)
+        records = Records(data=data, starts=starts, ends=ends, lines=lines)
+        return records, int(ends[-1]) if len(ends) else 0, line + len(ends)
 
     def begins_with_stray_quote(self, data: memoryview) -> bool:
         """Return false; see `Splitter`."""
@@ -293,7 +298,8 @@ class FieldSplitter:
         done = int(ends[-1]) if len(ends) else 0
         starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
         breaks = _line_ends(view[:done], at_end=True)
-        records = Records(data, starts, ends, line + np.searchsorted(breaks, starts), scanned)
+        lines = line + np.searchsorted(breaks, starts)
+        records = Records(data=data, starts=starts, ends=ends, lines=lines, scanned=scanned)
         is_there = ends - starts > 2
         for index in np.flatnonzero(~is_there):
             is_there[index] = bool(bytes(data[starts[index] : ends[index]]).strip(b"\r\n"))
