@@ -221,19 +221,24 @@ class ByteStream:
         self._left = data + self._left
         return data
 
-    def skip_line(self) -> int:
-        r"""Skip the rest of a line and its newline, without holding it.
+    def skip(self, end_in: Callable[[bytes], int]) -> int:
+        r"""Skip to the end of a line or record, and its last byte, without holding it.
+
+        Parameters
+        ----------
+        end_in : callable
+            Returns the place of the last byte in the next piece; -1 if it is not there.
 
         Returns
         -------
         int
-            Number of skipped bytes, without the newline. If the file ends or breaks off first, the next read shows it.
+            Number of skipped bytes, without the last one. If the file ends or breaks off first, the next read shows it.
 
         Examples
         --------
         >>> import io
         >>> stream = ByteStream(io.BytesIO(b"a long line\nthe next"), "none")
-        >>> stream.read(2), stream.skip_line(), stream.read(99)
+        >>> stream.read(2), stream.skip(lambda piece: piece.find(b"\n")), stream.read(99)
         (b'a ', 9, b'the next')
         """
         n_passed = 0
@@ -244,7 +249,7 @@ class ByteStream:
                     piece = self._pull(_SKIP_BYTES)
                 except StreamFault as fault:
                     self._fault = fault
-            end = piece.find(b"\n")
+            end = end_in(piece)
             if end >= 0:
                 self._left = piece[end + 1 :]
                 return n_passed + end

@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.readers import record_runs
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
@@ -115,8 +114,7 @@ def test_a_quote_that_is_never_closed_costs_one_line(read: Read) -> None:
     ]  # fmt: skip
 
 
-def test_many_stray_quotes_are_read_in_windows(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_runs, "_WINDOW_BYTES", 64)
+def test_many_stray_quotes_are_read_alike_in_all_blocks(read: Read) -> None:
     body = b"".join(b"%d,%s\n" % (i, b'6" nail' if i % 37 == 0 else b'"plain, %d"' % i) for i in range(500))
     rows = read(b"id,text\n" + body, "csv")
     assert rows == read(b"id,text\n" + body, "csv", batch_bytes=700)

@@ -1,15 +1,14 @@
 """CSV and TSV with a header.
 
-Records are located first (see :mod:`.record_runs`), then Arrow splits a run of them into fields; if it refuses a run,
-the run is halved until the refused records are nearly alone and can be split one by one.
+Records are located first (see :mod:`.records`), then Arrow splits them into fields; those that it
+refuses are split one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from typing import IO
 
 import pyarrow as pa
@@ -28,17 +27,31 @@ from nearkin.stages.documents.columns import (
     missing_column,
     sample_of_records,
 )
+from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream
 from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.reader import RowMask, StreamReader
-from nearkin.stages.documents.readers.lines import write_kept_parts
-from nearkin.stages.documents.readers.record_runs import Run, Scanned, Scanner, read_runs
-from nearkin.stages.documents.rows import IdType, RowList, RowPiece, integers_or_strings, named, one_batch
+from nearkin.stages.documents.readers.lines import write_kept
+from nearkin.stages.documents.readers.records import (
+    FieldSplitter,
+    Records,
+    ScannedRecord,
+    read_pieces,
+    read_records,
+)
+from nearkin.stages.documents.rows import (
+    IdType,
+    RowList,
+    RowPiece,
+    integers_or_strings,
+    named,
+    one_batch,
+    problem_piece,
+)
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 
 TAB = "\t"
-_SLOW_RECORDS = 8
 _COPIED_BYTES = 8 << 20
 _BOM = b"\xef\xbb\xbf"
 
@@ -46,8 +59,8 @@ _BOM = b"\xef\xbb\xbf"
 class DelimitedReader(StreamReader):
     """Records of fields under a header."""
 
-    def scanner(self, delimiter: str | None) -> Scanner:
-        """Return the scanner that separates records."""
+    def splitter(self, delimiter: str | None) -> FieldSplitter:
+        """Return the splitter that separates records."""
         raise NotImplementedError
 
     def delimiter(self, head: Head, *named: str | None) -> str | None:
@@ -57,7 +70,7 @@ class DelimitedReader(StreamReader):
     def sample(self, source: Source, head: Head) -> ColumnSample | None:
         """Return the columns of the header, each with an empty value, and of the first records."""
         delimiter = source.delimiter or self.delimiter(head, source.text, source.id)
-        rows = [row for row in _rows(head, self.scanner(delimiter)) if row]
+        rows = [row for row in _rows(head, self.splitter(delimiter)) if row]
         if not rows:
             return None
         names = rows[0]
@@ -79,39 +92,35 @@ class DelimitedReader(StreamReader):
         SourceError
             There is no header, or it is unreadable or lacks a column.
         """
-        source, scanner = opened.source, self.scanner(opened.source.delimiter)
+        source, splitter = opened.source, self.splitter(opened.source.delimiter)
         layout: _Layout | None = None
-        ids, is_blank = IdType(), False
-        for block in read_runs(stream, scanner, opened.batch_bytes, source.max_document_bytes):
-            runs = [run for run in block if len(run)]
-            if not runs:
-                is_blank = True
-                continue
+        ids, has_lines = IdType(), bool(stream.peek(1))
+        for block in read_records(stream, splitter, opened.batch_bytes, source.max_document_bytes):
+            records = block
             if layout is None:
-                header, runs = _split_header(runs, scanner, source.name)
-                layout = _Layout.of(header, scanner, opened)
-            pieces = [piece for run in runs if len(run) for piece in _read_run(run, layout)]
-            if pieces:
-                yield one_batch(_with_settled_ids(pieces), ids)
-        if layout is None and is_blank:
+                header, records = _split_header(block, splitter, source.name)
+                layout = _Layout.of(header, splitter, opened)
+            if records.fault is not None:
+                yield one_batch([problem_piece(int(records.lines[0]), records.fault)], ids)
+            elif len(records):
+                yield one_batch(_with_settled_ids(list(_read_records(records, layout))), ids)
+        if layout is None and has_lines:
             raise SourceError(f"{source.name} has no header: all lines are blank.")
 
     def copy_stream(self, opened: OpenedSource, is_kept: RowMask, stream: ByteStream, sink: IO[bytes]) -> None:
         """Copy the header and the kept records."""
         source, added = opened.source, opened.added
-        scanner = self.scanner(source.delimiter or self.delimiter(head_of_stream(stream), source.text, source.id))
-        edit = None if added is None else partial(added.delimited, delimiter=scanner.delimiter)
+        splitter = self.splitter(source.delimiter or self.delimiter(head_of_stream(stream), source.text, source.id))
+        edit = None if added is None else partial(added.delimited, delimiter=splitter.delimiter)
         is_first = True
-        for block in read_runs(stream, scanner, _COPIED_BYTES, source.max_document_bytes):
-            runs = [run for run in block if len(run)]
-            if runs and is_first:
-                header = runs[0].data[: int(runs[0].ends[0])]
+        for block in read_records(stream, splitter, _COPIED_BYTES, source.max_document_bytes):
+            records = block
+            if is_first:
+                _, records = _split_header(block, splitter, source.name)
+                header = bytes(block.data[block.starts[0] : block.ends[0]])
                 sink.write(stream.as_it_was(header if edit is None else edit(header, None)))
-                _, runs = _split_header(runs, scanner, source.name)
                 is_first = False
-            for run in runs:
-                data, lines = memoryview(run.data), run.lines
-                write_kept_parts(data, run.starts, run.ends, lines, is_kept(lines), stream, sink, edit)
+            write_kept(records, is_kept, stream, sink, edit)
 
 
 class Csv(DelimitedReader):
@@ -123,9 +132,9 @@ class Csv(DelimitedReader):
 
         return "load-file" if is_for_review(names_in(head.data)) else "csv"
 
-    def scanner(self, delimiter: str | None) -> Scanner:
-        """Return the scanner; see `DelimitedReader`."""
-        return Scanner((delimiter or ",").encode(), is_lenient=False)
+    def splitter(self, delimiter: str | None) -> FieldSplitter:
+        """Return the splitter; see `DelimitedReader`."""
+        return FieldSplitter((delimiter or ",").encode(), is_lenient=False)
 
     def delimiter(self, head: Head, *named: str | None) -> str:
         r"""Return a comma, unless the header has none and another character separates it.
@@ -137,13 +146,13 @@ class Csv(DelimitedReader):
         >>> Csv().delimiter(Head(data=b"id;text\n1;It was\n", compression="none", is_all=True))
         ';'
         """
-        header = next(_rows(head, self.scanner(",")), [])
+        header = next(_rows(head, self.splitter(",")), [])
         wanted = {name for name in named if name is not None}
         if len(header) > 1 or (wanted and wanted <= set(header)):
             return ","
         best, most = ",", 1
         for delimiter in (";", TAB, "|"):
-            names, *records = [*_rows(head, self.scanner(delimiter))] or [[]]
+            names, *records = [*_rows(head, self.splitter(delimiter))] or [[]]
             n_alike = sum(len(record) == len(names) for record in records)
             is_known = not {name.strip().casefold() for name in names}.isdisjoint(KNOWN_NAMES)
             is_told = 2 * n_alike > len(records) if records else is_known
@@ -155,9 +164,9 @@ class Csv(DelimitedReader):
 class Tsv(DelimitedReader):
     """Tab-separated; fields that break the rule for quotes are taken literally."""
 
-    def scanner(self, delimiter: str | None) -> Scanner:
-        """Return the scanner; see `DelimitedReader`."""
-        return Scanner(TAB.encode(), is_lenient=True)
+    def splitter(self, delimiter: str | None) -> FieldSplitter:
+        """Return the splitter; see `DelimitedReader`."""
+        return FieldSplitter(TAB.encode(), is_lenient=True)
 
     def settled(self, head: Head, text: str | None) -> str:
         """Return this format if there is a header; otherwise the lines are ids and texts."""
@@ -172,11 +181,11 @@ def has_header(head: Head, delimiter: bytes) -> bool:
     return not {name.strip().strip('"').casefold() for name in names}.isdisjoint(KNOWN_NAMES)
 
 
-def _rows(head: Head, scanner: Scanner) -> Iterator[list[str]]:
+def _rows(head: Head, splitter: FieldSplitter) -> Iterator[list[str]]:
     """Yield the fields of the header and of the first records; none if they cannot be separated."""
     n_rows = place = 0
     while place < len(head.data) and n_rows <= SAMPLE_RECORDS:
-        scanned = scanner.scan(head.data, place)
+        scanned = splitter.scan(head.data, place)
         if scanned.is_open and not head.is_all and n_rows:
             return
         place = scanned.end
@@ -199,7 +208,7 @@ class _Layout:
     carry: list[int | None]
 
     @classmethod
-    def of(cls, header: list[str], scanner: Scanner, opened: OpenedSource) -> _Layout:
+    def of(cls, header: list[str], splitter: FieldSplitter, opened: OpenedSource) -> _Layout:
         source, keep = opened.source, opened.keep
 
         def index(parameter: str, column: str) -> int:
@@ -210,7 +219,7 @@ class _Layout:
 
         return cls(
             n_columns=len(header),
-            delimiter=scanner.delimiter,
+            delimiter=splitter.delimiter,
             text=index("text", "text" if source.text is None else source.text),
             doc_id=None if source.id is None else index("id", source.id),
             keep=None if keep is None else index("keep", keep.name),
@@ -219,39 +228,37 @@ class _Layout:
         )
 
 
-def _split_header(runs: list[Run], scanner: Scanner, name: str) -> tuple[list[str], list[Run]]:
-    """Return the names of the columns, and the runs without the header."""
-    first = runs[0]
-    taken = first.scanned[0] if first.scanned is not None else scanner.scan(first.data, int(first.starts[0]))
-    if taken.problem is not None:
-        raise SourceError(f"{name}: cannot read the header in line {first.lines[0]}: {taken.problem}.")
-    rest = first.part(1, len(first))
-    return [value.decode("utf-8", "replace") for value in taken.fields], [rest, *runs[1:]]
+def _split_header(records: Records, splitter: FieldSplitter, name: str) -> tuple[list[str], Records]:
+    """Return the names of the columns, and the records without the header."""
+    fault = records.fault
+    if fault is None:
+        header = splitter.scan(records.data, int(records.starts[0]))
+        if header.fault is None:
+            return [value.decode("utf-8", "replace") for value in header.fields], records.part(1, len(records))
+        fault = header.fault
+    raise SourceError(f"{name}: cannot read the header in line {records.lines[0]}: {fault}.")
 
 
-def _read_run(run: Run, layout: _Layout) -> Iterator[RowPiece]:
-    """Yield the records of a run as pieces in order, with unchanged ids."""
-    if run.scanned is not None:
-        yield _piece_of_scanned(run.scanned, run.lines.tolist(), layout)
+def _read_records(records: Records, layout: _Layout) -> Iterator[RowPiece]:
+    """Yield records as pieces in order, with unchanged ids."""
+    if records.scanned is not None:
+        yield _piece_of_scanned(records.scanned, records.lines.tolist(), layout)
         return
-    piece = _read_fast(run, layout)
-    if piece is not None:
-        yield piece
-    elif len(run) <= _SLOW_RECORDS:
-        scanner = Scanner(layout.delimiter, is_lenient=False)  # quotes in the run follow the rule
-        scanned = [scanner.scan(run.data, int(start)) for start in run.starts]
-        yield _piece_of_scanned(scanned, run.lines.tolist(), layout)
-    else:
-        for first, stop in pairwise((0, len(run) // 2, len(run))):
-            yield from _read_run(run.part(first, stop), layout)
+    splitter = FieldSplitter(layout.delimiter, is_lenient=False)  # quotes follow the rule
+
+    def read_slow(some: Records) -> Iterator[RowPiece]:
+        scanned = [splitter.scan(some.data, int(start)) for start in some.starts]
+        yield _piece_of_scanned(scanned, some.lines.tolist(), layout)
+
+    yield from read_pieces(records, partial(_read_fast, layout=layout), read_slow)
 
 
-def _read_fast(run: Run, layout: _Layout) -> RowPiece | None:
-    """Read a run with Arrow; return None if it refuses."""
-    start, end = int(run.starts[0]), int(run.ends[-1])
-    if run.data.startswith(_BOM, start):  # Arrow would remove it even in the middle of the file
+def _read_fast(records: Records, layout: _Layout) -> RowPiece | None:
+    """Read records with Arrow; return None if it refuses."""
+    start, end = int(records.starts[0]), int(records.ends[-1])
+    if bytes(records.data[start : start + len(_BOM)]) == _BOM:  # Arrow would remove it even in the middle of the file
         return None
-    buffer = pa.py_buffer(run.data)[start:end]
+    buffer = pa.py_buffer(records.data)[start:end]
     names = [str(index) for index in range(layout.n_columns)]
     wanted = [str(index) for index in (layout.text, layout.doc_id, layout.keep, *layout.carry) if index is not None]
     try:
@@ -270,7 +277,7 @@ def _read_fast(run: Run, layout: _Layout) -> RowPiece | None:
         )
     except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter if the message quotes invalid UTF-8
         return None
-    if len(table) != len(run):
+    if len(table) != len(records):
         return None
 
     def column(index: int) -> pa.Array:
@@ -279,24 +286,26 @@ def _read_fast(run: Run, layout: _Layout) -> RowPiece | None:
     return RowPiece(
         doc_id=None if layout.doc_id is None else named(column(layout.doc_id)),
         text=column(layout.text).cast(pa.large_binary()),
-        line=run.lines,
+        line=records.lines,
         keep_value=None if layout.keep is None else layout.keeper.of_characters(column(layout.keep)),
         carried=[
-            pa.nulls(len(run)) if index is None else integers_or_strings(named(column(index))) for index in layout.carry
+            pa.nulls(len(records)) if index is None else integers_or_strings(named(column(index)))
+            for index in layout.carry
         ],
     )
 
 
-def _piece_of_scanned(records: list[Scanned], lines: list[int], layout: _Layout) -> RowPiece:
+def _piece_of_scanned(records: Sequence[ScannedRecord], lines: list[int], layout: _Layout) -> RowPiece:
     """Return records that were split one by one; each bad one becomes a row with its problem."""
     rows = RowList()
     keeps: list[bytes | None] = []
     for record, line in zip(records, lines, strict=True):
-        fields, problem = record.fields, record.problem
-        if problem is None and len(fields) != layout.n_columns:
-            problem = f"damaged: {counted(len(fields), 'field')} where the header has {layout.n_columns}"
-        if problem is not None:
-            rows.add(line, problem=problem)
+        fields, fault = record.fields, record.fault
+        if fault is None and len(fields) != layout.n_columns:
+            n_fields = f"{counted(len(fields), 'field')} where the header has {layout.n_columns}"
+            fault = RecordFault("damaged", n_fields)
+        if fault is not None:
+            rows.add(line, problem=fault)
             keeps.append(None)
             continue
         doc_id = b"" if layout.doc_id is None else fields[layout.doc_id]

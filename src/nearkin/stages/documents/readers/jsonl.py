@@ -12,27 +12,26 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
-from numpy.typing import NDArray
 
 from nearkin.records import I64
 from nearkin.stages.documents.columns import ColumnSample, sample_of_records
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head
 from nearkin.stages.documents.keeping import KeepColumn
-from nearkin.stages.documents.readers.lines import LineBlock, LineReader, read_blocks
+from nearkin.stages.documents.readers.lines import LineReader
+from nearkin.stages.documents.readers.records import LineSplitter, Records, read_pieces, read_records
 from nearkin.stages.documents.rows import IdType, RowList, RowPiece, ids_from_characters, one_batch, problem_piece
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.values import TextPath, WrittenNumber, id_of, in_words, text_in, text_of
 
-_SLOW_LINES = 8
 _FEW_LINES = 64
 _WHITE = b" \t\r\n"
 
@@ -161,30 +160,6 @@ class _Wanted:
         self.keep_types.sort(key=lambda type_: bool(type_ != keep_type))
 
 
-@dataclass(frozen=True, slots=True)
-class _JsonLines:
-    """The lines of a block that are not blank: bounds and number of each."""
-
-    data: memoryview
-    starts: I64
-    ends: I64
-    numbers: I64
-    looks_whole: bool
-
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def part(self, first: int, stop: int) -> _JsonLines:
-        """Return some of the lines."""
-        within = slice(first, stop)
-        data, starts, ends = self.data, self.starts[within], self.ends[within]
-        return _JsonLines(data, starts, ends, self.numbers[within], _looks_whole(_as_bytes(data), starts, ends))
-
-    def line(self, index: int) -> bytes:
-        """Return the bytes of one line."""
-        return bytes(self.data[self.starts[index] : self.ends[index]])
-
-
 def read_jsonl(
     stream: ByteStream,
     *,
@@ -198,75 +173,59 @@ def read_jsonl(
     """Yield batches of documents, one for each block that is not entirely blank."""
     wanted = _Wanted(text, doc_id, keep, carry)
     ids = IdType()
-    for block in read_blocks(stream, batch_bytes, max_document_bytes):
+    for block in read_records(stream, LineSplitter(), batch_bytes, max_document_bytes):
         if block.fault is not None:
-            yield one_batch([problem_piece(block.first_line, block.fault)], ids)
+            yield one_batch([problem_piece(int(block.lines[0]), block.fault)], ids)
             continue
-        lines = _find_lines(block)
+        lines = _without_white_space(block)
         if len(lines):
-            yield one_batch(list(_read_lines(lines, wanted)), ids)
+            pieces = read_pieces(
+                lines, partial(_read_fast, wanted=wanted), partial(_read_slow, wanted=wanted),
+                is_fast=not wanted.is_inside,
+            )  # fmt: skip
+            yield one_batch(list(pieces), ids)
 
 
-def _as_bytes(data: memoryview) -> NDArray[np.uint8]:
-    return np.frombuffer(data, np.uint8)
+def _without_white_space(block: Records) -> Records:
+    """Return the lines of a block that are not blank, without surrounding white space."""
+    lines = replace(block, ends=block.without_line_ends())
+    if not _look_whole(lines):
+        starts, ends = _stripped(lines)
+        lines = replace(lines, starts=starts, ends=ends).only(ends > starts)
+    return lines
 
 
-def _find_lines(block: LineBlock) -> _JsonLines:
-    """Return the lines of a block without surrounding white space; blank lines are omitted but counted."""
-    data, ends = block.data, block.newlines
-    view = _as_bytes(data)
-    if data[-1] != ord("\n"):
-        ends = np.append(ends, len(data))
-    starts = np.concatenate([[0], ends[:-1] + 1])
-    numbers = np.arange(block.first_line, block.first_line + len(ends), dtype=np.int64)
-    ends = ends - ((ends > starts) & (view[np.maximum(ends - 1, 0)] == ord("\r")))
-    looks_whole = _looks_whole(view, starts, ends)
-    if not looks_whole:
-        starts, ends = _stripped(data, view, starts, ends)
-        is_there = ends > starts
-        starts, ends, numbers = starts[is_there], ends[is_there], numbers[is_there]
-        looks_whole = _looks_whole(view, starts, ends)
-    return _JsonLines(data, starts, ends, numbers, looks_whole)
+def _line(lines: Records, index: int) -> bytes:
+    return bytes(lines.data[lines.starts[index] : lines.ends[index]])
 
 
-def _looks_whole(view: NDArray[np.uint8], starts: I64, ends: I64) -> bool:
+def _look_whole(lines: Records) -> bool:
     """Whether each line runs from ``{`` to ``}``.
 
     Then no object extends over the end of a line: a ``}`` inside an object is never followed by ``{``. So Arrow, which
     ignores line ends, finds as many objects as lines only if each line has one. It also keeps a bare ``null`` from the
     beginning of Arrow's input, which would crash the process.
     """
+    view, starts, ends = lines.view, lines.starts, lines.ends
     if not len(starts) or not bool((ends > starts).all()):
         return False
     return bool((view[starts] == ord("{")).all() and (view[ends - 1] == ord("}")).all())
 
 
-def _stripped(data: memoryview, view: NDArray[np.uint8], starts: I64, ends: I64) -> tuple[I64, I64]:
+def _stripped(lines: Records) -> tuple[I64, I64]:
     """Return the bounds of the lines without surrounding white space."""
-    starts, ends = starts.copy(), ends.copy()
+    view, starts, ends = lines.view, lines.starts.copy(), lines.ends.copy()
     odd = (ends <= starts) | (view[np.minimum(starts, len(view) - 1)] != ord("{")) | (view[ends - 1] != ord("}"))
-    for index in np.flatnonzero(odd):
-        line = bytes(data[starts[index] : ends[index]])
+    for index in np.flatnonzero(odd).tolist():
+        line = _line(lines, index)
         starts[index] += len(line) - len(line.lstrip(_WHITE))
         ends[index] = starts[index] + len(line.strip(_WHITE))
     return starts, ends
 
 
-def _read_lines(lines: _JsonLines, wanted: _Wanted) -> Iterator[RowPiece]:
-    """Yield the lines as pieces in order: one if all are good, more around the lines that Arrow refuses."""
-    piece = _read_fast(lines, wanted) if lines.looks_whole else None
-    if piece is not None:
-        yield piece
-    elif len(lines) <= _SLOW_LINES or wanted.is_inside:
-        yield from _read_slow(lines, wanted)
-    else:
-        for first, stop in pairwise((0, len(lines) // 2, len(lines))):
-            yield from _read_lines(lines.part(first, stop), wanted)
-
-
-def _read_fast(lines: _JsonLines, wanted: _Wanted) -> RowPiece | None:
+def _read_fast(lines: Records, wanted: _Wanted) -> RowPiece | None:
     """Read lines with Arrow; return None if it refuses them."""
-    if wanted.is_inside:
+    if wanted.is_inside or not _look_whole(lines):
         return None
     start, end = int(lines.starts[0]), int(lines.ends[-1])
     buffer = pa.py_buffer(lines.data)[start:end]
@@ -287,17 +246,17 @@ def _read_fast(lines: _JsonLines, wanted: _Wanted) -> RowPiece | None:
         keep_values = wanted.keeper.of_json(_only_chunk(table.column("keep_value")))
     carried = [_only_chunk(table.column(f"carried {name}")) for name in wanted.carry]
     return RowPiece(
-        doc_id=doc_ids, text=texts, line=lines.numbers, problem=problems, keep_value=keep_values,
+        doc_id=doc_ids, text=texts, line=lines.lines, problem=problems, keep_value=keep_values,
         carried=[one if pa.types.is_int64(one.type) else ids_from_characters(one) for one in carried],
     )  # fmt: skip
 
 
-def _types_to_carry(lines: _JsonLines, names: Sequence[str]) -> Mapping[str, pa.DataType]:
+def _types_to_carry(lines: Records, names: Sequence[str]) -> Mapping[str, pa.DataType]:
     """Return the types of carried columns: that of the first value of each in the first lines."""
     types = dict[str, pa.DataType]()
     for index in range(min(len(lines), _FEW_LINES) if names else 0):
         with contextlib.suppress(RecordFault):
-            for name, value in _record(lines.line(index))[0].items():
+            for name, value in _record(_line(lines, index))[0].items():
                 if name in names and value is not None:
                     types.setdefault(name, pa.int64() if isinstance(value, int) else pa.binary())
         if len(types) == len(names):
@@ -345,29 +304,28 @@ def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:
     return pa.table(columns)
 
 
-def _why_null(lines: _JsonLines, texts: pa.Array, text: str) -> pa.Array:
+def _why_null(lines: Records, texts: pa.Array, text: str) -> pa.Array:
     """Return, for each null text, whether the key is missing or null."""
     problems: list[str | None] = [None] * len(lines)
     for index in np.flatnonzero(pc.is_null(texts).to_numpy(zero_copy_only=False)).tolist():
         try:
-            text_of(text_in(_record(lines.line(index))[0], text, of="the object"))
+            text_of(text_in(_record(_line(lines, index))[0], text, of="the object"))
         except RecordFault as fault:
             problems[index] = str(fault)
     return pa.array(problems, pa.large_string())
 
 
-def _read_slow(lines: _JsonLines, wanted: _Wanted) -> Iterator[RowPiece]:
+def _read_slow(lines: Records, wanted: _Wanted) -> Iterator[RowPiece]:
     """Yield lines read one by one; each bad one becomes a row with its problem."""
     rows = RowList()
     for index in range(len(lines)):
-        number, line = int(lines.numbers[index]), lines.line(index)
+        number, line = int(lines.lines[index]), _line(lines, index)
         try:
             record, is_utf8 = _record(line)
-        except RecordFault as fault:
-            part = lines.part(index, index + 1)
-            alone = _read_fast(part, wanted) if part.looks_whole else None
+        except RecordFault as refused:
+            alone = _read_fast(lines.part(index, index + 1), wanted)
             if alone is None:
-                rows.add(number, problem=str(fault))
+                rows.add(number, problem=refused)
             else:
                 yield from (rows.piece(), alone)
                 rows = RowList()
@@ -375,12 +333,12 @@ def _read_slow(lines: _JsonLines, wanted: _Wanted) -> Iterator[RowPiece]:
         doc_id = None if wanted.doc_id is None else _id_of(record.get(wanted.doc_id), is_utf8=is_utf8)
         carried = [_id_of(record.get(name), is_utf8=is_utf8) for name in wanted.carry]
         keep_value = None if wanted.keeper is None else wanted.keeper.of_value(record.get(wanted.keeper.name))
-        text, problem = None, None
+        text, fault = None, None
         try:
             text = text_of(text_in(record, wanted.text, of="the object"), is_utf8=is_utf8)
-        except RecordFault as fault:
-            problem = str(fault)
-        rows.add(number, doc_id, text, problem, keep_value, carried=carried)
+        except RecordFault as unreadable:
+            fault = unreadable
+        rows.add(number, doc_id, text, fault, keep_value, carried=carried)
     yield rows.piece()
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from nearkin.nouns import counted
 from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.faults import RecordFault, StreamFault
-from nearkin.stages.documents.readers.lines import read_blocks
+from nearkin.stages.documents.readers.records import LineSplitter, read_records
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
 from nearkin.stages.documents.streams import ByteStream
 
@@ -273,7 +273,7 @@ class _RecordLines:
     """
 
     def __init__(self, stream: ByteStream, dialect: Dialect, block_bytes: int, max_bytes: int) -> None:
-        self._blocks, self._max_bytes = read_blocks(stream, block_bytes, max_bytes), max_bytes
+        self._blocks, self._max_bytes = read_records(stream, LineSplitter(), block_bytes, max_bytes), max_bytes
         self._quote, separator = dialect.qualifier, re.escape(dialect.separator)
         self._other = self._quote.encode(SINGLE_BYTE, "ignore").decode("utf-8", "surrogateescape")
         one, end = re.escape(self._other or "\0"), rf"(?={separator}|\r?\n?\Z)"
@@ -287,9 +287,12 @@ class _RecordLines:
     def __next__(self) -> str:
         if not self._waiting:
             block = next(self._blocks)
-            text = bytes(block.data).decode("utf-8", "surrogateescape")
-            lines = text.removesuffix("\n").split("\n")
-            self._waiting += [block.fault] if block.fault is not None else [f"{line}\n" for line in lines]
+            if block.fault is not None:
+                self._waiting.append(block.fault)
+            else:
+                data = bytes(block.data[block.starts[0] : block.ends[-1]])
+                lines = data.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n")
+                self._waiting += [f"{line}\n" for line in lines]
         line = self._waiting.popleft()
         self._taken.append(line)
         if isinstance(line, RecordFault):
