@@ -151,7 +151,7 @@ class _MessageReader:
         if (text := self._text(place, _HTML)) is not None:
             return [_part("text/html", text.encode("utf-8", "replace"), "utf-8")]
         if (packed := self._bytes(place, _RTF, "0102")) is not None:
-            return [_part("text/plain", rtf_text(unpacked_rtf(packed), self._given).encode(), "utf-8")]
+            return [_part("text/plain", rtf_text(_unpacked_rtf(packed), self._given).encode(), "utf-8")]
         return []
 
     def _attached(self, path: Path, level: int) -> Message | None:
@@ -198,8 +198,8 @@ class _MessageReader:
         return {number: value for _, number, _, value in struct.iter_unpack("<HHIQ", table[: len(table) // 16 * 16])}
 
 
-def unpacked_rtf(packed: bytes) -> bytes:
-    """Return compressed RTF as it was. Raises OleError."""
+def _unpacked_rtf(packed: bytes) -> bytes:
+    """Return compressed RTF as it was; OleError if it is damaged."""
     import compressed_rtf
 
     try:

@@ -17,8 +17,6 @@ from example_counts import examples
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.mail import mails_of, parsed_mail, read_mail
-from nearkin.stages.documents.extraction.ole import OleError
-from nearkin.stages.documents.extraction.outlook import unpacked_rtf
 from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member
 
 UNENDED = "the mail ends in its headers or without its closing boundary: text or attachments may be missing"
@@ -111,16 +109,15 @@ def test_a_message_of_outlook(pool, tmp_path):
     assert text_of(extracted(pool, written(tmp_path, {"y.msg": only_page}))["y.msg"]) == "It was."
 
 
-def test_a_body_in_compressed_rtf():
-    """The example of [MS-OXRTFCP], 4.1.1."""
+def test_a_body_in_compressed_rtf(pool, tmp_path):
+    """The example of [MS-OXRTFCP], 4.1.1, whole and damaged."""
     packed = bytes.fromhex(
         "2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0"
     )
-    assert unpacked_rtf(packed) == b"{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n"
-    with pytest.raises(OleError):
-        unpacked_rtf(packed[:-9])
-    plain = b"\x1b\0\0\0\x0f\0\0\0MELA\0\0\0\0{\\rtf1 It was}"
-    assert unpacked_rtf(plain) == b"{\\rtf1 It was}"
+    files = {"x.msg": message({"0037": "x", "1009": packed}), "y.msg": message({"0037": "x", "1009": packed[:-9]})}
+    found = extracted(pool, written(tmp_path, files))
+    assert text_of(found["x.msg"]).strip() == "hello world"
+    assert (found["y.msg"].text, found["y.msg"].origin.exception) == (None, "damaged")
 
 
 def quoted(mail: bytes) -> bytes:
