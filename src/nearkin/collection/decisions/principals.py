@@ -195,13 +195,13 @@ def _replaced_at(connection: Connection, doc_ids: Sequence[str]) -> dict[str, st
 def _made(connection: Connection, doc_ids: Sequence[str]) -> Iterator[tuple[str, SettingChange, str]]:
     """Yield documents with their current tags and decisions, and when these were made."""
     tags, decisions, wanted = schema.tags.c, schema.decisions.c, set(doc_ids)
-    of_tags = select(tags.doc_id, tags.field, tags.value, activity.c.at).join(
+    of_tags = select(tags.doc_id, tags.field, tags.value, activity.c.done_at).join(
         activity, activity.c.number == tags.activity
     )
     of_tags = of_tags.where(tags.doc_id.in_(doc_ids)).order_by(by_bytes(connection, tags.field))
     for doc_id, name, value, at in connection.execute(of_tags):
         yield doc_id, SettingChange(TAG, doc_id, name, None, value), at
-    columns = decisions.kind, decisions.subject, decisions.other, decisions.value, activity.c.at
+    columns = decisions.kind, decisions.subject, decisions.other, decisions.value, activity.c.done_at
     made = select(*columns).join(activity, activity.c.number == decisions.activity)
     is_on_them = decisions.subject.in_(doc_ids) | decisions.other.in_(doc_ids)
     made = made.where(decisions.kind.in_(_OF_TEXTS) & is_on_them).order_by(decisions.activity, decisions.number)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -197,21 +197,14 @@ def _calls_of_waves(connection: Connection, tolerance: str) -> dict[str, int | N
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """A document in a group, in one of two groupings."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ChangedDocument:
+    """A document with a change, and its groups then and now; None: in none."""
 
-    row: int
-    group: int
-
-
-@dataclass(slots=True)
-class _ChangedGroup:
-    """Documents of a group by the kind of their change, and the groups that they came from."""
-
-    merged: set[int] = field(default_factory=set)
-    split_from: set[int] = field(default_factory=set)
-    documents: dict[ChangeKind, list[str]] = field(default_factory=lambda: {kind: [] for kind in get_args(ChangeKind)})
+    document: StoredDocument
+    was: int | None
+    now: int | None
+    change: ChangeKind
 
 
 def changes_between(
@@ -232,23 +225,32 @@ def changes_between(
         A row for each document with a change, with `CHANGES_SCHEMA`.
     """
     rows, groups_then, groups_now = _changed_rows(then, now)
-    numbers = {*groups_then.tolist(), *groups_now.tolist()}
-    numbers |= {number for number, _ in then.principals.items() ^ now.principals.items()}
+    led = {number for number, _ in then.principals.items() ^ now.principals.items()}
+    numbers = {*groups_then.tolist(), *groups_now.tolist(), *led}
     rows_then, rows_now = ({n: one.principals[n] for n in numbers if n in one.principals} for one in (then, now))
     known = _documents(connection, {*rows.tolist(), *rows_then.values(), *rows_now.values()})
-    before = {known[row].doc_id: _Member(row, group) for row, group in _grouped(rows, groups_then)}
-    after = {known[row].doc_id: _Member(row, group) for row, group in _grouped(rows, groups_now)}
-    current = current_ids(connection, before.keys() - after.keys())
-    kinds = {
-        doc_id: _kind(before.get(doc_id), after.get(doc_id), then.seen_row, is_current=doc_id in current)
-        for doc_id in sorted(before.keys() | after.keys())
-    }
     principals_then = {number: known[row].doc_id for number, row in rows_then.items()}
     principals_now = {number: known[row].doc_id for number, row in rows_now.items()}
-    listed = _listed(before, after, kinds, now.principals.keys())
-    for number, _ in principals_then.items() ^ principals_now.items():
-        listed.setdefault(number, _ChangedGroup())
-    absorbed = {number for one in listed.values() for number in one.merged}
+    before, after = (
+        {known[row].doc_id: (row, group) for row, group in zip(rows.tolist(), groups.tolist()) if group != _IN_NONE}
+        for groups in (groups_then, groups_now)
+    )
+    current = current_ids(connection, before.keys() - after.keys())
+    changed = [
+        _ChangedDocument(
+            document=known[(after.get(doc_id) or before[doc_id])[0]],
+            was=before[doc_id][1] if doc_id in before else None,
+            now=after[doc_id][1] if doc_id in after else None,
+            change=_kind(before.get(doc_id), after.get(doc_id), then.seen_row, is_current=doc_id in current),
+        )
+        for doc_id in sorted(before.keys() | after.keys())
+    ]
+    together = Counter((one.was, one.now) for one in changed if one.was is not None and one.now is not None)
+    merged = {pair for pair, n in together.items() if n > 1 and pair[0] not in now.principals}
+    listed, split = _listed(changed, merged, now.principals)
+    merged_into, split_from = _by_target(merged), _by_target(split)
+    with_changes = {number for number, _ in listed}
+    absorbed = {gone for gone, _ in merged}
     sizes_were, sizes = Counter(then.row_groups.tolist()), Counter(now.row_groups.tolist())
     changes = tuple(
         GroupChange(
@@ -259,18 +261,14 @@ def changes_between(
             n_documents_were=sizes_were[number],
             principal=principals_now.get(number),
             principal_was=principals_then.get(number),
-            merged=tuple(sorted(one.merged)),
-            split_from=tuple(sorted(one.split_from)),
-            new=tuple(one.documents["new"]),
-            joined=tuple(one.documents["joined"]),
-            moved=tuple(one.documents["moved"]),
-            left=tuple(one.documents["left"]),
-            removed=tuple(one.documents["removed"]),
+            merged=tuple(merged_into.get(number, ())),
+            split_from=tuple(split_from.get(number, ())),
+            **{kind: tuple(listed.get((number, kind), ())) for kind in get_args(ChangeKind)},
         )
-        for number, one in sorted(listed.items())
-        if any(one.documents.values()) or number not in absorbed
+        for number in sorted(with_changes | merged_into.keys() | led)
+        if number in with_changes or number not in absorbed
     )
-    return changes, _table(before, after, kinds, known, principals_then, principals_now)
+    return changes, _table(changed, principals_then, principals_now)
 
 
 def _changed_rows(then: GroupState, now: GroupState) -> tuple[I64, I64, I64]:
@@ -285,11 +283,6 @@ def _changed_rows(then: GroupState, now: GroupState) -> tuple[I64, I64, I64]:
     return rows[is_other], groups[0][is_other], groups[1][is_other]
 
 
-def _grouped(rows: I64, groups: I64) -> Iterator[tuple[int, int]]:
-    is_in = groups != _IN_NONE
-    return zip(rows[is_in].tolist(), groups[is_in].tolist(), strict=True)
-
-
 def _documents(connection: Connection, rows: Iterable[int]) -> dict[int, StoredDocument]:
     wanted, found = sorted(rows), dict[int, StoredDocument]()
     for some in in_slices(wanted):
@@ -300,61 +293,55 @@ def _documents(connection: Connection, rows: Iterable[int]) -> dict[int, StoredD
     return found
 
 
-def _kind(was: _Member | None, now: _Member | None, seen_row: int, *, is_current: bool) -> ChangeKind:
+def _kind(was: tuple[int, int] | None, now: tuple[int, int] | None, seen_row: int, *, is_current: bool) -> ChangeKind:
+    """Return the change of a document from its row and group then, and now."""
     if now is None:
         return "left" if is_current else "removed"
-    if now.row >= seen_row and (was is None or was.row != now.row):
+    if now[0] >= seen_row and (was is None or was[0] != now[0]):
         return "new"
     return "joined" if was is None else "moved"
 
 
 def _listed(
-    before: Mapping[str, _Member], after: Mapping[str, _Member], kinds: Mapping[str, ChangeKind], present: Iterable[int]
-) -> dict[int, _ChangedGroup]:
-    """Return the changes of each group by its number; ``present`` are the groups that exist now."""
-    listed, existing = dict[int, _ChangedGroup](), set(present)
-    together = Counter((before[doc_id].group, after[doc_id].group) for doc_id in before.keys() & after.keys())
-    merged = {pair for pair, n in together.items() if n > 1 and pair[0] not in existing}
-    for gone, number in merged:
-        listed.setdefault(number, _ChangedGroup()).merged.add(gone)
-    for doc_id, kind in kinds.items():
-        was, now = before.get(doc_id), after.get(doc_id)
-        is_merged = was is not None and now is not None and (was.group, now.group) in merged
-        if now is not None and not (kind == "moved" and is_merged):
-            listed.setdefault(now.group, _ChangedGroup()).documents[kind].append(doc_id)
-        if was is not None and now is None:
-            listed.setdefault(was.group, _ChangedGroup()).documents[kind].append(doc_id)
-        elif was is not None and now is not None and was.group != now.group and not is_merged:
-            listed.setdefault(was.group, _ChangedGroup()).documents["left"].append(doc_id)
-            if kind == "moved" and was.group in existing:
-                listed[now.group].split_from.add(was.group)
-    return listed
+    changed: Sequence[_ChangedDocument], merged: Collection[tuple[int, int]], present: Container[int]
+) -> tuple[dict[tuple[int, ChangeKind], list[str]], set[tuple[int, int]]]:
+    """Return the documents by group and change, and pairs of a group that exists and one that took from it."""
+    listed, split = dict[tuple[int, ChangeKind], list[str]](), set[tuple[int, int]]()
+    for one in changed:
+        is_merged, doc_id = (one.was, one.now) in merged, one.document.doc_id
+        if one.now is not None and not (one.change == "moved" and is_merged):
+            listed.setdefault((one.now, one.change), []).append(doc_id)
+        if one.was is not None and one.now is None:
+            listed.setdefault((one.was, one.change), []).append(doc_id)
+        elif one.was is not None and one.now is not None and one.was != one.now and not is_merged:
+            listed.setdefault((one.was, "left"), []).append(doc_id)
+            if one.change == "moved" and one.was in present:
+                split.add((one.was, one.now))
+    return listed, split
+
+
+def _by_target(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the first numbers of pairs by the second ones, in order."""
+    found = dict[int, list[int]]()
+    for source, target in sorted(pairs):
+        found.setdefault(target, []).append(source)
+    return found
 
 
 def _table(
-    before: Mapping[str, _Member],
-    after: Mapping[str, _Member],
-    kinds: Mapping[str, ChangeKind],
-    known: Mapping[int, StoredDocument],
-    principals_then: Mapping[int, str],
-    principals_now: Mapping[int, str],
+    changed: Sequence[_ChangedDocument], principals_then: Mapping[int, str], principals_now: Mapping[int, str]
 ) -> pa.Table:
-    rows = list[dict[str, object]]()
-    for doc_id, kind in kinds.items():
-        was, now = before.get(doc_id), after.get(doc_id)
-        member = now or was
-        if member is not None:
-            rows.append(
-                {
-                    "group": None if now is None else now.group,
-                    "group_was": None if was is None else was.group,
-                    "doc_id": doc_id,
-                    "version": known[member.row].version,
-                    "wave": known[member.row].wave,
-                    "change": kind,
-                    "is_principal": now is not None and principals_now.get(now.group) == doc_id,
-                    "was_principal": was is not None and principals_then.get(was.group) == doc_id,
-                }
-            )
-    rows.sort(key=lambda row: (row["group"] or row["group_was"], row["doc_id"]))
+    rows = [
+        {
+            "group": one.now,
+            "group_was": one.was,
+            "doc_id": one.document.doc_id,
+            "version": one.document.version,
+            "wave": one.document.wave,
+            "change": one.change,
+            "is_principal": one.now is not None and principals_now.get(one.now) == one.document.doc_id,
+            "was_principal": one.was is not None and principals_then.get(one.was) == one.document.doc_id,
+        }
+        for one in sorted(changed, key=lambda one: (one.now or one.was or 0, one.document.doc_id))
+    ]
     return pa.Table.from_pylist(rows, CHANGES_SCHEMA)

@@ -28,7 +28,7 @@ from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import check_id, document, document_rows, rows_where
-from nearkin.collection.stored.group_state import GroupState, principals_over_time, stored_tolerances
+from nearkin.collection.stored.group_state import GroupState, principals_over_time
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.nouns import counted
@@ -379,47 +379,6 @@ def stored_groups(
         is_stored=state.number is not None,
         n_decisions=n_later_decisions(connection, state),
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupFigures:
-    """Figures of the stored groups at a tolerance.
-
-    Parameters
-    ----------
-    tolerance : str
-        As stored.
-    n_groups, n_documents : int
-        Numbers of groups with at least two current documents, and of these documents.
-    n_not_grouped : int
-        Number of current documents added or changed since the groups were updated.
-    n_decisions : int
-        Number of decisions on groups that were made or undone since then.
-    """
-
-    tolerance: str
-    n_groups: int
-    n_documents: int
-    n_not_grouped: int
-    n_decisions: int
-
-
-def group_figures(connection: Connection) -> list[GroupFigures]:
-    """Return the figures of the stored groups at each tolerance."""
-    figures = list[GroupFigures]()
-    for stored in stored_tolerances(connection):
-        state = GroupState.known(connection, stored)
-        sizes = [n for _, n, _ in sizes_of_groups(connection, state)]
-        figures.append(
-            GroupFigures(
-                tolerance=stored,
-                n_groups=len(sizes),
-                n_documents=sum(sizes),
-                n_not_grouped=n_later_documents(connection, state),
-                n_decisions=n_later_decisions(connection, state),
-            )
-        )
-    return figures
 
 
 def ids_not_grouped(connection: Connection, tolerance: Tolerance) -> list[str]:

@@ -101,24 +101,10 @@ def constrained(
 
 
 def _united(nodes: I64, labels: I64, same: I64) -> I64:
-    """Return labels after the labels of each pair have become one."""
-    if not len(same):
-        return labels
-    leads = dict[int, int]()
-
-    def lead(label: int) -> int:
-        while (above := leads.get(label, label)) != label:
-            leads[label] = leads.get(above, above)
-            label = above
-        return label
-
-    for a, b in labels[np.searchsorted(nodes, same)].tolist():
-        low, high = sorted((lead(a), lead(b)))
-        leads[high] = low
-    changed = np.array(sorted(leads), np.int64)
-    new = np.array([lead(one) for one in changed.tolist()], np.int64)
-    at = np.minimum(np.searchsorted(changed, labels), len(changed) - 1)
-    return np.where(changed[at] == labels, new[at], labels)
+    """Return labels after the labels of each pair have become one, the lowest."""
+    forest = Forest(int(labels.max(initial=-1)) + 1)
+    forest.connect(*labels[np.searchsorted(nodes, same)].T)
+    return forest.roots(labels)
 
 
 def _lowest(labels: I64) -> I64:

@@ -7,9 +7,7 @@ the other; that is complete and exact, but texts with the same letters may be un
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -23,6 +21,7 @@ from nearkin.collection.matching.word_links import WordLinks
 from nearkin.collection.stored.segment_files import Segment
 from nearkin.collection.stored.word_sets import WordSets
 from nearkin.collection.tolerance import LIMITS, Tolerance, is_limit
+from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
 from nearkin.planning.neighbour_recall import distance_for
 from nearkin.records import F64, I64, U32, U64, Bool, LetterVectors
@@ -319,25 +318,10 @@ def _batches(search: RangePairs, threads: int, progress: Progress) -> Iterator[P
     n_queries = min(_MAX_QUERIES, max(_FEWEST_QUERIES, n_queries))
     parts = [slice(start, min(start + n_queries, n_asked)) for start in range(0, n_asked, n_queries)]
     progress.start("compare", n_asked, "documents")
-    for part, found in zip(parts, _in_turn(search, parts, min(threads, len(parts)))):
+    for part, found in zip(parts, map_ordered(search.pairs_of, parts, threads=threads)):
         progress.advance(part.stop - part.start)
         yield found
     progress.finish()
-
-
-def _in_turn(search: RangePairs, parts: Sequence[slice], threads: int) -> Iterator[Pairs]:
-    """Yield the pairs of each part; at most one part per thread is computed ahead."""
-    if threads <= 1:
-        yield from map(search.pairs_of, parts)
-        return
-    with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
-        running = deque[Future[Pairs]]()
-        for part in parts:
-            if len(running) == threads:
-                yield running.popleft().result()
-            running.append(pool.submit(search.pairs_of, part))
-        while running:
-            yield running.popleft().result()
 
 
 class RangePairs:

@@ -6,13 +6,13 @@ import hashlib
 import json
 import platform
 from collections import Counter
-from dataclasses import asdict
 from importlib.metadata import distributions
 
 import msgspec
+from sqlalchemy import Connection
 
 from nearkin._version import __version__
-from nearkin.collection.groups.current import group_figures
+from nearkin.collection.groups.current import stored_groups
 from nearkin.collection.info import info
 from nearkin.collection.integrity import fsck
 from nearkin.collection.stored.group_state import stored_tolerances
@@ -91,21 +91,22 @@ def digest_of(data: object) -> str:
 
 def _groups(service: ReviewService) -> list[dict[str, object]]:
     """Return the figures of the stored groups at each tolerance."""
+    names = ("n_groups", "n_documents", "n_not_grouped", "n_decisions")
     with service.collection.opened.store.reading() as connection:
-        found = group_figures(connection)
-    return [asdict(one) | {"tolerance": _in_words(one.tolerance)} for one in found]
+        stored = [stored_groups(connection, one, limit=1) for one in _tolerances(connection)]
+    return [{"tolerance": one.tolerance.in_words(), **{name: getattr(one, name) for name in names}} for one in stored]
+
+
+def _tolerances(connection: Connection) -> list[Tolerance]:
+    stored = map(Tolerance.of_stored, stored_tolerances(connection))
+    return [one for one in stored if one is not None]
 
 
 def _other_audits(service: ReviewService) -> list[str]:
     """Return the commands that audit the tolerances of stored groups that the audits of this page do not cover."""
     with service.collection.opened.store.reading() as connection:
-        stored = [Tolerance.of_stored(one) for one in stored_tolerances(connection)]
-    return [f"nearkin audit COLLECTION {one.in_options()}" for one in stored if one is not None and one not in AUDITED]
-
-
-def _in_words(stored: str) -> str:
-    tolerance = Tolerance.of_stored(stored)
-    return f"by {stored}" if tolerance is None else tolerance.in_words()
+        stored = _tolerances(connection)
+    return [f"nearkin audit COLLECTION {one.in_options()}" for one in stored if one not in AUDITED]
 
 
 def _libraries() -> dict[str, str]:
