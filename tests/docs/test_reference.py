@@ -21,6 +21,12 @@ def test_cli_reference_is_what_the_commands_say() -> None:
     assert stored == write_reference(), "docs/reference/cli.md is out of date. Run: make docs"
 
 
+def test_tables_are_what_the_schema_says() -> None:
+    write_tables = runpy.run_path(str(ROOT / "scripts/schema_page.py"))["page"]
+    stored = (ROOT / "docs/guides/postgresql.md").read_text(encoding="utf-8")
+    assert stored == write_tables(stored), "docs/guides/postgresql.md is out of date. Run: make docs"
+
+
 def test_help_promises_no_results_that_a_command_does_not_have() -> None:
     page = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
     parts = re.split(r"^#+ nearkin ", page.replace("`", ""), flags=re.MULTILINE)

@@ -341,6 +341,16 @@ def test_a_user_who_may_only_read_can_ask(tmp_path, server):
         assert "check without --store), add --read-only. Nothing of this command was stored" in str(denied.value)
         assert answers(collection) == right
         assert "permission denied" in Script(collection).put("x", "A new text.").json()["message"]
+    with Collection.open(address, cache=tmp_path, read_only=True) as collection:
+        doc_id, text = FIRST[0]
+        assert answers(collection) == right
+        assert collection.search(text.split()[0]).n_found > 0
+        assert collection.check(text).verdict == "exact"
+        assert collection.groups().tolerance is not None
+        assert collection.info().n_documents == len(FIRST)
+        script = Script(collection)
+        paths = "/waves", f"/documents/{doc_id}", f"/documents/{doc_id}/similar", f"/search?q={text.split()[0]}"
+        assert [script.call("GET", path).status_code for path in paths] == [200] * len(paths)
     checked = nearkin_here("check", address, "-", stdin=b"A new text.")
     said = "(permission denied for table check_keys): they are computed for this call only, which is slower"
     assert (checked.code, said in " ".join(checked.err.split())) == (0, True)

@@ -92,7 +92,6 @@ def add(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
-    from nearkin.collection.loads.adding import noted_as_stored
     from nearkin.reports.sentences.add import add_sentences
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files, opened_to_preview, refuse_unnamed
@@ -101,40 +100,38 @@ def add(
 
     resources = Resources(threads)
     ignored = Ignored.of(ignore, numbers=ignore_numbers) if ignore is not None or ignore_numbers else None
-    with noted_as_stored() as storing:
-        with bars_shown(is_quiet=quiet or as_json) as bars:
-            # before the collection is made: a wrong name leaves nothing behind
-            texts = reading.request(inputs).opened(bars, refuse_unnamed)
-            open_at = partial(
-                Collection.open,
-                alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
-                similarity_index=index,
-                ignored=ignored,
-                cache=cache,
-                wait=wait,
-                progress=bars,
-            )
-            with opened_to_preview(collection, open_at) if dry_run else open_at(collection, create=True) as opened:
-                is_first = ignored is not None and opened.info().n_versions == 0
-                added = add_files(
-                    opened,
-                    texts,
-                    wave=wave,
-                    resources=resources,
-                    progress=bars,
-                    dry_run=dry_run,
-                )
-                storing.is_done = not dry_run
-                if is_first:  # passages are not looked for again in texts that were stored before
-                    opened.opened.counting.ignored.say_not_found(bars.say)
-        damaged, not_read = texts.damaged_files, not_read_files(texts.not_read)
-        beside = {} if not_read is None else {"not_read": [one.as_stored() for one in not_read]}
-        tell(
-            lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged], **beside},
-            lambda console: console.say(add_sentences(added, damaged)),
-            as_json=as_json,
-            quiet=quiet,
+    with bars_shown(is_quiet=quiet or as_json) as bars:
+        # before the collection is made: a wrong name leaves nothing behind
+        texts = reading.request(inputs).opened(bars, refuse_unnamed)
+        open_at = partial(
+            Collection.open,
+            alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
+            similarity_index=index,
+            ignored=ignored,
+            cache=cache,
+            wait=wait,
+            progress=bars,
         )
+        with opened_to_preview(collection, open_at) if dry_run else open_at(collection, create=True) as opened:
+            is_first = ignored is not None and opened.info().n_versions == 0
+            added = add_files(
+                opened,
+                texts,
+                wave=wave,
+                resources=resources,
+                progress=bars,
+                dry_run=dry_run,
+            )
+            if is_first:  # passages are not looked for again in texts that were stored before
+                opened.opened.counting.ignored.say_not_found(bars.say)
+    damaged, not_read = texts.damaged_files, not_read_files(texts.not_read)
+    beside = {} if not_read is None else {"not_read": [one.as_stored() for one in not_read]}
+    tell(
+        lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged], **beside},
+        lambda console: console.say(add_sentences(added, damaged)),
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 def remove(

@@ -18,9 +18,8 @@ from nearkin.collection.decisions.log import TAG, values_of
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import CHANGE, DOCUMENT, ENTRY, STEP, AnswerRecord, StoredDocument, table_of
-from nearkin.collection.stored.contents import stored_text
+from nearkin.collection.stored.contents import purged_contents, stored_text
 from nearkin.collection.stored.documents import document, stored_documents, with_documents
-from nearkin.collection.stored.purged import purged_contents
 from nearkin.collection.stored_relations import relations_of
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.errors import CollectionBusyError, UnknownDocumentError

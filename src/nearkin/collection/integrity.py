@@ -17,11 +17,10 @@ from nearkin.collection.decisions import purging
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import key_table, shingle_table
-from nearkin.collection.stored.contents import text_of
+from nearkin.collection.stored.contents import faults_of_purges, purged_contents, text_of
 from nearkin.collection.stored.documents import is_newest, number_of_wave
 from nearkin.collection.stored.load_spans import LoadDigest, loads_of
 from nearkin.collection.stored.profiles import COLUMNS, Profile, profiles_of
-from nearkin.collection.stored.purged import faults_of_purges, purged_contents
 from nearkin.collection.word_search import word_tables
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionBusyError, CollectionError

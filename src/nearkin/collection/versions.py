@@ -26,9 +26,8 @@ from nearkin.collection.results import (
     table_of,
 )
 from nearkin.collection.similar import documents_among, near, prepare
-from nearkin.collection.stored.contents import contents_of
+from nearkin.collection.stored.contents import contents_of, purged_contents
 from nearkin.collection.stored.documents import current_documents, document, stored_documents, with_documents
-from nearkin.collection.stored.purged import purged_contents
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.nouns import counted
 from nearkin.records import I64

@@ -1,7 +1,8 @@
 """The tables of a collection, the same in SQLite and PostgreSQL.
 
 A *content* is a distinct text, numbered from 0 in order of arrival; a *document* is an id that has, or had, a content.
-Contents are never changed or removed, so data derived from a range of them stays valid.
+Contents are never changed or removed, so data derived from a range of them stays valid. What each table and column has
+is its comment, which PostgreSQL keeps.
 
 Two digests show damage. ``contents.digest`` is compared with a text whenever the text is read. ``loads.digest`` covers
 the ids and texts of the rows of ``documents`` that a load wrote, as they were written: `remove`, `purge` and newer
@@ -35,63 +36,75 @@ metadata = MetaData()
 facts = Table(
     "facts",
     metadata,
-    Column("name", Text, primary_key=True),
-    Column("value", Text, nullable=False),
+    Column("name", Text, primary_key=True, comment="Such as schema, collection (its id), generation, letters."),
+    Column("value", Text, nullable=False, comment="Its value as text."),
+    comment="Facts about the collection.",
 )
-"""Facts about a collection: its schema version, its id, the methods that count, sign and index its texts, …"""
 
 waves = Table(
     "waves",
     metadata,
-    Column("wave", Integer, primary_key=True, autoincrement=False),
-    Column("name", Text, nullable=False, unique=True),
+    Column("wave", Integer, primary_key=True, autoincrement=False, comment="Number, from 1."),
+    Column("name", Text, nullable=False, unique=True, comment="Name that the user gave."),
+    comment="Waves, each of one or more loads.",
 )
 
 loads = Table(
     "loads",
     metadata,
-    Column("load", Integer, primary_key=True, autoincrement=False),
-    Column("wave", Integer, ForeignKey("waves.wave"), nullable=False),
-    Column("added_at", Text, nullable=False),  # UTC, in ISO 8601
-    Column("first_content", BigInteger, nullable=False),
-    Column("end_content", BigInteger, nullable=False),
-    # SHA-256 over the id (UTF-8, followed by a zero byte) and the text's digest of each of its documents, by row
-    Column("digest", LargeBinary, nullable=False),
-    Column("n_new", BigInteger, nullable=False),  # with n_new_versions, the number of its documents
-    Column("n_new_versions", BigInteger, nullable=False),
-    Column("n_unchanged", BigInteger, nullable=False),
-    Column("n_problems", BigInteger, nullable=False),
+    Column("load", Integer, primary_key=True, autoincrement=False, comment="Number, from 1."),
+    Column("wave", Integer, ForeignKey("waves.wave"), nullable=False, comment="Its wave."),
+    Column("added_at", Text, nullable=False, comment="UTC, ISO 8601."),
+    Column("first_content", BigInteger, nullable=False, comment="First text that it brought."),
+    Column("end_content", BigInteger, nullable=False, comment="One after the last."),
+    Column(
+        "digest",
+        LargeBinary,
+        nullable=False,
+        comment="SHA-256 over the ids (UTF-8, each with a zero byte) and digests of its documents, by row.",
+    ),
+    Column("n_new", BigInteger, nullable=False, comment="Documents with a new id."),
+    Column(
+        "n_new_versions",
+        BigInteger,
+        nullable=False,
+        comment="Documents with another text than before; with n_new, all of its documents.",
+    ),
+    Column("n_unchanged", BigInteger, nullable=False, comment="Documents stored already."),
+    Column("n_problems", BigInteger, nullable=False, comment="Documents that were not stored."),
+    comment="Commands that added something, one transaction each.",
 )
-"""Commands that added something, one transaction each; a wave consists of one or more loads."""
 
 contents = Table(
     "contents",
     metadata,
-    Column("content", BigInteger, primary_key=True, autoincrement=False),
-    Column("digest", LargeBinary, nullable=False, unique=True),  # SHA-256 of the text in UTF-8
-    Column("n_bytes", BigInteger, nullable=False),
-    Column("n_characters", BigInteger, nullable=False),
-    Column("n_letters", BigInteger, nullable=False),  # letters that have a column in the counts
-    Column("n_other_letters", BigInteger, nullable=False),
-    Column("is_counted", Boolean, nullable=False),  # False: too few letters; only the signature is compared
-    Column("counts", LargeBinary, nullable=False),  # uint32, little-endian
-    Column("signature", LargeBinary),  # null: no features
-    Column("text", LargeBinary, nullable=False),  # UTF-8, compressed with Zstandard
+    Column("content", BigInteger, primary_key=True, autoincrement=False, comment="Number, from 0; never reused."),
+    Column("digest", LargeBinary, nullable=False, unique=True, comment="SHA-256 of the text in UTF-8."),
+    Column("n_bytes", BigInteger, nullable=False, comment="Length in UTF-8."),
+    Column("n_characters", BigInteger, nullable=False, comment="Length in characters."),
+    Column("n_letters", BigInteger, nullable=False, comment="Letters that have a column of their own in counts."),
+    Column("n_other_letters", BigInteger, nullable=False, comment="All other letters."),
+    Column("is_counted", Boolean, nullable=False, comment="False: too few letters; only signatures are compared."),
+    Column("counts", LargeBinary, nullable=False, comment="Letter counts, uint32, little-endian."),
+    Column("signature", LargeBinary, comment="Bits for the search by words; null: no words."),
+    Column("text", LargeBinary, nullable=False, comment="UTF-8, compressed with Zstandard; empty: it was erased."),
+    comment="Distinct texts, in order of arrival.",
 )
 
 documents = Table(
     "documents",
     metadata,
-    Column("row", BigInteger, primary_key=True, autoincrement=False),
-    Column("doc_id", Text, nullable=False),
-    Column("version", Integer, nullable=False),  # from 1
-    Column("content", BigInteger, ForeignKey("contents.content"), nullable=False),
-    Column("load", Integer, ForeignKey("loads.load"), nullable=False),
-    Column("source", Text, nullable=False),
-    Column("line", BigInteger, nullable=False),
-    Column("is_current", Boolean, nullable=False),
-    Column("removed_at", Text),  # null for current and for replaced versions
+    Column("row", BigInteger, primary_key=True, autoincrement=False, comment="Number, from 0."),
+    Column("doc_id", Text, nullable=False, comment="Id of the document."),
+    Column("version", Integer, nullable=False, comment="From 1."),
+    Column("content", BigInteger, ForeignKey("contents.content"), nullable=False, comment="Its text."),
+    Column("load", Integer, ForeignKey("loads.load"), nullable=False, comment="Load that stored it."),
+    Column("source", Text, nullable=False, comment="File or source that it came from."),
+    Column("line", BigInteger, nullable=False, comment="Line or place in the source."),
+    Column("is_current", Boolean, nullable=False, comment="Whether it is the version that counts now."),
+    Column("removed_at", Text, comment="UTC; null for current and for replaced versions."),
     UniqueConstraint("doc_id", "version"),
+    comment="Versions of documents.",
 )
 # SQL that both databases accept; SQLAlchemy's dialect parameters would load both dialects in every command
 OF_CURRENT = "CREATE UNIQUE INDEX current_documents ON documents (doc_id) WHERE is_current"
@@ -101,43 +114,53 @@ Index("documents_of_content", documents.c.content)
 problems = Table(
     "problems",
     metadata,
-    Column("load", Integer, ForeignKey("loads.load"), nullable=False),
-    Column("number", BigInteger, nullable=False),
-    Column("doc_id", Text, nullable=False),
-    Column("source", Text, nullable=False),
-    Column("line", BigInteger, nullable=False),
-    Column("problem", Text, nullable=False),
+    Column("load", Integer, ForeignKey("loads.load"), nullable=False, comment="The load."),
+    Column("number", BigInteger, nullable=False, comment="From 0 in the load."),
+    Column("doc_id", Text, nullable=False, comment="Id, or place."),
+    Column("source", Text, nullable=False, comment="File or source."),
+    Column("line", BigInteger, nullable=False, comment="Line or place in it."),
+    Column("problem", Text, nullable=False, comment="The reason."),
     UniqueConstraint("load", "number"),
+    comment="Documents of a load that could not be read or stored.",
 )
-"""Documents of a load that could not be read, or got another id."""
 
 groupings = Table(
     "groupings",
     metadata,
-    Column("grouping", Integer, primary_key=True, autoincrement=False),  # one for each tolerance
-    Column("call", Integer, primary_key=True, autoincrement=False),  # from 1
-    Column("tolerance", Text, nullable=False),
-    Column("grouped_at", Text, nullable=False),  # UTC, in ISO 8601
-    Column("last_load", Integer, nullable=False),  # the latest that was grouped; -1: none
-    Column("seen_row", BigInteger, nullable=False),  # documents with this row and above were not grouped
-    Column("next_group", BigInteger, nullable=False),  # numbers of groups are never reused
-    Column("last_activity", BigInteger, nullable=False),  # the latest whose decisions were followed; 0: none
-    Column("n_not_compared", BigInteger, nullable=False),  # pairs of texts, of this call and those before it
-    Column("revision", Integer, nullable=False),  # number of principals that were chosen after the call
+    Column("grouping", Integer, primary_key=True, autoincrement=False, comment="Number of the tolerance."),
+    Column("call", Integer, primary_key=True, autoincrement=False, comment="From 1."),
+    Column("tolerance", Text, nullable=False, comment="Measure and limit."),
+    Column("grouped_at", Text, nullable=False, comment="UTC, ISO 8601."),
+    Column("last_load", Integer, nullable=False, comment="Latest load that was grouped; -1: none."),
+    Column("seen_row", BigInteger, nullable=False, comment="Documents with this row and above were not grouped."),
+    Column("next_group", BigInteger, nullable=False, comment="Next free number; numbers of groups are never reused."),
+    Column("last_activity", BigInteger, nullable=False, comment="Latest activity that was followed; 0: none."),
+    Column(
+        "n_not_compared", BigInteger, nullable=False, comment="Pairs of texts that were not compared, in all calls."
+    ),
+    Column("revision", Integer, nullable=False, comment="Number of principals chosen after the call."),
+    comment="Calls of nearkin groups.",
 )
-"""Calls of ``nearkin groups``, each of which stores the groups at a tolerance."""
 
 members = Table(
     "members",
     metadata,
-    Column("grouping", Integer, primary_key=True, autoincrement=False),
-    Column("row", BigInteger, ForeignKey("documents.row"), primary_key=True, autoincrement=False),
-    Column("since", Integer, primary_key=True, autoincrement=False),  # call; one after the last: a principal was chosen
-    Column("until", Integer),  # the first call without this row; null: it counts now
-    Column("group_number", BigInteger, nullable=False),
-    Column("is_principal", Boolean, nullable=False),
+    Column("grouping", Integer, primary_key=True, autoincrement=False, comment="Number of the tolerance."),
+    Column(
+        "row", BigInteger, ForeignKey("documents.row"), primary_key=True, autoincrement=False, comment="The document."
+    ),
+    Column(
+        "since",
+        Integer,
+        primary_key=True,
+        autoincrement=False,
+        comment="First call that counts; one after the last: a principal was chosen.",
+    ),
+    Column("until", Integer, comment="First call that does not count; null: it counts now."),
+    Column("group_number", BigInteger, nullable=False, comment="Number of the group."),
+    Column("is_principal", Boolean, nullable=False, comment="Whether it represents the group."),
+    comment="Documents in groups, from a call on until a later one.",
 )
-"""Documents in groups: those of a call are the rows since that call or an earlier one, and until a later one."""
 Index("members_of_group", members.c.grouping, members.c.until, members.c.group_number)
 
 LETTERS = ("e", "t", "a", "o", "i", "n", "s", "r")
@@ -149,25 +172,37 @@ PROJECTIONS = (
     *(f"n_other_{place}" for place in range(1, len(OTHER_LETTERS) + 1)),
 )
 """Columns in which two profiles differ by at most the distance of their letter counts."""
+_TOLD = (
+    "Length of the vector of letter counts, rounded down.",
+    *(f"Number of {letter}, in both cases." for letter in LETTERS),
+    *(f"Number of Cyrillic {letter}, and of other letters that share its column." for letter in OTHER_LETTERS),
+)
 
 profiles = Table(
     "profiles",
     metadata,
-    Column("content", BigInteger, ForeignKey("contents.content"), primary_key=True, autoincrement=False),
-    Column("similarity_index", BigInteger),  # null: too few words
-    # null in the columns below: too few letters
-    Column("squared_length", BigInteger),  # sum of the squared letter counts
-    *(Column(name, Integer) for name in PROJECTIONS),  # length rounded down; n_other_: Cyrillic о, е, а, и
+    Column(
+        "content",
+        BigInteger,
+        ForeignKey("contents.content"),
+        primary_key=True,
+        autoincrement=False,
+        comment="The text.",
+    ),
+    Column("similarity_index", BigInteger, comment="Null: too few words."),
+    Column("squared_length", BigInteger, comment="Sum of the squared letter counts; null, as below: too few letters."),
+    *(Column(name, Integer, comment=told) for name, told in zip(PROJECTIONS, _TOLD, strict=True)),
+    comment="Numbers of each text for searches in plain SQL; contents has wide rows.",
 )
-"""Numbers of each content for similarity search in plain SQL; not in ``contents``, whose rows are wide."""
 Index("profiles_by_similarity_index", profiles.c.similarity_index)
 Index("profiles_by_length", *(profiles.c[name] for name in PROJECTIONS), profiles.c.content)  # a covering index
 
 check_keys = Table(
     "check_keys",
     MetaData(),  # created by the statements below
-    Column("key", BigInteger, primary_key=True),
-    Column("content", BigInteger, primary_key=True),
+    Column("key", BigInteger, primary_key=True, comment="Hash of the whole text, of a band, or of a sampled 5-gram."),
+    Column("content", BigInteger, primary_key=True, comment="Text that has it."),
+    comment="Keys of texts that share wording; filled by the first check.",
 )
 """Contents by keys; the fact ``check_keys_end`` says up to which content keys are stored."""
 CHECK_KEYS = "CREATE TABLE check_keys (key BIGINT NOT NULL, content BIGINT NOT NULL, PRIMARY KEY (key, content))"
@@ -183,11 +218,17 @@ checked_contents = Table(
     "checked_contents",
     metadata,
     # SQLite uses the row number itself, which saves an index
-    Column("content", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False),
-    Column("n_samples", Integer, nullable=False),  # number of keys that are sampled shingles
-    Column("signature", LargeBinary),  # as in ``contents``, whose rows are wide
+    Column(
+        "content",
+        BigInteger().with_variant(Integer, "sqlite"),
+        primary_key=True,
+        autoincrement=False,
+        comment="The text.",
+    ),
+    Column("n_samples", Integer, nullable=False, comment="Number of its keys that are sampled 5-grams."),
+    Column("signature", LargeBinary, comment="As in contents, whose rows are wide."),
+    comment="Texts with stored keys.",
 )
-"""Values of each content with keys that show whether a content sharing some is worth comparing."""
 
 INDEXED_DOCUMENTS = """
 CREATE VIEW indexed_documents AS
@@ -210,48 +251,65 @@ event.listen(profiles, "after_create", DDL(INDEXED_DOCUMENTS))  # type: ignore[n
 activity = Table(
     "activity",
     metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False),  # from 1
-    Column("done_at", Text, nullable=False),  # UTC, in ISO 8601
-    Column("done_by", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("data", Text, nullable=False),  # JSON
-    Column("undoes", BigInteger, ForeignKey("activity.number")),  # null: it is not an undo
+    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="From 1."),
+    Column("done_at", Text, nullable=False, comment="UTC, ISO 8601."),
+    Column("done_by", Text, nullable=False, comment="Name of the person."),
+    Column("kind", Text, nullable=False, comment="Such as tag, remove or undo."),
+    Column("data", Text, nullable=False, comment="JSON."),
+    Column(
+        "undoes", BigInteger, ForeignKey("activity.number"), comment="Activity that it undoes; null: it is no undo."
+    ),
+    comment="Log of decisions; rows are only added.",
 )
-"""Decisions of people, in order. Rows are only ever added; ``tags`` and ``decisions`` follow from ``changes``."""
 
 changes = Table(
     "changes",
     metadata,
-    Column("activity", BigInteger, ForeignKey("activity.number"), primary_key=True, autoincrement=False),
-    Column("number", BigInteger, primary_key=True, autoincrement=False),  # from 0
-    Column("kind", Text, nullable=False),
-    Column("subject", Text, nullable=False),  # id of a document, or tolerance of a group
-    Column("other", Text, nullable=False),  # name of a field, id of another document, or number of a group
-    Column("was", Text),  # null: it was not set
-    Column("now", Text),  # null: it is not set any more
+    Column(
+        "activity",
+        BigInteger,
+        ForeignKey("activity.number"),
+        primary_key=True,
+        autoincrement=False,
+        comment="The activity.",
+    ),
+    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="From 0 in the activity."),
+    Column("kind", Text, nullable=False, comment="What changed."),
+    Column("subject", Text, nullable=False, comment="Id of a document, or tolerance of a group."),
+    Column("other", Text, nullable=False, comment="Field, id of another document, or group."),
+    Column("was", Text, comment="Value before; null: none."),
+    Column("now", Text, comment="Value after; null: none."),
+    comment="Values that an activity changed, one row each.",
 )
-"""Values changed by each activity, one row per value."""
 Index("changes_of_subject", changes.c.subject)
 
 tags = Table(
     "tags",
     metadata,
-    Column("doc_id", Text, primary_key=True),
-    Column("field", Text, primary_key=True),
-    Column("value", Text, nullable=False),  # empty: a bare tag
-    Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False),  # that set it
+    Column("doc_id", Text, primary_key=True, comment="Id of the document, whatever its version."),
+    Column("field", Text, primary_key=True, comment="Name of the tag."),
+    Column("value", Text, nullable=False, comment="Empty: a bare tag."),
+    Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False, comment="Activity that set it."),
+    comment="Current tags of documents, by id.",
 )
-"""Current tags. They belong to an id, not to a version of the document."""
 
 decisions = Table(
     "decisions",
     metadata,
-    Column("activity", BigInteger, ForeignKey("activity.number"), primary_key=True, autoincrement=False),
-    Column("number", BigInteger, primary_key=True, autoincrement=False),  # as in ``changes``
-    Column("kind", Text, nullable=False),
-    Column("subject", Text, nullable=False),
-    Column("other", Text, nullable=False),
-    Column("value", Text, nullable=False),
+    Column(
+        "activity",
+        BigInteger,
+        ForeignKey("activity.number"),
+        primary_key=True,
+        autoincrement=False,
+        comment="Activity that made it.",
+    ),
+    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="As in changes."),
+    Column("kind", Text, nullable=False, comment="Such as same group or never group."),
+    Column("subject", Text, nullable=False, comment="Id of a document, or tolerance of a group."),
+    Column("other", Text, nullable=False, comment="Id of another document, or group."),
+    Column("value", Text, nullable=False, comment="What was decided."),
+    comment="Current decisions on documents and groups.",
 )
 """Current decisions on documents and groups. Two ids of documents would be too long for a key of PostgreSQL."""
 Index("decisions_on_subject", decisions.c.subject)
@@ -259,36 +317,42 @@ Index("decisions_on_subject", decisions.c.subject)
 purges = Table(
     "purges",
     metadata,
-    Column("content", BigInteger, ForeignKey("contents.content"), primary_key=True, autoincrement=False),
-    Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False),
+    Column(
+        "content",
+        BigInteger,
+        ForeignKey("contents.content"),
+        primary_key=True,
+        autoincrement=False,
+        comment="The text.",
+    ),
+    Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False, comment="Activity that erased it."),
+    comment="Erased texts: the row in contents keeps number and digest.",
 )
-"""Contents that were erased: the row in ``contents`` has kept its number and its digest, and nothing else."""
 
 origins = Table(
     "origins",
     metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False),  # from 0
-    Column("load", Integer, ForeignKey("loads.load"), nullable=False),  # that wrote it
-    Column("row", BigInteger, ForeignKey("documents.row")),  # null: it gave no text
-    Column("doc_id", Text, nullable=False),
-    Column("parent", Text),  # id of the document or container that it is inside of
-    # null in the columns below: it was not extracted; its parent is known, or the file of a plain text without a text
-    Column("sha256", Text),  # of the original bytes, in hexadecimal
-    Column("size_bytes", BigInteger),
-    Column("kind", Text),
-    Column("declared_kind", Text),
-    Column("extractor", Text),
-    Column("n_pages", BigInteger),
-    Column("exception", Text),
-    Column("sentence", Text),
-    Column("is_partial", Integer, nullable=False),  # 1: there is a text, but not all of it
-    Column("warnings", Text, nullable=False),
-    Column("family", Text),
-    Column("position", BigInteger),
-    Column("mail", Text),  # headers in JSON; null for other kinds
-    Column("removed_at", Text),  # only of a document without a text
+    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="From 0."),
+    Column("load", Integer, ForeignKey("loads.load"), nullable=False, comment="Load that wrote it."),
+    Column("row", BigInteger, ForeignKey("documents.row"), comment="The document; null: the file gave no text."),
+    Column("doc_id", Text, nullable=False, comment="Its id."),
+    Column("parent", Text, comment="Id of the document or container that it is inside of."),
+    Column("sha256", Text, comment="Of the original bytes, hexadecimal; null, as below: it was not extracted."),
+    Column("size_bytes", BigInteger, comment="Of the file."),
+    Column("kind", Text, comment="Such as pdf or mail."),
+    Column("declared_kind", Text, comment="Kind that the file name says, if it is another one."),
+    Column("extractor", Text, comment="Program and version; null: read as text."),
+    Column("n_pages", BigInteger, comment="Number of pages."),
+    Column("exception", Text, comment="Reason why there is no text, or not all of it."),
+    Column("sentence", Text, comment="The same in words."),
+    Column("is_partial", Integer, nullable=False, comment="1: not all of the text."),
+    Column("warnings", Text, nullable=False, comment="Remarks of the extractor."),
+    Column("family", Text, comment="Id of the outermost container."),
+    Column("position", BigInteger, comment="Place in the family."),
+    Column("mail", Text, comment="Headers in JSON; null for other kinds."),
+    Column("removed_at", Text, comment="UTC; only of a file without a text."),
+    comment="Files that were extracted, or are inside others.",
 )
-"""Origins of documents that were extracted from files, or are inside others; one for each version."""
 Index("origins_of_row", origins.c.row)
 Index("origins_of_id", origins.c.doc_id)
 Index("origins_of_parent", origins.c.parent)

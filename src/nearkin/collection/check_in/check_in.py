@@ -28,13 +28,12 @@ from nearkin.collection.check_in.results import (
     Verdict,
     check_name,
 )
-from nearkin.collection.loads.incoming import Examined, Incoming, examine, incoming_of
-from nearkin.collection.loads.known_texts import known_texts
+from nearkin.collection.loads.incoming import Examined, Incoming, examine, incoming_of, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave, is_current
 from nearkin.collection.stored.key_table import KEYS, fill
-from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import CollectionError, InputError, ParameterError, quoted
 from nearkin.store.failures import reason_of
 from nearkin.store.schema import activity, facts, loads

@@ -15,6 +15,7 @@ from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, c
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored import key_table, origins, shingle_table
+from nearkin.collection.stored.contents import BLANK, purged_contents
 from nearkin.collection.stored.documents import (
     checked_ids,
     refuse_unknown,
@@ -24,7 +25,6 @@ from nearkin.collection.stored.documents import (
 )
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
 from nearkin.collection.stored.origins import forget_problems
-from nearkin.collection.stored.purged import BLANK, purged_contents
 from nearkin.collection.word_search import word_tables
 from nearkin.errors import (
     CollectionBusyError,

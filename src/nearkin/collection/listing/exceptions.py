@@ -13,6 +13,7 @@ import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, tuple_
 
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
 from nearkin.collection.stored.origins import (
     COLUMNS,
@@ -22,7 +23,6 @@ from nearkin.collection.stored.origins import (
     is_not_stored,
     with_origins,
 )
-from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, is_among
 from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings

@@ -5,27 +5,23 @@ Readers see all of a load or nothing, and an interrupted process leaves nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 
-from sqlalchemy import select
-
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.loads.incoming import Examined, FailedRecords, Incoming, examine
-from nearkin.collection.loads.known_texts import KnownTexts, known_texts
+from nearkin.collection.loads.incoming import Examined, FailedRecords, Incoming, KnownTexts, examine, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave
 from nearkin.collection.stored.origins import failed_places
-from nearkin.collection.stored.purged import PURGED
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, ParameterError
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.store import schema
 from nearkin.store.store import Store
 from nearkin.wording import WarningMessage
 
@@ -98,8 +94,7 @@ def add_incoming(
     if dry_run:
         return added
     try:
-        with noted_as_stored(is_done=True):
-            opened.settle()
+        opened.settle()
     except (NearkinError, OSError) as error:  # what was added is stored all the same
         told = f"the documents are stored; the next query makes their index ({error})"
         opened.progress.say(WarningMessage(told))
@@ -146,14 +141,14 @@ def add(
         with store.reading() as own:
             return known_texts(own, digests)
 
-    commit, rest = Commit(store), iter(incoming)
+    rest = iter(incoming)
     look = partial(examine, counting=counting, known=known, dialect=store.dialect)
     first = next(rest, None) if wave is not None else None
     if first is not None and wave is not None:  # before others are kept from writing
         with store.reading() as own:
             generation = store.generation(own)
         of_first = look(first, wave=wave)
-    with _rolled_back() if dry_run else commit.noted(), store.writing() as connection:
+    with suppress(_RolledBackError), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
         load.by = by
         load.failed = FailedRecords(failed_places(connection))
@@ -175,18 +170,11 @@ def add(
         added = _added(load, is_dry_run=dry_run)
         if dry_run:
             raise _RolledBackError
-        commit.load = load
     return added
 
 
 class _RolledBackError(Exception):
     """Ends the transaction of a dry run."""
-
-
-@contextmanager
-def _rolled_back() -> Iterator[None]:
-    with suppress(_RolledBackError):
-        yield
 
 
 def _added(load: Load, *, is_dry_run: bool) -> Added:
@@ -217,61 +205,3 @@ class _Unreadable:
             if problem not in (None, PURGED):
                 self.n += 1
                 self.first = self.first or f"{place_text(doc_id, source, line)}: {problem}"
-
-
-_STORED = "All documents of this command are stored."
-
-
-@dataclass(slots=True)
-class Storing:
-    """Whether the documents of a command are stored."""
-
-    is_done: bool = False
-
-
-@contextmanager
-def noted_as_stored(*, is_done: bool = False) -> Iterator[Storing]:
-    """Say that the documents are stored if the block is interrupted after it set ``is_done``."""
-    storing = Storing(is_done)
-    try:
-        yield storing
-    except KeyboardInterrupt as error:
-        if storing.is_done:
-            _note(error)
-        raise
-
-
-class Commit:
-    """The end of a load's transaction, during which an interruption can arrive before or after the load is stored.
-
-    Attributes
-    ----------
-    load : Load or None
-        The load, once all of it was written.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.load: Load | None = None
-
-    @contextmanager
-    def noted(self) -> Iterator[None]:
-        """Say that the documents are stored if the block is interrupted and the database has the load."""
-        try:
-            yield
-        except KeyboardInterrupt as error:
-            if self.load is not None and self._is_stored(self.load):
-                _note(error)
-            raise
-
-    def _is_stored(self, load: Load) -> bool:
-        loads = schema.loads.c
-        same = (loads.load == load.number, loads.added_at == load.added_at, loads.digest == load.digest.digest())
-        with suppress(NearkinError), self._store.reading() as connection:
-            return connection.execute(select(loads.load).where(*same)).first() is not None
-        return False
-
-
-def _note(error: KeyboardInterrupt) -> None:
-    if _STORED not in getattr(error, "__notes__", ()):
-        error.add_note(_STORED)

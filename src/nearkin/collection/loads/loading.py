@@ -17,8 +17,7 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.log import STORE, SettingChange, checked_by, record
-from nearkin.collection.loads.incoming import Examined, FailedRecords, SeenIds
-from nearkin.collection.loads.known_texts import numbers_of, repair
+from nearkin.collection.loads.incoming import Examined, FailedRecords, SeenIds, numbers_of, repair
 from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored import key_table, origins, shingle_table
 from nearkin.collection.stored.contents import text_of

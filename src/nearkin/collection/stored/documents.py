@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, true, update
 
 from nearkin.collection.results import StoredDocument
+from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.origins import IS_UNREAD
-from nearkin.collection.stored.purged import PURGED
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.store.bulk import in_slices, is_name, is_storable

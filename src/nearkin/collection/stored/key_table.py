@@ -16,7 +16,6 @@ from sqlalchemy import Connection, func, select, text
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored.contents import texts_from
-from nearkin.collection.stored.derived import DerivedData, n_contents
 from nearkin.collection.stored.keys import FINGERPRINT, SAMPLE, Keys, keys_of
 from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
@@ -24,8 +23,56 @@ from nearkin.kernels.mixing import GOLDEN, spread
 from nearkin.records import I64, U8, U64, Bool
 from nearkin.runs.progress import Progress
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices, insert_integers, insert_rows
+from nearkin.store.bulk import in_slices, insert_integers, insert_rows, number_after_last
+from nearkin.store.schema import contents, facts
 from nearkin.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedData:
+    """Kind of data derived from the texts.
+
+    Parameters
+    ----------
+    name : str
+        Name of the fact with the fingerprint of the method.
+    fingerprint : str
+        Fingerprint of today's method.
+    """
+
+    name: str
+    fingerprint: str
+
+    def end(self, connection: Connection) -> int | None:
+        """Return the content up to which data of today's method is stored; None if what is stored is unusable."""
+        return self._state(connection)[0]
+
+    def first_missing(self, connection: Connection) -> int | None:
+        """Return the first content without stored data; None if there is none."""
+        end, last = self._state(connection)
+        return end or 0 if (end or 0) < last else None
+
+    def _state(self, connection: Connection) -> tuple[int | None, int]:
+        """Return the end of the stored data and the number of contents, which one statement reads."""
+        method, end = (
+            select(facts.c.value).where(facts.c.name == name).scalar_subquery()
+            for name in (self.name, f"{self.name}_end")
+        )
+        last = select(func.coalesce(func.max(contents.c.content) + 1, 0)).scalar_subquery()
+        fingerprint, said, n_stored = connection.execute(select(method, end, last)).one()
+        is_number = said is not None and said.isascii() and said.isdecimal() and len(said) < 19
+        is_usable = fingerprint == self.fingerprint and is_number and int(said) <= n_stored
+        return int(said) if is_usable else None, int(n_stored)
+
+    def write_end(self, connection: Connection, store: Store, end: int) -> None:
+        """Record, in a write transaction, that all contents below a number have data of today's method."""
+        store.write_facts(connection, {self.name: self.fingerprint, f"{self.name}_end": str(end)})
+
+
+def n_contents(connection: Connection) -> int:
+    """Return one more than the highest number of a content."""
+    return number_after_last(connection, contents.c.content)
+
 
 KEYS = DerivedData("check_keys", FINGERPRINT)
 _NAME = "index of nearkin check"

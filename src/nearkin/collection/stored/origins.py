@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, select
 
-from nearkin.collection.stored.purged import PURGED
+from nearkin.collection.stored.contents import PURGED
 from nearkin.stages.documents.members import Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.store.bulk import in_slices

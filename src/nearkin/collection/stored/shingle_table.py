@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from nearkin.collection.counting import NORMALISE, SHINGLES, TextCounting
 from nearkin.collection.stored import key_table
 from nearkin.collection.stored.contents import texts_from
-from nearkin.collection.stored.derived import DerivedData, n_contents
+from nearkin.collection.stored.key_table import DerivedData, n_contents
 from nearkin.collection.stored.word_sets import word_sets
 from nearkin.errors import CollectionError
 from nearkin.records import U64, ShingleSets
