@@ -21,7 +21,7 @@ def reference() -> str:
     """The whole page."""
     from nearkin.cli.main import app
 
-    return "\n".join([HEAD, *_sections(app, click.Context(app, info_name="nearkin"))]).rstrip() + "\n"
+    return "\n".join([HEAD, *_sections(app, app.make_context("nearkin", [], resilient_parsing=True))]).rstrip() + "\n"
 
 
 def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
