@@ -49,7 +49,7 @@ class FamiliesEnding:
         members = Members.of(found.result)
         originals = read_originals(found, members.to_read())
         kin = self._page.passing(_all_kin(found, members, originals))
-        write_families(found.run.path, kin, found.result.places.own_ids.type)
+        write_families(found.run.results, kin, found.result.places.own_ids.type)
         n_alone = int((found.result.corpus.status == READABLE).sum()) - len(members.rows)
         return FamilyCounts(len(members.principals), len(members.rows), n_alone, self._page.all_relations())
 

@@ -156,7 +156,7 @@ def pair_files(
                     [one.file for one in worker.records[name]] if worker.records else None,
                 )
             ]
-            write_exceptions(run.path / EXCEPTIONS_FILE, exceptions)
+            write_exceptions(run.results / EXCEPTIONS_FILE, exceptions)
             if report:
                 record = _report(run, record)
             # files that threads read were compared when they had read them
@@ -190,8 +190,7 @@ def _searched(
     found = engine.search(vectors, planned.search, options)
     pairs = Ranked.of(found)
     told = None if known is None else told_of(known, pairs, vectors, resources.n_threads)
-    run.begin_results()
-    _write(run.path, prepared, pairs, told, options, meter)
+    _write(run.results, prepared, pairs, told, options, meter)
     return replace(
         build(given, prepared, planned, found, pairs, options),
         engine=engine.about,

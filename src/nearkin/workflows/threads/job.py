@@ -92,20 +92,19 @@ def thread_files(
             read = MailReader(texts, spool, origins).read(told)
         with run.stage("thread"):
             threading = Threading(read, options, spool.chunks())
-        run.begin_results()
         with run.stage("compare", len(read.mails), "documents") as told:
-            write_threads(run.path / TABLE, threading.rows(told), read)
+            write_threads(run.results / TABLE, threading.rows(told), read)
         inputs = [one.file for one in with_digests(records, Resources(), run.meter)]
         beside = exceptions_of_collections(sources, texts.exceptions)
         exceptions = named([*texts.exceptions, *beside], read.documents)
         lines = exception_lines(exceptions, texts.places, dict(enumerate(inputs)))
-        write_exceptions(run.path / EXCEPTIONS_FILE, lines)
+        write_exceptions(run.results / EXCEPTIONS_FILE, lines)
         manifest = ThreadsManifest(
             parameters=options.in_words(),
             inputs=tuple(replace(file, n_documents=n) for file, n in zip(inputs, read.n_by_source, strict=True)),
             encoding=asked.encoding,
             reading=asked.as_read(),
-            counts=_counts(run.path / TABLE, read, is_of_new_text=options.new_text_only),
+            counts=_counts(run.results / TABLE, read, is_of_new_text=options.new_text_only),
             extraction=extraction_counts(read.origins, exceptions),
             damaged_files=texts.damaged_files or None,
             not_read=not_read_files(found.not_read),
@@ -113,7 +112,7 @@ def thread_files(
         if report:
             manifest = run.report(
                 manifest,
-                lambda facts: render_threads_report(facts, _cards(run.path / TABLE), first_exceptions(exceptions)),
+                lambda facts: render_threads_report(facts, _cards(run.results / TABLE), first_exceptions(exceptions)),
             )
         check_unchanged([one for one in records if one.has_many_documents])
         return run.finish(manifest)
