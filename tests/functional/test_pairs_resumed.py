@@ -10,7 +10,7 @@ import pytest
 from functional.conftest import write_jsonl
 from nearkin.errors import OutputExistsError, ResumeError
 from nearkin.stages.search import stretches
-from nearkin.workflows.pairing import engines, job, searching
+from nearkin.workflows.pairing import job, searching
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.reading.request import ReadingRequest
@@ -72,7 +72,7 @@ def test_a_run_that_fails_early_leaves_nothing(corpus, tmp_path, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engines, "search", interrupted)
+    monkeypatch.setattr(job, "search", interrupted)
     with pytest.raises(KeyboardInterrupt):
         here(corpus, tmp_path / "out")
     assert not (tmp_path / "out").exists()
