@@ -26,8 +26,7 @@ from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.reporting import first_problems
-from nearkin.workflows.families.reporting import PageKin, render_page
-from nearkin.workflows.families.tables import Kin, write_families
+from nearkin.workflows.families.tables import Kin, PageKin, render_page, write_families
 from nearkin.workflows.reading.identity import changed_while_read
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import Reread

@@ -28,8 +28,7 @@ from nearkin.stages.documents.members import NO_TEXT, place_text
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.row_places import extraction_counts
-from nearkin.workflows.families.reporting import PageKin, render_page
-from nearkin.workflows.families.tables import Kin, write_families
+from nearkin.workflows.families.tables import Kin, PageKin, render_page, write_families
 from nearkin.workflows.reading.exceptions import (
     EXCEPTIONS_FILE,
     ExceptionRow,

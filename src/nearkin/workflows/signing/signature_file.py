@@ -20,7 +20,7 @@ from nearkin.errors import SourceError
 from nearkin.formats import parquet
 from nearkin.formats.sealed import has_right_checksum, with_checksum
 from nearkin.records import BitSignatures
-from nearkin.runs.for_pandas import for_pandas
+from nearkin.runs.tables import for_pandas
 from nearkin.workflows.reading.identity import SourceRecord
 
 FORMAT_VERSION = 1

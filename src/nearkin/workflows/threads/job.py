@@ -15,11 +15,11 @@ from nearkin._version import __version__
 from nearkin.formats import parquet
 from nearkin.manifests.threads import ThreadCounts, ThreadsManifest
 from nearkin.reports.threads import MailLineRow, ThreadCard, render_threads_report
-from nearkin.runs.files import make_work_folder, published
-from nearkin.runs.for_pandas import for_pandas
+from nearkin.runs.files import make_work_folder
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
+from nearkin.runs.tables import write_rows
 from nearkin.stages.documents.mail.inclusive import REASONS
 from nearkin.stages.documents.mail.threads import LINK_SOURCES
 from nearkin.workflows.dedup.reporting import first_exceptions
@@ -43,7 +43,6 @@ COMMAND = "threads"
 TABLE = "threads.parquet"
 N_THREADS = 200
 N_ROWS = 100
-_ROWS_AT_ONCE = 1 << 14
 
 
 def thread_files(
@@ -183,25 +182,15 @@ def schema(id_type: pa.DataType) -> pa.Schema:
 
 def write_threads(path: Path, threads: Iterable[Sequence[Row]], read: ReadMails) -> None:
     """Write a row for each mail and each missing mail."""
-    columns = for_pandas(schema(read.documents["id"].type))
-    with published(path) as aside, parquet.table_writer(aside, columns) as writer:
-        held: list[Row] = []
-        for thread in threads:
-            held += thread
-            while len(held) >= _ROWS_AT_ONCE:
-                writer.write_table(_table(held[:_ROWS_AT_ONCE], read, columns))
-                del held[:_ROWS_AT_ONCE]
-        writer.write_table(_table(held, read, columns))
+    columns = schema(read.documents["id"].type)
+    repeated = {name: read.documents[name].to_pylist() for name in ("id", "source", "line")}
 
+    def values(row: Row) -> tuple[object, ...]:
+        place = row.get("row")
+        about = {} if place is None else {name: column[place] for name, column in repeated.items()}
+        return tuple({**row, **about}.get(name) for name in columns.names)
 
-def _table(rows: Sequence[Row], read: ReadMails, columns: pa.Schema) -> pa.Table:
-    places = pa.array([row.get("row") for row in rows], pa.int64())
-    taken = {name: read.documents[name].combine_chunks().take(places) for name in ("id", "source", "line")}
-    arrays = [
-        taken[name] if name in taken else pa.array([row.get(name) for row in rows], columns.field(name).type)
-        for name in columns.names
-    ]
-    return pa.Table.from_arrays(arrays, schema=columns)
+    write_rows(path, columns, (values(row) for thread in threads for row in thread))
 
 
 def card_of(thread: Sequence[Row], max_rows: int) -> ThreadCard:
