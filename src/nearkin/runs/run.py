@@ -3,7 +3,7 @@
 A run writes everything below ``.work``: what its stages keep for `--resume`, and in ``.work/results`` the files that
 users will see. `JobRun.finish` writes the manifest there, then moves all files to their places, the manifest last: a
 directory with a manifest is complete, and the results of an earlier run stay until then. A run that is killed while it
-moves them is completed by the next one.
+moves them is completed by the next one; with `--resume` they are written again.
 """
 
 from __future__ import annotations
@@ -161,6 +161,8 @@ class JobRun:
         with locked(self.path / LOCK):
             if not resume:
                 self._publish()
+            elif self._is_done and manifest_if_any(self.path) is None:
+                self._take_back()
             self._begin(json.loads(json.dumps(fingerprint)), resume=resume, overwrite=overwrite)
             try:
                 yield
@@ -297,6 +299,13 @@ class JobRun:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     os.replace(path, target)
         shutil.rmtree(self.work, ignore_errors=True)
+
+    def _take_back(self) -> None:
+        """Remove results that a killed run had begun to move: they are written again."""
+        with writing(self.path):
+            for stored in (self.work / _REPLACED, self.results / MANIFEST):
+                self._remove_files(json_in(stored))
+            (self.work / _REPLACED).unlink(missing_ok=True)
 
     def _remove_files(self, manifest: object) -> None:
         """Remove the files that a manifest lists, if it is as it was written, and the folders that are empty then."""

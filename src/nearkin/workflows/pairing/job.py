@@ -15,7 +15,7 @@ import numpy as np
 from nearkin._version import __version__
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
-from nearkin.manifests.pairs import SIDES, PairCounts, PairsManifest, SideFacts, SideRecord, TableRecord
+from nearkin.manifests.pairs import SIDES, PairCounts, PairPlanRecord, PairsManifest, SideFacts, SideRecord, TableRecord
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
@@ -32,7 +32,7 @@ from nearkin.workflows.pairing.inputs import (
 )
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.planning import Planned, plan_search
+from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import KeptSearch, search
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
 from nearkin.workflows.pairing.vectors import PairVectors, weigh_here
@@ -181,13 +181,13 @@ def _searched(
     """Search the vectors and write the tables of pairs; return the manifest."""
     vectors, meter = prepared.vectors, run.meter
     known = _known(beside, given, prepared, meter)
-    planned = plan_search(vectors, options, resources=resources, meter=meter)
-    found = engine.search(vectors, planned.search, options)
+    plan = plan_search(vectors, options, resources=resources, meter=meter)
+    found = engine.search(vectors, plan.search, options)
     pairs = Ranked.of(found)
     told = None if known is None else told_of(known, pairs, vectors, resources.n_threads)
     _write(run.results, prepared, pairs, told, options, meter)
     return replace(
-        build(given, prepared, planned, found, pairs, options),
+        build(given, prepared, plan, found, pairs, options),
         engine=engine.about,
         known=judge(known, told, pairs) if known is not None and told is not None else None,
     )
@@ -256,7 +256,7 @@ def _write(
 def build(
     given: PairInput,
     prepared: Prepared,
-    planned: Planned,
+    plan: PairPlanRecord,
     found: FoundPairs,
     pairs: Ranked,
     options: PairOptions,
@@ -277,7 +277,7 @@ def build(
         ),
         left=_side(prepared.left, vectors.left_facts, given.left.encoding),
         right=_side(prepared.right, vectors.right_facts, given.right.encoding),
-        plan=planned.record(),
+        plan=plan,
         counts=PairCounts(
             pairs=len(pairs),
             pairs_at_threshold=None if options.top else len(found),  # other pairs are not kept
