@@ -38,8 +38,7 @@ from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.searching import search
-from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.pairing.searching import FoundPairs, search
 from nearkin.workflows.resources import Resources
 
 N = 60

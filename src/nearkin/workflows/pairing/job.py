@@ -33,10 +33,9 @@ from nearkin.workflows.pairing.inputs import (
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
-from nearkin.workflows.pairing.searching import KeptSearch, search
+from nearkin.workflows.pairing.searching import FoundPairs, KeptSearch, search
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
 from nearkin.workflows.pairing.vectors import PairVectors, weigh_here
-from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.reading.exceptions import (
     EXCEPTIONS_FILE,
     exceptions_of_collections,

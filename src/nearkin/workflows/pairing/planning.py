@@ -24,8 +24,8 @@ from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.sampling import MAX_ORDERS, MeasuredSample, Sampled, sample
+from nearkin.workflows.pairing.searching import MAX_PAIRS
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import MAX_PAIRS
 from nearkin.workflows.resources import Resources
 
 _PROBES = 12

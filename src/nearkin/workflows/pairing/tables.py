@@ -20,9 +20,9 @@ from nearkin.runs.tables import published_table
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.projection import WordProjection
 from nearkin.workflows.pairing.collecting import Collected
+from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.translating import SideTranslation
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import FoundPairs
 
 _PART = 1 << 16
 _TERM = pa.struct(
