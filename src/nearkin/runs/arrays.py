@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
 from nearkin.formats.sealed import Sealing, damaged_file, sealed_length
-from nearkin.runs.files import sealed, writing
+from nearkin.runs.files import published, sealed, writing
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -164,6 +164,15 @@ def save_batch(path: Path, batch: pa.RecordBatch, *, compression: str | None = N
     """Publish one batch."""
     with batch_writer(path, batch.schema, compression=compression) as writer:
         writer.write_batch(batch)
+
+
+def save_for_users(path: Path, batch: pa.RecordBatch) -> None:
+    """Publish one batch in a file that may be renamed; it is on the disk when this returns."""
+    with published(path) as aside, open(aside, "wb") as file:
+        sealing = Sealing(file)
+        with pa.ipc.new_file(sealing, batch.schema) as writer:
+            writer.write_batch(batch)
+        sealing.seal()
 
 
 def batch_reader(path: Path) -> pa.RecordBatchFileReader:

@@ -7,13 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from nearkin.errors import OutputError, OutputExistsError, RunError, SourceError
-from nearkin.formats.sealed import Sealing
 from nearkin.paths import check_output, check_outside_collections, why
-from nearkin.runs.arrays import Arrays, array_in, as_batch, mapped_batch
-from nearkin.runs.files import published
+from nearkin.runs.arrays import Arrays, array_in, as_batch, mapped_batch, save_for_users
 
 _KEY = b"nearkin.stream"
 _VERSION = 1
@@ -41,14 +37,10 @@ def write_stream(path: Path, about: Mapping[str, object], arrays: Arrays) -> Non
     if path.exists() and not path.is_dir() and not _is_free(path):  # writing says that it is a directory
         raise OutputExistsError(f"{path} already exists, and is not a saved stream. Choose another path.")
     batch = as_batch(arrays).replace_schema_metadata({_KEY: json.dumps({**about, "version": _VERSION})})
-    with published(path) as aside, open(aside, "wb") as file:
-        sealing = Sealing(file)
-        with pa.ipc.new_file(sealing, batch.schema) as writer:
-            writer.write_batch(batch)
-        sealing.seal()
+    save_for_users(path, batch)
 
 
-def read_stream(path: Path) -> tuple[dict[str, Any], Arrays]:
+def read_stream(path: Path) -> tuple[Mapping[str, Any], Arrays]:
     """Read what `write_stream` wrote; the arrays are copies in memory.
 
     Raises
