@@ -251,7 +251,7 @@ def whole(options: argparse.Namespace) -> None:
             if method == "vectors":  # asked for, it is not planned: the next plan's alternative says what it takes
                 way, told = PairSearch("vectors"), None
             else:
-                way, told = planned.search, planned.prediction
+                way, told = planned.search, planned.predicted
             wall, began = time.perf_counter(), time.process_time()
             found = search(vectors, way, 0.3, seed=0, threads=options.threads, meter=meter)
             taken, wall = time.process_time() - began, time.perf_counter() - wall
@@ -260,7 +260,7 @@ def whole(options: argparse.Namespace) -> None:
                 kept = taken, wall
                 continue
             if method == "signatures":
-                every = next(other for way, other in planned.alternatives if way.method == "vectors")
+                every = next(other.predicted for other in planned.alternatives if other.search.method == "vectors")
                 _row(table, PairSearch("vectors"), every, *kept, recall=1.0)
             _row(table, way, told, taken, wall, recall=float(np.isin(truth, found.keys).mean()))
             if not np.isin(found.keys, truth).all():

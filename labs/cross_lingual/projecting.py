@@ -56,7 +56,7 @@ class CountedTranslations:
             collected(f"{column!r} of {documents.name}", documents.ids, texts, split, asked_by)
             for asked_by, (column, texts, split) in zip(("--left-column", "--right-column"), sides)
         )
-        check_fits(table, left, right, can_turn=False)
+        check_fits(table, left, right)
         return cls(documents, table, left, right)
 
 

@@ -14,8 +14,8 @@ from nearkin.planning.pairs.sliding_window import distance_for_cosine
 from nearkin.records import I64, U64, BitSignatures
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.search.sliding_window import SignatureScan
+from nearkin.workflows.pairing.searching import FoundPairs, cosines_of
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import FoundPairs, cosines_of
 
 BITS = (1000, 2000, 3000)
 RECALLS = (0.9, 0.95, 0.99)

@@ -140,7 +140,7 @@ def test_of_a_longer_file_documents_at_equal_distances_are_taken(files: Path) ->
         ("no-column.jsonl", (), 3, "there is no column 'en'"),
         ("twice.jsonl", (), 3, "the id 'a' occurs 2 times"),
         ("one.jsonl", (), 3, "1 of 2 rows has a text in both columns"),
-        ("swapped.jsonl", (), 3, "sides look swapped"),
+        ("swapped.jsonl", (), 3, "If the sides are swapped"),
         ("few.jsonl", ("--id", "nothing"), 3, "there is no column 'nothing'"),
         ("few.jsonl", ("--documents", "1"), 2, "documents"),
         ("few.jsonl", ("--seed", "-1"), 2, "seed"),

@@ -28,15 +28,15 @@ from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import hashes_of
-from nearkin.workflows.pairing import collecting, verifying
+from nearkin.workflows.pairing import collecting
+from nearkin.workflows.pairing import searching as searching_here
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import Beside, pair_files
 from nearkin.workflows.pairing.on_spark import engine, reading, searching
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.searching import search
+from nearkin.workflows.pairing.searching import FoundPairs, search
 from nearkin.workflows.pairing.vectors import PairVectors, vector_place
-from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from translated_corpus import translated_corpus
@@ -229,7 +229,7 @@ def test_a_search_goes_on_where_it_stood(way, tmp_path):
 
 def test_too_many_pairs_are_refused(tmp_path, monkeypatch):
     vectors = pair_vectors(tmp_path, documents(1, 40, n_kinds=2), documents(2, 40, n_kinds=2))
-    monkeypatch.setattr(verifying, "MAX_PAIRS", 100)
+    monkeypatch.setattr(searching_here, "MAX_PAIRS", 100)
     with cut_small(Cut(), SIGNATURES, vectors), pytest.raises(ParameterError, match="More than 100 pairs"):
         by_tasks(vectors, SIGNATURES, tmp_path, InProcess())
 

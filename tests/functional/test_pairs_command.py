@@ -202,8 +202,6 @@ def test_what_a_killed_run_left_is_in_nobodys_way(corpus, tmp_path):
     (out / ".work" / "run.json").write_text('{"command": "pairs"}')
     (out / ".work" / "arrays").mkdir()
     (out / ".work" / "arrays" / "left-terms").write_bytes(b"half")
-    for name in ("pairs.tsv", "overlay.dat"):
-        (out / f".{name}.17.part").write_text("half")
     assert "unfinished run" in refused(*sides(corpus), "--out", out, code=5)
     nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out, "--overwrite")
     assert sorted(path.name for path in out.iterdir()) == [

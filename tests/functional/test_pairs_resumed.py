@@ -10,7 +10,7 @@ import pytest
 from functional.conftest import write_jsonl
 from nearkin.errors import OutputExistsError, ResumeError
 from nearkin.stages.search import stretches
-from nearkin.workflows.pairing import engines, job, searching
+from nearkin.workflows.pairing import job, searching
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.reading.request import ReadingRequest
@@ -72,7 +72,7 @@ def test_a_run_that_fails_early_leaves_nothing(corpus, tmp_path, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engines, "search", interrupted)
+    monkeypatch.setattr(job, "search", interrupted)
     with pytest.raises(KeyboardInterrupt):
         here(corpus, tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -101,7 +101,7 @@ def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, me
     with pytest.raises(KeyboardInterrupt):
         here(corpus, tmp_path / "out", **options)
     work = tmp_path / "out" / ".work"
-    assert sorted(path.name for path in work.iterdir()) == ["run.json", "search.arrow"]
+    assert sorted(path.name for path in work.iterdir()) == ["results", "run.json", "search.arrow"]
     (work / "arrays").mkdir()  # as a run that was killed leaves it
     (work / "arrays" / "left-terms").write_bytes(b"half")
     with pytest.raises(OutputExistsError, match="--resume"):
@@ -118,7 +118,7 @@ def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, me
 
 @pytest.mark.parametrize("options", [{"resume": True}, {"overwrite": True}], ids=repr)
 def test_interrupted_between_its_results_and_its_manifest(corpus, tmp_path, monkeypatch, options):
-    """A search that is short keeps nothing, but tables that are written are work enough to continue."""
+    """A search that is short keeps nothing: it begins again."""
 
     def interrupted(*_, **__):
         raise KeyboardInterrupt
@@ -128,6 +128,6 @@ def test_interrupted_between_its_results_and_its_manifest(corpus, tmp_path, monk
         patched.setattr(job.JobRun, "finish", interrupted)
         with pytest.raises(KeyboardInterrupt):
             here(corpus, tmp_path / "out")
-    assert (tmp_path / "out/pairs.tsv").exists()
+    assert not (tmp_path / "out").exists()
     here(corpus, tmp_path / "out", **options)
     assert (tmp_path / "out/pairs.tsv").read_bytes() == (tmp_path / "whole/pairs.tsv").read_bytes()

@@ -14,7 +14,7 @@ from nearkin.errors import ParameterError
 from nearkin.kernels import choosing
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audit import audit
-from nearkin.workflows.pairing import searching, vectors, verifying
+from nearkin.workflows.pairing import searching, vectors
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.pairing.options import PairOptions
@@ -187,7 +187,7 @@ def test_no_size_of_batches_and_no_threads_change_anything(corpus, method, tmp_p
     expected = searched(corpus, tmp_path / "out", **options)
     bytes_of = (tmp_path / "out" / "pairs.tsv").read_bytes()
     for module, name, value in (
-        (searching, "BLOCK", 17), (searching, "_ROWS", 13), (verifying, "_HELD", 30), (verifying, "_AT_ONCE", 7),
+        (searching, "BLOCK", 17), (searching, "_ROWS", 13), (searching, "_HELD", 30), (searching, "_AT_ONCE", 7),
         (vectors, "_SIGNED_AT_ONCE", 11),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
@@ -204,9 +204,9 @@ def test_the_best_of_each_document(corpus, tmp_path):
 
 
 def test_too_many_pairs(corpus, tmp_path, monkeypatch):
-    monkeypatch.setattr(verifying, "MAX_PAIRS", 300)
+    monkeypatch.setattr(searching, "MAX_PAIRS", 300)
     with pytest.raises(ParameterError, match="keep the best of each document with 'top'"):
         searched(corpus, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    monkeypatch.setattr(verifying, "_HELD", 100)
+    monkeypatch.setattr(searching, "_HELD", 100)
     assert len(searched(corpus, tmp_path / "out", top=2)) <= 240

@@ -78,11 +78,6 @@ def why_unreadable(path: Path, error: Exception) -> str:
     """Explain why a file could not be read."""
     if not path.exists():
         return "there is no such file"
-    if is_damage(error):
+    if "CRC checksum verification failed" in str(error):  # as far as the message of Arrow shows
         return "it is damaged: a checksum is wrong"
     return str(getattr(error, "strerror", None) or "it is not a Parquet file, or only a part of one")
-
-
-def is_damage(error: Exception) -> bool:
-    """Whether a checksum was wrong, as far as Arrow's message shows."""
-    return "CRC checksum verification failed" in str(error)

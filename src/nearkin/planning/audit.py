@@ -285,17 +285,6 @@ def _for_width(estimate: AuditEstimate, share_with_pairs: float | None) -> int |
     return _rounded(effective_for(recall, estimate.confidence) / min(per_document))
 
 
-def in_proportion(n_sampled: int, elapsed_s: float) -> Callable[[int], float]:
-    """Return a function that scales the time of a sample in proportion to its size.
-
-    Examples
-    --------
-    >>> in_proportion(500, 2.0)(1000)
-    4.0
-    """
-    return lambda n_documents: elapsed_s * n_documents / max(n_sampled, 1)
-
-
 def effective_for(recall: float, confidence: float) -> int:
     """Return the minimum number of independent documents with true pairs for an interval no wider than `WIDTH`.
 

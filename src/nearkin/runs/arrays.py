@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import DTypeLike, NDArray
 
 from nearkin.formats.sealed import Sealing, damaged_file, sealed_length
-from nearkin.runs.files import sealed, writing
+from nearkin.runs.files import published, sealed, writing
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -80,7 +80,12 @@ def _mapped(path: Path, dtype: np.dtype[Any], n_bytes: int) -> NDArray[np.generi
 
 
 def save_arrays(path: Path, arrays: Arrays) -> None:
-    """Publish named arrays of any shape in one file: a batch of a row, with the bytes of each."""
+    """Publish named arrays of any shape in one file."""
+    save_batch(path, as_batch(arrays))
+
+
+def as_batch(arrays: Arrays) -> pa.RecordBatch:
+    """Return named arrays of any shape as a batch of a row, with the bytes of each."""
     fields, columns = [], []
     for name, value in arrays.items():
         array = np.asarray(value, order="C")
@@ -88,7 +93,7 @@ def save_arrays(path: Path, arrays: Arrays) -> None:
         fields.append(pa.field(name, pa.large_binary(), metadata=about))
         ends, content = np.array([0, array.nbytes], np.int64), array.reshape(-1).view(np.uint8)
         columns.append(pa.Array.from_buffers(pa.large_binary(), 1, [None, pa.py_buffer(ends), pa.py_buffer(content)]))
-    save_batch(path, pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)))
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
 def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
@@ -100,10 +105,11 @@ def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, N
         The file was changed, renamed or removed.
     """
     batch = mapped_batch(path)
-    return {name: _array_in(batch, name, path).copy() for name in (batch.schema.names if names is None else names)}
+    return {name: array_in(batch, name, path).copy() for name in (batch.schema.names if names is None else names)}
 
 
-def _array_in(batch: pa.RecordBatch, name: str, path: Path) -> NDArray[Any]:
+def array_in(batch: pa.RecordBatch, name: str, path: Path) -> NDArray[Any]:
+    """Return one of the arrays of `as_batch`, without copying."""
     try:
         about = {key.decode(): value.decode() for key, value in batch.schema.field(name).metadata.items()}
         flat = np.frombuffer(batch[name].buffers()[2] or b"", about["dtype"])
@@ -143,7 +149,7 @@ def saved_array(path: Path) -> NDArray[Any]:
     RunError
         The file was changed.
     """
-    return _array_in(mapped_batch(path), path.name, path)
+    return array_in(mapped_batch(path), path.name, path)
 
 
 @contextlib.contextmanager
@@ -158,6 +164,15 @@ def save_batch(path: Path, batch: pa.RecordBatch, *, compression: str | None = N
     """Publish one batch."""
     with batch_writer(path, batch.schema, compression=compression) as writer:
         writer.write_batch(batch)
+
+
+def save_for_users(path: Path, batch: pa.RecordBatch) -> None:
+    """Publish one batch in a file that may be renamed; it is on the disk when this returns."""
+    with published(path) as aside, open(aside, "wb") as file:
+        sealing = Sealing(file)
+        with pa.ipc.new_file(sealing, batch.schema) as writer:
+            writer.write_batch(batch)
+        sealing.seal()
 
 
 def batch_reader(path: Path) -> pa.RecordBatchFileReader:

@@ -1,4 +1,10 @@
-"""One run of a job: its directory, its stages, its report, and its manifest, which is written last."""
+"""One run of a job: its directory, its stages, its report, and its manifest, which appears last.
+
+A run writes everything below ``.work``: what its stages keep for `--resume`, and in ``.work/results`` the files that
+users will see. `JobRun.finish` writes the manifest there, then moves all files to their places, the manifest last: a
+directory with a manifest is complete, and the results of an earlier run stay until then. A run that is killed while it
+moves them is completed by the next one; with `--resume` they are written again.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +12,26 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from nearkin.errors import MissingExtraError, OutputError, OutputExistsError, ResumeError
-from nearkin.formats.sealed import damaged_file, missing_file
+from nearkin.formats.sealed import damaged_file, has_right_checksum, missing_file
 from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
-from nearkin.runs.files import (
-    locked,
-    published,
-    read_work_json,
-    write_checked_json,
-    write_json,
-    write_work_json,
-    writing,
-)
+from nearkin.runs.files import locked, published, write_checked_json, write_json, writing
 from nearkin.runs.finished import FORMAT, IDENTITY, MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
 from nearkin.runs.progress import Meter, Progress, Silent, StageCost, Unit
 
 LOCK = ".lock"
-_OVERLAYS = ("overlay.csv", "overlay.dat")
-_CHECKED = ".parquet"
+_RESULTS = "results"
+_REPLACED = "replaced.json"
+_DIGESTS = "inputs.json"
 _N_SHOWN = 5
 _UNNAMED = ("parameters", "files")
 """Parts of a fingerprint whose values are named without them."""
-_MOVED = "kept.json"
-COPIES = ("kept", "annotated")
-"""Folders with records of the input: those that are kept; all, with the results beside them."""
-_REPLACES = "replaces-results"
-_DIGESTS = "inputs.json"
-_OWN = (IDENTITY, _REPLACES, _DIGESTS)
-"""Names of work files that are no results of a stage: without such results they are not needed."""
 RESUME_HINT = "Finished work is kept; run the same command with --resume to continue."
 """Note at the end of a run that was interrupted, or ran out of memory or disk, after finishing part of its work."""
 _OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
@@ -63,9 +55,6 @@ M = TypeVar("M", bound=FinishedRecord)
 @dataclass(frozen=True, slots=True)
 class JobRun:
     """A run with its output directory, which belongs to no other run.
-
-    The manifest is written last: a directory with a manifest is complete. ``.work`` holds intermediate files until the
-    run is done.
 
     Parameters
     ----------
@@ -99,9 +88,9 @@ class JobRun:
         return self.path / WORK
 
     @property
-    def manifest(self) -> Path:
-        """Path of the manifest."""
-        return self.path / MANIFEST
+    def results(self) -> Path:
+        """Directory of the files that users will see, until the run is done."""
+        return self.work / _RESULTS
 
     @property
     def input_digests(self) -> Path:
@@ -125,7 +114,19 @@ class JobRun:
     @property
     def is_unfinished(self) -> bool:
         """Whether a run was begun here and not finished."""
-        return (not os.path.exists(self.manifest) or self._is_to_replace) and os.path.exists(self.work / IDENTITY)
+        return os.path.exists(self.work / IDENTITY)
+
+    @property
+    def has_work(self) -> bool:
+        """Whether a stage of an unfinished run left its result."""
+        begun = (IDENTITY, _DIGESTS, _REPLACED)
+        files = (path for path in self.work.rglob("*") if not path.is_dir() and not path.is_relative_to(self.results))
+        return self._is_done or any(path.name not in begun and path.suffix != ".part" for path in files)
+
+    @property
+    def _is_done(self) -> bool:
+        """Whether the results are complete, and only to be moved."""
+        return (self.results / MANIFEST).exists()
 
     @contextlib.contextmanager
     def claimed(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[None]:
@@ -141,7 +142,7 @@ class JobRun:
         resume : bool
             Resume the unfinished run in the directory, if there is one.
         overwrite : bool
-            Replace what an earlier run left: an unfinished run at once, a finished one at `begin_results`.
+            Replace what an earlier run left: an unfinished run at once, a finished one when this run is done.
 
         Raises
         ------
@@ -158,13 +159,11 @@ class JobRun:
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path / LOCK):
-            is_of_no_use = not resume and self._is_of_no_use(fingerprint)
-            self._prepare(fingerprint, resume=resume, overwrite=overwrite or is_of_no_use)
-            if resume:
-                beginning = (
-                    "continuing the unfinished run" if self.has_work else "nothing is done yet: a new run begins"
-                )
-                self.progress.say(f"--resume: {beginning}")
+            if not resume:
+                self._publish()
+            elif self._is_done and manifest_if_any(self.path) is None:
+                self._take_back()
+            self._begin(json.loads(json.dumps(fingerprint)), resume=resume, overwrite=overwrite)
             try:
                 yield
             except BaseException as error:
@@ -173,93 +172,48 @@ class JobRun:
                     error.add_note(RESUME_HINT)
                 raise
 
-    def _is_of_no_use(self, fingerprint: Mapping[str, object]) -> bool:
-        """Whether an unfinished run has nothing to continue: no stage ended, or this command cannot continue one."""
-        if not self.is_unfinished or self.manifest.exists():
-            return False
-        begun = json_in(self.work / IDENTITY)
-        is_same = isinstance(begun, dict) and begun.get("command") == fingerprint.get("command")
-        return not self.has_work or (is_same and not self.is_resumable)
-
-    def _prepare(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> None:
-        # through JSON, to compare what was stored
-        wanted = json.loads(json.dumps(fingerprint))
-        if self.work.exists() and resume and (self._is_to_replace or not self.manifest.exists()):
-            self._remove_leftovers()
-            if (self.work / IDENTITY).exists():
-                self._check_fingerprint(wanted)
-            else:  # the earlier run ended before it began
-                self._check_nothing_is_done()
-                write_json(self.work / IDENTITY, wanted)
-            return
-        if overwrite and self._written() is None:
-            self._remove_results()
-        elif overwrite:  # results stay until new ones replace them
-            self._remove_leftovers()
+    def _begin(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> None:
+        if resume and self.has_work:
+            self._check_fingerprint(fingerprint)
+            self.progress.say("--resume: continuing the unfinished run")
+        else:
+            self._check_free(resume=resume, overwrite=overwrite)
+            if resume:
+                self.progress.say("--resume: nothing is done yet: a new run begins")
             with writing(self.work):
                 shutil.rmtree(self.work, ignore_errors=True)
-        elif self.manifest.exists():
-            if resume and self._written() is not None:  # the run was killed when only its work was left to remove
-                shutil.rmtree(self.work, ignore_errors=True)
-            done = "the results of a finished run: nothing is left to resume" if resume else "the results of a run"
-            go_on = "--resume to continue the run that replaces them, or " if self._is_to_replace else ""
-            raise OutputExistsError(
-                f"{self.path} already holds {done}. Add {go_on}--overwrite to replace "
-                f"{'both' if go_on else 'them'}, or choose another --out."
-            )
-        elif self.work.exists():
-            raise OutputExistsError(
-                f"{self.path} holds an unfinished run. Add --resume to continue it, or --overwrite to start again."
-            )
-        elif others := [p.name for p in self.path.iterdir() if p.name != LOCK]:
+                self.work.mkdir()
+            write_json(self.work / IDENTITY, fingerprint)
+        with writing(self.results):
+            shutil.rmtree(self.results, ignore_errors=True)
+            self.results.mkdir()
+
+    def _check_free(self, *, resume: bool, overwrite: bool) -> None:
+        """Refuse a directory with results, with finished work, or with files that are of no run."""
+        if manifest_if_any(self.path) is not None:
+            if not overwrite:
+                done = "the results of a finished run: nothing is left to resume" if resume else "the results of a run"
+                go_on = "--resume to continue the run that replaces them, or " if self.has_work else ""
+                raise OutputExistsError(
+                    f"{self.path} already holds {done}. Add {go_on}--overwrite to replace "
+                    f"{'both' if go_on else 'them'}, or choose another --out."
+                )
+        elif self.has_work and not overwrite:
+            go_on = "--resume to continue it, or " if self.is_resumable else ""
+            raise OutputExistsError(f"{self.path} holds an unfinished run. Add {go_on}--overwrite to start again.")
+        elif others := [path.name for path in self.path.iterdir() if path.name not in (LOCK, WORK)]:
             raise OutputExistsError(
                 f"{self.path} is not empty ({first_of(sorted(others), 3)}) and not a run of Nearkin. "
                 f"Choose a new directory for --out."
             )
-        with writing(self.work):
-            self.work.mkdir()
-            if self.manifest.exists():
-                (self.work / _REPLACES).touch()
-        write_json(self.work / IDENTITY, wanted)
 
-    @property
-    def _is_to_replace(self) -> bool:
-        """Whether an unfinished run is to replace the results that still exist."""
-        return os.path.exists(self.work / _REPLACES)
-
-    def begin_results(self) -> None:
-        """Remove the results that this run replaces; call it before the first new result is written.
-
-        A run that fails or is interrupted before this call has lost nothing.
-        """
-        if self._is_to_replace:
-            self._remove_files(self._written() or ())
-            with writing(self.work):
-                (self.work / _REPLACES).unlink()
-
-    def _check_nothing_is_done(self) -> None:
-        """Refuse work without the fingerprint of its run: it may come from another input or other options."""
-        if not self.work.is_dir():
-            raise damaged_file(self.work)
-        if self.has_work:
+    def _check_fingerprint(self, fingerprint: Mapping[str, object]) -> None:
+        if not (self.work / IDENTITY).exists():  # the work may be of another input or of other options
             raise missing_file(self.work / IDENTITY)
-        self.input_digests.unlink(missing_ok=True)  # of whatever run it was
-
-    @property
-    def has_work(self) -> bool:
-        """Whether a stage of an unfinished run left its result."""
-        return any(map(self._is_work, self.work.rglob("*")))
-
-    def _is_work(self, path: Path) -> bool:
-        """Whether something below the work directory was written by a stage."""
-        parts = [f".{name}.*.part" for name in _OWN]
-        return not path.is_dir() and path.name not in _OWN and not any(map(path.match, parts))
-
-    def _check_fingerprint(self, wanted: Mapping[str, object]) -> None:
         stored = json_in(self.work / IDENTITY)
         if not isinstance(stored, dict):
             raise damaged_file(self.work / IDENTITY)
-        if different := differences(stored, wanted):
+        if different := differences(stored, fingerprint):
             raise self.cannot_be_resumed(different)
 
     def cannot_be_resumed(self, different: str) -> ResumeError:
@@ -269,70 +223,10 @@ class JobRun:
             "Run the original command on the original input, or start again with --overwrite instead of --resume."
         )
 
-    def _remove_results(self) -> None:
-        """Remove only files that a run wrote.
-
-        The manifest goes first, so that half-removed results do not look complete.
-        """
-        written = self._written()
-        is_a_run = written is not None or self.work.exists()
-        if not is_a_run and any(p.name != LOCK for p in self.path.iterdir()):
-            raise OutputExistsError(
-                f"{self.path} is not a run of Nearkin; it is not overwritten. Choose a new directory for --out."
-            )
-        self._remove_leftovers()
-        self._remove_files((*(written or ()), *self._moved()))
-        with writing(self.path):
-            if self.work.exists():
-                shutil.rmtree(self.work)
-
-    def _remove_files(self, names: Sequence[str]) -> None:
-        """Remove the manifest, the tables and other files of a run."""
-        with writing(self.path):
-            self.manifest.unlink(missing_ok=True)
-            for name in (*TABLES, *_OVERLAYS, *names):
-                (self.path / name).unlink(missing_ok=True)
-            folders = [p for name in COPIES for p in self.path.glob(f"{name}/**/") if p.is_dir()]
-            for folder in sorted(folders, reverse=True):
-                with contextlib.suppress(OSError):  # it contains other files: keep it
-                    folder.rmdir()
-
-    def _moved(self) -> tuple[str, ...]:
-        """Return the kept files that an unfinished run was moving to their places."""
-        stored = json_in(self.work / _MOVED)
-        return self._inside(stored.get("names") if isinstance(stored, dict) else None)
-
-    def _inside(self, names: object) -> tuple[str, ...]:
-        """Filter a stored list, which may have been tampered with: keep names of files inside the directory."""
-        inside, found = self.path.resolve(), []
-        for name in names if isinstance(names, list) else ():
-            with contextlib.suppress(OSError, ValueError):
-                if isinstance(name, str) and (inside / name).resolve().is_relative_to(inside):
-                    found.append(name)
-        return tuple(found)
-
-    def _remove_leftovers(self) -> None:
-        """Remove incomplete files of a killed process; this process holds the lock, so no other is writing them."""
-        for name in (*TABLES, *_OVERLAYS, MANIFEST):
-            for leftover in self.path.glob(f".{name}.*.part"):
-                leftover.unlink(missing_ok=True)
-
-    def _written(self) -> tuple[str, ...] | None:
-        """Return the files that a finished run lists as written; None if there is no finished run of Nearkin."""
-        manifest = manifest_if_any(self.path)
-        if manifest is None:
-            return None
-        return self._inside(manifest.get("files"))
-
     def _forget_if_nothing_is_done(self) -> None:
-        """Remove all traces of a run that failed before it wrote anything, so that the next run need not resume it.
-
-        The work of a run that cannot be resumed goes, too, unless it has begun to write results.
-        """
+        """Remove a run that left nothing to resume, so that the directory is as before."""
         with contextlib.suppress(OSError):  # the original error, such as too many open files, is the one to report
-            has_results = not self.manifest.exists() and any((self.path / name).exists() for name in TABLES)
-            is_of_use = self.is_resumable and self.has_work
-            if self.work.exists() and not has_results and not is_of_use:
+            if not self._is_done and not (self.is_resumable and self.has_work):
                 shutil.rmtree(self.work, ignore_errors=True)
 
     def report(self, manifest: M, render: Callable[[M], str], *, instead: str = _AGAIN) -> M:
@@ -367,60 +261,60 @@ class JobRun:
                 problem = f"report.html is missing. {why}; {_LIMITS}. All other results are complete. {instead}"
                 self.progress.say(problem)
             else:
-                with published(self.path / "report.html") as aside:
+                with published(self.results / "report.html") as aside:
                     aside.write_text(page, encoding="utf-8")
         return replace(manifest, stages=self.stages, report_problem=problem)
 
-    def finish(self, manifest: M, *, copies: Sequence[str] = ()) -> M:
-        """Move these of the `COPIES` to their places, write the manifest, and remove the work: now the run is done.
+    def finish(self, manifest: M) -> M:
+        """Write the manifest, move all results to their places, and remove the work: now the run is done.
 
-        A kept corpus that an interrupted run had begun to move is complete, and belongs to the results. Return the
-        manifest with the cost of all stages.
+        Return the manifest with the cost of all stages.
         """
-        if (moved := self.work / _MOVED).exists():
-            read_work_json(moved, ("names",))
-        files = [name for name in (*TABLES, *_OVERLAYS) if (self.path / name).exists()]
-        if copies or self._moved():
-            files += self._place(copies)
-        with writing(self.path):
-            digests = {
-                name: digest_of(self.path / name) for name in files if name in TABLES and name.endswith(_CHECKED)
-            }
         manifest = replace(manifest, stages=self.stages)
+        with writing(self.path):
+            names = [str(path.relative_to(self.results)) for path in self.results.rglob("*") if path.is_file()]
+            order = {name: place for place, name in enumerate(TABLES)}
+            files = sorted(names, key=lambda name: (order.get(name, len(order)), name))
+            checked = [name for name in files if name in order and name.endswith(".parquet")]
+            digests = {name: digest_of(self.results / name) for name in checked}
         stored = {"format": FORMAT, **manifest.as_stored(), "files": files, "digests": digests}
-        write_checked_json(self.manifest, stored)
-        shutil.rmtree(self.work, ignore_errors=True)
+        write_checked_json(self.results / MANIFEST, stored)
+        self._publish()
         return manifest
 
-    def begin_kept(self, name: str = "kept") -> Path:
-        """Return the path at which copies of records are written until they are complete; see `COPIES`.
+    def _publish(self) -> None:
+        """Move the results of a run that is done to their places, in the place of those of an earlier run."""
+        if not self._is_done:
+            return
+        replaced = self.work / _REPLACED
+        with writing(self.path):
+            if manifest_if_any(self.path) is not None:
+                os.replace(self.path / MANIFEST, replaced)
+            if replaced.exists():
+                self._remove_files(json_in(replaced))
+                replaced.unlink()
+            for path in sorted(self.results.rglob("*"), key=lambda path: (path.name == MANIFEST, path)):
+                target = self.path / path.relative_to(self.results)
+                if path.is_file():
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    os.replace(path, target)
+        shutil.rmtree(self.work, ignore_errors=True)
 
-        Files of a killed run are removed.
-        """
-        aside = self.work / name
-        with writing(aside):
-            if aside.is_dir():
-                shutil.rmtree(aside)
-            aside.unlink(missing_ok=True)
-        return aside
+    def _take_back(self) -> None:
+        """Remove results that a killed run had begun to move: they are written again."""
+        with writing(self.path):
+            for stored in (self.work / _REPLACED, self.results / MANIFEST):
+                self._remove_files(json_in(stored))
+            (self.work / _REPLACED).unlink(missing_ok=True)
 
-    def _place(self, copies: Sequence[str]) -> list[str]:
-        """Move copies of records out of the work directory; return the names of their files.
-
-        Another folder of copies there is what an interrupted run was asked for, and may be half written.
-        """
-        asides = [self.work / name for name in copies]
-        names = [str(p.relative_to(self.work)) for aside in asides for p in aside.rglob("*") if p.is_file()]
-        already = self._moved()  # by a run that was interrupted at this point
-        names = sorted({*names, *already})
-        write_work_json(self.work / _MOVED, {"names": names})
-        for name in names:
-            target = self.path / name
-            with writing(target):
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if (self.work / name).exists():
-                    os.replace(self.work / name, target)
-        return names
+    def _remove_files(self, manifest: object) -> None:
+        """Remove the files that a manifest lists, if it is as it was written, and the folders that are empty then."""
+        names = manifest["files"] if isinstance(manifest, dict) and has_right_checksum(manifest) else TABLES
+        for path in (self.path / name for name in names):
+            path.unlink(missing_ok=True)
+            for folder in path.parents[: len(path.relative_to(self.path).parts) - 1]:
+                with contextlib.suppress(OSError):  # other files in it, or it is gone
+                    folder.rmdir()
 
 
 def differences(was: Mapping[str, object], now: Mapping[str, object]) -> str:

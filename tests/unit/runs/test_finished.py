@@ -15,7 +15,7 @@ from nearkin.runs.run import JobRun
 def finished(place: Path) -> Path:
     run = JobRun(place)
     with run.claimed({"command": "dedup"}, resume=False, overwrite=False):
-        (place / "documents.parquet").write_bytes(b"a table")
+        (run.results / "documents.parquet").write_bytes(b"a table")
         run.finish(DedupManifest())
     return place
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from nearkin.runs.progress import Meter, Silent
 from nearkin.runs.run import RESUME_HINT, JobRun
 from nearkin.runs.spool import Spool, gathered, texts_of
 
+RESULTS = "results"
 ME = {"parameters": {"threshold": 0.8, "keep": "longest"}, "inputs": {"first": ["a", "b"]}}
 
 
@@ -88,6 +90,15 @@ def begin(path: Path, *, finish: bool = False, resume: bool = False, overwrite: 
             directory.finish(DedupManifest())
 
 
+def write_results(path: Path, files: dict[str, str], *, resume: bool = False, overwrite: bool = False) -> None:
+    run = JobRun(path)
+    with run.claimed(ME, resume=resume, overwrite=overwrite):
+        for name, content in files.items():
+            (run.results / name).parent.mkdir(exist_ok=True)
+            (run.results / name).write_text(content)
+        run.finish(DedupManifest())
+
+
 def test_a_run_from_its_beginning_to_its_end(tmp_path):
     out = tmp_path / "deep" / "out"
     begin(out)
@@ -113,28 +124,43 @@ def test_an_unfinished_run_waits_for_its_own_command(tmp_path):
 
 
 def test_results_stay_until_there_is_something_to_replace_them(tmp_path):
-    directory = JobRun(tmp_path)
-    begin(tmp_path, finish=True)
-    (tmp_path / "pairs.parquet").write_text("earlier pairs")
-    begin(tmp_path, overwrite=True)  # interrupted before it wrote anything
-    assert names(tmp_path) == {".work", "manifest.json", "pairs.parquet"}
-    assert directory.is_unfinished
+    write_results(tmp_path, {"pairs.parquet": "earlier pairs", "kept/a": "earlier"})
+    begin(tmp_path, overwrite=True)  # interrupted
+    assert names(tmp_path) == {".work", "manifest.json", "pairs.parquet", "kept"}
     with pytest.raises(OutputExistsError, match="--resume to continue the run that replaces them"):
         begin(tmp_path)
-    with directory.claimed(ME, resume=True, overwrite=False):
-        directory.begin_results()
-        assert names(tmp_path) == {".work", ".lock"}
-        directory.finish(DedupManifest())
-    assert names(tmp_path) == {"manifest.json"}
+    write_results(tmp_path, {"documents.parquet": "later"}, resume=True)
+    assert names(tmp_path) == {"manifest.json", "documents.parquet"}
 
 
-@pytest.mark.parametrize("listed", ['["../victim"]', "5", "null", '[1, ["a"], "\\u0000"]', "{", "{}"])
+@pytest.mark.parametrize("n_moved", range(4))
+def test_a_run_that_was_killed_while_its_results_were_moved_is_completed(tmp_path, monkeypatch, n_moved):
+    """Also if results of another run were to be replaced; a new run with --overwrite then replaces both."""
+    earlier, later = {"kept/a": "earlier", "pairs.tsv": "earlier"}, {"documents.parquet": "later", "kept/b": "later"}
+    write_results(tmp_path, earlier)
+    rename, left = os.replace, [n_moved]
+
+    def cut(a: Path, b: Path) -> None:
+        left[0] -= Path(a).suffix != ".part"
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        rename(a, b)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", cut)
+        with pytest.raises(KeyboardInterrupt):
+            write_results(tmp_path, later, overwrite=True)
+    with pytest.raises(OutputExistsError, match="already holds the results"):
+        begin(tmp_path)
+    assert names(tmp_path) == {"manifest.json", "documents.parquet", "kept"}
+    assert names(tmp_path / "kept") == {"b"}
+
+
+@pytest.mark.parametrize("listed", ['["../victim"]', "5", "null", '[1, ["a"], "\\u0000"]', "{}"])
 def test_only_files_of_the_directory_are_removed(tmp_path, listed):
     (tmp_path / "victim").write_text("somebody's")
     out = tmp_path / "out"
     begin(out)
-    (out / ".work/kept.json").write_text(listed)
-    begin(out, overwrite=True)
     (out / "manifest.json").write_text(f'{{"nearkin": "x", "command": "dedup", "files": {listed}}}')
     begin(out, overwrite=True, finish=True)
     assert (tmp_path / "victim").read_text() == "somebody's"
@@ -158,7 +184,7 @@ def test_work_without_its_identity_is_not_adopted(tmp_path):
     begin(tmp_path, overwrite=True)
 
 
-@pytest.mark.parametrize("left", [[], ["replaces-results"], [".run.json.71-0a1b.part", "replaces-results"]])
+@pytest.mark.parametrize("left", [[], ["inputs.json"], [".run.json.71-0a1b.part"]])
 def test_a_run_that_was_killed_before_its_identity_was_written_is_begun(tmp_path, left):
     (tmp_path / ".work/spool").mkdir(parents=True)
     for name in left:
@@ -169,14 +195,11 @@ def test_a_run_that_was_killed_before_its_identity_was_written_is_begun(tmp_path
 
 def test_files_of_a_killed_run_are_not_among_the_kept_ones(tmp_path):
     """A kept corpus is written again, from its beginning."""
-    directory = JobRun(tmp_path)
     begin(tmp_path)
-    directory.begin_kept().mkdir()
-    (tmp_path / ".work/kept/.a.71-0a1b.part").write_text("half")
-    with directory.claimed(ME, resume=True, overwrite=False):
-        directory.begin_kept().mkdir()
-        (tmp_path / ".work/kept/a").write_text("whole")
-        directory.finish(DedupManifest(), copies=("kept",))
+    half = tmp_path / ".work" / RESULTS / "kept/.a.71-0a1b.part"
+    half.parent.mkdir(parents=True)
+    half.write_text("half")
+    write_results(tmp_path, {"kept/a": "whole"}, resume=True)
     assert names(tmp_path / "kept") == {"a"}
 
 

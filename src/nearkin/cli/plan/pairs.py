@@ -273,7 +273,7 @@ def _show(
     from nearkin.cli.printing import say_place
     from nearkin.reports.sentences.plan import plan_sentences, question_sentence
     from nearkin.workflows.pairing.planning import MIN_PAIRS
-    from nearkin.workflows.pairing.verifying import MAX_PAIRS
+    from nearkin.workflows.pairing.searching import MAX_PAIRS
 
     console.say([question_sentence(question)])
     console.print(_ways(question, planned))

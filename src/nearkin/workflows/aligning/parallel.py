@@ -51,8 +51,7 @@ class ParallelCorpus:
     Raises
     ------
     ParameterError
-        There are more than two paths, the names of two files contradict ``source`` and ``target``, or a column is
-        named where there are none.
+        There are more than two paths, or a column is named where there are none.
     """
 
     paths: Sequence[str]
@@ -81,8 +80,6 @@ class ParallelCorpus:
                 raise ParameterError(
                     "names a column, which neither two text files nor TMX have: omit it.", parameter=name
                 )
-        if len(self.paths) == 2:
-            _check_names(self.paths, self.source, self.target)
 
     @property
     def size_bytes(self) -> int:
@@ -264,14 +261,3 @@ class _InStep:
         for i, stream in enumerate(self._streams):
             here = waiting[i]
             self.n_left[i] = (0 if here is None else here.num_rows) + sum(batch.num_rows for batch in stream)
-
-
-def _check_names(paths: Sequence[str], source: str, target: str) -> None:
-    """Refuse news.en news.de if de is the source: the names show that they are swapped."""
-    parts = [set(Path(path).name.lower().split(".")) for path in paths]
-    source, target = source.lower(), target.lower()
-    if source != target and target in parts[0] - parts[1] and source in parts[1] - parts[0]:
-        raise ParameterError(
-            f"The first file must be in {source} (--source) and the second in {target} (--target); their names say "
-            f"the opposite: {paths[0]}, {paths[1]}. Swap the files, or the languages."
-        )

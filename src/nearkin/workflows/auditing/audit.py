@@ -24,9 +24,8 @@ from nearkin.workflows.auditing.collection import audit_collection
 from nearkin.workflows.auditing.run import audit_run
 from nearkin.workflows.pairing.inputs import prepare, read_table
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.searching import candidates_by_vectors
+from nearkin.workflows.pairing.searching import best_of_each, candidates_by_vectors, cosines_of, reaches
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import best_of_each, cosines_of, reaches
 from nearkin.workflows.reading.identity import SourceRecord
 from nearkin.workflows.reading.rereading import NONE_GIVEN, GivenAgain, texts_again
 from nearkin.workflows.reading.texts import Texts

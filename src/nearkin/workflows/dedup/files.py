@@ -79,11 +79,6 @@ class Delivery:
     carry: tuple[str, ...] = ()
     overlay: str | None = None
 
-    @property
-    def copies(self) -> tuple[str, ...]:
-        """Folders with records of the input that are written; see `runs.run.COPIES`."""
-        return ("kept",) * self.kept + ("annotated",) * self.annotated
-
     def __post_init__(self) -> None:
         if self.resume and self.overwrite:
             raise ParameterError("excludes overwrite; give one of them.", parameter="resume")
@@ -189,15 +184,14 @@ def dedup_files(
         if delivery.annotated:
             columns = annotation_columns(result.judged.outcome, is_against=against is not None)
             _write_again(ended, "annotated", columns)
-        run.begin_results()
-        job.write(result, out, run.meter)
+        job.write(result, run.results, run.meter)
         if delivery.overlay is not None:
             _write_overlay(ended, delivery.overlay)
         families = None if ending is None else ending.write(ended)
         files, other_files = ([record.file for record in records[side]] for side in ("inputs", "against"))
         of_sources = dict(enumerate([*files, *other_files]))
         lines = exception_lines(result.places.exceptions, result.places.source_names, of_sources)
-        write_exceptions(out / EXCEPTIONS_FILE, lines)
+        write_exceptions(run.results / EXCEPTIONS_FILE, lines)
         record = replace(
             manifest.build(result, options, files, other_files, preset=preset, command=command),
             encoding=request.encoding, reading=request.as_read(), engine=cluster, kept=kept, families=families,
@@ -211,7 +205,7 @@ def dedup_files(
         if engine.name == "local":  # the tasks of a cluster use most of the memory
             longest = int(result.corpus.n_characters.max(initial=0))
             record = replace(record, memory=manifest.memory(resources, run.meter, longest))
-        return run.finish(record, copies=delivery.copies)
+        return run.finish(record)
 
 
 def check_needs_against(against: object, **columns: str | None) -> None:
@@ -378,12 +372,12 @@ def _write_overlay(ended: RunResult, tool: str) -> None:
     formats = [source.format for source in ended.sources]
     with ended.run.stage("write overlay", 0, "documents") as progress:
         outcome, places = ended.result.judged.outcome, ended.result.places
-        path = write_overlay_of_run(ended.run.path, tool, outcome, places, ended.options, formats)
-        progress.say(f"overlay: {path}")
+        path = write_overlay_of_run(ended.run.results, tool, outcome, places, ended.options, formats)
+        progress.say(f"overlay: {ended.run.path / path.name}")
 
 
 def _write_again(ended: RunResult, folder: str, columns: pa.Table | None = None) -> tuple[KeptFile, ...]:
     return write_kept_corpus(
-        ended.sources, ended.result.places, ended.result.judged.outcome.keep, ended.run.begin_kept(folder),
+        ended.sources, ended.result.places, ended.result.judged.outcome.keep, ended.run.results / folder,
         encoding=ended.encoding, meter=ended.run.meter, columns=columns,
     )  # fmt: skip

@@ -154,15 +154,14 @@ def regroup(
         with run.stage("group"):
             judged = _judged(earlier, options, matches, earlier.matches.where(~is_match))
         kept = None if again is None else again.write_kept(run, by_input, judged.outcome.keep)
-        run.begin_results()
         with run.stage("write"):
-            write_tables(run.path, earlier.corpus, earlier.sizes, judged, earlier.places)
+            write_tables(run.results, earlier.corpus, earlier.sizes, judged, earlier.places)
             if (exceptions := directory / EXCEPTIONS_FILE).exists():  # the same documents have the same ones
-                with published(run.path / EXCEPTIONS_FILE) as aside:
+                with published(run.results / EXCEPTIONS_FILE) as aside:
                     shutil.copyfile(exceptions, aside)
         if overlay is not None:
             formats = [one.format for one in earlier.manifest.inputs]
-            write_overlay_of_run(run.path, overlay, judged.outcome, earlier.places, options, formats)
+            write_overlay_of_run(run.results, overlay, judged.outcome, earlier.places, options, formats)
         record = replace(_manifest(earlier, options, judged, matches), kept=kept)
         if report:  # without sample texts, because the texts are not compared again
             record = run.report(
@@ -174,7 +173,7 @@ def regroup(
                 ),
                 instead=other_page(run.path, record),
             )  # fmt: skip
-        return run.path, run.finish(record, copies=("kept",) * write_kept)
+        return run.path, run.finish(record)
 
 
 def _files(run: FinishedRun) -> dict[int, InputFile]:
@@ -417,7 +416,7 @@ class InputAgain:
             self.sources,
             places,
             keep,
-            run.begin_kept(),
+            run.results / "kept",
             encoding=self.encoding,
             meter=run.meter,
         )

@@ -122,7 +122,7 @@ def _run_note(run: JobRun, manifest: DedupManifest) -> RunNote:
     """Return when the run ended, and the results that lie beside the page."""
     with_groups = [] if manifest.is_against else ["groups.parquet"]  # of a run against another set it is empty
     names = ["documents.parquet", "pairs.parquet", *with_groups, "against.parquet", "problems.parquet"]
-    note = RunNote.now(run.path, run.meter.elapsed_s, [*names, EXCEPTIONS_FILE])
+    note = RunNote.now(run.results, run.meter.elapsed_s, [*names, EXCEPTIONS_FILE])
     return replace(note, files=(*note.files, *(["kept/"] if manifest.kept else []), "manifest.json"))
 
 

@@ -12,11 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.formats import parquet
 from nearkin.manifests.dedup import OTHER_RESULTS, REASONS
 from nearkin.records import U32, Matches
-from nearkin.runs.files import published
-from nearkin.runs.for_pandas import for_pandas
+from nearkin.runs.tables import published_table
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.options import DedupOptions
@@ -201,8 +199,7 @@ def _filled(name: str, kind: pa.DataType) -> pa.Field:
 
 
 def _write(path: Path, schema: pa.Schema, n_rows: int, slice_: Callable[[int, int], list[pa.Array]]) -> None:
-    schema = for_pandas(schema)
-    with published(path) as aside, parquet.table_writer(aside, schema) as writer:
+    with published_table(path, schema) as writer:
         for start in range(0, n_rows, ROWS_PER_GROUP):
             writer.write_table(pa.Table.from_arrays(slice_(start, min(start + ROWS_PER_GROUP, n_rows)), schema=schema))
 

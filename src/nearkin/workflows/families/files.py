@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.records import F64, I64, U32, U64, Matches
 from nearkin.runs.progress import Progress
-from nearkin.runs.spool import Chunk, Spool, texts_of
+from nearkin.runs.spool import Spool, gathered
 from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison, compare
 from nearkin.stages.documents.normalisation import AS_IT_CAME
@@ -26,8 +26,7 @@ from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.reporting import first_problems
-from nearkin.workflows.families.reporting import PageKin, render_page
-from nearkin.workflows.families.tables import Kin, write_families
+from nearkin.workflows.families.tables import Kin, PageKin, render_page, write_families
 from nearkin.workflows.reading.identity import changed_while_read
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import Reread
@@ -47,9 +46,9 @@ class FamiliesEnding:
     def write(self, found: RunResult) -> FamilyCounts:
         """Write ``families.csv`` and ``families.parquet``."""
         members = Members.of(found.result)
-        originals = read_originals(found, members.to_read())
-        kin = self._page.passing(_all_kin(found, members, originals))
-        write_families(found.run.path, kin, found.result.places.own_ids.type)
+        original = read_originals(found, members.to_read())
+        kin = self._page.passing(_all_kin(found, members, original))
+        write_families(found.run.results, kin, found.result.places.own_ids.type)
         n_alone = int((found.result.corpus.status == READABLE).sum()) - len(members.rows)
         return FamilyCounts(len(members.principals), len(members.rows), n_alone, self._page.all_relations())
 
@@ -97,14 +96,16 @@ def families_files(
     )  # fmt: skip
 
 
-def _all_kin(found: RunResult, members: Members, originals: Originals) -> Iterator[Kin]:
+def _all_kin(found: RunResult, members: Members, original: Callable[[int], str]) -> Iterator[Kin]:
     """Yield every document of every family, the largest family first, its principal first."""
     with found.run.stage("compare", len(members.rows), "documents") as progress:
         for number in range(len(members.principals)):
-            yield from _family(found, members, originals, number, progress)
+            yield from _family(found, members, original, number, progress)
 
 
-def _family(found: RunResult, members: Members, originals: Originals, number: int, progress: Progress) -> Iterator[Kin]:
+def _family(
+    found: RunResult, members: Members, original: Callable[[int], str], number: int, progress: Progress
+) -> Iterator[Kin]:
     places, outcome = found.result.places, found.result.judged.outcome
     principal = int(members.principals[number])
     rows = members.rows_of(number)
@@ -115,8 +116,8 @@ def _family(found: RunResult, members: Members, originals: Originals, number: in
     for i, row in enumerate(rows.tolist()):
         comparison = None if row == principal else COPY
         if row != principal and outcome.copy_of[row] != principal:
-            text = text or Original(originals.text(principal))
-            other = originals.text(row)
+            text = text or Original(original(principal))
+            other = original(row)
             if other not in compared:
                 compared[other] = compare(
                     text,
@@ -218,28 +219,8 @@ def _key(left: U64, right: U64 | U32) -> U64:
 _BATCH_DOCUMENTS = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Originals:
-    """Original texts.
-
-    Parameters
-    ----------
-    rows : int64 array
-        Rows of the documents, ascending.
-    chunks : sequence of Chunk
-        Their texts, in the same order.
-    """
-
-    rows: I64
-    chunks: Sequence[Chunk]
-
-    def text(self, row: int) -> str:
-        """Return the text of a document."""
-        return texts_of(self.chunks, [int(np.searchsorted(self.rows, row))])[0]
-
-
-def read_originals(found: RunResult, rows: I64) -> Originals:
-    """Read some documents again.
+def read_originals(found: RunResult, rows: I64) -> Callable[[int], str]:
+    """Read some documents again; return the text of a row.
 
     Parameters
     ----------
@@ -262,7 +243,8 @@ def read_originals(found: RunResult, rows: I64) -> Originals:
             before = found.result.corpus.n_characters[some]
             again.check_lengths(some, before, pc.utf8_length(texts), error=changed_while_read)
             spool.write(0, number, pa.record_batch([texts], names=["text"]))
-    return Originals(rows, spool.chunks())
+    kept = pa.chunked_array(gathered(spool.chunks(), "text"), pa.large_string())
+    return lambda row: str(kept[int(np.searchsorted(rows, row))].as_py())
 
 
 def _texts(again: Reread, rows: I64, progress: Progress) -> Iterator[tuple[I64, pa.LargeStringArray]]:

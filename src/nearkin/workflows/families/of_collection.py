@@ -28,8 +28,7 @@ from nearkin.stages.documents.members import NO_TEXT, place_text
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.row_places import extraction_counts
-from nearkin.workflows.families.reporting import PageKin, render_page
-from nearkin.workflows.families.tables import Kin, write_families
+from nearkin.workflows.families.tables import Kin, PageKin, render_page, write_families
 from nearkin.workflows.reading.exceptions import (
     EXCEPTIONS_FILE,
     ExceptionRow,
@@ -112,15 +111,14 @@ def families_of_collection(
                 found = group(collection.opened, tolerance, threads=resources.n_threads)
             with collection.opened.store.reading() as connection:
                 kin = _kin(connection, found)
-            run.begin_results()
             with run.stage("compare", len(kin), "documents") as told:
-                write_families(run.path, page.passing(_compared(collection, kin, told)), pa.large_string())
+                write_families(run.results, page.passing(_compared(collection, kin, told)), pa.large_string())
             with collection.opened.store.reading() as connection:
                 without_text = listed_exceptions(connection)
                 counts = _counts(connection, found, without_text)
                 exceptions, extraction = _exceptions(connection, without_text)
         lines = exception_lines(exceptions, [printable(source.path)], {})
-        write_exceptions(run.path / EXCEPTIONS_FILE, lines)
+        write_exceptions(run.results / EXCEPTIONS_FILE, lines)
         n_alone = counts["documents"] - len(found.members) - counts.get("empty", 0)
         manifest = DedupManifest(
             command=FAMILIES_OF_COLLECTION,

@@ -24,9 +24,9 @@ from nearkin.stages.translation.table import TranslationTable
 from nearkin.wording import WarningMessage
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, translation_of
 from nearkin.workflows.pairing.vectors import PairVectors, WeighingBoth, vectors_of
-from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.reading.identity import SourceRecords
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts

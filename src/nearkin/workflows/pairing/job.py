@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nearkin._version import __version__
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
-from nearkin.manifests.pairs import (
-    SIDES,
-    PairCounts,
-    PairsManifest,
-    SideFacts,
-    SideRecord,
-    TableRecord,
-)
+from nearkin.manifests.pairs import SIDES, PairCounts, PairPlanRecord, PairsManifest, SideFacts, SideRecord, TableRecord
+from nearkin.planning.pairs.search import PairSearch
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.pairing.collecting import Collected
-from nearkin.workflows.pairing.engines import arrays_of, engine_of
+from nearkin.workflows.pairing.collecting import Collected, collect
 from nearkin.workflows.pairing.inputs import (
     PairEngine,
     PairInput,
@@ -34,19 +30,12 @@ from nearkin.workflows.pairing.inputs import (
     read_table,
     say_which_side,
 )
-from nearkin.workflows.pairing.known import (
-    SAME_IDS,
-    Known,
-    judge,
-    known_by_file,
-    known_by_id,
-    known_by_links,
-    told_of,
-)
+from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
 from nearkin.workflows.pairing.options import PairOptions
-from nearkin.workflows.pairing.planning import Planned, plan_search
+from nearkin.workflows.pairing.planning import plan_search
+from nearkin.workflows.pairing.searching import FoundPairs, KeptSearch, search
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
-from nearkin.workflows.pairing.verifying import FoundPairs
+from nearkin.workflows.pairing.vectors import PairVectors, weigh_here
 from nearkin.workflows.reading.exceptions import (
     EXCEPTIONS_FILE,
     exceptions_of_collections,
@@ -54,10 +43,15 @@ from nearkin.workflows.reading.exceptions import (
     named,
     write_exceptions,
 )
-from nearkin.workflows.reading.identity import check_unchanged, fingerprint_of
+from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, records_of
+from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.request import not_read_files
 from nearkin.workflows.reading.texts import Texts, damaged_files
 from nearkin.workflows.resources import Resources
+
+if TYPE_CHECKING:
+    from nearkin.engines.spark.session import Cluster
+
 
 INLINE = "inline"
 
@@ -156,7 +150,7 @@ def pair_files(
                     [one.file for one in worker.records[name]] if worker.records else None,
                 )
             ]
-            write_exceptions(run.path / EXCEPTIONS_FILE, exceptions)
+            write_exceptions(run.results / EXCEPTIONS_FILE, exceptions)
             if report:
                 record = _report(run, record)
             # files that threads read were compared when they had read them
@@ -186,14 +180,13 @@ def _searched(
     """Search the vectors and write the tables of pairs; return the manifest."""
     vectors, meter = prepared.vectors, run.meter
     known = _known(beside, given, prepared, meter)
-    planned = plan_search(vectors, options, resources=resources, meter=meter)
-    found = engine.search(vectors, planned.search, options)
+    plan = plan_search(vectors, options, resources=resources, meter=meter)
+    found = engine.search(vectors, plan.search, options)
     pairs = Ranked.of(found)
     told = None if known is None else told_of(known, pairs, vectors, resources.n_threads)
-    run.begin_results()
-    _write(run.path, prepared, pairs, told, options, meter)
+    _write(run.results, prepared, pairs, told, options, meter)
     return replace(
-        build(given, prepared, planned, found, pairs, options),
+        build(given, prepared, plan, found, pairs, options),
         engine=engine.about,
         known=judge(known, told, pairs) if known is not None and told is not None else None,
     )
@@ -262,7 +255,7 @@ def _write(
 def build(
     given: PairInput,
     prepared: Prepared,
-    planned: Planned,
+    plan: PairPlanRecord,
     found: FoundPairs,
     pairs: Ranked,
     options: PairOptions,
@@ -283,7 +276,7 @@ def build(
         ),
         left=_side(prepared.left, vectors.left_facts, given.left.encoding),
         right=_side(prepared.right, vectors.right_facts, given.right.encoding),
-        plan=planned.record(),
+        plan=plan,
         counts=PairCounts(
             pairs=len(pairs),
             pairs_at_threshold=None if options.top else len(found),  # other pairs are not kept
@@ -308,3 +301,54 @@ def _side(collected: Collected, facts: SideFacts, encoding: str) -> SideRecord:
 def _histogram(found: FoundPairs) -> tuple[int, ...]:
     counts, _ = np.histogram(found.cosine, np.linspace(0.0, 1.0, 21))
     return tuple(counts.tolist())
+
+
+def _threads(run: JobRun, resources: Resources) -> PairEngine:
+    def find(vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
+        return search(
+            vectors, way, options.threshold, top=options.top, seed=options.seed, threads=resources.n_threads,
+            meter=run.meter, kept=KeptSearch(run.work / "search.arrow"),
+        )  # fmt: skip
+
+    work = arrays_of(run)
+    return PairEngine(
+        collect=partial(collect, work=work, threads=resources.n_threads, meter=run.meter),
+        weigh=partial(weigh_here, work=work, meter=run.meter),
+        search=find,
+    )
+
+
+def engine_of(
+    engine: Engine,
+    given: PairInput,
+    sides: Mapping[str, Texts],
+    run: JobRun,
+    resources: Resources,
+) -> AbstractContextManager[PairEngine]:
+    """Return the search of an engine.
+
+    Raises
+    ------
+    MissingExtraError, EngineError, OutputError
+        The cluster cannot do the work.
+    ParameterError
+        Only this machine can read a source.
+    ResumeError
+        A file has other bytes than an interrupted run on a cluster read.
+    """
+
+    def on_cluster(chosen: Cluster) -> AbstractContextManager[PairEngine]:
+        from nearkin.workflows.pairing.on_spark.engine import engine_on
+
+        for texts in sides.values():
+            check_can_be_shared(texts.sources)
+        before = {side: records_of(texts.sources, texts.encoding) for side, texts in sides.items()}
+        records = digested_sides(before, run, resources)
+        return engine_on(chosen, given, records, run.work / "cluster", arrays_of(run), run.meter)
+
+    return engine.choose(local=lambda: nullcontext(_threads(run, resources)), cluster=on_cluster)
+
+
+def arrays_of(run: JobRun) -> Path:
+    """Return the folder of words, counts and vectors while they are in use."""
+    return run.work / "arrays"

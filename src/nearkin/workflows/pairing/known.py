@@ -22,9 +22,9 @@ from nearkin.stages.documents.interwiki import interwiki_links
 from nearkin.stages.documents.rows import holds_characters, ids_from_characters
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.collecting import Collected
+from nearkin.workflows.pairing.searching import cosines_of
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import cosines_of
 from nearkin.workflows.reading.sheets import read_rows
 
 SAME_IDS = "same-ids"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from nearkin.errors import ParameterError, check_int, in_percent, is_among, is_number
@@ -131,27 +131,10 @@ class PairOptions:
 
     def in_words(self) -> dict[str, str | float | int | bool | None]:
         """Return the options as the manifest stores them."""
-        return {
-            "threshold": self.threshold,
-            "recall": self.recall,
-            "top": self.top,
-            "terms": self.n_terms,
-            "k1": self.bm25.k1,
-            "b": self.bm25.b,
-            "min_occurrences": self.min_occurrences,
-            "min_terms": self.min_terms,
-            "agreement": self.agreement,
-            "stems": self.stems,
-            "splits": self.splits,
-            "translate": self.translate,
-            "seed": self.seed,
-            "method": self.method,
-            "bits": self.bits,
-            "distance": self.distance,
-            "permutations": self.permutations,
-            "window": self.window,
-            **({"ignored": str(self.ignored)} if self.ignored else {}),
-        }
+        words = {field.name: getattr(self, field.name) for field in fields(self)}
+        del words["n_terms"], words["bm25"], words["ignored"]
+        ignored = {"ignored": str(self.ignored)} if self.ignored else {}
+        return {**words, "terms": self.n_terms, "k1": self.bm25.k1, "b": self.bm25.b, **ignored}
 
 
 _OF_METHODS = {

@@ -24,8 +24,8 @@ from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
 from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.sampling import MAX_ORDERS, MeasuredSample, Sampled, sample
+from nearkin.workflows.pairing.searching import MAX_PAIRS
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import MAX_PAIRS
 from nearkin.workflows.resources import Resources
 
 _PROBES = 12
@@ -35,90 +35,44 @@ _MAX_TRIES = 24
 _MAX_TARGET = 1 - 1e-6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """Chosen search, and the reason.
-
-    Parameters
-    ----------
-    search : PairSearch
-    prediction : Prediction
-    alternatives : tuple of (PairSearch, Prediction)
-        The best of the other methods.
-    why : str
-    n_sampled : int
-        Number of sampled documents; 0 if no sample was needed.
-    n_sample_pairs : int
-        Number of their pairs at the threshold.
-    wanted : float
-        Requested recall.
-    """
-
-    search: PairSearch
-    prediction: Prediction
-    alternatives: tuple[tuple[PairSearch, Prediction], ...]
-    why: str
-    n_sampled: int = 0
-    n_sample_pairs: int = 0
-    wanted: float = 0.0
-
-    @property
-    def reaches(self) -> bool:
-        """Whether the lower end of the predicted recall reaches the requested one."""
-        return self.prediction.recall_low >= self.wanted
-
-    def record(self) -> PairPlanRecord:
-        """Return the plan as the manifest stores it."""
-        return PairPlanRecord(
-            self.search,
-            _rounded(self.prediction),
-            in_words=self.search.describe(),
-            why=self.why,
-            reaches_recall=self.reaches,
-            alternatives=tuple(WayRecord(way, _rounded(prediction)) for way, prediction in self.alternatives),
-            sampled_documents=self.n_sampled,
-            sampled_pairs=self.n_sample_pairs,
-        )
-
-
-def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter) -> Planned:
+def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter) -> PairPlanRecord:
     """Choose the search method, and report it; options that are set are not chosen.
 
     The choice depends only on the documents and the options, so that an interrupted search continues as it was planned.
     """
-    planned = _planned(vectors, options, resources, meter)
-    _say(planned, options, meter)
-    return planned
-
-
-def _planned(vectors: PairVectors, options: PairOptions, resources: Resources, meter: Meter) -> Planned:
-    """Choose the search method, without a message."""
     question = question_of(vectors, options, cores=resources.n_threads)
     is_open = options.method == "auto" and not options.fixed
     is_asked = options.method == "vectors" or (is_open and options.recall >= 1)
     if is_asked or (is_open and exact_is_quick(question)):
         every = PairSearch("vectors")
         exact = predict(every, question)
+        why = f"exact search, estimated {elapsed_text(exact.elapsed_s)}"
         if is_asked:
             why = "--method was given" if options.method == "vectors" else "--recall 1 compares all pairs"
-        else:
-            why = f"exact search, estimated {elapsed_text(exact.elapsed_s)}"
-        return Planned(search=every, prediction=exact, alternatives=(), why=why)
-    answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
-    is_given = options.method != "auto"
-    why = (
-        "--method was given" if is_given else "the fastest method that reaches the recall on a sample of the documents"
-    )
-    with meter.stage("plan", 0, "steps"):
-        plan = answer.told(costs_here(answer.sampled))
-    return Planned(
-        search=plan.search,
-        prediction=plan.prediction,
-        alternatives=plan.alternatives,
+        record = _record(Plan(every, exact, (), reaches=True, is_quick=True), why)
+    else:
+        answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
+        why = "the fastest method that reaches the recall on a sample of the documents"
+        with meter.stage("plan", 0, "steps"):
+            plan = answer.told(costs_here(answer.sampled))
+        record = _record(
+            plan, why if options.method == "auto" else "--method was given", answer.sampled, options.recall
+        )
+    _say(record, options, meter)
+    return record
+
+
+def _record(plan: Plan, why: str, sampled: Sampled | None = None, wanted: float = 0.0) -> PairPlanRecord:
+    """Return a plan as the manifest stores it, with the requested recall and the sample that it was made from."""
+    return PairPlanRecord(
+        plan.search,
+        _rounded(plan.prediction),
+        in_words=plan.search.describe(),
         why=why,
-        n_sampled=answer.sampled.n_documents,
-        n_sample_pairs=len(answer.sampled.keys),
-        wanted=options.recall,
+        reaches_recall=plan.prediction.recall_low >= wanted,
+        alternatives=tuple(WayRecord(way, _rounded(prediction)) for way, prediction in plan.alternatives),
+        sampled_documents=0 if sampled is None else sampled.n_documents,
+        sampled_pairs=0 if sampled is None else len(sampled.keys),
     )
 
 
@@ -282,13 +236,13 @@ def _choose(question: Question, options: PairOptions) -> Plan:
     return choose(question, method=method, **options.fixed)
 
 
-def _say(planned: Planned, options: PairOptions, meter: Meter) -> None:
+def _say(plan: PairPlanRecord, options: PairOptions, meter: Meter) -> None:
     """Print the plan and what its prediction means for the user."""
-    prediction, say = planned.prediction, meter.progress.say
+    prediction, say = plan.predicted, meter.progress.say
     low, high = map(share_percent_text, (prediction.recall_low, prediction.recall_high))
     band = low if low == high else f"{low} to {high}"
-    say(f"search: {planned.search.describe()} ({planned.why}); predicted recall {band}")
-    if not planned.reaches:
+    say(f"search: {plan.search.describe()} ({plan.why}); predicted recall {band}")
+    if not plan.reaches_recall:
         say(f"requested recall {recall_text(options.recall)}: not reachable with the given options")
     if options.top is None and prediction.n_pairs > MAX_PAIRS:
         say(

@@ -29,13 +29,13 @@ _NONE = np.iinfo(np.uint64).max
 
 def render_page(run: JobRun, manifest: PairsManifest) -> str:
     """Return ``report.html``, from the finished tables of a run."""
-    best, others = shown_pairs(run.path)
-    note = RunNote.now(run.path, run.meter.elapsed_s, _RESULTS)
+    best, others = shown_pairs(run.results)
+    note = RunNote.now(run.results, run.meter.elapsed_s, _RESULTS)
     return render_pairs_report(
         manifest,
         best=best,
         others=others,
-        remarks=_remarks(run.path / "documents.parquet"),
+        remarks=_remarks(run.results / "documents.parquet"),
         run=replace(note, files=(*note.files, "manifest.json")),
     )
 

@@ -18,9 +18,8 @@ from nearkin.runs.progress import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
-from nearkin.workflows.pairing.searching import BLOCK, min_sum, some_vectors
+from nearkin.workflows.pairing.searching import BLOCK, cosines_of, min_sum, reaches, some_vectors
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import cosines_of, reaches
 from nearkin.workflows.resources import Resources
 
 _SAMPLE = 2000

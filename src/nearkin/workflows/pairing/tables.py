@@ -11,19 +11,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.formats import parquet
 from nearkin.formats.delimited import safe_column
 from nearkin.kernels.cosines import best_terms
 from nearkin.kernels.terms import best_sources
 from nearkin.records import F64, I32, I64, U64
 from nearkin.runs.files import published
-from nearkin.runs.for_pandas import for_pandas
+from nearkin.runs.tables import published_table
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.projection import WordProjection
 from nearkin.workflows.pairing.collecting import Collected
+from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.translating import SideTranslation
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import FoundPairs
 
 _PART = 1 << 16
 _TERM = pa.struct(
@@ -141,9 +140,8 @@ def write_pairs(
     """Write ``pairs.parquet`` and ``pairs.tsv``; ``known`` are the keys of known pairs, ascending."""
     ids, names = columns_of(sides, "id"), columns_of(sides, "name")
     with (
-        published(folder / "pairs.parquet") as aside,
+        published_table(folder / "pairs.parquet", pairs_schema(ids)) as writer,
         published(folder / "pairs.tsv") as tsv,
-        parquet.table_writer(aside, pairs_schema(ids)) as writer,
         open(tsv, "wb") as lines,
     ):
         lines.write(b"cosine\tleft_id\tright_id\tterms\n")
@@ -173,7 +171,7 @@ def pair_tables(
 
 def pairs_schema(ids: tuple[pa.Array, pa.Array]) -> pa.Schema:
     """Return the schema of ``pairs.parquet``."""
-    schema = pa.schema(
+    return pa.schema(
         [
             pa.field("left_id", ids[0].type),  # null: the document has none
             pa.field("right_id", ids[1].type),
@@ -185,7 +183,6 @@ def pairs_schema(ids: tuple[pa.Array, pa.Array]) -> pa.Schema:
             pa.field("terms", pa.list_(_TERM), nullable=False),
         ]
     )
-    return for_pandas(schema)
 
 
 def _known(pairs: Ranked, part: slice, known: U64 | None) -> pa.Array:
@@ -216,6 +213,17 @@ def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected
 
     Both sides share one column of ids: strings, even if the ids in ``pairs.parquet`` are not.
     """
+    text, whole = pa.large_string(), pa.int64()
+    schema = pa.schema(
+        [
+            pa.field("side", pa.string(), nullable=False), pa.field("id", text),
+            pa.field("name", text, nullable=False), pa.field("row", whole, nullable=False),
+            pa.field("source", text, nullable=False), pa.field("line", whole, nullable=False),
+            pa.field("problem", text), pa.field("n_terms", whole, nullable=False),
+            pa.field("n_pairs", whole, nullable=False), pa.field("best", text), pa.field("best_row", whole),
+            pa.field("best_cosine", pa.float64()),
+        ]
+    )  # fmt: skip
     tables = []
     for number, (name, collected) in enumerate(zip(("left", "right"), sides)):
         own, other = (pairs.left, pairs.right) if number == 0 else (pairs.right, pairs.left)
@@ -241,25 +249,9 @@ def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected
             "best_row": best_row,
             "best_cosine": pa.array(cosines, pa.float64(), mask=best < 0),
         }
-        tables.append(pa.table(columns, schema=_documents_schema()))
-    with published(path) as aside:
-        parquet.write_table(pa.concat_tables(tables), aside)
-
-
-def _documents_schema() -> pa.Schema:
-    text, whole = pa.large_string(), pa.int64()
-    return for_pandas(
-        pa.schema(
-            [
-                pa.field("side", pa.string(), nullable=False), pa.field("id", text),
-                pa.field("name", text, nullable=False), pa.field("row", whole, nullable=False),
-                pa.field("source", text, nullable=False), pa.field("line", whole, nullable=False),
-                pa.field("problem", text), pa.field("n_terms", whole, nullable=False),
-                pa.field("n_pairs", whole, nullable=False), pa.field("best", text), pa.field("best_row", whole),
-                pa.field("best_cosine", pa.float64()),
-            ]
-        )
-    )  # fmt: skip
+        tables.append(pa.table(columns, schema=schema))
+    with published_table(path, schema) as writer:
+        writer.write_table(pa.concat_tables(tables))
 
 
 def _best(own: I64, cosines: F64, n: int) -> I64:

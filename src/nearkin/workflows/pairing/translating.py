@@ -23,7 +23,7 @@ _MARGIN = 0.15
 of the German words of NTREX a table has 81 % as German and 17 % as English, of its English ones 43 % and 87 %."""
 
 
-def check_fits(table: TranslationTable, left: Collected, right: Collected, *, can_turn: bool = True) -> None:
+def check_fits(table: TranslationTable, left: Collected, right: Collected) -> None:
     """Refuse a table of other languages, or of the other direction.
 
     Parameters
@@ -31,52 +31,27 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected, *, ca
     table : TranslationTable
         Translates from the language of the left side to that of the right side.
     left, right : Collected
-    can_turn : bool
-        Whether the user can name the languages of the sides, so that the table serves the other direction.
 
     Raises
     ------
     SourceError
         The table does not fit; the message gives the share of the words that each side of the table has.
     """
-    origin = table.origin
-    sides = (
-        (left, origin.source, table.source_words, origin.target, table.target_words),
-        (right, origin.target, table.target_words, origin.source, table.source_words),
-    )
-    is_turned, told = [], []
-    for collected, own_name, own, other_name, other in sides:
+    source, target = table.origin.source, table.origin.target
+    languages = ((source, table.source_words), (target, table.target_words))
+    fits, shares = [], []
+    for collected, (own_name, own), (other_name, other) in zip((left, right), languages, languages[::-1]):
         in_own, in_other = _share_known(collected, own), _share_known(collected, other)
-        is_turned.append(in_other > in_own + _MARGIN)
-        told.append(
+        fits.append(in_own >= _MIN_KNOWN and in_other <= in_own + _MARGIN)
+        shares.append(
             f"of the words of {collected.called}{_column(collected)} the table has {in_own:.0%} as {own_name} "
             f"and {in_other:.0%} as {other_name}"
         )
-    if all(is_turned):
+    if not all(fits):
         raise SourceError(
-            f"{left.asked_by} should be {origin.source} and {right.asked_by} {origin.target}, but the sides look "
-            f"swapped: {told[0]}; {told[1]}. {_how_to_turn(table, left, right, can_turn=can_turn)}"
+            f"{left.asked_by} should be {source} and {right.asked_by} {target}, but {'; '.join(shares)}. If the sides "
+            f"are swapped, name their languages: left_language={target!r}, right_language={source!r}."
         )
-    for i, (collected, own_name, own, other_name, _) in enumerate(sides):
-        if is_turned[i]:
-            raise SourceError(f"{collected.asked_by} should be {own_name}, but looks like {other_name}: {told[i]}.")
-        if _share_known(collected, own) < _MIN_KNOWN:
-            raise SourceError(
-                f"{collected.asked_by} should be {own_name}, but this table has few of its words: {told[i]}."
-            )
-
-
-def _how_to_turn(table: TranslationTable, left: Collected, right: Collected, *, can_turn: bool) -> str:
-    source, target = table.origin.source, table.origin.target
-    if not can_turn:
-        return f"Give {left.asked_by} the {source} documents and {right.asked_by} the {target} ones."
-    is_option = left.asked_by.startswith("--")
-    named = (
-        f"--left-language {target} --right-language {source}"
-        if is_option
-        else f"left_language={target!r}, right_language={source!r}"
-    )
-    return f"The table serves both directions: add {named}."
 
 
 def _column(collected: Collected) -> str:

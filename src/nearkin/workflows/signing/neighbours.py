@@ -17,8 +17,8 @@ from nearkin.paths import on_disk
 from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import U32, BitSignatures
 from nearkin.runs.files import published
-from nearkin.runs.for_pandas import for_pandas
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.tables import for_pandas
 from nearkin.stages.search.hamming.neighbours import MAX_PAIRS as MAX_NEAREST
 from nearkin.stages.search.hamming.neighbours import Nearest, nearest, neighbour_pairs
 from nearkin.stages.search.hamming.pairs import U16, HammingPairs, Neighbours

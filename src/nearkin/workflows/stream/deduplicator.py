@@ -25,13 +25,14 @@ from nearkin.nouns import counted
 from nearkin.paths import path_of
 from nearkin.planning.search import bands_for
 from nearkin.records import I32, U32, U64, Candidates
+from nearkin.runs.arrays import Arrays
 from nearkin.stages.documents.normalisation import Normalisation, Steps
 from nearkin.stages.documents.preparing import digests
 from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.stream.saved import SavedStream
+from nearkin.workflows.stream.saved import read_stream, write_stream
 
 _FIRST_CAPACITY = 1024
 _PAIRS = "an iterable of (id, text) pairs"
@@ -368,25 +369,20 @@ class StreamDeduplicator:
         """
         place = path_of(path, "path")
         with self._lock:
-            n = len(self._ids)
-            SavedStream(
-                parameters={
-                    "threshold": self.threshold,
-                    "recall": self.recall,
-                    "shingle": str(self.shingle),
-                    "size": self.minhash.size,
-                    "seed": self.minhash.seed,
-                    "normalise": str(self.normalise),
-                    "max_age": self.max_age,
-                },
-                methods=self._methods(),
-                ids=self._ids,
-                n_dropped=self._n_dropped,
-                n_chains_cut=self.n_chains_cut,
-                slots=self._slots[:n],
-                digests=self._digests[:n],
-                keys=self._keys[:n],
-            ).write(place)
+            n, odd = len(self._ids), [doc_id for doc_id in self._ids if not isinstance(doc_id, str | int)]
+            if odd:
+                raise ParameterError.of("doc_id", "a str or an int", odd[0])
+            parameters = {
+                "threshold": self.threshold, "recall": self.recall, "shingle": str(self.shingle),
+                "size": self.minhash.size, "seed": self.minhash.seed, "normalise": str(self.normalise),
+                "max_age": self.max_age,
+            }  # fmt: skip
+            about = {
+                "parameters": parameters, "methods": self._methods(), "ids": self._ids, "n_dropped": self._n_dropped,
+                "n_chains_cut": self.n_chains_cut,
+            }  # fmt: skip
+            arrays: Arrays = {"slots": self._slots[:n], "digests": self._digests[:n], "keys": self._keys[:n]}
+            write_stream(place, about, arrays)
 
     @classmethod
     def open(cls, path: str | Path, *, fetch: Callable[[Any], str] | None = None) -> StreamDeduplicator:
@@ -409,16 +405,16 @@ class StreamDeduplicator:
         ParameterError
             ``path`` is no path, or ``fetch`` is no function.
         """
-        saved = SavedStream.read(path_of(path, "path"))
-        stream = cls(fetch=fetch, **saved.parameters)
-        if saved.methods != stream._methods():
+        about, arrays = read_stream(path_of(path, "path"))
+        stream = cls(fetch=fetch, **about["parameters"])
+        if about["methods"] != stream._methods():
             raise FingerprintError(
-                f"{path} was made with {saved.methods!r}; this Nearkin uses {stream._methods()!r}. Use the Nearkin "
+                f"{path} was made with {about['methods']!r}; this Nearkin uses {stream._methods()!r}. Use the Nearkin "
                 "that wrote it, or begin a new stream."
             )
-        stream._ids, stream._n_dropped, stream.n_chains_cut = list(saved.ids), saved.n_dropped, saved.n_chains_cut
+        stream._ids, stream._n_dropped, stream.n_chains_cut = about["ids"], about["n_dropped"], about["n_chains_cut"]
         stream._places = {doc_id: stream._n_dropped + row for row, doc_id in enumerate(stream._ids)}
-        stream._slots, stream._digests, stream._keys = saved.slots, saved.digests, saved.keys
+        stream._slots, stream._digests, stream._keys = (arrays[name] for name in ("slots", "digests", "keys"))
         stream._grow(max(_FIRST_CAPACITY, 1 << max(0, len(stream._ids) - 1).bit_length()))
         return stream
 

@@ -15,11 +15,11 @@ from nearkin._version import __version__
 from nearkin.formats import parquet
 from nearkin.manifests.threads import ThreadCounts, ThreadsManifest
 from nearkin.reports.threads import MailLineRow, ThreadCard, render_threads_report
-from nearkin.runs.files import make_work_folder, published
-from nearkin.runs.for_pandas import for_pandas
+from nearkin.runs.files import make_work_folder
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
+from nearkin.runs.tables import write_rows
 from nearkin.stages.documents.mail.inclusive import REASONS
 from nearkin.stages.documents.mail.threads import LINK_SOURCES
 from nearkin.workflows.dedup.reporting import first_exceptions
@@ -43,7 +43,6 @@ COMMAND = "threads"
 TABLE = "threads.parquet"
 N_THREADS = 200
 N_ROWS = 100
-_ROWS_AT_ONCE = 1 << 14
 
 
 def thread_files(
@@ -92,20 +91,19 @@ def thread_files(
             read = MailReader(texts, spool, origins).read(told)
         with run.stage("thread"):
             threading = Threading(read, options, spool.chunks())
-        run.begin_results()
         with run.stage("compare", len(read.mails), "documents") as told:
-            write_threads(run.path / TABLE, threading.rows(told), read)
+            write_threads(run.results / TABLE, threading.rows(told), read)
         inputs = [one.file for one in with_digests(records, Resources(), run.meter)]
         beside = exceptions_of_collections(sources, texts.exceptions)
         exceptions = named([*texts.exceptions, *beside], read.documents)
         lines = exception_lines(exceptions, texts.places, dict(enumerate(inputs)))
-        write_exceptions(run.path / EXCEPTIONS_FILE, lines)
+        write_exceptions(run.results / EXCEPTIONS_FILE, lines)
         manifest = ThreadsManifest(
             parameters=options.in_words(),
             inputs=tuple(replace(file, n_documents=n) for file, n in zip(inputs, read.n_by_source, strict=True)),
             encoding=asked.encoding,
             reading=asked.as_read(),
-            counts=_counts(run.path / TABLE, read, is_of_new_text=options.new_text_only),
+            counts=_counts(run.results / TABLE, read, is_of_new_text=options.new_text_only),
             extraction=extraction_counts(read.origins, exceptions),
             damaged_files=texts.damaged_files or None,
             not_read=not_read_files(found.not_read),
@@ -113,7 +111,7 @@ def thread_files(
         if report:
             manifest = run.report(
                 manifest,
-                lambda facts: render_threads_report(facts, _cards(run.path / TABLE), first_exceptions(exceptions)),
+                lambda facts: render_threads_report(facts, _cards(run.results / TABLE), first_exceptions(exceptions)),
             )
         check_unchanged([one for one in records if one.has_many_documents])
         return run.finish(manifest)
@@ -184,25 +182,15 @@ def schema(id_type: pa.DataType) -> pa.Schema:
 
 def write_threads(path: Path, threads: Iterable[Sequence[Row]], read: ReadMails) -> None:
     """Write a row for each mail and each missing mail."""
-    columns = for_pandas(schema(read.documents["id"].type))
-    with published(path) as aside, parquet.table_writer(aside, columns) as writer:
-        held: list[Row] = []
-        for thread in threads:
-            held += thread
-            while len(held) >= _ROWS_AT_ONCE:
-                writer.write_table(_table(held[:_ROWS_AT_ONCE], read, columns))
-                del held[:_ROWS_AT_ONCE]
-        writer.write_table(_table(held, read, columns))
+    columns = schema(read.documents["id"].type)
+    repeated = {name: read.documents[name].to_pylist() for name in ("id", "source", "line")}
 
+    def values(row: Row) -> tuple[object, ...]:
+        place = row.get("row")
+        about = {} if place is None else {name: column[place] for name, column in repeated.items()}
+        return tuple({**row, **about}.get(name) for name in columns.names)
 
-def _table(rows: Sequence[Row], read: ReadMails, columns: pa.Schema) -> pa.Table:
-    places = pa.array([row.get("row") for row in rows], pa.int64())
-    taken = {name: read.documents[name].combine_chunks().take(places) for name in ("id", "source", "line")}
-    arrays = [
-        taken[name] if name in taken else pa.array([row.get(name) for row in rows], columns.field(name).type)
-        for name in columns.names
-    ]
-    return pa.Table.from_arrays(arrays, schema=columns)
+    write_rows(path, columns, (values(row) for thread in threads for row in thread))
 
 
 def card_of(thread: Sequence[Row], max_rows: int) -> ThreadCard:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import groupby
 from typing import Any
 
+import pyarrow as pa
+
 from nearkin.errors import ParameterError
 from nearkin.runs.progress import Progress
-from nearkin.runs.spool import Chunk
+from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.mail.inclusive import (
     InclusionVerdict,
     InclusiveReason,
@@ -32,19 +33,6 @@ Row = Mapping[str, Any]
 """Row of ``threads.parquet``, without the columns that repeat those of documents."""
 
 
-class _MappedTexts:
-    """Texts of a spool, each chunk of which is mapped into memory once."""
-
-    def __init__(self, chunks: Sequence[Chunk]) -> None:
-        self._starts = [chunk.start for chunk in chunks]
-        self._columns = [chunk.column("text") for chunk in chunks]
-
-    def at(self, number: int) -> str:
-        """Return the text of a mail."""
-        chunk = bisect_right(self._starts, number) - 1
-        return str(self._columns[chunk][number - self._starts[chunk]].as_py())
-
-
 class Threading:
     """Threads of mails that were read.
 
@@ -57,7 +45,7 @@ class Threading:
     """
 
     def __init__(self, read: ReadMails, options: ThreadOptions, chunks: Sequence[Chunk]) -> None:
-        self._texts = _MappedTexts(chunks)
+        self._texts = pa.chunked_array(gathered(chunks, "text"), pa.large_string())
         self._read, self._options = read, options
         firsts = [number for number, first in enumerate(read.original) if number == first]
         self._numbers = firsts
@@ -67,8 +55,11 @@ class Threading:
         for number in read.order:
             if read.original[number] != number:
                 self._spares.setdefault(read.original[number], []).append(number)
-        quotations = Quotations(lambda mail: self._texts.at(firsts[mail]))
+        quotations = Quotations(lambda mail: self._text(firsts[mail]))
         self.nodes = thread_mails(self._mails, options.window, quotations)
+
+    def _text(self, number: int) -> str:
+        return str(self._texts[number].as_py())
 
     def rows(self, progress: Progress) -> Iterator[list[Row]]:
         """Yield the rows of each thread, in the order of its tree.
@@ -94,7 +85,7 @@ class Threading:
             number = self._numbers[mail]
             words = _NO_WORDS
             if len(order) > 1:
-                words = mail_words(self._texts.at(number), vocabulary, is_new_text_only=self._options.new_text_only)
+                words = mail_words(self._text(number), vocabulary, is_new_text_only=self._options.new_text_only)
             contents.append(MailContent(words, self._read.attachments[number], self._read.is_read[number]))
         return {
             mail: replace(verdict, included_in=None if verdict.included_in is None else order[verdict.included_in])
@@ -103,7 +94,7 @@ class Threading:
 
     def _size_of(self, mail: int) -> tuple[int, int]:
         number = self._numbers[mail]
-        return len(self._read.attachments[number]), len(self._texts.at(number))
+        return len(self._read.attachments[number]), len(self._text(number))
 
     def _of_node(
         self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, verdicts: dict[int, InclusionVerdict]

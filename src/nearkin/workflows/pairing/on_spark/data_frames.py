@@ -19,12 +19,11 @@ import pyarrow.compute as pc
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages, parquet_reader
-from nearkin.formats import parquet
 from nearkin.manifests.pairs import SIDES
 from nearkin.records import I32
 from nearkin.runs.arrays import PartFiles
-from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.tables import published_table
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.tables import read_table
@@ -126,7 +125,7 @@ def pairs_in(path: Path, frame: DataFrame) -> DataFrame:
 def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) -> None:
     terms = Terms(prepared.vectors, (prepared.left, prepared.right), prepared.translation, options.n_terms)
     ids = columns_of((prepared.left, prepared.right), "id")
-    with published(path) as aside, parquet.table_writer(aside, pairs_schema(ids)) as writer:
+    with published_table(path, pairs_schema(ids)) as writer:
         for table in pair_tables(pairs, ids, terms):
             writer.write_table(table)
 

@@ -19,8 +19,8 @@ from nearkin.workflows.pairing.inputs import PairEngine, PairInput
 from nearkin.workflows.pairing.on_spark.reading import collect_all, weigh_all
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.options import PairOptions
+from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import FoundPairs
 from nearkin.workflows.reading.identity import SourceRecords, by_path
 from nearkin.workflows.reading.texts import Texts
 

@@ -37,9 +37,14 @@ from nearkin.workflows.pairing.on_spark.vector_files import (
     VectorFiles,
     entries_of,
 )
-from nearkin.workflows.pairing.searching import candidates_by_vectors
+from nearkin.workflows.pairing.searching import (
+    FoundPairs,
+    Verified,
+    Verifier,
+    candidates_by_vectors,
+    check_not_too_many,
+)
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.pairing.verifying import FoundPairs, Verified, Verifier, check_not_too_many
 
 PART = 1 << 15
 """Number of documents that one task signs and sends; a tile is a part of each side."""

@@ -156,7 +156,7 @@ CANDIDATES = Layout("candidates", (("key", "<u8"),))
 PAIRS = Layout("pairs", (("key", "<u8"), ("cosine", "<f8")))
 """Pairs at or above the threshold, each once."""
 COSTS = Layout("costs", (("n_comparisons", "<i8"), ("n_candidates", "<i8")))
-"""Counts of the work; see `workflows.pairing.verifying.FoundPairs`. All counts meet in target 0."""
+"""Counts of the work; see `workflows.pairing.searching.FoundPairs`. All counts meet in target 0."""
 FOUND = Layout("found", (("n_pairs", "<i8"),))
 """Number of pairs of a meeting so far."""
 

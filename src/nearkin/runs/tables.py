@@ -1,10 +1,39 @@
-"""Tables that pandas reads without turning integers into floating point."""
+"""Tables of results: published whole, and read by pandas without turning integers into floating point."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
+
+from nearkin.formats import parquet
+from nearkin.runs.files import published
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
+
+_ROWS_AT_ONCE = 1 << 14
+
+
+@contextlib.contextmanager
+def published_table(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
+    """Yield a writer of a Parquet file, which appears when it is complete."""
+    with published(path) as aside, parquet.table_writer(aside, for_pandas(schema)) as writer:
+        yield writer
+
+
+def write_rows(path: Path, schema: pa.Schema, rows: Iterable[Sequence[object]]) -> None:
+    """Write a Parquet file of rows that come one after another, with row groups of fixed size."""
+    coming = iter(rows)
+    with published_table(path, schema) as writer:
+        while some := list(islice(coming, _ROWS_AT_ONCE)):
+            columns = zip(zip(*some, strict=True), schema.types, strict=True)
+            writer.write_table(pa.Table.from_arrays([pa.array(*column) for column in columns], schema=schema))
 
 
 def for_pandas(schema: pa.Schema) -> pa.Schema:
