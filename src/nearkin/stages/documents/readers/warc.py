@@ -168,9 +168,9 @@ def _decoded_body(record: WarcRecord, max_bytes: int) -> bytes:
     from fastwarc.warc import WarcRecord
 
     data = record.reader.read(max_bytes + 1)
-    headers = record.http_headers or {}
-    named = [(name, headers.get(name)) for name in ("Content-Encoding", "Transfer-Encoding")]
-    lines = "".join(f"{name}: {value}\r\n" for name, value in named if value)
+    headers = record.http_headers
+    names = () if headers is None else ("Content-Encoding", "Transfer-Encoding")
+    lines = "".join(f"{name}: {headers[name]}\r\n" for name in names if headers.get(name))
     if not lines:
         return data
     content = f"HTTP/1.1 200 OK\r\n{lines}\r\n".encode() + data
