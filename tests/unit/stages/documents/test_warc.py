@@ -72,3 +72,23 @@ def test_an_archive_that_was_cut_off_is_an_error_after_what_was_whole(tmp_path: 
     plain.write_bytes(RECORDS[0] + b"no record\r\n\r\n" + RECORDS[1])
     with pytest.raises(TruncatedInputError):
         rows_of(plain)
+
+
+def test_a_body_that_is_not_as_its_headers_say_costs_at_most_its_own_record(tmp_path: Path) -> None:
+    pytest.importorskip("fastwarc")
+    page, packed = b"<p>a page</p>", gzip.compress(b"<p>a page</p>")
+    bodies = [
+        ("gzip", "", page), ("br", "", page), ("", "chunked", page), ("gzip", "chunked", packed),
+        ("gzip", "", packed), ("", "chunked", b"d\r\n<p>a page</p>\r\n0\r\n\r\n"),
+        ("gzip", "", b"\x1f\x8b\xff\x00\xfe"), ("", "", page),
+        ("", "", b"<div>" * 20_000 + page),
+    ]  # fmt: skip
+    records = []
+    for i, (content, transfer, body) in enumerate(bodies):
+        lines = f"Content-Type: text/html\r\nContent-Encoding: {content}\r\nTransfer-Encoding: {transfer}\r\n"
+        given = f"HTTP/1.1 200 OK\r\n{lines}\r\n".encode() + body
+        records.append(head("response", f"http://x/{i}", "application/http; msgtype=response", len(given)) + given)
+    (tmp_path / "a.warc").write_bytes(b"\r\n\r\n".join([*records, b""]))
+    rows = rows_of(tmp_path / "a.warc")
+    found = [row["text"].decode() if row["problem"] is None else row["problem"].partition(":")[0] for row in rows]
+    assert found == ["a page"] * 3 + ["damaged"] + ["a page"] * 2 + ["damaged", "a page", "too large"]

@@ -161,6 +161,8 @@ _MARKS = {
 _NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objects", "pptx_embedded_objects")
 """Sources of warnings about what is not asked for, or read by others."""
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
+_OWN_LIMIT = f"exceeds limit of {100 << 20}"
+"""Of one part of an office file, in xberg itself: no option raises it."""
 _BOMB = re.compile(r"\bratio\b|bomb|security|limit exceeded|exceeds|\bcell limit\b", re.IGNORECASE)
 _DAMAGED = re.compile(r"invalid zip archive", re.IGNORECASE)
 """Words of a reader of ZIP archives, which come in an error of another kind, too."""
@@ -275,7 +277,8 @@ def _in_words(message: str) -> ExtractionError:
     if _ENCRYPTED.search(why):
         return ExtractionError("encrypted", "encrypted with a password")
     if _BOMB.search(why) and not _DAMAGED.search(why):
-        return ExtractionError("too large", f"refused: {why}{raised_by('ratio' if 'ratio' in why else 'size')}")
+        advice = "" if _OWN_LIMIT in why else raised_by("ratio" if "ratio" in why else "size")
+        return ExtractionError("too large", f"refused: {why}{advice}")
     if _TIME.search(why):
         return ExtractionError("time-out", f"not finished in time: {why}{raised_by('time')}")
     return ExtractionError("damaged", f"damaged, or not of the kind that it claims: {why}")

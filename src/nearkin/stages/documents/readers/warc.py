@@ -5,6 +5,7 @@ Requests, images, redirects, error pages and other records are omitted, and coun
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
 _COLUMNS = ("url", "record_id", "date", "text")
 _PAGES = ("text/html", "application/xhtml+xml")
 _BATCH_RECORDS = 2_048
+_MAX_DEPTH = 10_000
+_CONTAINER = re.compile(
+    r"<(/?)(?:address|article|aside|blockquote|center|details|dialog|dir|div|dl|fieldset|figure|footer|header|hgroup|main"
+    r"|menu|nav|ol|search|section|summary|ul)\b",
+    re.IGNORECASE,
+)
+"""Tag of an element that the next one like it does not close: each level makes the parser slower."""
 _END = b"\r\n\r\n"
 """Every record ends with two empty lines, so a file that ends otherwise was cut off."""
 
@@ -108,7 +116,7 @@ def _documents_of(stream: ByteStream, opened: OpenedSource) -> Iterator[_Documen
         raise MissingExtraError.of("Reading web archives", "warc") from error
     file = _Bytes(stream)
     try:
-        for record in ArchiveIterator(cast(BinaryIO, file), auto_decode="all", stream_detect=False):
+        for record in ArchiveIterator(cast(BinaryIO, file), auto_decode="none", stream_detect=False):
             kind = _kind_of(record)
             if kind is None:
                 yield None
@@ -139,20 +147,63 @@ def _kind_of(record: WarcRecord) -> str | None:
 
 
 def _text_of(record: WarcRecord, kind: str, max_bytes: int, encoding: str) -> bytes:
-    """Return the text of a record; RecordFault if it is too long, or shows nothing."""
+    """Return the text of a record; RecordFault if it is too long, damaged, or shows nothing."""
     if record.content_length > max_bytes:
         raise too_long(record.content_length, max_bytes)
-    data = record.reader.read(max_bytes + 1)
-    if len(data) > max_bytes:  # it was compressed
-        raise too_long(None, max_bytes)
+    data = _decoded_body(record, max_bytes)
     charset = record.http_charset if record.is_http else "utf-8"
     if kind in _PAGES:
-        text = text_of_html(decoded_page(data, charset, encoding).text)
+        page = decoded_page(data, charset, encoding).text
+        _check_nesting(page)
+        text = text_of_html(page)
     else:
         text = decoded(data, charset, encoding).text
     if not text.strip():
         raise RecordFault("empty", NO_TEXT)
     return text.encode()
+
+
+def _decoded_body(record: WarcRecord, max_bytes: int) -> bytes:
+    """Return the body of a record, unpacked; as it is if it is text already, as some crawlers store it."""
+    from fastwarc.warc import WarcRecord
+
+    data = record.reader.read(max_bytes + 1)
+    headers = record.http_headers
+    names = () if headers is None else ("Content-Encoding", "Transfer-Encoding")
+    lines = "".join(f"{name}: {headers[name]}\r\n" for name in names if headers.get(name))
+    if not lines:
+        return data
+    content = f"HTTP/1.1 200 OK\r\n{lines}\r\n".encode() + data
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nContent-Type: application/http\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    try:
+        packed = WarcRecord.from_bytes(head.encode() + content + _END)
+        packed.parse_http(auto_decode="all")
+        unpacked = packed.reader.read(max_bytes + 1)
+    except (OSError, ValueError) as error:
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            raise RecordFault("damaged", f"the body is not as its headers say: {error}") from error
+        return data
+    if len(unpacked) > max_bytes:
+        raise too_long(None, max_bytes)
+    return unpacked
+
+
+def _check_nesting(page: str) -> None:
+    """Refuse a page whose elements lie in one another so deep that parsing it would take hours.
+
+    Pages in files are parsed by workers with a limit of time; here they are too many for that.
+    """
+    if page.count("<") <= _MAX_DEPTH:
+        return
+    depth = 0
+    for tag in _CONTAINER.finditer(page):
+        depth = max(0, depth - 1) if tag[1] else depth + 1
+        if depth > _MAX_DEPTH:
+            raise RecordFault("too large", f"elements of the page are nested more than {_MAX_DEPTH} deep")
 
 
 class _Bytes:
