@@ -240,6 +240,7 @@ class ExtractionPool:
     def _give(self) -> None:
         """Send files to workers that have room for them: as many in one request as are short, if enough are asked for.
 
+        A request has at most an equal share of the files that wait, so requests shrink as the files run out.
         A file that cannot be opened is an error of this file.
         """
         while self._asked:
@@ -248,12 +249,12 @@ class ExtractionPool:
                 worker = WorkerProcess(self.limits, self._ocr)
                 self.workers.append(worker)
             n_given, n_bytes = len(worker.given), sum(answer.size for answer in worker.given)
-            has_few = n_given < _IN_FLIGHT
-            if not has_few and (n_bytes >= _REQUEST_BYTES or len(self._asked) < _REQUEST_BYTES // _LEAST_BYTES):
+            has_few, n_most = n_given < _IN_FLIGHT, -(-len(self._asked) // self.n_workers)
+            if not has_few and (n_bytes >= _REQUEST_BYTES or n_most < _REQUEST_BYTES // _LEAST_BYTES):
                 return
             descriptors = dict[ExtractionAnswer, int]()
             n_bytes = 0
-            while self._asked and n_bytes < _REQUEST_BYTES:
+            while self._asked and n_bytes < _REQUEST_BYTES and len(descriptors) < n_most:
                 answer = self._asked.popleft()
                 try:
                     descriptors[answer] = os.open(answer.path, os.O_RDONLY | os.O_CLOEXEC)
