@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from labs.cross_lingual.window_model import WindowModel
 from labs.experiment import print_table
 from nearkin.planning.pairs.prediction import PairSearch, Prediction, Question, predict
-from nearkin.planning.pairs.sliding_window import WindowModel
 
 PUBLISHED_BITS, PUBLISHED_DISTANCE = 1000, 400
 PUBLISHED_BOUND = 0.76

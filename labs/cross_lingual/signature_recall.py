@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from labs.cross_lingual.published import PAPER_BITS, PAPER_DISTANCE, THRESHOLD
+from labs.cross_lingual.window_model import distance_for_cosine
 from nearkin.engines.local import map_ordered
-from nearkin.planning.pairs.sliding_window import distance_for_cosine
 from nearkin.records import I64, U64, BitSignatures
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.search.sliding_window import SignatureScan

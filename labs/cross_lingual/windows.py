@@ -11,9 +11,9 @@ import numpy as np
 from labs.cross_lingual.documents import spread_rows
 from labs.cross_lingual.published import THRESHOLD
 from labs.cross_lingual.signature_recall import distances_of
+from labs.cross_lingual.window_model import WindowModel, distance_for_cosine
 from nearkin.planning.pairs.calibration import Prefix, calibrated
 from nearkin.planning.pairs.search import PairSearch, Question, predict
-from nearkin.planning.pairs.sliding_window import WindowModel, distance_for_cosine
 from nearkin.records import F64, U64, BitSignatures, Bool
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.search.sliding_window import SlidingWindow

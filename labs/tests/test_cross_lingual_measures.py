@@ -29,10 +29,10 @@ from labs.cross_lingual.projecting import (
 )
 from labs.cross_lingual.published import BOUND, TABLE_1, TABLE_2, THRESHOLD
 from labs.cross_lingual.signature_error import lowest_terms
+from labs.cross_lingual.window_model import WindowModel, distance_for_cosine
 from labs.tests.translated import N_WORDS, table, translated, word
 from nearkin.errors import ParameterError, SourceError
 from nearkin.planning.pairs.search import PairSearch
-from nearkin.planning.pairs.sliding_window import WindowModel, distance_for_cosine
 from nearkin.records import F64, WeightedVectors
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.search.sliding_window import SlidingWindow

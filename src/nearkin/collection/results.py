@@ -224,10 +224,6 @@ class SimilarDocuments(Tabular, AnswerRecord):
         return histogram(self.table["jaccard"], "Jaccard similarity")
 
 
-def _shallow(record: Any) -> dict[str, object]:
-    return {name: getattr(record, name) for name in record.__dataclass_fields__}
-
-
 _TEXT, _WHOLE, _NUMBER, _YES = pa.large_string(), pa.int64(), pa.float64(), pa.bool_()
 Fields = Sequence[tuple[str, pa.DataType]]
 DOCUMENT: Fields = (

@@ -9,10 +9,10 @@ from math import comb
 import numpy as np
 import pytest
 
+from labs.cross_lingual.window_model import within_distance
 from nearkin.planning.pairs.chances import TAIL_RATE, TAIL_SHARE, Chances, CosineSpread, distance_shares
 from nearkin.planning.pairs.costs import measured_costs
 from nearkin.planning.pairs.search import QUICK_S, PairSearch, Question, choose, exact_is_quick, predict
-from nearkin.planning.pairs.sliding_window import within_distance
 from nearkin.records import BitSignatures
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
 

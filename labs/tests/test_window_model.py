@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from nearkin.planning.pairs.sliding_window import WindowModel, bit_difference, distance_for_cosine, within_distance
+from labs.cross_lingual.window_model import WindowModel, bit_difference, distance_for_cosine, within_distance
 from nearkin.records import BitSignatures
 from nearkin.stages.search.sliding_window import SlidingWindow
 
