@@ -1,8 +1,9 @@
 """Checks whether a similar text is stored, and storage of the text in a transaction in which the answer is true.
 
-All that can be computed about a text is computed before the transaction: its keys, its signature, its rows, and the
-answer of a snapshot. The transaction keeps other writers waiting, so it only looks whether anything was stored since;
-if so, the texts that came since are compared, too.
+All that can be computed about a text is computed before the transaction: its keys, its signature, its rows, and, of a
+single document, the answer of a snapshot. The transaction keeps other writers waiting, so it only looks whether
+anything was stored since; if so, the texts that came since are compared, too. Documents that are stored together are
+answered in the transaction only: each is compared with those before it, so an answer of the snapshot would not last.
 """
 
 from __future__ import annotations
@@ -203,7 +204,7 @@ _STATE = select(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ready:
-    """Documents that were examined and checked in a snapshot, before others are kept from writing.
+    """Documents that were examined in a snapshot, and a single one also checked, before others are kept from writing.
 
     Parameters
     ----------
@@ -211,7 +212,7 @@ class _Ready:
     examined : Examined
     checks : sequence of TextCheck
     answers : list of Checked or None
-        None: the document could not be checked.
+        None: the document could not be checked, or is one of several.
     state : tuple
         Of the snapshot; see ``_STATE``.
     has_keys : bool
@@ -227,12 +228,12 @@ class _Ready:
 
     @classmethod
     def of(cls, collection: OpenedCollection, incoming: Incoming, checks: Sequence[TextCheck], wave: str) -> _Ready:
-        """Examine and check documents."""
+        """Examine documents, and check a single one."""
 
         def ready(connection: Connection, first_missing: int | None) -> _Ready:
             state = tuple(connection.execute(_STATE).one())
             examined = _examined(connection, collection, incoming, wave)
-            answers = [_answer(check, connection, first_missing) for check in checks]
+            answers = [_answer(check, connection, first_missing) if len(checks) == 1 else None for check in checks]
             return cls(
                 incoming=incoming,
                 examined=examined,
