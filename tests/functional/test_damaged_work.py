@@ -50,7 +50,7 @@ STAGES = (
     "verification/shingle pairs.arrow",
     "verification/matches.arrow",
     "documents.parquet",
-    "out/kept/",
+    "results/kept/",
     "manifest.json",
 )
 """Files before which the runs are cut off."""

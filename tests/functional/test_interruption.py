@@ -126,7 +126,9 @@ def test_cut_at_every_file(corpus, tmp_path, small_batches):
             is_done = not cutter.is_dark
         if not is_done:
             assert_nothing_looks_whole(out)
-            run_here(corpus[:2], out, delivery=RESUME, recall=0.3)
+            is_moving = (out / ".work/results/manifest.json").exists()
+            with pytest.raises(OutputExistsError) if is_moving else contextlib.nullcontext():
+                run_here(corpus[:2], out, delivery=RESUME, recall=0.3)
         assert_same(out, less)
     assert n > 20
 
@@ -151,6 +153,8 @@ def test_cut_again_and_again(corpus, tmp_path, small_batches, options):
                 run_here(corpus, out, delivery=RESUME, **options)
             except PowerCut:
                 assert_nothing_looks_whole(out)
+            except OutputExistsError:  # the results of the attempt before were only to be moved
+                assert (out / "manifest.json").exists()
     assert n > 2
     assert_same(out, tmp_path / "whole")
 
@@ -162,7 +166,7 @@ def test_cut_again_and_again(corpus, tmp_path, small_batches, options):
         ("000000001-000000001.arrow", "before"),
         ("search/run-000000001", "after"),
         ("pairs.parquet", "before"),
-        ("/out/kept/part-1", "before"),
+        ("results/kept/part-1", "before"),
         ("manifest.json", "before"),
     ],
 )
@@ -264,14 +268,13 @@ def test_cut_after_the_manifest(corpus, whole, tmp_path, monkeypatch):
     assert_same(out, whole)
 
 
-def test_a_kept_corpus_half_in_its_place_is_not_left_there(corpus, whole, tmp_path):
+def test_a_kept_corpus_half_in_its_place_is_completed(corpus, whole, tmp_path):
     arguments = ["dedup", *corpus, "--out", str(tmp_path / "out"), *CHOSEN, "--no-report", "-q"]
     first = sorted(path.name for path in (whole / "kept").iterdir())[0]
     cut_short(f"out/kept/{first}", "after", signal.SIGKILL, *arguments, "--write-kept")
     assert not (tmp_path / "out/manifest.json").exists()
-    assert cut_short(NEVER, "after", 9, *arguments, "--resume").returncode == 0
-    assert results(tmp_path / "out") == results(whole)
-    assert not (tmp_path / "out/kept").exists()
+    assert cut_short(NEVER, "after", 9, *arguments, "--resume").returncode == 5
+    assert_same(tmp_path / "out", whole)
 
 
 # -- two at once, and what is not ours -------------------------------------------------------------------------------

@@ -158,3 +158,29 @@ def damage_of_options(directory: Path, advice: str = "Run the command again.") -
 def damaged_run(directory: Path, why: str, advice: str = "Run the command again.") -> RunError:
     """Return the error for a run that its command cannot have written."""
     return RunError(f"The run in {directory} is damaged ({why}). {advice}")
+
+
+def listing_of(directory: Path) -> dict[str, object]:
+    """Return the part of a manifest that lists the files of a directory, with digests of the tables."""
+    order = {name: place for place, name in enumerate(TABLES)}
+    names = [str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()]
+    files = sorted(names, key=lambda name: (order.get(name, len(order)), name))
+    checked = [name for name in files if name in order and name.endswith(".parquet")]
+    return {"format": FORMAT, "files": files, "digests": {name: digest_of(directory / name) for name in checked}}
+
+
+def files_of(directory: Path, manifest: object) -> list[Path]:
+    """Return the files that a manifest lists, or may list if it was changed: only such as are in the directory.
+
+    Raises
+    ------
+    RunError
+        It lists something else.
+    """
+    advice = "Remove it, or choose another --out."
+    with damage_of(directory, advice):
+        names = manifest["files"] if isinstance(manifest, dict) and has_right_checksum(manifest) else TABLES
+        files, root = [directory / name for name in names], directory.resolve()
+        if outside := next((path for path in files if root not in path.resolve().parents), None):
+            raise damaged_run(directory, f"{MANIFEST} lists {outside}, which is outside", advice)
+        return files

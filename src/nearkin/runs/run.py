@@ -3,7 +3,7 @@
 A run writes everything below ``.work``: what its stages keep for `--resume`, and in ``.work/results`` the files that
 users will see. `JobRun.finish` writes the manifest there, then moves all files to their places, the manifest last: a
 directory with a manifest is complete, and the results of an earlier run stay until then. A run that is killed while it
-moves them is completed by the next one; with `--resume` they are written again.
+moves them is completed by the next command, whatever its options.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 from nearkin.errors import MissingExtraError, OutputError, OutputExistsError, ResumeError
 from nearkin.formats.sealed import damaged_file, has_right_checksum, missing_file
 from nearkin.nouns import first_of
 from nearkin.paths import check_output, check_outside_collections
 from nearkin.runs.files import locked, published, write_checked_json, write_json, writing
-from nearkin.runs.finished import FORMAT, IDENTITY, MANIFEST, TABLES, WORK, digest_of, json_in, manifest_if_any
+from nearkin.runs.finished import IDENTITY, MANIFEST, WORK, files_of, json_in, listing_of, manifest_if_any
 from nearkin.runs.progress import Meter, Progress, Silent, StageCost, Unit
 
 LOCK = ".lock"
@@ -38,6 +38,7 @@ _OF_THE_MACHINE = (KeyboardInterrupt, MemoryError, OutputError)
 """Errors after which the same command may succeed."""
 _AGAIN = "Run the command again with --overwrite to create the report."
 _LIMITS = "limits on memory or on open files may be too low (ulimit -v, ulimit -n)"
+State = Literal["free", "other files", "unfinished", "moving", "finished"]
 
 
 class FinishedRecord(Protocol):
@@ -114,19 +115,37 @@ class JobRun:
     @property
     def is_unfinished(self) -> bool:
         """Whether a run was begun here and not finished."""
-        return os.path.exists(self.work / IDENTITY)
+        return os.path.exists(self.work / IDENTITY) or self._is_moving
 
     @property
     def has_work(self) -> bool:
         """Whether a stage of an unfinished run left its result."""
         begun = (IDENTITY, _DIGESTS, _REPLACED)
         files = (path for path in self.work.rglob("*") if not path.is_dir() and not path.is_relative_to(self.results))
-        return self._is_done or any(path.name not in begun and path.suffix != ".part" for path in files)
+        return any(path.name not in begun and path.suffix != ".part" for path in files)
 
     @property
-    def _is_done(self) -> bool:
+    def _is_moving(self) -> bool:
         """Whether the results are complete, and only to be moved."""
-        return (self.results / MANIFEST).exists()
+        stored = manifest_if_any(self.results)
+        return stored is not None and has_right_checksum(stored)
+
+    @property
+    def state(self) -> State:
+        """What is in the directory; an unfinished run may be one that replaces results."""
+        if self._is_moving:
+            return "moving"
+        is_finished = manifest_if_any(self.path) is not None
+        if self.has_work and (self.is_unfinished or not is_finished):
+            return "unfinished"
+        return "finished" if is_finished else "other files" if self._other_files else "free"
+
+    @property
+    def _other_files(self) -> list[str]:
+        """Names of the files of a directory without results that are of no run."""
+        if manifest_if_any(self.path) is not None:
+            return []
+        return sorted(path.name for path in self.path.iterdir() if path.name not in (LOCK, WORK))
 
     @contextlib.contextmanager
     def claimed(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[None]:
@@ -153,16 +172,12 @@ class JobRun:
         ResumeError
             The unfinished run has another fingerprint.
         RunError
-            Its fingerprint is missing or damaged.
+            Its fingerprint is missing or damaged, or the manifest of a run that is to be replaced is damaged.
         """
         check_outside_collections(self.path)
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path / LOCK):
-            if not resume:
-                self._publish()
-            elif self._is_done and manifest_if_any(self.path) is None:
-                self._take_back()
             self._begin(json.loads(json.dumps(fingerprint)), resume=resume, overwrite=overwrite)
             try:
                 yield
@@ -173,39 +188,38 @@ class JobRun:
                 raise
 
     def _begin(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> None:
-        if resume and self.has_work:
-            self._check_fingerprint(fingerprint)
-            self.progress.say("--resume: continuing the unfinished run")
-        else:
-            self._check_free(resume=resume, overwrite=overwrite)
-            if resume:
-                self.progress.say("--resume: nothing is done yet: a new run begins")
-            with writing(self.work):
-                shutil.rmtree(self.work, ignore_errors=True)
-                self.work.mkdir()
-            write_json(self.work / IDENTITY, fingerprint)
+        if self.state == "moving":
+            self._publish()
+        if self.state == "finished":  # and its work is of no use
+            shutil.rmtree(self.work, ignore_errors=True)
+        match self.state, resume, overwrite:
+            case "unfinished", True, _:
+                self._check_fingerprint(fingerprint)
+                self.progress.say("--resume: continuing the unfinished run")
+            case ("free", _, _) | ("unfinished" | "finished", _, True) if not self._other_files:
+                files_of(self.path, manifest_if_any(self.path))  # refused before anything is computed
+                if resume:
+                    self.progress.say("--resume: nothing is done yet: a new run begins")
+                with writing(self.work):
+                    shutil.rmtree(self.work, ignore_errors=True)
+                    self.work.mkdir()
+                write_json(self.work / IDENTITY, fingerprint)
+            case "unfinished", _, False:
+                go_on = "--resume to continue it, or " if self.is_resumable else ""
+                raise OutputExistsError(f"{self.path} holds an unfinished run. Add {go_on}--overwrite to start again.")
+            case "finished", _, _:
+                done = "the results of a finished run: nothing is left to resume" if resume else "the results of a run"
+                raise OutputExistsError(
+                    f"{self.path} already holds {done}. Add --overwrite to replace them, or choose another --out."
+                )
+            case _:
+                raise OutputExistsError(
+                    f"{self.path} is not empty ({first_of(self._other_files, 3)}) and not a run of Nearkin. "
+                    f"Choose a new directory for --out."
+                )
         with writing(self.results):
             shutil.rmtree(self.results, ignore_errors=True)
             self.results.mkdir()
-
-    def _check_free(self, *, resume: bool, overwrite: bool) -> None:
-        """Refuse a directory with results, with finished work, or with files that are of no run."""
-        if manifest_if_any(self.path) is not None:
-            if not overwrite:
-                done = "the results of a finished run: nothing is left to resume" if resume else "the results of a run"
-                go_on = "--resume to continue the run that replaces them, or " if self.has_work else ""
-                raise OutputExistsError(
-                    f"{self.path} already holds {done}. Add {go_on}--overwrite to replace "
-                    f"{'both' if go_on else 'them'}, or choose another --out."
-                )
-        elif self.has_work and not overwrite:
-            go_on = "--resume to continue it, or " if self.is_resumable else ""
-            raise OutputExistsError(f"{self.path} holds an unfinished run. Add {go_on}--overwrite to start again.")
-        elif others := [path.name for path in self.path.iterdir() if path.name not in (LOCK, WORK)]:
-            raise OutputExistsError(
-                f"{self.path} is not empty ({first_of(sorted(others), 3)}) and not a run of Nearkin. "
-                f"Choose a new directory for --out."
-            )
 
     def _check_fingerprint(self, fingerprint: Mapping[str, object]) -> None:
         if not (self.work / IDENTITY).exists():  # the work may be of another input or of other options
@@ -226,7 +240,7 @@ class JobRun:
     def _forget_if_nothing_is_done(self) -> None:
         """Remove a run that left nothing to resume, so that the directory is as before."""
         with contextlib.suppress(OSError):  # the original error, such as too many open files, is the one to report
-            if not self._is_done and not (self.is_resumable and self.has_work):
+            if not self._is_moving and not (self.is_resumable and self.has_work):
                 shutil.rmtree(self.work, ignore_errors=True)
 
     def report(self, manifest: M, render: Callable[[M], str], *, instead: str = _AGAIN) -> M:
@@ -272,49 +286,31 @@ class JobRun:
         """
         manifest = replace(manifest, stages=self.stages)
         with writing(self.path):
-            names = [str(path.relative_to(self.results)) for path in self.results.rglob("*") if path.is_file()]
-            order = {name: place for place, name in enumerate(TABLES)}
-            files = sorted(names, key=lambda name: (order.get(name, len(order)), name))
-            checked = [name for name in files if name in order and name.endswith(".parquet")]
-            digests = {name: digest_of(self.results / name) for name in checked}
-        stored = {"format": FORMAT, **manifest.as_stored(), "files": files, "digests": digests}
-        write_checked_json(self.results / MANIFEST, stored)
+            listing = listing_of(self.results)
+        write_checked_json(self.results / MANIFEST, {**manifest.as_stored(), **listing})
         self._publish()
         return manifest
 
     def _publish(self) -> None:
         """Move the results of a run that is done to their places, in the place of those of an earlier run."""
-        if not self._is_done:
-            return
         replaced = self.work / _REPLACED
         with writing(self.path):
             if manifest_if_any(self.path) is not None:
                 os.replace(self.path / MANIFEST, replaced)
             if replaced.exists():
-                self._remove_files(json_in(replaced))
+                for path in files_of(self.path, json_in(replaced)):
+                    path.unlink(missing_ok=True)
+                    with contextlib.suppress(OSError):  # other files in it, or it is gone
+                        os.removedirs(path.parent)
                 replaced.unlink()
-            for path in sorted(self.results.rglob("*"), key=lambda path: (path.name == MANIFEST, path)):
+            for path in sorted(self.results.rglob("*")):
                 target = self.path / path.relative_to(self.results)
-                if path.is_file():
+                if path.is_file() and path != self.results / MANIFEST:
                     target.parent.mkdir(parents=True, exist_ok=True)
                     os.replace(path, target)
+            (self.work / IDENTITY).unlink(missing_ok=True)  # what is left there is of no run when the manifest appears
+            os.replace(self.results / MANIFEST, self.path / MANIFEST)
         shutil.rmtree(self.work, ignore_errors=True)
-
-    def _take_back(self) -> None:
-        """Remove results that a killed run had begun to move: they are written again."""
-        with writing(self.path):
-            for stored in (self.work / _REPLACED, self.results / MANIFEST):
-                self._remove_files(json_in(stored))
-            (self.work / _REPLACED).unlink(missing_ok=True)
-
-    def _remove_files(self, manifest: object) -> None:
-        """Remove the files that a manifest lists, if it is as it was written, and the folders that are empty then."""
-        names = manifest["files"] if isinstance(manifest, dict) and has_right_checksum(manifest) else TABLES
-        for path in (self.path / name for name in names):
-            path.unlink(missing_ok=True)
-            for folder in path.parents[: len(path.relative_to(self.path).parts) - 1]:
-                with contextlib.suppress(OSError):  # other files in it, or it is gone
-                    folder.rmdir()
 
 
 def differences(was: Mapping[str, object], now: Mapping[str, object]) -> str:

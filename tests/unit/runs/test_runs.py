@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ import pytest
 from nearkin.errors import OutputError, OutputExistsError, ResumeError, RunError
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.runs.arrays import load_arrays, save_arrays
-from nearkin.runs.files import published
+from nearkin.runs.files import published, write_checked_json
+from nearkin.runs.finished import read_results
 from nearkin.runs.progress import Meter, Silent
 from nearkin.runs.run import RESUME_HINT, JobRun
 from nearkin.runs.spool import Spool, gathered, texts_of
@@ -127,33 +129,50 @@ def test_results_stay_until_there_is_something_to_replace_them(tmp_path):
     write_results(tmp_path, {"pairs.parquet": "earlier pairs", "kept/a": "earlier"})
     begin(tmp_path, overwrite=True)  # interrupted
     assert names(tmp_path) == {".work", "manifest.json", "pairs.parquet", "kept"}
-    with pytest.raises(OutputExistsError, match="--resume to continue the run that replaces them"):
+    with pytest.raises(OutputExistsError, match="--resume to continue it"):
         begin(tmp_path)
     write_results(tmp_path, {"documents.parquet": "later"}, resume=True)
     assert names(tmp_path) == {"manifest.json", "documents.parquet"}
 
 
-@pytest.mark.parametrize("n_moved", range(4))
-def test_a_run_that_was_killed_while_its_results_were_moved_is_completed(tmp_path, monkeypatch, n_moved):
-    """Also if results of another run were to be replaced; a new run with --overwrite then replaces both."""
+class Killed(BaseException):
+    """Nothing may catch it to tidy up."""
+
+
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("other", [{}, {"parameters": {"threshold": 0.9}}], ids=["", "other"])
+@pytest.mark.parametrize("n_moved", range(5))
+def test_a_run_that_was_killed_while_its_results_were_moved_is_completed(tmp_path, monkeypatch, n_moved, other, resume):
+    """By any command, also if results of another run were to be replaced, and if only the work was to be removed."""
     earlier, later = {"kept/a": "earlier", "pairs.tsv": "earlier"}, {"documents.parquet": "later", "kept/b": "later"}
     write_results(tmp_path, earlier)
-    rename, left = os.replace, [n_moved]
+    begin(tmp_path, overwrite=True)
+    rename, remove, left = os.replace, shutil.rmtree, [n_moved]
 
     def cut(a: Path, b: Path) -> None:
         left[0] -= Path(a).suffix != ".part"
         if left[0] < 0:
-            raise KeyboardInterrupt
+            raise Killed
         rename(a, b)
+
+    def cut_before_work(path: Path, **_: object) -> None:
+        if path.name == ".work":
+            raise Killed
+        remove(path)
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "replace", cut)
-        with pytest.raises(KeyboardInterrupt):
-            write_results(tmp_path, later, overwrite=True)
-    with pytest.raises(OutputExistsError, match="already holds the results"):
-        begin(tmp_path)
+        patched.setattr(shutil, "rmtree", cut_before_work)
+        with pytest.raises(Killed):
+            write_results(tmp_path, later, resume=True)
+    assert (tmp_path / ".work/done").read_text() == "some work"
+    assert JobRun(tmp_path).state == ("finished" if n_moved == 4 else "moving")
+    with pytest.raises(OutputExistsError, match="nothing is left to resume" if resume else "the results of a run"):
+        begin(tmp_path, resume=resume, **other)
     assert names(tmp_path) == {"manifest.json", "documents.parquet", "kept"}
-    assert names(tmp_path / "kept") == {"b"}
+    assert {path.name: path.read_text() for path in (tmp_path / "kept").iterdir()} == {"b": "later"}
+    assert read_results(tmp_path)["files"] == ["documents.parquet", "kept/b"]
+    assert (tmp_path / "documents.parquet").read_text() == "later"
 
 
 @pytest.mark.parametrize("listed", ['["../victim"]', "5", "null", '[1, ["a"], "\\u0000"]', "{}"])
@@ -164,6 +183,36 @@ def test_only_files_of_the_directory_are_removed(tmp_path, listed):
     (out / "manifest.json").write_text(f'{{"nearkin": "x", "command": "dedup", "files": {listed}}}')
     begin(out, overwrite=True, finish=True)
     assert (tmp_path / "victim").read_text() == "somebody's"
+
+
+@pytest.mark.parametrize("listed", [["../victim"], ["{}/victim"], ["kept/../../victim"], ["linked/victim"], [1], None])
+def test_a_manifest_that_lists_what_is_elsewhere_is_damaged(tmp_path, listed):
+    """Also if its checksum is right; nothing is removed, and no new run begins."""
+    out, victim = tmp_path / "out", tmp_path / "victim"
+    victim.write_text("somebody's")
+    write_results(out, {"kept/a": "earlier"})
+    (out / "linked").symlink_to(tmp_path)
+    files = [name.format(tmp_path) if isinstance(name, str) else name for name in listed] if listed else listed
+    write_checked_json(out / "manifest.json", {"nearkin": "x", "command": "dedup", "files": files})
+    with pytest.raises(RunError, match="is damaged"):
+        begin(out, overwrite=True)
+    assert (victim.read_text(), (out / "kept/a").read_text()) == ("somebody's", "earlier")
+    assert names(out) == {"manifest.json", "kept", "linked"}
+
+
+def test_states_of_a_directory(tmp_path):
+    states = [JobRun(tmp_path).state]
+    begin(tmp_path)
+    states.append(JobRun(tmp_path).state)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(OutputExistsError, match=r"not empty \(notes\.txt\)"):
+        begin(tmp_path, overwrite=True)
+    begin(tmp_path, resume=True, finish=True)
+    states.append(JobRun(tmp_path).state)
+    (tmp_path / "manifest.json").unlink()
+    states.append(JobRun(tmp_path).state)
+    assert states == ["free", "unfinished", "finished", "other files"]
+    assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null"])
