@@ -160,7 +160,7 @@ def test_a_table_of_the_other_direction(spark, corpus, tmp_path):
     given = {"id": "id", "table": corpus.table}
     with pytest.raises(SourceError, match="of the words of the left data frame the table has 0%") as e:
         nearkin.spark.similar_pairs(left, right, **given, work=tmp_path / "work")
-    assert "left_language='bb', right_language='aa'." in str(e.value)
+    assert "left bb, right aa." in str(e.value)
 
 
 def test_importing_is_quick():

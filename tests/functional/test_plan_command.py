@@ -100,8 +100,8 @@ def test_samples_in_the_other_direction_of_the_table(tmp_path):
     swapped = ["--sample-left", own.right, "--sample-right", own.left, "--table", own.table]
     refused = nearkin_here("plan", "pairs", *swapped)
     assert refused.code == 3
-    advice = re.search(r"add ((?:--\S+ \S+ ?)+)\.", refused.err)[1].split()
-    told = planned("pairs", *swapped, *advice)
+    left, right = re.search(r"left (\w+), right (\w+)\.", refused.err).groups()
+    told = planned("pairs", *swapped, "--left-language", left, "--right-language", right)
     straight = planned("pairs", "--sample-left", own.left, "--sample-right", own.right, "--table", own.table)
     assert told["pairs_sought"] == pytest.approx(straight["pairs_sought"])
 

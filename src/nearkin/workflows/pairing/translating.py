@@ -50,7 +50,7 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected) -> No
     if not all(fits):
         raise SourceError(
             f"{left.asked_by} should be {source} and {right.asked_by} {target}, but {'; '.join(shares)}. If the sides "
-            f"are swapped, name their languages: left_language={target!r}, right_language={source!r}."
+            f"are swapped, name their languages: left {target}, right {source}."
         )
 
 
