@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nearkin.collection.groups.current import CollectionGroups
     from nearkin.collection.history import DocumentHistory
     from nearkin.collection.listing.lists import ListedDocuments
-    from nearkin.collection.results import SimilarDocuments
+    from nearkin.collection.results import SearchStage, SimilarDocuments
     from nearkin.collection.versions import Versions
     from nearkin.collection.word_search.searching import SearchResult
     from nearkin.jobs.auditing import AuditResult
@@ -55,6 +55,7 @@ __all__ = [
     "PairsPlan",
     "PairsResult",
     "SearchResult",
+    "SearchStage",
     "SignedDocuments",
     "SimilarDocuments",
     "StreamMatch",
@@ -84,6 +85,7 @@ __getattr__ = lazy(
         "PairsResult": "nearkin.jobs.pairing",
         "SearchResult": "nearkin.collection.word_search.searching",
         "SignedDocuments": "nearkin.jobs.signing",
+        "SearchStage": "nearkin.collection.results",
         "SimilarDocuments": "nearkin.collection.results",
         "StreamMatch": "nearkin.workflows.stream.deduplicator",
         "ThreadsResult": "nearkin.jobs.threads",

@@ -39,7 +39,7 @@ def test_commandsparse(line: str) -> None:
 def parse(command: click.Command, name: str, arguments: list[str], parent: click.Context | None = None) -> None:
     """Do what the command line does before it runs anything."""
     if isinstance(command, click.Group) and arguments and not arguments[0].startswith("-"):
-        here = click.Context(command, info_name=name, parent=parent)
+        here = click.Context(command, info_name=name, parent=parent, **command.context_settings)
         inner = command.get_command(here, arguments[0])
         assert inner is not None, f"{name} has no command {arguments[0]!r}"
         parse(inner, arguments[0], arguments[1:], here)

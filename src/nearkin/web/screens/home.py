@@ -82,6 +82,7 @@ def size_rows(groups: StoredGroups) -> list[SizeRow]:
     Examples
     --------
     >>> from nearkin.collection.tolerance import Tolerance
+    >>> from nearkin.collection.groups.current import SizeCount
     >>> sizes = SizeCount(2, 10), SizeCount(5, 1), SizeCount(30, 5)
     >>> found = StoredGroups(tolerance=Tolerance.of(), groups=(), sizes=sizes, n_not_grouped=0, is_stored=True)
     >>> [(one.label, one.n_groups, one.width) for one in size_rows(found)]
