@@ -204,7 +204,7 @@ def test_a_folder_of_tables_and_a_format_for_all(folder: Path) -> None:
     assert [s.format for s in resolve_sources(["in"], file_format="file").sources] == ["file", "file"]
     with pytest.raises(
         ParameterError,
-        match=r"must be one of jsonl, .*, file, subrip, wikipedia, load-file, document, html, eml. Got 'xml'",
+        match=r"must be one of jsonl, .*, file, subrip, wikipedia, warc, load-file, document, html, eml. Got 'xml'",
     ):
         resolve_sources(["in"], file_format="xml")
 
