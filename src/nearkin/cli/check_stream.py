@@ -62,14 +62,13 @@ def check_lines(
             target.say_created(answers)
             lines = b"".join(one.data.rstrip(b"\r") + b"\n" for one in answers if one.is_kept)
             if kept_file is not None and kept is not None:
-                with writing(kept) if kept != _STDOUT else _piped():
+                with writing(kept) if kept != _STDOUT else contextlib.nullcontext():
                     kept_file.write(lines)
                     kept_file.flush()
             if kept != _STDOUT:
                 told = (json.dumps(one.to_dict(), ensure_ascii=is_ascii) + "\n" for one in answers)
-                with _piped():
-                    sys.stdout.write("".join(told))
-                    sys.stdout.flush()
+                sys.stdout.write("".join(told))
+                sys.stdout.flush()
 
         summary = check_stream(
             target.collection, stream, answered, options=options, store=store, columns=columns, rules=rules
@@ -113,15 +112,6 @@ def _opened_collection(
                 bars.say(f"created the collection {made.pop().place}")
 
         yield _Target(cache(lambda: found or create()), say_created)
-
-
-@contextlib.contextmanager
-def _piped() -> Iterator[None]:
-    """Raise the error of a closed pipe again, without its number: with it, typer would use another exit code."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise BrokenPipeError from None
 
 
 @contextlib.contextmanager

@@ -16,9 +16,7 @@ from nearkin.cli.parameters import grouped, parameters_of
 from nearkin.errors import NearkinError
 from nearkin.paths import check_input, check_output
 
-_OUTPUTS = {
-    **{name: f"--{name}" for name in ("out", "html", "docx", "missed", "kept", "cache", "figure")},
-}
+_OUTPUTS = ("out", "html", "docx", "missed", "kept", "cache", "figure")
 """Options and arguments that name what is written, by parameter."""
 _PLACES = ("collection", "place")
 """Parameters that are a directory or a URL."""
@@ -73,7 +71,9 @@ class Command(_WithPanels):
 
         parameters = parameters_of(function)
         lists = {str(one.name) for one in parameters if getattr(one, "multiple", False) or one.nargs == -1}
-        super().__init__(name, callback=work, params=[*parameters], help=help, short_help=summary)
+        super().__init__(
+            name, callback=work, params=[*parameters], help=help, short_help=summary, context_settings=SETTINGS
+        )
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error names its option in place of the parameter."""
@@ -116,7 +116,7 @@ def _check_places(values: Mapping[str, object]) -> None:
     for name, value in values.items():
         for place in _places(name, value):
             if name in _OUTPUTS:
-                check_output(place, _OUTPUTS[name])
+                check_output(place, f"--{name}")
             elif not str(place).startswith(COLLECTION_URLS):
                 check_input(place)
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def dedup_option(name: str, *, has_results: bool = True) -> Any:
-    """Return the option for Typer: its name on the command line, its help, also of results if any, and its panel."""
+    """Declare an option: its name on the command line, its help, also of results if any, and its panel."""
     one = OPTIONS[name]
     words = f"{one.help} {one.help_of_results if has_results else ''}".rstrip()
     return option(

@@ -211,7 +211,7 @@ class _Ready:
     incoming : Incoming
     examined : Examined
     checks : sequence of TextCheck
-    answers : list of Checked or None
+    answer : Checked or None
         None: the document could not be checked, or is one of several.
     state : tuple
         Of the snapshot; see ``_STATE``.
@@ -222,7 +222,7 @@ class _Ready:
     incoming: Incoming
     examined: Examined
     checks: Sequence[TextCheck]
-    answers: list[Checked | None]
+    answer: Checked | None
     state: tuple[object, ...]
     has_keys: bool
 
@@ -233,12 +233,12 @@ class _Ready:
         def ready(connection: Connection, first_missing: int | None) -> _Ready:
             state = tuple(connection.execute(_STATE).one())
             examined = _examined(connection, collection, incoming, wave)
-            answers = [_answer(check, connection, first_missing) if len(checks) == 1 else None for check in checks]
+            answer = _answer(checks[0], connection, first_missing) if len(checks) == 1 else None
             return cls(
                 incoming=incoming,
                 examined=examined,
                 checks=checks,
-                answers=answers,
+                answer=answer,
                 state=state,
                 has_keys=first_missing is None,
             )
@@ -302,7 +302,7 @@ class _CheckInTransaction:
         if problem is not None:
             kind = InputError if problem == PURGED else ParameterError
             raise kind(f"The document {quoted(doc_id)} cannot be stored: {problem}.")
-        before = self._ready.answers[place]
+        before = self._ready.answer
         if before is not None and self._is_as_before and self._load is None:
             return before
         return self._ready.checks[place].answer(self._connection, None)
