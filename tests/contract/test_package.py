@@ -61,7 +61,7 @@ PUBLIC = {
         "AuditResult", "CheckIn", "CheckInMany", "CheckOptions", "Checked", "CollectionGroups", "ComparedTexts",
         "Conflicts", "CorpusPlan", "DedupResult", "DocumentHistory", "FamiliesResult", "GroupsSince",
         "ListedDocuments", "NeighboursResult", "PairsPlan", "PairsResult", "SearchResult", "SignedDocuments",
-        "SimilarDocuments", "StreamMatch", "ThreadsResult", "TranslationTable", "Versions",
+        "SearchStage", "SimilarDocuments", "StreamMatch", "ThreadsResult", "TranslationTable", "Versions",
     },
     signatures: {
         "Bands", "BitMinHash", "GrowingStatistics", "MinHash", "OnlineTopSig", "RandomProjection", "Simhash",
