@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.stages.documents.extraction.kinds import ZIPPED, kind_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
-from nearkin.stages.documents.extraction.office_parts import checked_parts
+from nearkin.stages.documents.extraction.office_parts import with_parts
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
 from nearkin.stages.documents.extraction.reading import (
     ARCHIVE_FAULTS,
@@ -61,10 +61,7 @@ def read_office(given: Given) -> DocumentRead:
     if not inside.is_whole:
         read = read.lacking("damaged", CUT_OFF)
     elif given.kind in ZIPPED:
-        lacking, further = checked_parts(given.blob.archive, given.kind, told.text)
-        if further:
-            read = replace(read, text="\n".join([told.text.rstrip(), *further]).lstrip("\n"))
-        read = read if lacking is None else read.lacking(*lacking)
+        read = with_parts(read, given.blob.archive, given.kind)
     if any(map(_LOSS.search, told.warnings)):
         read = read.lacking("unsupported", "a part of it was not read: text may be missing")
     if n := max(inside.n_lost, told.n_objects):
