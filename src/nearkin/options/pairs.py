@@ -26,7 +26,7 @@ Translated = Literal["auto", "left", "right"]
 _MAX, _MAX_BITS = 2**31 - 1, 65_528
 _similar = partial(option, panel="What is a pair")
 _search = partial(option, panel="The search (planned by default)")
-_fixed = partial(option, panel=PYTHON, kind=int, maximum=_MAX)
+_fixed = partial(_search, kind=int)
 _words = partial(option, panel=PYTHON)
 _input = partial(option, panel="Input")
 
@@ -61,13 +61,13 @@ class PairOptions(IgnoringOptions):
     min_terms: Same[int] = _similar(
         5, minimum=1, maximum=_MAX, help="Minimum number of terms of a document; documents with fewer are skipped."
     )
-    min_occurrences: Same[int] = _words(
+    min_occurrences: Same[int] = _similar(
         2, minimum=1, maximum=_MAX, help="Minimum number of times a word must occur in its corpus to count."
     )
     agreement: Same[float] = _words(
         0.05, minimum=0, maximum=1, help="Minimum probability of a translation in the reverse direction."
     )
-    stems: Same[bool] = _words(True, help="Translate a word that the table lacks by other forms of the word.")
+    stems: Same[bool] = _similar(True, help="Translate a word that the table lacks by other forms of the word.")
     splits: Same[bool] = _words(True, help="Split compounds that the table lacks.")
     translate: Same[Translated] = _words(
         "auto", choices=get_args(Translated), help="Side whose words are translated, by default as the table decides."
@@ -82,9 +82,13 @@ class PairOptions(IgnoringOptions):
         "sorted orders of the signatures.",
     )  # fmt: skip
     bits: Same[int | None] = _fixed(minimum=8, maximum=_MAX_BITS, help="Length of a signature, a multiple of 8.")
-    distance: Same[int | None] = _fixed(minimum=0, help="Maximum number of different bits of a candidate pair.")
-    permutations: Same[int | None] = _fixed(minimum=1, help="Number of sorted orders.")
-    window: Same[int | None] = _fixed(minimum=1, help="Number of neighbours on each side of a signature to compare.")
+    distance: Same[int | None] = _fixed(
+        minimum=0, maximum=_MAX, help="Maximum number of different bits of a candidate pair."
+    )
+    permutations: Same[int | None] = _fixed(minimum=1, maximum=_MAX, help="Number of sorted orders.")
+    window: Same[int | None] = _fixed(
+        minimum=1, maximum=_MAX, help="Number of neighbours on each side that a signature is compared with."
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
