@@ -118,7 +118,9 @@ def test_every_module_can_be_imported():
 
 
 OTHER_NAMES = {
-    "agreement", "splits", "translate",  # of Python alone"documents", "signed", "mails", "progress", "options", "file_format", "extraction_limits", "n_terms"}
+    "documents", "signed", "mails", "progress", "options", "file_format", "extraction_limits", "n_terms",
+    "agreement", "splits", "translate",
+}  # fmt: skip
 """Parameters that are arguments of a command, or have no option of the same name; docs/guides/python-api.md."""
 
 
