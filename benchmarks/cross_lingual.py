@@ -30,6 +30,7 @@ from rich.table import Table
 
 from bilingual import write_documents
 from environments import HERE, Peer, install
+from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.search import PairSearch, Prediction
 from nearkin.records import BitSignatures
 from nearkin.runs.progress import Meter, Silent
@@ -37,7 +38,6 @@ from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow, W
 from nearkin.workflows.aligning.parallel import ParallelCorpus
 from nearkin.workflows.aligning.training import AlignOptions, save, train
 from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.reading.request import ReadingRequest

@@ -27,11 +27,11 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.cosines import products
 from nearkin.nouns import counted
+from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import F64, I64, Bool
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import search
 from nearkin.workflows.pairing.tables import Ranked, Terms
 from nearkin.workflows.pairing.vectors import PairVectors

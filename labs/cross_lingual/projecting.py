@@ -15,13 +15,13 @@ from labs.cross_lingual.documents import ParallelDocuments
 from nearkin.errors import SourceError
 from nearkin.kernels.terms import project_terms
 from nearkin.nouns import counted
+from nearkin.options.pairs import PairOptions
 from nearkin.records import F64, TermCounts, WeightedVectors
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import DOCUMENTS_SCHEMA, Collected, Splitting
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, way_of_words
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
 from nearkin.workflows.reading.texts import with_distinct_names

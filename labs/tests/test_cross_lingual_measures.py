@@ -32,12 +32,12 @@ from labs.cross_lingual.signature_error import lowest_terms
 from labs.cross_lingual.window_model import WindowModel, distance_for_cosine
 from labs.tests.translated import N_WORDS, table, translated, word
 from nearkin.errors import ParameterError, SourceError
+from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import F64, WeightedVectors
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import FoundPairs, search
 from nearkin.workflows.resources import Resources
 

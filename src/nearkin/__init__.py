@@ -26,13 +26,11 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import Characters, Words
     from nearkin.workflows.comparing import compare
-    from nearkin.workflows.dedup.options import DedupOptions
     from nearkin.workflows.stream.deduplicator import StreamDeduplicator
 
 __all__ = [
     "Characters",
     "Collection",
-    "DedupOptions",
     "NearkinError",
     "Normalisation",
     "StreamDeduplicator",
@@ -53,7 +51,6 @@ __getattr__ = lazy(
     {
         "Characters": "nearkin.stages.features.shingles",
         "Collection": "nearkin.collection.collection",
-        "DedupOptions": "nearkin.workflows.dedup.options",
         "NearkinError": "nearkin.errors",
         "Normalisation": "nearkin.stages.documents.normalisation",
         "StreamDeduplicator": "nearkin.workflows.stream.deduplicator",

@@ -42,15 +42,9 @@ def checking_arguments(function: _F) -> _F:
     places = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
 
     def checked(name: str, value: object) -> object:
-        if name == _ID:
-            return value
-        value = plain_number(value)
-        if _is_no_value(value):
-            raise ParameterError.of(name, "a value of Python, a number of numpy, or an array with dimensions", value)
+        value = plain_argument(name, value)
         if name in flags and not isinstance(value, bool) and not (value is None and flags[name]):
             raise ParameterError.of(name, "True or False", value)
-        if isinstance(value, int) and value.bit_length() >= _MAX_BITS:
-            raise ParameterError.of(name, "a number with fewer digits", value)
         return value
 
     @functools.wraps(function)
@@ -59,6 +53,23 @@ def checking_arguments(function: _F) -> _F:
         return function(*map(checked, names, values), **{name: checked(name, value) for name, value in given.items()})
 
     return called  # type: ignore[return-value]  # it takes what the function takes
+
+
+def plain_argument(name: str, value: object) -> object:
+    """Return an argument, with Python's bool or number for one of numpy; refuse values that no parameter takes.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if name == _ID:
+        return value
+    value = plain_number(value)
+    if _is_no_value(value):
+        raise ParameterError.of(name, "a value of Python, a number of numpy, or an array with dimensions", value)
+    if isinstance(value, int) and value.bit_length() >= _MAX_BITS:
+        raise ParameterError.of(name, "a number with fewer digits", value)
+    return value
 
 
 def checking_methods(cls: _C) -> _C:
@@ -164,65 +175,3 @@ def plain_number(value: object) -> object:
     if isinstance(value, numpy.bool_ | numpy.integer):
         return value.item()
     return float(str(value)) if isinstance(value, numpy.floating) else value
-
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def taking(keywords: type) -> Callable[[_Function], _Function]:
-    """Make a decorator for functions with ``**given: Unpack[keywords]``, which type checkers understand by themselves.
-
-    The decorated function refuses other keywords, as Python does, and its signature lists those that there are, for
-    ``help`` and the documentation: with the default False for a ``bool``, and None for all others.
-
-    Parameters
-    ----------
-    keywords : subclass of TypedDict
-        Keywords with their types.
-
-    Examples
-    --------
-    >>> from typing import TypedDict, Unpack
-    >>> class Pace(TypedDict, total=False):
-    ...     n_steps: int | None
-    ...     is_slow: bool
-    >>> @taking(Pace)
-    ... def walk(place: str, **given: Unpack[Pace]) -> str:
-    ...     return f"{place}: {given}"
-    >>> list(inspect.signature(walk).parameters)
-    ['place', 'n_steps', 'is_slow']
-    >>> walk("home", n_steps=3)
-    "home: {'n_steps': 3}"
-    >>> walk("home", steps=3)
-    Traceback (most recent call last):
-    ...
-    TypeError: walk() got an unexpected keyword argument 'steps'
-    """
-    types = {name: getattr(kind, "__forward_arg__", kind) for name, kind in keywords.__annotations__.items()}
-    listed = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=_default(kind))
-        for name, kind in types.items()
-    ]
-
-    def decorated(function: _Function) -> _Function:
-        signature = inspect.signature(function)
-        named = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        signature = signature.replace(parameters=[*named, *listed])
-
-        @functools.wraps(function)
-        def called_function(*values: Any, **given: Any) -> Any:
-            try:
-                signature.bind(*values, **given)
-            except TypeError as error:
-                error.args = (f"{function.__name__}() {error}",)
-                raise
-            return function(*values, **given)
-
-        called_function.__signature__ = signature  # type: ignore[attr-defined]  # what inspect and Sphinx ask for
-        return called_function  # type: ignore[return-value]  # it takes what the function takes
-
-    return decorated
-
-
-def _default(kind: object) -> bool | None:
-    return False if kind in ("bool", bool) else None

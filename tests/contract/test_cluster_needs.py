@@ -10,6 +10,7 @@ import pytest
 from contract.test_engines_pairs import WINDOW, documents, pair_vectors
 from in_process import InProcess
 from made_up_prose import Prose
+from nearkin.options.dedup import DedupOptions
 from nearkin.planning.cluster_needs import ClusterNeeds
 from nearkin.planning.pairs.search import Question, predict
 from nearkin.runs.progress import Meter, Silent
@@ -18,7 +19,6 @@ from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup.forecast import forecast
 from nearkin.workflows.dedup.on_spark import forecast as on_spark
 from nearkin.workflows.dedup.on_spark.job import find
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.pairing.on_spark import forecast as pairing_on_spark
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.reading.inputs import inputs_of
@@ -53,7 +53,7 @@ def test_a_corpus_of_strangers(measure, tmp_path):
     prose = Prose(1, n_words=5_000)
     some = [(f"d{i}", prose.text(prose.rng.choice([20, 60, 150, 400]))) for i in range(1_200)]
     some += [(f"copy{i}", text) for i, (_, text) in enumerate(some[:300])]
-    needs, stages, _ = both(corpus(tmp_path, some), tmp_path, DedupOptions.of(measure=measure))
+    needs, stages, _ = both(corpus(tmp_path, some), tmp_path, DedupOptions(measure=measure))
     told, sent = foretold(needs), stages.sent
     assert told["digests of texts and of ids"] == sent["digests"] + sent["ids"]
     assert told["distinct texts, and copies"] == sent["texts"] + sent["copies"]
@@ -69,7 +69,7 @@ def test_what_a_pair_adds(tmp_path):
     prose = Prose(2)
     texts = [prose.text(200) for _ in range(150)]
     some = [(f"{i}-{copy}", prose.altered(text, copy)) for i, text in enumerate(texts) for copy in (0, 1)]
-    needs, stages, n_candidates = both(corpus(tmp_path, some), tmp_path, DedupOptions.of())
+    needs, stages, n_candidates = both(corpus(tmp_path, some), tmp_path, DedupOptions())
     assert n_candidates > 140
     streams = ("pairs", "asks", "profiles", "sets", "matches", "labels")
     beside = sum(stages.sent[name] for name in streams) / n_candidates

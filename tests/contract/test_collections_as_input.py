@@ -12,10 +12,10 @@ import pytest
 from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.errors import ResumeError, SourceError
+from nearkin.options.dedup import Delivery
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
 from nearkin.workflows.dedup import job
-from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.reading import collection_documents
 from nearkin.workflows.reading.collection_documents import CollectionDocuments
 
@@ -108,7 +108,7 @@ def test_a_collection_is_deduplicated_by_its_own_ids(place, stored, tmp_path):
 
 def test_what_is_written_meanwhile_is_not_read(place, stored, tmp_path, monkeypatch):
     mine = as_files(tmp_path, "wave", families(1, 20, "new"))
-    options = {"against": [place.address], "delivery": Delivery(report=False, kept=True)}
+    options = {"against": [place.address], "delivery": Delivery(report=False, write_kept=True)}
     run_here([str(mine)], tmp_path / "before", **options)
     read = CollectionDocuments.batches
 

@@ -27,6 +27,7 @@ from made_up_prose import Prose
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import DocumentError, EngineError, SourceError, TruncatedInputError
 from nearkin.manifests.stored import DamagedFile
+from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Meter, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
@@ -37,7 +38,6 @@ from nearkin.workflows.dedup.on_spark import keying, matching, partitions, texts
 from nearkin.workflows.dedup.on_spark import skewed as skewed_pairs
 from nearkin.workflows.dedup.on_spark.job import ReadInputTask, find
 from nearkin.workflows.dedup.on_spark.partitions import PAIRS
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading import inputs as dedup_inputs
 from nearkin.workflows.reading.on_spark.tasks import TaskInput
 from nearkin.workflows.reading.texts import damaged_files
@@ -55,7 +55,7 @@ class Case:
     options: Mapping[str, object] = field(default_factory=dict)
 
     def chosen(self) -> DedupOptions:
-        return DedupOptions.of(**{"shingle": "words:3", "threshold": 0.8} | dict(self.options))
+        return DedupOptions(**{"shingle": "words:3", "threshold": 0.8} | dict(self.options))
 
     def written(self, folder: Path) -> tuple[list[str], list[str]]:
         """The paths of both collections."""
@@ -343,7 +343,7 @@ def found_in(folder: Path, mine: list[str], theirs: list[str], engine: str, rule
     ]
     others = sides[1] if theirs else None
     how = {"rules": rules, "resources": Resources(2), "meter": Meter(Silent())}
-    return FINDERS[engine](sides[0], others, DedupOptions.of(), work, **how)
+    return FINDERS[engine](sides[0], others, DedupOptions(), work, **how)
 
 
 @pytest.mark.parametrize("engine", FINDERS)
@@ -394,7 +394,7 @@ def test_what_is_read_twice(tmp_path):
     [one] = dedup_inputs.inputs_of(resolve_sources([str(path)]).sources, encoding="utf-8")
     spool = Spool(tmp_path / "spool")
     spool.path.mkdir()
-    reading = ReadInputTask(spool, DedupOptions.of(), ReadingRules())
+    reading = ReadInputTask(spool, DedupOptions(), ReadingRules())
     given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one, {}))))]
     first, again = ([(made.stream, bytes(made.data)) for made in reading(0, given)] for _ in range(2))
     assert "notes" in dict(first)

@@ -21,8 +21,9 @@ from functional.conftest import nearkin_here, results, write_jsonl
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import SourceError
+from nearkin.options.dedup import Delivery
 from nearkin.runs.progress import Silent
-from nearkin.workflows.dedup.files import Delivery, dedup_files
+from nearkin.workflows.dedup.files import dedup_files
 from nearkin.workflows.dedup.on_spark import keying, partitions, texts, verifying
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources

@@ -22,6 +22,7 @@ from nearkin.errors import DocumentError, ParameterError, SourceError
 from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import SideFacts
+from nearkin.options.pairs import Beside, PairOptions
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.arrays import GrowingArray
@@ -31,10 +32,9 @@ from nearkin.stages.features.vocabulary import hashes_of
 from nearkin.workflows.pairing import collecting
 from nearkin.workflows.pairing import searching as searching_here
 from nearkin.workflows.pairing.inputs import PairInput
-from nearkin.workflows.pairing.job import Beside, pair_files
+from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.pairing.on_spark import engine, reading, searching
 from nearkin.workflows.pairing.on_spark.searching import search_all
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import FoundPairs, search
 from nearkin.workflows.pairing.vectors import PairVectors, vector_place
 from nearkin.workflows.reading.request import ReadingRequest

@@ -54,7 +54,7 @@ def test_it_runs_as_a_module():
 
 PUBLIC = {
     nearkin: {
-        "Characters", "Collection", "DedupOptions", "NearkinError", "Normalisation", "StreamDeduplicator", "Words",
+        "Characters", "Collection", "NearkinError", "Normalisation", "StreamDeduplicator", "Words",
         "__version__", "audit", "compare", "dedup", "families", "neighbours", "pairs", "plan", "sign", "threads",
     },
     results: {
@@ -117,7 +117,10 @@ def test_every_module_can_be_imported():
         importlib.import_module(name)
 
 
-OTHER_NAMES = {"documents", "signed", "mails", "progress", "options", "file_format", "extraction_limits", "n_terms"}
+OTHER_NAMES = {
+    "documents", "signed", "mails", "progress", "options", "file_format", "extraction_limits", "n_terms",
+    "agreement", "splits", "translate",
+}  # fmt: skip
 """Parameters that are arguments of a command, or have no option of the same name; docs/guides/python-api.md."""
 
 

@@ -212,9 +212,10 @@ from nearkin.engines.local import LOCAL
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import NearkinError
 from nearkin.spark import dedup_result
-from nearkin.workflows.dedup.files import Delivery, dedup_files
+from nearkin.options.dedup import Delivery
+from nearkin.workflows.dedup.files import dedup_files
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.options.dedup import DedupOptions
 from nearkin.workflows.resources import Resources
 
 url, folder = sys.argv[1], Path(sys.argv[2])
@@ -234,7 +235,7 @@ except NearkinError as error:
 (folder / "in.jsonl").write_text("".join(f'{{"id": {i}, "text": "{text}"}}\\n' for i, text in enumerate(texts)))
 for name, engine in (("local", LOCAL), ("spark", Cluster(url))):
     dedup_files(
-        ReadingRequest(inputs=[str(folder / "in.jsonl")]), folder / name, DedupOptions.of(),
+        ReadingRequest(inputs=[str(folder / "in.jsonl")]), folder / name, DedupOptions(),
         delivery=Delivery(report=False), resources=Resources(1), engine=engine,
     )
 names = ("documents", "pairs", "groups")

@@ -13,9 +13,9 @@ import pytest
 import nearkin.spark
 from cut_off import CutOff, Cutting
 from nearkin.errors import NearkinError, OutputExistsError, ParameterError, ResumeError, SourceError
+from nearkin.options.pairs import PairOptions
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from translated_corpus import TranslatedCorpus, translated_corpus

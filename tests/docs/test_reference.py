@@ -10,7 +10,7 @@ from docs.pages import ROOT, blocks, pages, prose
 from nearkin import errors
 from nearkin.collection.groups.members import MEMBERS_SCHEMA
 from nearkin.collection.results import DOCUMENT, SIMILARITIES
-from nearkin.workflows.dedup.options import PRESETS, DedupOptions
+from nearkin.options.dedup import PRESETS, DedupOptions
 
 SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
 
@@ -25,15 +25,6 @@ def test_tables_are_what_the_schema_says() -> None:
     write_tables = runpy.run_path(str(ROOT / "scripts/schema_page.py"))["page"]
     stored = (ROOT / "docs/guides/postgresql.md").read_text(encoding="utf-8")
     assert stored == write_tables(stored), "docs/guides/postgresql.md is out of date. Run: make docs"
-
-
-def test_help_promises_no_results_that_a_command_does_not_have() -> None:
-    page = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
-    parts = re.split(r"^#+ nearkin ", page.replace("`", ""), flags=re.MULTILINE)
-    of_command = {part.partition("\n")[0]: part for part in parts}
-    with_reasons = {name for name, part in of_command.items() if "gets the reason numbers only" in part}
-    with_kept = {name for name, part in of_command.items() if "Kept documents are unchanged" in part}
-    assert (with_reasons, with_kept) == ({"dedup", "families"}, {"dedup"})
 
 
 def test_the_guide_names_every_column_of_similar_and_groups() -> None:
@@ -84,7 +75,7 @@ def test_presets_are_those_of_the_code() -> None:
     said = {name: cells.split(" | ") for name, cells in rows}
     ours = {}
     for name in ("", *PRESETS):
-        words = DedupOptions.of(preset=name or None).in_words()
+        words = DedupOptions(preset=name or None).in_words()
         ours[name] = [str(words[option]) for option in ("threshold", "shingle", "group", "keep", "normalise")]
     assert said == ours
 

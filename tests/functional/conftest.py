@@ -15,8 +15,8 @@ import pytest
 
 from command_here import call_here
 from commands import command, is_read_at_the_start, quick_command
-from nearkin.workflows.dedup.files import Delivery, dedup_files
-from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.options.dedup import DedupOptions, Delivery
+from nearkin.workflows.dedup.files import dedup_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from oracles.texts import versions
@@ -76,7 +76,7 @@ def run_here(
     return dedup_files(
         request,
         out,
-        DedupOptions.of(**{"shingle": "words:3", "threshold": 0.8} | options),
+        DedupOptions(**{"shingle": "words:3", "threshold": 0.8} | options),
         against=request.of_other_set(against) if against else None,
         delivery=delivery or Delivery(report=False),
         resources=Resources(threads, memory),

@@ -21,7 +21,7 @@ from commands import quick_command
 from functional.conftest import CHOSEN, Ended, nearkin_here, results, run_here
 from golden.collection import DOCUMENTS
 from nearkin.formats import zstd
-from nearkin.workflows.dedup.files import Delivery
+from nearkin.options.dedup import Delivery
 from prefork import KILL
 
 PARTS = [
@@ -56,7 +56,7 @@ def killed_after(delay_s: float, *arguments: str | Path) -> Ended:
 def whole(corpus, tmp_path_factory) -> dict[str, bytes]:
     """What an uninterrupted run leaves."""
     out = tmp_path_factory.mktemp("whole") / "out"
-    run_here(corpus, out, delivery=Delivery(report=False, kept=True))
+    run_here(corpus, out, delivery=Delivery(report=False, write_kept=True))
     return results(out)
 
 

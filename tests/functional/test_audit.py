@@ -15,10 +15,10 @@ import pytest
 
 from functional.conftest import nearkin_here, run_here, write_jsonl
 from nearkin.errors import RunError, SourceError
+from nearkin.options.dedup import DedupOptions, Delivery
 from nearkin.stages.search.linking import SkewedRuns
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
-from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.regrouping import regroup
 from nearkin.workflows.families.files import families_files
 from nearkin.workflows.reading.request import ReadingRequest
@@ -156,8 +156,7 @@ def test_families(documents, files, tmp_path):
     families_files(
         ReadingRequest(inputs=files),
         tmp_path / "out",
-        threshold=0.8,
-        shingle="words:3",
+        DedupOptions(threshold=0.8, shingle="words:3"),
         delivery=Delivery(report=False),
         resources=Resources(2),
     )

@@ -11,9 +11,9 @@ import pytest
 
 from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from nearkin.errors import NearkinError, RunError, SourceError
+from nearkin.options.dedup import Delivery
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.auditing.audit import AuditOptions, audit
-from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.dedup.regrouping import regroup
 from nearkin.workflows.reading import inputs
 from nearkin.workflows.signing.signature_file import SignatureFile

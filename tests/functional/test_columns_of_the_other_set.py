@@ -14,10 +14,10 @@ import nearkin
 from functional.conftest import nearkin_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.errors import MissingColumnError, ParameterError, ResumeError
+from nearkin.options.dedup import DedupOptions, Delivery
 from nearkin.runs.run import JobRun
 from nearkin.workflows.dedup import job
-from nearkin.workflows.dedup.files import Delivery, dedup_files
-from nearkin.workflows.dedup.options import DedupOptions
+from nearkin.workflows.dedup.files import dedup_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
@@ -79,7 +79,7 @@ def test_in_python(files):
         nearkin.dedup(files[0], against=files[1], against_text="prompt")
     assert "".join(traceback.format_exception(caught.value)).count("there is no column") == 1
     for mine, theirs in (files, (PAGES, ITEMS)):
-        with pytest.raises(ParameterError, match=r"^against_text: must be the name of a column\. Got: 3$"):
+        with pytest.raises(ParameterError, match=r"^against_text: .*Got: 3$"):
             nearkin.dedup(mine, against=theirs, against_text=3)
     for mine, theirs in (files, (PAGES, ITEMS)):
         with pytest.raises(MissingColumnError, match=r"^right_text: .*'prompt'"):

@@ -13,11 +13,11 @@ import pytest
 
 from functional.conftest import results, run_here, write_jsonl
 from nearkin.errors import RunError
-from nearkin.workflows.dedup.files import Delivery
+from nearkin.options.dedup import Delivery
 from nearkin.workflows.reading import inputs
 from oracles.texts import versions
 
-FRESH, RESUME = Delivery(report=False, kept=True), Delivery(report=False, kept=True, resume=True)
+FRESH, RESUME = Delivery(report=False, write_kept=True), Delivery(report=False, write_kept=True, resume=True)
 N_KEPT = 2
 """Number of kept files that are damaged: all are written again in one way."""
 

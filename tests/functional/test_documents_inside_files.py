@@ -13,12 +13,12 @@ from functional.conftest import nearkin_here
 from in_process import InProcess
 from made_up_prose import Prose
 from nearkin.collection.collection import Collection
+from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.on_spark.job import find
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading import inputs
 from nearkin.workflows.resources import Resources
 
@@ -149,7 +149,7 @@ def test_a_collection_and_a_document_checked_in(folder, tmp_path):
 def test_tasks_of_a_cluster_read_them_as_one_machine_does(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(inputs, "_FILES_AN_INPUT", 1)
     monkeypatch.setattr(inputs, "BATCH_BYTES", 100)
-    options = DedupOptions.of(shingle="words:3", threshold=0.8)
+    options = DedupOptions(shingle="words:3", threshold=0.8)
 
     def tables(name: str, finder) -> dict[str, bytes]:
         out = tmp_path / name

@@ -16,11 +16,11 @@ import pytest
 from commands import quick_python
 from functional.conftest import CHOSEN, listing, results, run_here, warned_of_empty
 from nearkin.errors import OutputExistsError, ResumeError, RunError
-from nearkin.workflows.dedup.files import Delivery
+from nearkin.options.dedup import Delivery
 from nearkin.workflows.reading import inputs
 
-RESUME = Delivery(report=False, resume=True, kept=True)
-FRESH = Delivery(report=False, kept=True)
+RESUME = Delivery(report=False, resume=True, write_kept=True)
+FRESH = Delivery(report=False, write_kept=True)
 
 # A command that signals itself when it is about to give a file a certain name, or just gave it.
 SUICIDE = """
@@ -264,7 +264,7 @@ def test_cut_after_the_manifest(corpus, whole, tmp_path, monkeypatch):
     for delivery in (FRESH, RESUME):
         with pytest.raises(OutputExistsError, match="already holds"):
             run_here(corpus, out, delivery=delivery)
-    run_here(corpus, out, delivery=Delivery(report=False, overwrite=True, kept=True))
+    run_here(corpus, out, delivery=Delivery(report=False, overwrite=True, write_kept=True))
     assert_same(out, whole)
 
 

@@ -20,9 +20,9 @@ import nearkin as package
 from commands import quick_python
 from functional.conftest import CHOSEN, listing, results, run_here, write_jsonl
 from nearkin.errors import OutputError
+from nearkin.options.dedup import Delivery
 from nearkin.runs import files
 from nearkin.runs.progress import Silent
-from nearkin.workflows.dedup.files import Delivery
 
 
 @contextlib.contextmanager

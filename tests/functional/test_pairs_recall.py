@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import write_jsonl
+from nearkin.options.pairs import PairOptions
 from nearkin.workflows.pairing import job
 from nearkin.workflows.pairing.inputs import PairInput
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 

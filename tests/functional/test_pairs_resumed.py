@@ -9,10 +9,10 @@ import pytest
 
 from functional.conftest import write_jsonl
 from nearkin.errors import OutputExistsError, ResumeError
+from nearkin.options.pairs import PairOptions
 from nearkin.stages.search import stretches
 from nearkin.workflows.pairing import job, searching
 from nearkin.workflows.pairing.inputs import PairInput
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from translated_corpus import TranslatedCorpus, translated_corpus

@@ -12,9 +12,9 @@ import pytest
 
 from functional.conftest import FAST, nearkin_here, run_here, write_jsonl
 from functional.test_same_bytes import as_csv, as_gzip, as_lines, as_parquet, as_zstd
-from nearkin.workflows.dedup.files import Delivery
+from nearkin.options.dedup import Delivery
 
-KEEPING = Delivery(report=False, kept=True)
+KEEPING = Delivery(report=False, write_kept=True)
 CERTAIN = 0.999_999_999
 
 

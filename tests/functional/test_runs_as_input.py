@@ -15,12 +15,12 @@ import pytest
 from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from made_up_prose import Prose
 from nearkin.errors import ResumeError, SourceError
+from nearkin.options.dedup import Delivery
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
 from nearkin.workflows.dedup import job
-from nearkin.workflows.dedup.files import Delivery
 
-KEPT = Delivery(report=False, kept=True)
+KEPT = Delivery(report=False, write_kept=True)
 Texts = dict[object, str]
 
 
@@ -154,7 +154,7 @@ def test_a_resumed_run_must_find_the_same_run(tmp_path, monkeypatch):
     run_here(
         [str(in_jsonl(tmp_path, wave(3)))],
         tmp_path / "clean",
-        delivery=Delivery(report=False, overwrite=True, kept=True),
+        delivery=Delivery(report=False, overwrite=True, write_kept=True),
     )
     with pytest.raises(ResumeError, match=r"against .* was results"):
         run(resume=True)

@@ -15,8 +15,8 @@ import pytest
 from functional.conftest import CHOSEN, TABLES, nearkin, results, run_here, write_jsonl
 from nearkin.formats import zstd
 from nearkin.kernels import choosing
+from nearkin.options.dedup import Delivery
 from nearkin.workflows.dedup import candidates, searching, verifying
-from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.reading import inputs
 
 

@@ -11,12 +11,12 @@ import pytest
 import nearkin
 from functional.conftest import FAST, nearkin_here, results, run_here, write_jsonl
 from in_process import InProcess
+from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup import job
 from nearkin.workflows.dedup.on_spark.job import find
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.regrouping import regroup
 from nearkin.workflows.reading import inputs as dedup_inputs
 from nearkin.workflows.resources import Resources
@@ -83,7 +83,7 @@ def test_white_space_has_no_length(tmp_path, keep, expected):
         {"id": "says more", "text": f"{FAST} more"},
     ]
     path = write_jsonl(tmp_path / "in.jsonl", records)
-    by_both_engines(tmp_path, [str(path)], DedupOptions.of(keep=keep, threshold=0.6, shingle="words:3"))
+    by_both_engines(tmp_path, [str(path)], DedupOptions(keep=keep, threshold=0.6, shingle="words:3"))
     documents = pq.read_table(tmp_path / "local/documents.parquet")
     assert documents["group"].to_pylist() == [expected] * 3
     assert documents["keep_value"].to_pylist() == [len("".join(record["text"].split())) for record in records]
@@ -139,7 +139,7 @@ def test_the_engines_agree(tmp_path, files, keep):
     for name, stamp in stamps.items():
         record = {"id": name, "text": FAST, "created": stamp}
         write_jsonl(tmp_path / f"{name}.jsonl", [record, {"id": f"{name}2", "text": f"{FAST} {name}"}])
-    options = DedupOptions.of(keep=keep, threshold=0.8, shingle="words:3")
+    options = DedupOptions(keep=keep, threshold=0.8, shingle="words:3")
     by_both_engines(tmp_path, files, options)
     group = pq.read_table(tmp_path / "local/documents.parquet")["group"].to_pylist()[0]
     assert group == {"first": "b", "max:created": "a", "min:created": "c"}[keep]

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here
+from nearkin.options.families import MailOptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads import job
-from nearkin.workflows.threads.judging import ThreadOptions
 
 
 def eml(name: str, text: str, *, references: str = "", subject: str = "Mill", hour: int = 10, more: str = "") -> str:
@@ -210,7 +210,7 @@ def test_an_interrupted_run_does_not_look_whole(
     with monkeypatch.context() as broken:
         broken.setattr(job, step, interrupted)
         with pytest.raises(KeyboardInterrupt):
-            job.thread_files(ReadingRequest(inputs=[str(folder)]), out, ThreadOptions())
+            job.thread_files(ReadingRequest(inputs=[str(folder)]), out, MailOptions())
     assert not (out / "manifest.json").exists()
     assert len(run(folder, "--out", out, "-q")) == 5
     assert not (out / ".work").exists()

@@ -8,12 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.kernels.buffers import strings
+from nearkin.options.pairs import PairOptions
 from nearkin.stages.features.vocabulary import hashes_of
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from translated_corpus import translated_corpus

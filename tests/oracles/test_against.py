@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import nearkin
 from example_counts import every, examples
 from made_up_prose import Prose
+from nearkin.options.dedup import ANY_SHARE
 from nearkin.results import DedupResult
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, MEASURES
-from nearkin.workflows.dedup.options import ANY_SHARE
 from oracles.brute_force import (
     Across,
     Collection,

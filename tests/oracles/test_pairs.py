@@ -12,12 +12,12 @@ import pytest
 
 from nearkin.errors import ParameterError
 from nearkin.kernels import choosing
+from nearkin.options.pairs import PairOptions
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.pairing import searching, vectors
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from translated_corpus import translated_corpus

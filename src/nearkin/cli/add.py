@@ -24,7 +24,8 @@ from nearkin.cli.options.collection import (
 )  # fmt: skip
 from nearkin.cli.options.decisions import By, YesRemove
 from nearkin.cli.options.definitions import Encoding, Quiet, Threads
-from nearkin.cli.options.reading import Inputs, ReadingOptionsOfCollection
+from nearkin.cli.options.reading import Inputs
+from nearkin.options.reading import ReadingOptions
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -78,7 +79,7 @@ def add(
     ignore: ChosenIgnored = None,
     ignore_numbers: ChosenIgnoredNumbers = False,
     dry_run: DryRunOfAdd = False,
-    reading: ReadingOptionsOfCollection,
+    reading: ReadingOptions,
     cache: Cache = None,
     wait: Wait = None,
     as_json: Json = False,
@@ -95,14 +96,14 @@ def add(
     from nearkin.reports.sentences.add import add_sentences
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files, opened_to_preview, refuse_unnamed
-    from nearkin.workflows.reading.request import not_read_files
+    from nearkin.workflows.reading.request import ReadingRequest, not_read_files
     from nearkin.workflows.resources import Resources
 
     resources = Resources(threads)
     ignored = Ignored.of(ignore, numbers=ignore_numbers) if ignore is not None or ignore_numbers else None
     with bars_shown(is_quiet=quiet or as_json) as bars:
         # before the collection is made: a wrong name leaves nothing behind
-        texts = reading.request(inputs).opened(bars, refuse_unnamed)
+        texts = ReadingRequest.from_options(inputs, reading).opened(bars, refuse_unnamed)
         open_at = partial(
             Collection.open,
             alphabet=alphabet,  # type: ignore[arg-type]  # it checks it

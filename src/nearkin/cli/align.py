@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.cli.options.definitions import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
-from nearkin.cli.options.reading import MAX_UNREADABLE, MaxUnreadable
 from nearkin.cli.parameters import argument, option
 from nearkin.stages.documents.formats import WITH_COLUMNS
 
@@ -173,7 +172,6 @@ def train(
     file_format: _Format = None,
     encoding: Encoding = "utf-8",
     on_error: _OnError = "stop",
-    max_unreadable: MaxUnreadable = MAX_UNREADABLE,
     iterations: _Iterations = 5,
     stem: _Stem = False,
     ignore: _Ignore = None,
@@ -211,7 +209,7 @@ def train(
         encoding=encoding,
     )
     pruning = Pruning(min_probability, max_translations)
-    rules = ReadingRules.of(on_error, max_unreadable)
+    rules = ReadingRules.of(on_error)
     options = AlignOptions(
         iterations=iterations,
         stem=stem,

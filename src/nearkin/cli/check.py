@@ -11,8 +11,8 @@ import click
 
 from nearkin.cli.options.collection import Json, Place, ReadOnly, Tolerance, Wait
 from nearkin.cli.options.definitions import OutFileIfAny, Quiet
-from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, Ocr, rules_of_one
 from nearkin.cli.parameters import argument, option
+from nearkin.options.reading import DocumentOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -172,9 +172,8 @@ def check(
     tolerance: Tolerance = None,
     limit: CheckLimit = 10,
     encoding: CheckedEncoding = "utf-8",
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
-    extraction_limit: ExtractionLimit = None,
-    ocr: Ocr = None,
+    *,
+    reading: DocumentOptions,
     jsonl: JsonLines = False,
     text: StreamText = None,
     kept: KeptFile = None,
@@ -192,7 +191,7 @@ def check(
     from nearkin.collection.check_in.results import CheckIn, CheckOptions
     from nearkin.stages.documents.rules import ReadingRules
 
-    is_local = _is_local(jsonl, read_only, wait, max_document_size) or extraction_limit is not None or ocr is not None
+    is_local = jsonl or read_only or wait is not None or reading != DocumentOptions()
     collection, file = _named(collection, file, server, is_local=is_local, has_key=text is not None)
     is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
@@ -221,7 +220,7 @@ def check(
             options=options,
             store=CheckInMany(wave=wave, source=printable(str(file)), only_new=only_new) if store else None,
             columns=StreamColumns(text=text or "text", doc_id=doc_id or "id"),
-            rules=ReadingRules.of(on_error or "skip-documents", max_document_size=max_document_size),
+            rules=ReadingRules.of(on_error or "skip-documents", max_document_size=reading.max_document_size),
             overwrite=overwrite,
             wait=wait,
             read_only=read_only,
@@ -237,8 +236,7 @@ def check(
     else:
         from nearkin.workflows.reading.one_text import read_one_document
 
-        rules = rules_of_one(max_document_size, extraction_limit, ocr)
-        document = read_one_document(file, encoding, rules, with_inside=True, of_table=_TO_CHECK_ROWS)
+        document = read_one_document(file, encoding, reading.rules(), with_inside=True, of_table=_TO_CHECK_ROWS)
         name, is_empty = document.doc_id if doc_id is None else doc_id, not document.text.strip()
         known = document.file_under(name)
         under = CheckIn(name, wave=wave, source=document.source, only_new=only_new, file=known) if store else None
@@ -282,11 +280,6 @@ def _finish(
         write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
     tell(found.to_dict, shown, as_json=as_json, quiet=quiet)
     raise click.exceptions.Exit(EXIT_CODES[found.verdict])
-
-
-def _is_local(jsonl: bool, read_only: bool, wait: float | None, max_document_size: str) -> bool:
-    """Whether an option was given that cannot be used with a service."""
-    return jsonl or read_only or wait is not None or max_document_size != LARGEST_DOCUMENT
 
 
 def _named(

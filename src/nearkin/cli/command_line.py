@@ -27,6 +27,8 @@ _PLAIN = {
     "≥": ">=", "≤": "<=", "≠": "!=", "≈": "~", "→": "->", "−": "-", "–": "-", "…": "...", "·": "-", "×": "x",
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
 }  # fmt: skip
+_LAST = ("The run", "The engine", "Options")
+"""Panels at the end of the help, in this order."""
 _HANDLER = "nearkin-plain"
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _READ: ContextVar[tuple[str | Path, ...]] = ContextVar("read", default=())
@@ -54,9 +56,9 @@ class _WithPanels(click.Command):
             if record is not None and isinstance(parameter, click.Option):
                 panel = getattr(parameter, "panel", "Options")
                 panels.setdefault(panel, []).append(record)
-        for panel, records in panels.items():
+        for panel in sorted(panels, key=lambda panel: panel in _LAST and 1 + _LAST.index(panel)):
             with formatter.section(panel):
-                formatter.write_dl(records)
+                formatter.write_dl(panels[panel])
 
 
 class Command(_WithPanels):

@@ -6,31 +6,23 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.dedup import DedupChoices
 from nearkin.cli.options.definitions import (
-    Against,
-    AgainstId,
-    AgainstText,
-    Annotate,
-    Carry,
     FinishedRun,
     HigherThreshold,
     Json,
-    Memory,
     OtherGroup,
     Out,
     OutBeside,
     Overlay,
     Overwrite,
-    Preset,
     Quiet,
     Report,
     Resume,
-    Threads,
     WriteKept,
 )
 from nearkin.cli.options.engine import EngineOptions
-from nearkin.cli.options.reading import Inputs, ReadingOptionsOfBothSets
+from nearkin.cli.options.reading import Inputs
+from nearkin.options.dedup import DedupJob, DedupOptions, Delivery
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -61,45 +53,30 @@ def dedup(
     inputs: Inputs,
     out: Out,
     *,
-    reading: ReadingOptionsOfBothSets,
-    against: Against = None,
-    against_text: AgainstText = None,
-    against_id: AgainstId = None,
-    preset: Preset = None,
-    chosen: DedupChoices,
-    write_kept: WriteKept = False,
-    annotate: Annotate = False,
+    job: DedupJob,
     report: Report = True,
-    carry: Carry = None,
-    overlay: Overlay = None,
     as_json: Json = False,
     quiet: Quiet = False,
     resume: Resume = False,
-    overwrite: Overwrite = False,
-    threads: Threads = 0,
-    memory: Memory = "2GiB",
     engine: EngineOptions,
 ) -> None:
     """Clean a corpus of copies."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.workflows.dedup.files import Delivery, check_needs_against, dedup_files
+    from nearkin.workflows.dedup.files import dedup_files
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
-    check_needs_against(against, against_text=against_text, against_id=against_id)
-    options = chosen.options(preset)
-    delivery = Delivery(
-        resume=resume, overwrite=overwrite, kept=write_kept, annotated=annotate, report=report,
-        carry=tuple(carry or ()), overlay=overlay,
-    )  # fmt: skip
-    resources, where = Resources.of(threads, memory), engine.chosen()
+    options, delivery = job.part(DedupOptions), job.part(Delivery, resume=resume)
+    resources, where = Resources.of(job.threads, job.memory), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        bars.say(", ".join(f"{name} {value}" for name, value in options.shown(is_against=bool(against)).items()))
-        request = reading.request(inputs)
+        is_against = job.against is not None
+        bars.say(", ".join(f"{name} {value}" for name, value in options.shown(is_against=is_against).items()))
+        request = ReadingRequest.from_options(inputs, job)
+        others = request.of_other_set(job.against, job.against_text, job.against_id) if is_against else None
         manifest = dedup_files(
-            request, out, options, against=request.of_other_set(against, against_text, against_id) if against else None,
-            delivery=delivery, resources=resources, progress=bars, preset=preset, engine=where,
-        )  # fmt: skip
+            request, out, options, against=others, delivery=delivery, resources=resources, progress=bars, engine=where
+        )
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
     tell(manifest.as_stored, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)
 

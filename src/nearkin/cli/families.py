@@ -7,23 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.cli.options.collection import ReadOnly
-from nearkin.cli.options.dedup import IgnoreFile, IgnoreNumbers
-from nearkin.cli.options.definitions import (
-    FamilyShingle,
-    FamilyThreshold,
-    Json,
-    Memory,
-    NewTextOnly,
-    Out,
-    Overlay,
-    Overwrite,
-    Quiet,
-    Report,
-    Resume,
-    Threads,
-    WindowDays,
-)
-from nearkin.cli.options.reading import Inputs, ReadingOptions
+from nearkin.cli.options.definitions import Json, Out, Quiet, Report, Resume
+from nearkin.cli.options.reading import Inputs
+from nearkin.options.dedup import Delivery
+from nearkin.options.families import FamiliesJob, MailOptions, ThreadsJob
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -58,54 +45,41 @@ def families(
     inputs: Inputs,
     out: Out,
     *,
-    reading: ReadingOptions,
-    threshold: FamilyThreshold = None,
-    shingle: FamilyShingle = None,
-    ignore: IgnoreFile = None,
-    ignore_numbers: IgnoreNumbers = False,
-    overlay: Overlay = None,
+    job: FamiliesJob,
     report: Report = True,
     read_only: ReadOnly = False,
     as_json: Json = False,
     quiet: Quiet = False,
     resume: Resume = False,
-    overwrite: Overwrite = False,
-    threads: Threads = 0,
-    memory: Memory = "2GiB",
 ) -> None:
     """Group contracts into form groups."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
     from nearkin.errors import ParameterError
-    from nearkin.workflows.dedup.files import Delivery
     from nearkin.workflows.families.files import families_files
-    from nearkin.workflows.reading.request import is_one_collection
+    from nearkin.workflows.reading.request import ReadingRequest, is_one_collection
     from nearkin.workflows.resources import Resources
 
-    asked = reading.request(inputs)
-    delivery = Delivery(resume=resume, overwrite=overwrite, report=report, overlay=overlay)
-    resources = Resources.of(threads, memory)
+    request = ReadingRequest.from_options(inputs, job)
+    delivery, resources = job.part(Delivery, resume=resume), Resources.of(job.threads, job.memory)
     groups: CollectionGroups | None = None
     to_dict: Callable[[], Mapping[str, object]]
     with bars_shown(is_quiet=quiet or as_json) as bars:
-        if overlay is not None and is_one_collection(asked):
+        if job.overlay is not None and is_one_collection(request):
             raise ParameterError("For a collection use nearkin groups COLLECTION --overlay TOOL.")
-        is_plain = shingle is None and ignore is None and not ignore_numbers
-        if is_plain and is_one_collection(asked):
+        is_plain = job.shingle is None and job.ignore is None and not job.ignore_numbers
+        if is_plain and is_one_collection(request):
             from nearkin.workflows.families.of_collection import families_of_collection
 
             found = families_of_collection(
-                asked, out, threshold=threshold, is_read_only=read_only, delivery=delivery, resources=resources,
+                request, out, threshold=job.threshold, is_read_only=read_only, delivery=delivery, resources=resources,
                 progress=bars,
             )  # fmt: skip
             manifest, groups, to_dict = found.manifest, found.groups, found.to_dict
         elif read_only:
             raise ParameterError("--read-only is for the groups of one collection, without --shingle.")
         else:
-            manifest = families_files(
-                asked, out, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers,
-                delivery=delivery, resources=resources, progress=bars,
-            )  # fmt: skip
+            manifest = families_files(request, out, job.search(), delivery=delivery, resources=resources, progress=bars)
             to_dict = manifest.as_stored
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
     tell(to_dict, lambda console: _show(console, manifest, groups, out), as_json=as_json, quiet=quiet)
@@ -151,28 +125,19 @@ Examples:
 
 
 def threads(
-    inputs: Inputs,
-    out: Out,
-    *,
-    reading: ReadingOptions,
-    window_days: WindowDays = 14.0,
-    new_text_only: NewTextOnly = False,
-    report: Report = True,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    overwrite: Overwrite = False,
+    inputs: Inputs, out: Out, *, job: ThreadsJob, report: Report = True, as_json: Json = False, quiet: Quiet = False
 ) -> None:
     """Put mails into threads."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.threads.job import thread_files
-    from nearkin.workflows.threads.judging import ThreadOptions
 
-    options = ThreadOptions(window_days, new_text_only)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = thread_files(
-            reading.request(inputs), out, options, overwrite=overwrite, report=report, progress=bars
-        )
+            ReadingRequest.from_options(inputs, job), out, job.part(MailOptions), overwrite=job.overwrite,
+            report=job.report, progress=bars,
+        )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
     tell(manifest.as_stored, lambda console: _show_threads(console, manifest, out), as_json=as_json, quiet=quiet)
 

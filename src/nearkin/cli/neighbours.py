@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.dedup import IgnoreFile, IgnoreNumbersOfPairs
 from nearkin.cli.options.definitions import (
     AgainstSignatures,
     Distance,
@@ -20,6 +19,7 @@ from nearkin.cli.options.definitions import (
     VerifyNormalise,
     VerifyShingle,
 )
+from nearkin.options.dedup import IgnoringOptions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +48,7 @@ Examples:
 
 def neighbours(
     signatures: SignatureFile,
+    *,
     out: PairsFile = None,
     against: AgainstSignatures = None,
     distance: Distance = None,
@@ -55,8 +56,7 @@ def neighbours(
     verify: Verify = None,
     shingle: VerifyShingle = "words:5",
     normalise: VerifyNormalise = "nfkc,case,space",
-    ignore: IgnoreFile = None,
-    ignore_numbers: IgnoreNumbersOfPairs = False,
+    ignoring: IgnoringOptions,
     equal: Equal = "all",
     as_json: JsonSummary = False,
     quiet: Quiet = False,
@@ -76,9 +76,9 @@ def neighbours(
     from nearkin.workflows.signing.verifying import Verification
 
     resources = Resources(threads)
-    if verify is None and (ignore is not None or ignore_numbers):
+    if verify is None and ignoring != IgnoringOptions():
         raise ParameterError("--ignore and --ignore-numbers are for --verify: add it, or omit them.")
-    steps = Normalisation.parse(normalise).ignoring(Ignored.of(ignore, numbers=ignore_numbers))
+    steps = Normalisation.parse(normalise).ignoring(Ignored.of(ignoring.ignore, numbers=ignoring.ignore_numbers))
     verification = Verification.if_given(verify, shingle, steps)
     if query is not None:
         if out is not None or verify is not None or against is not None or equal != "all":

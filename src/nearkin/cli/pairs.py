@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from nearkin.cli.options.definitions import Json, Out, Overwrite, Quiet, Report, Resume, Threads
+from nearkin.cli.options.definitions import Json, Out, Quiet, Report, Resume
 from nearkin.cli.options.engine import EngineOptions
-from nearkin.cli.options.pairs import BesideOptions, Left, PairChoices, Right, SidesOptions, Terms
+from nearkin.cli.parameters import option
+from nearkin.options.pairs import Beside, PairOptions, PairsJob
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.manifests.pairs import PairsManifest
 
+Left = Annotated[
+    list[str],
+    option("--left", metavar="INPUT", panel="Input", help="First corpus: files, folders or globs, as for nearkin "
+           "dedup; also Wikipedia dumps. Repeatable."),
+]  # fmt: skip
+Right = Annotated[list[str], option("--right", metavar="INPUT", panel="Input", help="Second corpus. Repeatable.")]
 HELP = """
 Find similar pairs of documents in two corpora, in one language or in two: documents and their translations, or \
 articles about the same thing.
@@ -45,30 +52,31 @@ def pairs(
     right: Right,
     out: Out,
     *,
-    sides: SidesOptions,
-    chosen: PairChoices,
-    besides: BesideOptions,
-    terms: Terms = 5,
+    job: PairsJob,
     report: Report = True,
     as_json: Json = False,
     quiet: Quiet = False,
     resume: Resume = False,
-    overwrite: Overwrite = False,
-    threads: Threads = 0,
     engine: EngineOptions,
 ) -> None:
     """Find similar pairs."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.job import pair_files
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
-    given, options, where = sides.given(left, right), chosen.options(terms), engine.chosen()
-    beside = besides.beside()
+    given = PairInput(
+        ReadingRequest.of_side("left", left, job.left_text, job.left_id, options=job),
+        ReadingRequest.of_side("right", right, job.right_text, job.right_id, options=job),
+        None if job.table is None else Path(job.table), job.left_language, job.right_language,
+    )  # fmt: skip
+    where = engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         manifest = pair_files(
-            given, out, options, beside, resume=resume, overwrite=overwrite,
-            report=report, resources=Resources(threads), progress=bars, engine=where,
+            given, out, job.part(PairOptions), job.part(Beside), resume=resume, overwrite=job.overwrite,
+            report=job.report, resources=Resources(job.threads), progress=bars, engine=where,
         )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
     tell(manifest.as_stored, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)

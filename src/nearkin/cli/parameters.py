@@ -19,8 +19,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import click
 
+from nearkin.options.declared import PYTHON, Options
 
-class Option(click.Option):
+
+class PanelOption(click.Option):
     """Option that stands in a panel of the help."""
 
     def __init__(self, *declared: Any, panel: str, **settings: Any) -> None:
@@ -49,12 +51,12 @@ def option(
         Settings of `click.Option`: help, metavar. The default is shown unless the help states it.
     """
 
-    def made(name: str, kind: Any, **more: Any) -> Option:
+    def made(name: str, kind: Any, **more: Any) -> PanelOption:
         ranges: Any = click.IntRange if kind is int else click.FloatRange
         ranged = None if min is max is None else ranges(min, max)
         spelt = names or (f"--{name.replace('_', '-')}",)
         settings["show_default"] = "[default: " not in settings["help"]
-        return Option([name, *spelt], panel=panel, type=ranged or _click_type(kind), **settings, **more)
+        return PanelOption([name, *spelt], panel=panel, type=ranged or _click_type(kind), **settings, **more)
 
     return made
 
@@ -95,14 +97,38 @@ class OptionGroup:
         return cls(**given)
 
 
+def declared_parameters(group: type[Options], overridden: Iterable[str] = ()) -> Iterator[PanelOption]:
+    """Yield the options of a record, without those that the command declares itself."""
+    for name, one in group.declared().items():
+        if name in overridden or one.panel == PYTHON:
+            continue
+        names = one.names or (f"--{name.replace('_', '-')}",)
+        if one.kind is bool and one.default:
+            names = (f"{names[0]}/--no-{names[0].removeprefix('--')}",)
+        has_default = one.default not in (None, False, ()) and "[default: " not in one.help
+        settings: dict[str, object] = {"is_flag": True, "default": None} if one.kind is bool else {}
+        if one.kind is list:
+            settings["multiple"] = True
+        yield PanelOption(
+            [name, *names], panel=one.panel, metavar=one.metavar,
+            help=f"{one.help} [default: {one.default}]" if has_default else one.help,
+            type=_click_type(one.kind if one.kind in (int, float, bool, Path) and one.parse is None else str),
+            **settings,
+        )  # fmt: skip
+
+
 def parameters_of(function: Callable[..., Any]) -> list[click.Parameter]:
     """Return the options and arguments of a command, those of groups among them, in their order."""
-    signature = inspect.signature(function, eval_str=True).parameters.values()
-    return list(_parameters((one.name, one.annotation, one.default) for one in signature))
+    signature = inspect.signature(function, eval_str=True).parameters
+    listed = ((one.name, one.annotation, one.default) for one in signature.values())
+    return list(_parameters(listed, signature))
 
 
-def _parameters(listed: Iterable[tuple[str, Any, object]]) -> Iterator[click.Parameter]:
+def _parameters(listed: Iterable[tuple[str, Any, object]], own: Iterable[str] = ()) -> Iterator[click.Parameter]:
     for name, annotation, default in listed:
+        if _is_record(annotation):
+            yield from declared_parameters(annotation, own)
+            continue
         if _is_group(annotation):
             yield from _parameters(annotation.listed())
             continue
@@ -128,6 +154,8 @@ def grouped(function: Callable[..., Any], values: Mapping[str, Any]) -> Mapping[
 
 
 def _value(annotation: Any, name: str, values: Mapping[str, Any]) -> Any:
+    if _is_record(annotation):
+        return annotation(**{inner: values[inner] for inner in annotation.declared() if inner in values})
     if not _is_group(annotation):
         return values[name]
     return annotation.of(**{inner: _value(kind, inner, values) for inner, kind, _ in annotation.listed()})
@@ -135,3 +163,7 @@ def _value(annotation: Any, name: str, values: Mapping[str, Any]) -> Any:
 
 def _is_group(annotation: object) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, OptionGroup)
+
+
+def _is_record(annotation: object) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Options)

@@ -27,8 +27,9 @@ from nearkin.cli.options.definitions import (
     Threads,
 )
 from nearkin.cli.options.engine import EngineOptions
-from nearkin.cli.options.reading import Inputs, ReadingOptions
+from nearkin.cli.options.reading import Inputs
 from nearkin.cli.parameters import option
+from nearkin.options.reading import ReadingOptions
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -81,6 +82,7 @@ def sign(
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.job import exceptions_beside
     from nearkin.workflows.signing.job import sign as sign_texts
@@ -102,7 +104,7 @@ def sign(
         told = options.in_words() | {"normalise": options.normalise.shown}
         bars.say(", ".join(f"{name} {value}" for name, value in told.items()))
         _, signed = sign_texts(
-            reading.request(inputs),
+            ReadingRequest.from_options(inputs, reading),
             out,
             options,
             statistics=statistics,
@@ -170,6 +172,7 @@ def statistics(
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import parse_shingling
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.reading.texts import check_not_an_input
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.counting import collect, merge, save
@@ -185,7 +188,7 @@ def statistics(
         found = merge([Path(one) for one in inputs[1:]], out)
     else:
         with bars_shown(is_quiet=quiet or as_json) as bars:
-            texts = reading.request(inputs).opened(bars)
+            texts = ReadingRequest.from_options(inputs, reading).opened(bars)
             check_not_an_input(out, texts.sources)
             ignored = Ignored.of(ignore, numbers=ignore_numbers)
             found = collect(
@@ -258,12 +261,13 @@ def index(inputs: Inputs, *, similarity_index: _Index = None, reading: ReadingOp
     from nearkin.cli.command_line import is_unicode
     from nearkin.cli.printing import Printer, shown, table
     from nearkin.workflows.collection.indexing import index_files
+    from nearkin.workflows.reading.request import ReadingRequest
 
     console, rows = Printer(), table("similarity index", "bands", "samples", "key of the text", "id", numbers=4)
     is_ascii = not is_unicode(sys.stdout)
     with bars_shown(is_quiet=as_json) as bars:
         try:
-            for one in index_files(reading.request(inputs).opened(bars), similarity_index, bars):
+            for one in index_files(ReadingRequest.from_options(inputs, reading).opened(bars), similarity_index, bars):
                 if as_json:
                     click.echo(json.dumps(one.to_dict(), ensure_ascii=is_ascii))
                 elif one.problem is not None:

@@ -24,7 +24,7 @@ from nearkin.cli.options.collection import (
     Tolerance,
 )
 from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
-from nearkin.cli.options.reading import LARGEST_DOCUMENT, ExtractionLimit, MaxDocumentSize, Ocr, rules_of_one
+from nearkin.options.reading import DocumentOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,9 +70,8 @@ def similar(
     file: File = None,
     text: TextGiven = None,
     encoding: FileEncoding = "utf-8",
-    max_document_size: MaxDocumentSize = LARGEST_DOCUMENT,
-    extraction_limit: ExtractionLimit = None,
-    ocr: Ocr = None,
+    *,
+    reading: DocumentOptions,
     measure: Measure = None,
     gamma: Gamma = None,
     threshold: Threshold = None,
@@ -101,7 +100,7 @@ def similar(
     if file is not None:
         from nearkin.workflows.reading.one_text import read_one_document
 
-        document = read_one_document(file, encoding, rules_of_one(max_document_size, extraction_limit, ocr))
+        document = read_one_document(file, encoding, reading.rules())
         text, missing = document.text, document.missing
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,

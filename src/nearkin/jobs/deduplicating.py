@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.arguments import checking_arguments, taking
 from nearkin.errors import ParameterError
 from nearkin.jobs.documents import (
-    DocumentReading,
     Documents,
     check_files_are_read,
     inputs_of,
     only,
     paths_of,
     readable_twice,
+    request_of,
 )
-from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
+from nearkin.jobs.places import Where, directory_for, manifest_in, progress_of, table_in
+from nearkin.options.declared import taking
+from nearkin.options.dedup import DedupJob, DedupOptions, Delivery
 from nearkin.paths import path_of
 from nearkin.runs.progress import LabelledProgress
-from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.tabular import Histogram, Tabular, histogram
-from nearkin.workflows.dedup.files import OTHER_SET, Delivery, check_needs_against, dedup_files
+from nearkin.workflows.dedup.files import OTHER_SET, dedup_files
 from nearkin.workflows.dedup.manifest import counts_in_words
-from nearkin.workflows.dedup.options import DedupGiven, DedupOptions, Preset
 from nearkin.workflows.reading.request import ReadingRequest, columns_named
 from nearkin.workflows.resources import Resources
 
@@ -109,37 +108,8 @@ class DedupResult(Tabular):
         return f"DedupResult({counts_in_words(self.manifest['counts'])})"
 
 
-@checking_arguments
-@taking(DedupGiven)
-def dedup(
-    documents: Documents,
-    options: DedupOptions | None = None,
-    *,
-    text: str | None = None,
-    id: str | None = None,
-    against: Documents | None = None,
-    against_text: str | None = None,
-    against_id: str | None = None,
-    out: Where | None = None,
-    file_format: str | None = None,
-    encoding: str = "utf-8",
-    on_error: OnError = "skip-documents",
-    max_unreadable: float | str = 0.5,
-    max_document_size: int | str = "64MiB",
-    text_root: Path | str | None = None,
-    extraction_limits: Mapping[str, int | str] | None = None,
-    ocr: str | None = None,
-    threads: int = 0,
-    memory: str | int = "2GiB",
-    write_kept: bool = False,
-    annotate: bool = False,
-    report: bool = False,
-    carry: Sequence[str] = (),
-    overlay: str | None = None,
-    overwrite: bool = False,
-    progress: Listener | None = None,
-    **given: Unpack[DedupGiven],
-) -> DedupResult:
+@taking(DedupJob)
+def dedup(documents: Documents, job: DedupJob) -> DedupResult:
     """Find exact copies and near-duplicates. Every reported pair is verified: it has its exact similarity.
 
     Parameters
@@ -150,8 +120,6 @@ def dedup(
         a pandas or polars DataFrame, a Hugging Face `datasets.Dataset`, other data with the Arrow PyCapsule interface,
         or a list of str, of (id, text) or of dict. Nothing is modified. Strings in a list are texts; if the first 20
         are all names of files, they are refused: put a `pathlib.Path` in the list, or pass texts as (id, text).
-    options : DedupOptions, optional
-        Options of the search; the parameters of the same names override its fields. Not with ``preset``.
     text, id : str, optional
         Column names; guessed if not given. Documents in memory without ids are named ``table:1``, ``table:2``, …
         Texts and (id, text) pairs in a list have no columns.
@@ -193,9 +161,8 @@ def dedup(
         With ``out``: write an overlay for this review tool.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
-    **given
-        Options of the search, as on the command line: ``threshold``, ``measure`` and all others of `DedupOptions`, and
-        ``preset``, ``ignore`` and ``ignore_numbers`` of `DedupOptions.of`.
+    preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep, drop, min_shared
+        As on the command line; ``ignore`` may also be a list of passages in the syntax of the file's lines.
 
     Returns
     -------
@@ -220,54 +187,29 @@ def dedup(
     >>> result.documents["reason"].to_pylist()
     ['near-duplicate', 'unique', 'too short']
     """
-    listening = progress_of(progress)
-    chosen = _chosen(options, **given)
-    chosen.check_fits(is_against=against is not None)
-    check_needs_against(against is not None, against_text=against_text, against_id=against_id)
-    if isinstance(carry, str):
-        raise ParameterError.of("carry", "a list of columns", carry)
-    check_needs_out(out, write_kept=write_kept, annotate=annotate, report=report, overwrite=overwrite)
-    if overlay is not None and out is None:
-        raise ParameterError("is a file of the results: name their directory with 'out'.", parameter="overlay")
-    resources = Resources.of(threads, memory)
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
+    progress = progress_of(job.progress)
+    resources = Resources.of(job.threads, job.memory)
     documents = readable_twice(documents)
-    others = None if against is None else readable_twice(against, "against")
+    others = None if job.against is None else readable_twice(job.against, "against")
     in_memory = None if paths_of(documents) is not None else documents
-    mine = listening if against is None else LabelledProgress("INPUT", listening)
-    reading = DocumentReading(file_format, encoding, rules, mine)
-    request = reading.request(documents, text=text, id=id, keep_column=chosen.keep.column)
+    mine = progress if others is None else LabelledProgress("INPUT", progress)
+    request = request_of(documents, job, columns=(job.text, job.id), keep_column=job.keep.column, progress=mine)
     other_request: ReadingRequest | None = None
     if others is not None:
-        other_request = request.of_other_set((), against_text, against_id)
+        other_request = request.of_other_set((), job.against_text, job.against_id)
         with columns_named(other_request.named):
             other_inputs = inputs_of(
                 others, name="against", text=other_request.text, id=other_request.doc_id,
-                progress=LabelledProgress(OTHER_SET, listening),
+                progress=LabelledProgress(OTHER_SET, progress),
             )  # fmt: skip
         other_request = replace(other_request, inputs=other_inputs)
     check_files_are_read(request, other_request)
-    with directory_for(out, "dedup") as directory:
+    with directory_for(job.out, "dedup") as directory:
         manifest = dedup_files(
-            request, directory, chosen, against=other_request, resources=resources, progress=listening,
-            preset=given.get("preset"),
-            delivery=Delivery(
-                overwrite=overwrite, kept=write_kept, annotated=annotate, report=report, carry=tuple(carry),
-                overlay=overlay,
-            ),
+            request, directory, job.part(DedupOptions), against=other_request, resources=resources, progress=progress,
+            delivery=job.part(Delivery),
         )  # fmt: skip
-        return _result(directory, manifest.as_stored(), in_memory, None if out is None else directory)
-
-
-def _chosen(options: DedupOptions | None, preset: Preset | None = None, **given: object) -> DedupOptions:
-    """Return the options, with the given parameters in the place of their fields."""
-    if options is None:
-        return DedupOptions.of(preset=preset, **given)
-    if not isinstance(options, DedupOptions):
-        raise ParameterError.of("options", "a DedupOptions", options)
-    if preset is not None:
-        raise ParameterError("excludes preset; give one of them.", parameter="options")
-    return options.replaced(**given)
+        return _result(directory, manifest.as_stored(), in_memory, None if job.out is None else directory)
 
 
 def _result(directory: Path, manifest: Mapping[str, Any], in_memory: Documents, out: Path | None) -> DedupResult:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.kernels.buffers import text_buffers
 from nearkin.nouns import counted
+from nearkin.options.reading import FileOptions
 from nearkin.paths import STDIN
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
@@ -351,6 +352,27 @@ class DocumentReading:
             inputs=inputs, file_format=self.file_format, text=text, doc_id=id, encoding=self.encoding,
             rules=self.rules, named=named,
         )  # fmt: skip
+
+
+def request_of(
+    documents: Documents,
+    options: FileOptions,
+    *,
+    name: str = IN_MEMORY,
+    columns: tuple[str | None, str | None],
+    own: tuple[str | None, str | None] = (None, None),
+    keep_column: str | None = None,
+    progress: Progress,
+) -> ReadingRequest:
+    """Request that documents be read; an error of documents in memory names the side.
+
+    ``columns`` are those of text and id, unless the side has its ``own``.
+    """
+    text, doc_id = own[0] or columns[0], own[1] or columns[1]
+    named = names_of_columns(name, text=(own[0], columns[0]), id=(own[1], columns[1])) if name != IN_MEMORY else {}
+    with columns_named(named):
+        inputs = inputs_of(documents, name=name, text=text, id=doc_id, keep_column=keep_column, progress=progress)
+    return ReadingRequest.from_options(inputs, options, text=text, doc_id=doc_id, named=named)
 
 
 def readable_sides(

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.arguments import checking_arguments
-from nearkin.jobs.documents import DocumentReading, Documents, check_files_are_read
-from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
+from nearkin.jobs.documents import Documents, check_files_are_read, request_of
+from nearkin.jobs.places import Where, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
+from nearkin.options.declared import taking
+from nearkin.options.dedup import Delivery
+from nearkin.options.families import FamiliesJob
 from nearkin.paths import path_of
-from nearkin.stages.documents.rules import OnError, ReadingRules
-from nearkin.stages.features.shingles import Shingling
 from nearkin.tabular import Histogram, Tabular, counts_of
-from nearkin.workflows.dedup.files import Delivery
 from nearkin.workflows.families.files import families_files
 from nearkin.workflows.resources import Resources
 
@@ -68,31 +67,8 @@ class FamiliesResult(Tabular):
         return f"FamiliesResult({groups} of {counted(found['documents'], 'document')}; {found['alone']:,} alone)"
 
 
-@checking_arguments
-def families(
-    documents: Documents,
-    *,
-    text: str | None = None,
-    id: str | None = None,
-    out: Where | None = None,
-    threshold: float | None = None,
-    shingle: Shingling | str | None = None,
-    ignore: Path | str | Sequence[str] | None = None,
-    ignore_numbers: bool = False,
-    file_format: str | None = None,
-    encoding: str = "utf-8",
-    on_error: OnError = "skip-documents",
-    max_unreadable: float | str = 0.5,
-    max_document_size: int | str = "64MiB",
-    text_root: Path | str | None = None,
-    extraction_limits: Mapping[str, int | str] | None = None,
-    ocr: str | None = None,
-    threads: int = 0,
-    memory: str | int = "2GiB",
-    report: bool = False,
-    overwrite: bool = False,
-    progress: Listener | None = None,
-) -> FamiliesResult:
+@taking(FamiliesJob)
+def families(documents: Documents, job: FamiliesJob) -> FamiliesResult:
     """Group contracts into form groups: signed and unsigned copies, one form with different parties, and versions.
 
     Parameters
@@ -111,8 +87,8 @@ def families(
         As for `nearkin.dedup`.
     extraction_limits, ocr, threads, memory
         As for `nearkin.dedup`.
-    report, overwrite : bool
-        With ``out``: write ``report.html``; replace the results of an earlier run.
+    overlay, report, overwrite
+        With ``out``: write an overlay for a review tool; write ``report.html``; replace the results of an earlier run.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
 
@@ -137,19 +113,14 @@ def families(
     >>> found.members.select(["id", "role"]).to_pylist()
     [{'id': 'signed', 'role': 'principal'}, {'id': 'form', 'role': 'member'}]
     """
-    listening = progress_of(progress)
-    check_needs_out(out, report=report, overwrite=overwrite)
-    resources = Resources.of(threads, memory)
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr)
-    request = DocumentReading(file_format, encoding, rules, listening).request(documents, text=text, id=id)
+    progress, resources = progress_of(job.progress), Resources.of(job.threads, job.memory)
+    request = request_of(documents, job, columns=(job.text, job.id), progress=progress)
     check_files_are_read(request)
-    with directory_for(out, "families") as directory:
+    with directory_for(job.out, "families") as directory:
         manifest = families_files(
-            request, directory, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers,
-            resources=resources, progress=listening,
-            delivery=Delivery(overwrite=overwrite, report=report),
-        )  # fmt: skip
-        return _result(directory, manifest.as_stored(), None if out is None else directory)
+            request, directory, job.search(), delivery=job.part(Delivery), resources=resources, progress=progress
+        )
+        return _result(directory, manifest.as_stored(), None if job.out is None else directory)
 
 
 def _result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> FamiliesResult:

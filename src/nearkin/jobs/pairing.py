@@ -9,16 +9,15 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.arguments import checking_arguments
-from nearkin.jobs.documents import DocumentReading, Documents, check_files_are_read, check_two_sides, readable_sides
-from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
+from nearkin.jobs.documents import Documents, check_files_are_read, check_two_sides, readable_sides, request_of
+from nearkin.jobs.places import Where, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
+from nearkin.options.declared import taking_two
+from nearkin.options.pairs import Beside, PairOptions, PairsJob
 from nearkin.paths import path_of
-from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.tabular import Histogram, Tabular, histogram
 from nearkin.workflows.pairing.inputs import PairInput
-from nearkin.workflows.pairing.job import Beside, pair_files
-from nearkin.workflows.pairing.options import Method, PairOptions, Translated
+from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.resources import Resources
 
 
@@ -66,51 +65,8 @@ class PairsResult(Tabular):
         return f"PairsResult({found} of {counted(left, 'document')} and {counted(right, 'document')})"
 
 
-@checking_arguments
-def pairs(
-    left: Documents,
-    right: Documents,
-    *,
-    text: str | None = None,
-    id: str | None = None,
-    left_text: str | None = None,
-    right_text: str | None = None,
-    left_id: str | None = None,
-    right_id: str | None = None,
-    table: Where | None = None,
-    left_language: str | None = None,
-    right_language: str | None = None,
-    out: Where | None = None,
-    threshold: float = 0.3,
-    recall: float = 0.9,
-    top: int | None = None,
-    n_terms: int = 5,
-    agreement: float = 0.05,
-    stems: bool = True,
-    splits: bool = True,
-    translate: Translated = "auto",
-    min_occurrences: int = 2,
-    min_terms: int = 5,
-    method: Method = "auto",
-    bits: int | None = None,
-    distance: int | None = None,
-    permutations: int | None = None,
-    window: int | None = None,
-    seed: int = 0,
-    known: Where | None = None,
-    interwiki: Where | None = None,
-    file_format: str | None = None,
-    encoding: str = "utf-8",
-    on_error: OnError = "skip-documents",
-    max_unreadable: float | str = 0.5,
-    max_document_size: int | str = "64MiB",
-    extraction_limits: Mapping[str, int | str] | None = None,
-    ocr: str | None = None,
-    threads: int = 0,
-    report: bool = False,
-    overwrite: bool = False,
-    progress: Listener | None = None,
-) -> PairsResult:
+@taking_two(PairsJob)
+def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
     """Find similar pairs of two corpora: documents and their translations, or articles about the same thing.
 
     Every reported pair has its exact cosine. The search is planned on a sample of the documents.
@@ -122,44 +78,24 @@ def pairs(
         ``left:1``, ``right:1``, …
     text, id, left_text, right_text, left_id, right_id : str, optional
         Column names, of both sides or of one side; guessed if not given.
-    table : path, optional
-        Translation table of the two languages, from `nearkin align`; either direction works.
-    left_language, right_language : str, optional
-        Language codes; by default those of the table.
-    out : path, optional
-        Directory for the results, as `nearkin pairs` writes them. By default no files remain.
-    threshold : float
-        Minimum cosine of a pair, in (0, 1]. Translations usually reach 0.3 to 0.6.
-    recall : float
-        Minimum share of these pairs that the search finds, as predicted from a sample, in (0, 1]; 1 compares all pairs.
-    top : int, optional
-        Maximum number of pairs of each left document, the most similar first; by default all.
-    n_terms : int
-        Number of matching words to report for each pair.
+    table, left_language, right_language : optional
+        Translation table of the two languages, from `nearkin align`, and language codes; by default those of the table.
+    threshold, recall, top, n_terms, min_terms, seed, method, ignore, ignore_numbers, known, interwiki
+        As on the command line.
+    min_occurrences : int
+        Minimum number of times a word must occur in its corpus.
     agreement : float
         Minimum probability of a translation in the reverse direction.
     stems, splits : bool
         For words that the table lacks: translate other forms with the same stem; split compounds.
     translate : {"auto", "left", "right"}
         Side whose words are translated.
-    min_occurrences, min_terms : int
-        Minimum number of times a word must occur in its corpus; minimum number of terms of a document.
-    method : {"auto", "vectors", "signatures", "window"}
-        Search method; by default the fastest according to the plan.
     bits, distance, permutations, window : int, optional
         Parameters of the search method; by default as planned.
-    seed : int
-        Random seed of the signatures and of the sample of documents for the plan.
-    known : {"same-ids"} or path, optional
-        Known pairs, to measure recall: documents with the same id, or a file of two columns of ids.
-    interwiki : {"inline"} or path, optional
-        Known pairs from the links between editions of Wikipedia.
-    file_format, encoding, on_error, max_unreadable, max_document_size, threads, extraction_limits, ocr
+    file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, threads
         As for `nearkin.dedup`.
-    report, overwrite : bool
-        With ``out``: write ``report.html``; replace the results of an earlier run.
-    progress : callable or Progress, optional
-        Receives messages and the names of stages, for example ``print``.
+    out, report, overwrite, progress
+        As for `nearkin.dedup`.
 
     Returns
     -------
@@ -185,33 +121,26 @@ def pairs(
     >>> [(pair["left_id"], pair["right_id"]) for pair in found.pairs.to_pylist()]
     [('r', 's')]
     """
-    listening = progress_of(progress)
-    options = PairOptions(
-        threshold=threshold, recall=recall, top=top, n_terms=n_terms, agreement=agreement, stems=stems, splits=splits,
-        translate=translate, min_occurrences=min_occurrences, min_terms=min_terms, method=method, bits=bits,
-        distance=distance, permutations=permutations, window=window, seed=seed,
-    )  # fmt: skip
-    check_needs_out(out, report=report, overwrite=overwrite)
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
+    progress, resources = progress_of(job.progress), Resources.of(job.threads)
     left, right = readable_sides(left, right)
-    side = DocumentReading(file_format, encoding, rules, listening)
+    both = job.text, job.id
     given = PairInput(
-        side.request(left, "left", text=text, id=id, own_text=left_text, own_id=left_id),
-        side.request(right, "right", text=text, id=id, own_text=right_text, own_id=right_id),
-        None if table is None else path_of(table, "table"), left_language, right_language,
+        request_of(
+            left, job, name="left", columns=both, own=(job.left_text, job.left_id), progress=progress
+        ),
+        request_of(
+            right, job, name="right", columns=both, own=(job.right_text, job.right_id), progress=progress
+        ),
+        None if job.table is None else path_of(job.table, "table"), job.left_language, job.right_language,
     )  # fmt: skip
     check_two_sides(left, right, given, "pairs")
-    beside = Beside(
-        None if known is None else str(path_of(known, "known")),
-        None if interwiki is None else str(path_of(interwiki, "interwiki")),
-    )
     check_files_are_read(given.left, given.right)
-    with directory_for(out, "pairs") as directory:
+    with directory_for(job.out, "pairs") as directory:
         manifest = pair_files(
-            given, directory, options, beside, overwrite=overwrite, report=report, resources=Resources(threads),
-            progress=listening,
+            given, directory, job.part(PairOptions), job.part(Beside), overwrite=job.overwrite, report=job.report,
+            resources=resources, progress=progress,
         )  # fmt: skip
-        return _result(directory, manifest.as_stored(), None if out is None else directory)
+        return _result(directory, manifest.as_stored(), None if job.out is None else directory)
 
 
 def _result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> PairsResult:

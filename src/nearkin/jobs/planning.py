@@ -20,6 +20,8 @@ from nearkin.jobs.documents import (
 )
 from nearkin.jobs.places import Listener, Where, progress_of
 from nearkin.nouns import counted
+from nearkin.options.dedup import DedupOptions
+from nearkin.options.pairs import Method, PairOptions
 from nearkin.paths import path_of
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs
 from nearkin.runs.progress import Progress
@@ -28,10 +30,8 @@ from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.verification.measures import MeasureName
 from nearkin.tabular import Histogram, Tabular
 from nearkin.workflows.dedup import forecast as of_corpus
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.pairing import forecast as of_pairs
 from nearkin.workflows.pairing.inputs import PairInput
-from nearkin.workflows.pairing.options import Method, PairOptions
 from nearkin.workflows.pairing.planning import plan_without_documents
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
@@ -221,7 +221,7 @@ def plan(
     _check_count(n_documents, "n_documents")
     if other is None:
         chosen = _checked(given, ("measure", "shingle"), "a plan of nearkin.dedup")
-        options = DedupOptions().replaced(threshold=threshold, recall=recall, **chosen)
+        options = DedupOptions.of({"threshold": threshold, "recall": recall, **chosen})
         if is_int(documents):
             raise ParameterError.of("documents", "a sample of the corpus unless there is 'other'", documents)
         request = side.request(documents, text=text, id=id)

@@ -9,15 +9,14 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.arguments import checking_arguments
-from nearkin.jobs.documents import DocumentReading, Documents, check_files_are_read
-from nearkin.jobs.places import Listener, Where, check_needs_out, directory_for, manifest_in, progress_of, table_in
+from nearkin.jobs.documents import Documents, check_files_are_read, request_of
+from nearkin.jobs.places import Where, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
+from nearkin.options.declared import taking
+from nearkin.options.families import MailOptions, ThreadsJob
 from nearkin.paths import path_of
-from nearkin.stages.documents.rules import OnError, ReadingRules
 from nearkin.tabular import Histogram, Tabular, counts_of
 from nearkin.workflows.threads.job import COMMAND, thread_files
-from nearkin.workflows.threads.judging import ThreadOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,24 +60,8 @@ class ThreadsResult(Tabular):
         return f"ThreadsResult({threads} of {mails}; {found['inclusive']:,} inclusive, {found['missing']:,} missing)"
 
 
-@checking_arguments
-def threads(
-    mails: Where | Iterable[Where],
-    *,
-    out: Where | None = None,
-    window_days: float = 14,
-    new_text_only: bool = False,
-    file_format: str | None = None,
-    encoding: str = "utf-8",
-    on_error: OnError = "skip-documents",
-    max_unreadable: float | str = 0.5,
-    max_document_size: int | str = "64MiB",
-    extraction_limits: Mapping[str, int | str] | None = None,
-    ocr: str | None = None,
-    report: bool = False,
-    overwrite: bool = False,
-    progress: Listener | None = None,
-) -> ThreadsResult:
+@taking(ThreadsJob)
+def threads(mails: Where | Iterable[Where], job: ThreadsJob) -> ThreadsResult:
     r"""Group mails into threads, and mark the inclusive mails, which have text or an attachment that no later mail has.
 
     Parameters
@@ -124,17 +107,15 @@ def threads(
     >>> found, found.mails["reason"].to_pylist()
     (ThreadsResult(1 thread of 2 mails; 1 inclusive, 0 missing), [None, 'message'])
     """
-    listening = progress_of(progress)
-    check_needs_out(out, report=report, overwrite=overwrite)
-    options = ThreadOptions(window_days, new_text_only)
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
-    request = DocumentReading(file_format, encoding, rules, listening).request(_files(mails))
+    progress = progress_of(job.progress)
+    request = request_of(_files(mails), job, columns=(None, None), progress=progress)
     check_files_are_read(request)
-    with directory_for(out, COMMAND) as directory:
-        manifest = thread_files(request, directory, options, overwrite=overwrite, report=report, progress=listening)
-        return ThreadsResult(
-            mails=table_in(directory, COMMAND), manifest=manifest.as_stored(), out=None if out is None else directory
+    with directory_for(job.out, COMMAND) as directory:
+        manifest = thread_files(
+            request, directory, job.part(MailOptions), overwrite=job.overwrite, report=job.report, progress=progress
         )
+        place = None if job.out is None else directory
+        return ThreadsResult(mails=table_in(directory, COMMAND), manifest=manifest.as_stored(), out=place)
 
 
 def _files(mails: Where | Iterable[Where]) -> Documents:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 from nearkin._version import __version__
-from nearkin.arguments import checking_arguments, taking
 from nearkin.errors import ParameterError
+from nearkin.options.declared import Same, option, taking
+from nearkin.options.dedup import DedupOptions, GivenSearch
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.spark.work import arrow_schema, check_named, claimed, stages_in
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
 from nearkin.workflows.dedup.on_spark.names import ANNOTATIONS, FrameColumns
-from nearkin.workflows.dedup.options import DedupOptions, SearchGiven
 from nearkin.workflows.dedup.plans import plan_as_stored
 
 if TYPE_CHECKING:
@@ -50,52 +50,21 @@ class SparkDedupResult:
     manifest: Mapping[str, object]
 
 
-class FrameGiven(SearchGiven, total=False):
-    """Keywords of `dedup_result`."""
+@dataclass(unsafe_hash=True, kw_only=True)
+class FrameJob(GivenSearch):
+    """Options of `dedup_result`."""
 
-    id: str | None
-    work: str | Path | None
-    resume: bool
-    prefix: str
-    max_unreadable: float | str
-    progress: Progress | None
-
-
-def dedup(df: DataFrame, text: str = "text", **options: Unpack[FrameGiven]) -> DataFrame:
-    """Find the near-duplicates among the rows of a data frame; every match is verified.
-
-    Parameters
-    ----------
-    df, text, **options
-        As for `dedup_result`.
-
-    Returns
-    -------
-    DataFrame
-        The rows, with ``group``, ``is_principal``, ``similarity_to_principal``, ``copy_of``, ``keep`` and ``reason``.
-
-    Examples
-    --------
-    >>> annotated = dedup(spark.read.parquet("crawl"), work="/shared/work")  # doctest: +SKIP
-    >>> annotated.where("keep").drop("group", "reason").write.parquet("clean")  # doctest: +SKIP
-    """
-    return dedup_result(df, text, **options).documents
+    text: Same[str] = option("text", help="Column with the texts.")
+    id: Same[str | None] = option(help="Column with the ids.")
+    work: Same[str | Path | None] = option(kind=Path, help="Folder that every executor sees.")
+    resume: Same[bool] = option(False, help="Continue an interrupted run.")
+    prefix: Same[str] = option("", help="Prefix of the names of the added columns.")
+    max_unreadable: Same[float | str] = option(0.5, kind=object, help="Maximum share of unreadable documents.")
+    progress: Progress | None = None
 
 
-@checking_arguments
-@taking(SearchGiven)
-def dedup_result(
-    df: DataFrame,
-    text: str = "text",
-    *,
-    id: str | None = None,
-    work: str | Path | None = None,
-    resume: bool = False,
-    prefix: str = "",
-    max_unreadable: float | str = 0.5,
-    progress: Progress | None = None,
-    **given: Unpack[SearchGiven],
-) -> SparkDedupResult:
+@taking(FrameJob)
+def dedup_result(df: DataFrame, job: FrameJob) -> SparkDedupResult:
     """Find the near-duplicates among the rows of a data frame; return also the pairs and counts.
 
     Parameters
@@ -117,10 +86,8 @@ def dedup_result(
         Maximum share of documents that may be unreadable, such as 0.01 or "1%".
     progress : Progress, optional
         Receives progress reports.
-    **given
-        Options of the search, as on the command line: ``threshold``, ``measure`` and all others of
-        `nearkin.DedupOptions` except ``drop`` and ``min_shared``, which need another set of documents; and ``preset``,
-        ``ignore`` and ``ignore_numbers`` of `nearkin.DedupOptions.of`.
+    preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep
+        As for `nearkin.dedup`.
 
     Returns
     -------
@@ -144,13 +111,44 @@ def dedup_result(
     >>> result = dedup_result(df, id="url", work="/shared/work", threshold=0.8)  # doctest: +SKIP
     >>> result.pairs.orderBy("jaccard").show()  # doctest: +SKIP
     """
-    options = DedupOptions.of(**given)
-    rules = ReadingRules.of(max_unreadable=max_unreadable)
-    columns = FrameColumns(text, id, options.keep.column)
+    return _found(df, job)
+
+
+@taking(FrameJob)
+def dedup(df: DataFrame, job: FrameJob) -> DataFrame:
+    """Find the near-duplicates among the rows of a data frame; every match is verified.
+
+    Parameters
+    ----------
+    df, text, id, …
+        As for `dedup_result`.
+
+    Returns
+    -------
+    DataFrame
+        The rows, with ``group``, ``is_principal``, ``similarity_to_principal``, ``copy_of``, ``keep`` and ``reason``.
+
+    Examples
+    --------
+    >>> annotated = dedup(spark.read.parquet("crawl"), work="/shared/work")  # doctest: +SKIP
+    >>> annotated.where("keep").drop("group", "reason").write.parquet("clean")  # doctest: +SKIP
+    """
+    return _found(df, job).documents
+
+
+def _found(df: DataFrame, job: FrameJob) -> SparkDedupResult:
+    options, prefix = job.part(DedupOptions), job.prefix
+    rules = ReadingRules.of(max_unreadable=job.max_unreadable)
+    columns = FrameColumns(job.text, job.id, options.keep.column)
     _check_columns(df, columns, prefix)
-    spark, meter = df.sparkSession, Meter(progress or Silent())
-    identity = {"command": "dedup", "parameters": options.in_words(), "columns": [text, id], "schema": df.dtypes}
-    with claimed(spark, work, identity, resume=resume, of=_OF) as folder:
+    spark, meter = df.sparkSession, Meter(job.progress or Silent())
+    identity = {
+        "command": "dedup",
+        "parameters": options.in_words(),
+        "columns": [job.text, job.id],
+        "schema": df.dtypes,
+    }
+    with claimed(spark, job.work, identity, resume=job.resume, of=_OF) as folder:
         stages = stages_in(spark, folder, folder, meter)
         found = dedup_frame(df, columns, options, folder, stages, prefix=prefix, rules=rules)
     manifest: dict[str, object] = {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
+from nearkin.options.declared import Same, option, taking_two
+from nearkin.options.pairs import PairOptions, TableOptions
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.spark.work import arrow_schema, check_named, claimed, stages_in
 from nearkin.stages.documents.readers.tables import check_schema
@@ -15,43 +17,25 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from nearkin.workflows.pairing.on_spark.data_frames import FrameSide
-    from nearkin.workflows.pairing.options import Method, Translated
 
 _OF = "spark.similar_pairs"
 
 
-@checking_arguments
-def similar_pairs(
-    left: DataFrame,
-    right: DataFrame,
-    text: str = "text",
-    *,
-    id: str | None = None,
-    right_text: str | None = None,
-    right_id: str | None = None,
-    table: str | Path | None = None,
-    left_language: str | None = None,
-    right_language: str | None = None,
-    threshold: float = 0.3,
-    recall: float = 0.9,
-    top: int | None = None,
-    n_terms: int = 5,
-    min_occurrences: int = 2,
-    min_terms: int = 5,
-    agreement: float = 0.05,
-    stems: bool = True,
-    splits: bool = True,
-    translate: Translated = "auto",
-    seed: int = 0,
-    method: Method = "auto",
-    bits: int | None = None,
-    distance: int | None = None,
-    permutations: int | None = None,
-    window: int | None = None,
-    work: str | Path | None = None,
-    resume: bool = False,
-    progress: Progress | None = None,
-) -> DataFrame:
+@dataclass(unsafe_hash=True, kw_only=True)
+class FramePairsJob(PairOptions, TableOptions):
+    """Options of `similar_pairs`."""
+
+    text: Same[str] = option("text", help="Column with the texts.")
+    id: Same[str | None] = option(help="Column with the ids.")
+    right_text: Same[str | None] = option(help="Column with the texts of the right side.")
+    right_id: Same[str | None] = option(help="Column with the ids of the right side.")
+    work: Same[str | Path | None] = option(kind=Path, help="Folder that every executor sees.")
+    resume: Same[bool] = option(False, help="Continue an interrupted run.")
+    progress: Progress | None = None
+
+
+@taking_two(FramePairsJob)
+def similar_pairs(left: DataFrame, right: DataFrame, job: FramePairsJob) -> DataFrame:
     """Find the similar pairs of two data frames, in one language or in two, with their exact cosine.
 
     Parameters
@@ -109,18 +93,13 @@ def similar_pairs(
     # here, not above: they load numba, which who only has duplicates to find need not wait for
     from nearkin.workflows.pairing.inputs import read_table
     from nearkin.workflows.pairing.on_spark.data_frames import FrameSide, pair_frames, pairs_in
-    from nearkin.workflows.pairing.options import PairOptions
 
-    options = PairOptions(
-        threshold=threshold, recall=recall, top=top, n_terms=n_terms, min_occurrences=min_occurrences,
-        min_terms=min_terms, agreement=agreement, stems=stems, splits=splits, translate=translate, seed=seed,
-        method=method, bits=bits, distance=distance, permutations=permutations, window=window,
-    )  # fmt: skip
-    sides = FrameSide(left, text, id), FrameSide(right, right_text or text, right_id or id)
-    _check(*sides, is_text_own=right_text is not None, is_id_own=right_id is not None)
-    if table is None and (left_language or right_language):
+    options = job.part(PairOptions)
+    sides = FrameSide(left, job.text, job.id), FrameSide(right, job.right_text or job.text, job.right_id or job.id)
+    _check(*sides, is_text_own=job.right_text is not None, is_id_own=job.right_id is not None)
+    if job.table is None and (job.left_language or job.right_language):
         raise ParameterError("Languages need a translation table: give a table, or omit the languages.")
-    translation = read_table(None if table is None else Path(table), left_language, right_language)
+    translation = read_table(None if job.table is None else Path(job.table), job.left_language, job.right_language)
     identity = {
         "command": "pairs",
         "parameters": options.in_words(),
@@ -128,8 +107,8 @@ def similar_pairs(
         "columns": [[side.text, side.doc_id] for side in sides],
         "schema": [side.frame.dtypes for side in sides],
     }
-    spark, meter = left.sparkSession, Meter(progress or Silent())
-    with claimed(spark, work, identity, resume=resume, of=_OF) as folder:
+    spark, meter = left.sparkSession, Meter(job.progress or Silent())
+    with claimed(spark, job.work, identity, resume=job.resume, of=_OF) as folder:
         pairs, inside = folder / "pairs.parquet", folder / ".work"
         if not pairs.exists():
             pair_frames(sides, translation, options, pairs, inside, stages_in(spark, folder, inside, meter), meter)

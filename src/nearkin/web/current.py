@@ -24,6 +24,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.nouns import counted
+from nearkin.options.families import MailOptions
 from nearkin.records import I64
 from nearkin.reports.quantities import share_percent_text
 from nearkin.reports.threads import ThreadCard
@@ -35,7 +36,6 @@ from nearkin.workflows.reading.collection_documents import is_without_text
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.threads.job import TABLE, card_of, thread_files
-from nearkin.workflows.threads.judging import ThreadOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +293,7 @@ class CurrentThreads:
         with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
             out = Path(folder, "threads")
             asked = ReadingRequest(inputs=[self._opened.place.address])
-            thread_files(asked, out, ThreadOptions(), report=False, progress=progress)
+            thread_files(asked, out, MailOptions(), report=False, progress=progress)
             found = FoundThreads.of(mails, parquet.read_table(out / TABLE))
         with self._lock:
             self._found = found

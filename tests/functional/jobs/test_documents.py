@@ -110,16 +110,6 @@ def test_the_documents_near_one() -> None:
         signed.nearest(7)
 
 
-def test_options_are_overridden() -> None:
-    options = nearkin.DedupOptions(threshold=0.9, shingle=nearkin.Words(2))
-    chosen = nearkin.dedup(["a b c"], options, threshold=0.4).manifest["parameters"]
-    assert (chosen["threshold"], chosen["shingle"]) == (0.4, "words:2")
-    with pytest.raises(ParameterError, match="excludes preset"):
-        nearkin.dedup(["a"], options, preset="stack")
-    with pytest.raises(ParameterError, match="must be a DedupOptions"):
-        nearkin.dedup(["a"], {"threshold": 0.5})  # type: ignore[arg-type]
-
-
 def test_progress_is_given_when_asked(capfd: pytest.CaptureFixture[str]) -> None:
     heard: list[str] = []
     nearkin.dedup(RECORDS, progress=heard.append)
@@ -244,7 +234,7 @@ def test_places_that_are_taken(tmp_path: Path, texts: Path) -> None:
     for wrong in ("", 3, b""):
         with pytest.raises(ParameterError, match="must be a path"):
             nearkin.dedup(RECORDS, out=wrong)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="give 'out' as well"):
+    with pytest.raises(ParameterError, match=r"^report: "):
         nearkin.dedup(RECORDS, report=True)
     for kind, place in ((DedupResult, tmp_path / "no"), (PairsResult, tmp_path / "out"), (FamiliesResult, tmp_path)):
         with pytest.raises(nearkin.NearkinError, match="holds no"):

@@ -13,13 +13,13 @@ import pytest
 
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import SourceError
+from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Meter, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup.on_spark import job as task_module
 from nearkin.workflows.dedup.on_spark.job import ReadInputTask
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading import inputs
 from nearkin.workflows.reading.identity import by_path, records_of, with_digests

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from generator import office_files as make
+from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.reading import read_all
 from nearkin.workflows.reading import inputs
 from nearkin.workflows.reading.inputs import Input, inputs_of

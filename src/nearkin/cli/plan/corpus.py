@@ -5,18 +5,17 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from nearkin.cli.options.dedup import PlannedDedupChoices
 from nearkin.cli.options.definitions import JsonSummary
 from nearkin.cli.options.engine import check_engine
-from nearkin.cli.options.reading import ReadingOptions
 from nearkin.cli.parameters import argument, option
 from nearkin.cli.plan.arguments import PlanEngine
 from nearkin.errors import ParameterError
+from nearkin.options.dedup import PlanJob
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
+    from nearkin.options.dedup import DedupOptions
     from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
-    from nearkin.workflows.dedup.options import DedupOptions
 
 _corpus = partial(option, panel="The corpus")
 
@@ -60,8 +59,7 @@ def plan_corpus(
     sample: Sample,
     *,
     documents: CorpusSize = None,
-    reading: ReadingOptions,
-    chosen: PlannedDedupChoices,
+    job: PlanJob,
     engine: PlanEngine = "local",
     cores: ClusterCores = None,
     as_json: JsonSummary = False,
@@ -70,17 +68,25 @@ def plan_corpus(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.plan.arguments import parse_count, summary_of
     from nearkin.cli.printing import tell
+    from nearkin.options.dedup import DedupOptions
     from nearkin.workflows.dedup.forecast import forecast, forecast_as_stored
     from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
     check_engine(engine)
     if cores is not None and engine == "local":
         raise ParameterError("--cores is the size of a cluster: add --engine spark.")
     n_documents = None if documents is None else parse_count(documents, "--documents")
-    options = chosen.options()
+    options = job.part(DedupOptions)
     with bars_shown(is_quiet=as_json) as bars:
-        told = forecast(reading.request(sample), options, n_documents=n_documents, resources=Resources(), progress=bars)
+        told = forecast(
+            ReadingRequest.from_options(sample, job),
+            options,
+            n_documents=n_documents,
+            resources=Resources(),
+            progress=bars,
+        )
     n_cores = cores or 1
     needs = cluster_needs(told, options, n_cores) if engine == "spark" else None
     tell(

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 from nearkin.cli.options.definitions import JsonSummary, Overwrite
 from nearkin.cli.options.engine import check_engine
-from nearkin.cli.options.reading import Format, RulesOptions
 from nearkin.cli.parameters import option
 from nearkin.cli.plan.arguments import Figure, PlanEngine, check_figure
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
+from nearkin.options.reading import FileOptions
 from nearkin.runs.files import writing
 
 if TYPE_CHECKING:
     from nearkin.cli.plan.arguments import Machine
     from nearkin.cli.printing import Printer
+    from nearkin.options.pairs import PairOptions
     from nearkin.planning.cluster_needs import ClusterNeeds
     from nearkin.planning.pairs.search import PairForecast, Plan, Question
     from nearkin.workflows.pairing.inputs import PairInput
-    from nearkin.workflows.pairing.options import PairOptions
 
 
 _sought = partial(option, panel="The search")
@@ -123,8 +123,7 @@ def plan_pairs(
     text: SampleText = None,
     left_text: LeftText = None,
     right_text: RightText = None,
-    file_format: Format = None,
-    rules: RulesOptions,
+    reading: FileOptions,
     method: SearchMethod = None,
     bits: SignatureBits = None,
     distance: WithinDistance = None,
@@ -137,9 +136,9 @@ def plan_pairs(
 ) -> None:
     """Plan a search for pairs."""
     from nearkin.cli.plan.arguments import parse_machine
+    from nearkin.options.pairs import PairOptions
     from nearkin.workflows.pairing.inputs import PairInput
-    from nearkin.workflows.pairing.options import PairOptions
-    from nearkin.workflows.reading.request import ReadingRequest, names_of_columns
+    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
     check_engine(engine)
@@ -153,19 +152,17 @@ def plan_pairs(
     if sample_left and sample_right:
         if terms is not None:
             raise ParameterError("--terms is measured on the samples: omit --terms or the samples.")
-        of_left, of_right = (
-            ReadingRequest(
-                inputs=sample, text=of_side or text, file_format=file_format, rules=rules.rules(),
-                named=names_of_columns(side, text=(of_side, text)),
-            )
-            for side, sample, of_side in (("left", sample_left, left_text), ("right", sample_right, right_text))
+        samples = PairInput(
+            ReadingRequest.of_side("left", sample_left, left_text or text, None, options=reading),
+            ReadingRequest.of_side("right", sample_right, right_text or text, None, options=reading),
+            table, left_language, right_language,
         )  # fmt: skip
-        samples = PairInput(of_left, of_right, table, left_language, right_language)
         asked = _forecast(samples, (left, right), options, planned_for, is_quiet=as_json)
     else:
         _check_no_samples(
-            sample_left, sample_right, table, left_language, right_language, text, left_text, right_text, file_format
-        )
+            sample_left, sample_right, table, left_language, right_language, text, left_text, right_text,
+            reading.file_format,
+        )  # fmt: skip
         asked = _question((left, right), options, terms, planned_for)
     answer(asked, options, planned_for, figure, engine, as_json=as_json)
 

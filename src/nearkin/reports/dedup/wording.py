@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
-from nearkin.reports.dedup.options import OPTIONS
+from nearkin.options.dedup import DECIDING, DedupOptions
 from nearkin.reports.quantities import (
     criterion_of,
     estimate_text,
@@ -302,10 +302,9 @@ def outcome_of(facts: DedupManifest, reason: str) -> str:
 
 def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
     """Tabulate the parameters: first, in words, those that decide the result, then the others of the manifest."""
-    for name, option in OPTIONS.items():
+    for name in DECIDING:
         if name in facts.parameters and not (facts.is_against and name in _OF_GROUPS):
-            value = facts.parameters[name]
-            yield ParameterRow(name, _spelt(value), option.meaning_of(facts, str(value)))
+            yield ParameterRow(name, _spelt(facts.parameters[name]), DedupOptions.declared()[name].help)
     if {"bands", "rows"} <= facts.plan_numbers.keys():
         bands, rows = facts.plan_numbers["bands"], facts.plan_numbers["rows"]
         meaning = (
@@ -316,7 +315,7 @@ def parameter_rows(facts: DedupManifest) -> Iterator[ParameterRow]:
     if rate := facts.plan_numbers.get("rate"):
         meaning = f"the share of shingles that become keys of the search, {_chosen_from(facts)}"
         yield ParameterRow("sampling", f"{rate:.4g}", meaning)
-    for name in sorted(facts.parameters.keys() - OPTIONS.keys()):
+    for name in sorted(facts.parameters.keys() - set(DECIDING)):
         if facts.parameters[name] is not None:
             yield ParameterRow(name, _spelt(facts.parameters[name]), "")
 

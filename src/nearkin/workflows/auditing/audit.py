@@ -13,6 +13,7 @@ from nearkin.errors import FingerprintError, ParameterError, RunError, SourceErr
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest
 from nearkin.manifests.pairs import SIDES, PairsManifest, SideRecord, TableRecord
+from nearkin.options.pairs import PairOptions
 from nearkin.records import F64, I64, U64
 from nearkin.runs.finished import MANIFEST, WORK, damage_of, damage_of_options, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
@@ -23,7 +24,6 @@ from nearkin.workflows.auditing.audited import Audited, AuditOptions, PairTally
 from nearkin.workflows.auditing.collection import audit_collection
 from nearkin.workflows.auditing.run import audit_run
 from nearkin.workflows.pairing.inputs import prepare, read_table
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import best_of_each, candidates_by_vectors, cosines_of, reaches
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.reading.identity import SourceRecord
@@ -135,7 +135,7 @@ def audit_pairs(
     started, meter = time.perf_counter(), Meter(progress)
     with damage_of(directory):
         with damage_of_options(directory):
-            chosen = PairOptions.of_words(manifest.parameters)
+            chosen = PairOptions.of(manifest.parameters)
         left, right = (_texts(manifest.side(side), in_memory) for side in SIDES)
         columns = parquet.read_table(directory / "pairs.parquet", ["left_row", "right_row"])
         table = None if manifest.table is None else _table(manifest.table)

@@ -19,6 +19,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import TEXTLESS_REASONS, DedupManifest
 from nearkin.nouns import counted
+from nearkin.options.dedup import DedupOptions
 from nearkin.records import F64, I64, U64, ShingleSets
 from nearkin.reports.quantities import criterion_text
 from nearkin.runs.finished import damage_of, damage_of_options, damaged_run
@@ -27,7 +28,6 @@ from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.search.inverted import InvertedSets
 from nearkin.stages.search.stretches import keys_of
 from nearkin.workflows.auditing.audited import Audited, AuditOptions, PairTally
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.identity import changed
 from nearkin.workflows.reading.rereading import NONE_GIVEN, GivenAgain, Reread, reread
 
@@ -80,7 +80,7 @@ class StoredRun:
         """
         with damage_of(directory):
             with damage_of_options(directory):
-                options = DedupOptions.of(**manifest.options_in_words)
+                options = DedupOptions.of(manifest.options_in_words)
             documents = parquet.read_table(directory / "documents.parquet", _COLUMNS)
             again = partial(
                 reread, encoding=manifest.encoding, reading=manifest.reading, in_memory=in_memory, threads=threads,

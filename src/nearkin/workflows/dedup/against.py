@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearkin.manifests.dedup import OTHER_RESULTS, REASONS
+from nearkin.options.dedup import DedupOptions
 from nearkin.records import F64, U32, Bool, Matches
 from nearkin.workflows.dedup.corpus import NO_NODE, THEIRS, Corpus
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import (
     NEAR_DUPLICATE,
     NO_ROW,

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.formats.sealed import seal_file, sealed_length
+from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import BandPlan, SamplingPlan
 from nearkin.records import U32, U64, Bool, ShingleSets
 from nearkin.runs.arrays import Arrays, load_arrays, save_arrays
@@ -20,7 +21,6 @@ from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.workflows.dedup.corpus import MINE, THEIRS, Corpus
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import (
     BYTES_PER_ENTRY,
     Entries,

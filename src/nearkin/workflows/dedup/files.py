@@ -14,6 +14,7 @@ from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
 from nearkin.nouns import counted
+from nearkin.options.dedup import DedupOptions, Delivery
 from nearkin.paths import STDIN
 from nearkin.reports.pages import counted_inputs
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
@@ -23,7 +24,6 @@ from nearkin.stages.documents.sources import Source, SourceSet
 from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup import job, manifest
 from nearkin.workflows.dedup.kept_corpus import annotation_columns, carried_columns, check_carry, write_kept_corpus
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.tables import write_overlay_of_run
 from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.exceptions import (
@@ -51,39 +51,6 @@ if TYPE_CHECKING:
 OTHER_SET = "other set"
 """Label of messages about the files of ``--against``."""
 _MUCH_LONGER = 4
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """Files to write, and what to do with existing results.
-
-    Parameters
-    ----------
-    resume, overwrite : bool
-        Continue an unfinished run; replace the results of an earlier run.
-    kept, annotated : bool
-        Whether to write the cleaned corpus; all records of the input with columns for the results.
-    report : bool
-        Whether to write ``report.html``.
-    carry : tuple of str
-        Columns of the input that are copied into ``documents.parquet``; the report counts by their values.
-    overlay : str, optional
-        Review tool for which an overlay is written: one of `overlay.TOOLS`.
-    """
-
-    resume: bool = False
-    overwrite: bool = False
-    kept: bool = False
-    annotated: bool = False
-    report: bool = True
-    carry: tuple[str, ...] = ()
-    overlay: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.resume and self.overwrite:
-            raise ParameterError("excludes overwrite; give one of them.", parameter="resume")
-        if self.overlay is not None:
-            check_tool(self.overlay)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +103,6 @@ def dedup_files(
     ending: Ending | None = None,
     resources: Resources,
     progress: Progress | None = None,
-    preset: str | None = None,
     engine: Engine = LOCAL,
 ) -> DedupManifest:
     """Find near-duplicates in files, write the tables into a directory, and finish as the command requires.
@@ -153,13 +119,14 @@ def dedup_files(
     InputError, RunError, ParameterError
         See `nearkin.errors`.
     """
-    options.check_fits(is_against=against is not None)
     run = JobRun(out, Meter(progress or Silent()))
     found, others = find_sources(request, against, out, options, run.progress)
     sources, other_sources = found.sources, others.sources
     if any(source.path == STDIN for source in sources + other_sources):
         _check_read_once(sources, other_sources, delivery, ending)
         run = replace(run, is_resumable=False)
+    if delivery.overlay is not None:
+        check_tool(delivery.overlay)
     if delivery.carry:
         check_carry(delivery.carry, sources, encoding=request.encoding, stdin=request.stdin)
     engine.choose(local=lambda: None, cluster=lambda _: check_can_be_shared(sources + other_sources))
@@ -180,8 +147,8 @@ def dedup_files(
             result = replace(result, places=replace(result.places, carried=carried))
         _say_much_shorter(result, options, run.progress)
         ended = RunResult(run=run, result=result, options=options, sources=sources, encoding=request.encoding)
-        kept = _write_again(ended, "kept") if delivery.kept else None
-        if delivery.annotated:
+        kept = _write_again(ended, "kept") if delivery.write_kept else None
+        if delivery.annotate:
             columns = annotation_columns(result.judged.outcome, is_against=against is not None)
             _write_again(ended, "annotated", columns)
         job.write(result, run.results, run.meter)
@@ -193,7 +160,7 @@ def dedup_files(
         lines = exception_lines(result.places.exceptions, result.places.source_names, of_sources)
         write_exceptions(run.results / EXCEPTIONS_FILE, lines)
         record = replace(
-            manifest.build(result, options, files, other_files, preset=preset, command=command),
+            manifest.build(result, options, files, other_files, command=command),
             encoding=request.encoding, reading=request.as_read(), engine=cluster, kept=kept, families=families,
             carried=tuple(result.places.carried) or None,
             not_read=not_read_files(tuple(dict.fromkeys((*found.not_read, *others.not_read)))),
@@ -206,18 +173,6 @@ def dedup_files(
             longest = int(result.corpus.n_characters.max(initial=0))
             record = replace(record, memory=manifest.memory(resources, run.meter, longest))
         return run.finish(record)
-
-
-def check_needs_against(against: object, **columns: str | None) -> None:
-    """Refuse columns of another set if there is none.
-
-    Raises
-    ------
-    ParameterError
-    """
-    for name, column in columns.items():
-        if column is not None and not against:
-            raise ParameterError("needs 'against'.", parameter=name)
 
 
 def find_sources(
@@ -293,7 +248,7 @@ def _check_read_once(
     """
     if sum(source.path == STDIN for source in (*sources, *others)) > 1:
         raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
-    again = {"write_kept": delivery.kept, "annotate": delivery.annotated, "carry": bool(delivery.carry)}
+    again = {"write_kept": delivery.write_kept, "annotate": delivery.annotate, "carry": bool(delivery.carry)}
     if ending is not None:
         again = {f"nearkin {ending.command}": True}
     is_input = any(source.path == STDIN for source in sources)

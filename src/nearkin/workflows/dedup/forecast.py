@@ -9,13 +9,13 @@ import numpy as np
 
 from nearkin.errors import SourceError
 from nearkin.nouns import first_of
+from nearkin.options.dedup import DedupOptions
 from nearkin.planning.cluster_needs import CorpusForecast
 from nearkin.planning.search import BandPlan
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, check_not_too_many
 from nearkin.workflows.dedup.job import collect
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import describe_plan, keys_a_text, look_ahead, plan_as_stored, plan_search
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources

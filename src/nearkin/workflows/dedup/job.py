@@ -8,6 +8,7 @@ from pathlib import Path
 
 from nearkin.errors import InputError
 from nearkin.nouns import counted
+from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import BandPlan, missed
 from nearkin.records import Matches
 from nearkin.runs.progress import Meter, Progress
@@ -18,7 +19,6 @@ from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup.against import judge_across, others_first
 from nearkin.workflows.dedup.candidates import BandSearch, SampleSearch, max_not_compared
 from nearkin.workflows.dedup.corpus import Corpus, survey
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged, Preference, group_texts, judge_groups, prefer
 from nearkin.workflows.dedup.plans import Plan, found_probability, look, plan_in_words, plan_search
 from nearkin.workflows.dedup.reading import read_all

@@ -20,10 +20,10 @@ from nearkin.manifests.dedup import (
 )
 from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted
+from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Meter
 from nearkin.stages.documents.faults import reason_of
 from nearkin.workflows.dedup.job import Result
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
 from nearkin.workflows.reading.texts import damaged_files
@@ -36,7 +36,6 @@ def build(
     inputs: Sequence[InputFile],
     others: Sequence[InputFile],
     *,
-    preset: str | None,
     command: str = "dedup",
 ) -> DedupManifest:
     """Return the manifest of a run, without what its command adds."""
@@ -47,7 +46,7 @@ def build(
     )
     return DedupManifest(
         command=command,
-        parameters={**options.in_words(), "preset": preset},
+        parameters={**options.in_words(), "preset": options.preset},
         fingerprint=options.fingerprint,
         inputs=tuple(files[: len(inputs)]),
         against=tuple(files[len(inputs) :]),

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearkin.options.dedup import DedupOptions
 from nearkin.records import F64, I64, U8, U32, Bool, Candidates, Groups, Matches
 from nearkin.stages.grouping import group
 from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, ONLY_IGNORED, ONLY_NUMBERS, UNREADABLE, Corpus
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.verifying import SetStore, verify_blocks
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from nearkin.errors import RunError
 from nearkin.kernels.sketch import round_constants
 from nearkin.nouns import agreeing, counted
+from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
 from nearkin.records import F64, I64, U64, Bool, Matches
 from nearkin.reports.quantities import many_text, measure_name, parameter_text, rough_share_text, share_percent_text
@@ -20,7 +21,6 @@ from nearkin.stages.search.exhaustive import common_counts
 from nearkin.stages.search.prefixes import Prefixes
 from nearkin.workflows.dedup.candidates import BandKeys
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.options import DedupOptions
 
 Plan = BandPlan | SamplingPlan
 

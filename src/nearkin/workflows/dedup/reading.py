@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
+from nearkin.options.dedup import DedupOptions
 from nearkin.records import I64
 from nearkin.runs.files import make_work_folder, read_work_json, write_work_json
 from nearkin.runs.progress import Progress, Silent
@@ -16,7 +17,6 @@ from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.preparing import prepare, visible_lengths
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.wording import restored
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.reading.texts import stop_at_problem
 

@@ -18,6 +18,7 @@ from nearkin.errors import InputError, OutputExistsError, ParameterError, RunErr
 from nearkin.formats import parquet
 from nearkin.manifests.dedup import REASONS, DedupManifest, KeptFile
 from nearkin.manifests.stored import InputFile
+from nearkin.options.dedup import DedupOptions
 from nearkin.paths import on_disk
 from nearkin.planning.search import missed
 from nearkin.records import Bool, Matches
@@ -31,7 +32,6 @@ from nearkin.stages.grouping import Rule
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.kept_corpus import write_kept_corpus
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, group_again, judge_groups, prefer
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.reporting import other_page, render_page
@@ -194,7 +194,7 @@ def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | 
             threshold,
         )
     changed = {**run.options.in_words(), "threshold": threshold, "group": group or run.options.group}
-    return DedupOptions.of(preset=None, **changed)
+    return DedupOptions.of(changed)
 
 
 def _judged(run: FinishedRun, options: DedupOptions, matches: Matches, others: Matches) -> Judged:
@@ -229,7 +229,7 @@ def load(directory: Path) -> FinishedRun:
 def _understood(
     manifest: DedupManifest, documents: pa.Table, pairs: pa.Table, exceptions: Sequence[ExceptionRow]
 ) -> FinishedRun:
-    options = DedupOptions.of(**manifest.options_in_words)
+    options = DedupOptions.of(manifest.options_in_words)
     corpus, sizes = _corpus(documents)
     matches = _matches(pairs, corpus, sizes)
     return FinishedRun(

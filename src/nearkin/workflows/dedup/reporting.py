@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from nearkin.manifests.dedup import REASONS, DedupManifest
 from nearkin.manifests.stored import InputFile
+from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
 from nearkin.reports.dedup.page import (
@@ -36,7 +37,6 @@ from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.grouping import group
 from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus
 from nearkin.workflows.dedup.job import Result
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, GroupTable, Judged, Outcome, prefer
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.row_places import Places

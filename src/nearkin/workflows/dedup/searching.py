@@ -12,6 +12,7 @@ import numpy as np
 
 from nearkin.engines.local import map_ordered
 from nearkin.formats.sealed import Sealing
+from nearkin.options.dedup import DedupOptions
 from nearkin.records import U8, U32, U64, Bool, ShingleSets
 from nearkin.runs.arrays import kept_arrays, load_arrays, mapped_array, save_arrays
 from nearkin.runs.files import make_work_folder, published, read_work_json, sealed, write_work_json, writing
@@ -20,7 +21,6 @@ from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.linking import FOLLOWS, Linking, SkewedRuns, sort_entries, sorted_distinct
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.resources import Resources
 
 BYTES_PER_ENTRY = 48

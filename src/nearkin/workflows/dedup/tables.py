@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.manifests.dedup import OTHER_RESULTS, REASONS
+from nearkin.options.dedup import DedupOptions
 from nearkin.records import U32, Matches
 from nearkin.runs.tables import published_table
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, GroupTable, Judged, OtherTable, Outcome
 from nearkin.workflows.dedup.row_places import Places, row_numbers
 from nearkin.workflows.dedup.searching import Sizes

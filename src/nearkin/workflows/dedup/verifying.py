@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from nearkin.engines.local import map_ordered
 from nearkin.formats.sealed import sealed_length
+from nearkin.options.dedup import DedupOptions
 from nearkin.records import I64, U8, U32, U64, Candidates, Matches
 from nearkin.runs.arrays import kept_arrays
 from nearkin.runs.files import make_work_folder, sealed
@@ -21,7 +22,6 @@ from nearkin.runs.progress import Meter
 from nearkin.stages.search.linking import merge_runs
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets
 from nearkin.workflows.resources import Resources
 

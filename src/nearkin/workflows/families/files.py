@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
+from nearkin.options.dedup import DedupOptions, Delivery
 from nearkin.records import F64, I64, U32, U64, Matches
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool, gathered
@@ -19,11 +20,9 @@ from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison, compare
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import prepare
-from nearkin.stages.features.shingles import Shingling
 from nearkin.workflows.dedup.corpus import READABLE
-from nearkin.workflows.dedup.files import Delivery, RunResult, dedup_files
+from nearkin.workflows.dedup.files import RunResult, dedup_files
 from nearkin.workflows.dedup.job import Result
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.reporting import first_problems
 from nearkin.workflows.families.tables import Kin, PageKin, render_page, write_families
@@ -67,16 +66,13 @@ class FamiliesEnding:
 def families_files(
     asked: ReadingRequest,
     out: Path,
+    options: DedupOptions,
     *,
-    threshold: float | None,
-    shingle: Shingling | str | None,
-    ignore: str | Path | Sequence[str] | None = None,
-    ignore_numbers: bool = False,
     delivery: Delivery,
     resources: Resources,
     progress: Progress | None = None,
 ) -> DedupManifest:
-    """Group files into families, in a directory; defaults are those of the preset "contracts".
+    """Group files into families, in a directory; the usual options are those of the preset "contracts".
 
     Returns
     -------
@@ -87,13 +83,9 @@ def families_files(
     InputError, RunError, ParameterError
         See `nearkin.errors`.
     """
-    options = DedupOptions.of(
-        preset=PRESET, threshold=threshold, shingle=shingle, ignore=ignore, ignore_numbers=ignore_numbers
-    )
     return dedup_files(
-        asked, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress,
-        preset=PRESET,
-    )  # fmt: skip
+        asked, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress
+    )
 
 
 def _all_kin(found: RunResult, members: Members, original: Callable[[int], str]) -> Iterator[Kin]:

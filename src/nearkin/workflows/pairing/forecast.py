@@ -6,11 +6,11 @@ import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs, measured_costs
 from nearkin.planning.pairs.search import PairForecast, PairSearch, Plan, Prediction, Question
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_table, say_which_side
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import answer_by_sample, costs_here, question_of
 from nearkin.workflows.resources import Resources
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, SourceError
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import agreeing, counted
+from nearkin.options.pairs import PairOptions
 from nearkin.paths import STDIN
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import TextWords
@@ -23,7 +24,6 @@ from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.wording import WarningMessage
 from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, translation_of
 from nearkin.workflows.pairing.vectors import PairVectors, WeighingBoth, vectors_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from nearkin._version import __version__
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import SIDES, PairCounts, PairPlanRecord, PairsManifest, SideFacts, SideRecord, TableRecord
+from nearkin.options.pairs import Beside, PairOptions
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
@@ -31,7 +32,6 @@ from nearkin.workflows.pairing.inputs import (
     say_which_side,
 )
 from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import FoundPairs, KeptSearch, search
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
@@ -54,22 +54,6 @@ if TYPE_CHECKING:
 
 
 INLINE = "inline"
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """Data with which the pairs are compared.
-
-    Parameters
-    ----------
-    known : str or None
-        "same-ids", or the path of a file of pairs of ids.
-    interwiki : str or None
-        "inline", or the path of a dump of the table ``langlinks``; the left side is then a Wikipedia dump.
-    """
-
-    known: str | None = None
-    interwiki: str | None = None
 
 
 def pair_files(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nearkin.manifests.pairs import PairPlanRecord, WayRecord
 from nearkin.nouns import counted
+from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.assurance import assured
 from nearkin.planning.pairs.calibration import Prefix, calibrated
 from nearkin.planning.pairs.costs import Costs, machine_costs
@@ -22,7 +23,6 @@ from nearkin.reports.quantities import elapsed_text, recall_text, share_percent_
 from nearkin.runs.progress import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.sampling import MAX_ORDERS, MeasuredSample, Sampled, sample
 from nearkin.workflows.pairing.searching import MAX_PAIRS
 from nearkin.workflows.pairing.vectors import PairVectors

@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 from nearkin.errors import MissingExtraError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import Side
+from nearkin.options.pairs import PairOptions
 from nearkin.stages.features.words import STEMMED_LANGUAGES, WordSplitter
 from nearkin.stages.translation.projection import Projector, Stemming, WordProjection
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import Collected
-from nearkin.workflows.pairing.options import PairOptions
 
 _MIN_KNOWN = 0.1
 _MARGIN = 0.15

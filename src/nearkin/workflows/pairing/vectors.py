@@ -17,6 +17,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import SideFacts
 from nearkin.nouns import counted
+from nearkin.options.pairs import PairOptions
 from nearkin.records import F64, I64, U64, BitSignatures, Bool, TermCounts, WeightedVectors
 from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.progress import Meter
@@ -24,7 +25,6 @@ from nearkin.stages.features.vocabulary import BM25, hashes_of
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.stages.translation.projection import WAYS, WordProjection
 from nearkin.workflows.pairing.collecting import Collected
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.translating import SideTranslation
 
 _SIGNED_AT_ONCE = 1 << 13

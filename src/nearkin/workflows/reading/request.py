@@ -23,6 +23,7 @@ from nearkin.workflows.reading.texts import Texts
 
 if TYPE_CHECKING:
     from nearkin.manifests.stored import HowRead, NotReadFiles
+    from nearkin.options.reading import FileOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,32 @@ class ReadingRequest:
     stdin: BinaryIO | None = field(default=None, compare=False)
     named: Mapping[str, str] = field(default_factory=dict, compare=False)
     optional: frozenset[str] = frozenset()
+
+    @classmethod
+    def from_options(
+        cls,
+        inputs: Sequence[str | StoredSource],
+        options: FileOptions,
+        *,
+        text: str | None = None,
+        doc_id: str | None = None,
+        named: Mapping[str, str] | None = None,
+    ) -> ReadingRequest:
+        """Request that inputs be read, by options; ``text`` and ``doc_id`` are the columns if these have none."""
+        return cls(
+            inputs=inputs, file_format=options.file_format, text=text or getattr(options, "text", None),
+            doc_id=doc_id or getattr(options, "id", None), encoding=options.encoding, rules=options.rules(),
+            named=named or {},
+        )  # fmt: skip
+
+    @classmethod
+    def of_side(
+        cls, side: str, inputs: Sequence[str], text: str | None, doc_id: str | None, *, options: FileOptions
+    ) -> ReadingRequest:
+        """Request one of two sets of documents, whose own columns precede those of the options."""
+        text_of_both, id_of_both = getattr(options, "text", None), getattr(options, "id", None)
+        named = names_of_columns(side, text=(text, text_of_both), id=(doc_id, id_of_both))
+        return cls.from_options(inputs, options, text=text, doc_id=doc_id, named=named)
 
     def of_other_set(
         self, inputs: Sequence[str | StoredSource], text: str | None = None, doc_id: str | None = None

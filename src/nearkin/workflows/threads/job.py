@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from nearkin._version import __version__
 from nearkin.formats import parquet
 from nearkin.manifests.threads import ThreadCounts, ThreadsManifest
+from nearkin.options.families import MailOptions
 from nearkin.reports.threads import MailLineRow, ThreadCard, render_threads_report
 from nearkin.runs.files import make_work_folder
 from nearkin.runs.progress import Meter, Progress, Silent
@@ -36,7 +37,7 @@ from nearkin.workflows.reading.inputs import inputs_of
 from nearkin.workflows.reading.request import ReadingRequest, not_read_files
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.threads.judging import Row, Threading, ThreadOptions
+from nearkin.workflows.threads.judging import Row, Threading
 from nearkin.workflows.threads.mails import MailReader, ReadMails
 
 COMMAND = "threads"
@@ -48,7 +49,7 @@ N_ROWS = 100
 def thread_files(
     asked: ReadingRequest,
     out: Path,
-    options: ThreadOptions,
+    options: MailOptions,
     *,
     overwrite: bool = False,
     report: bool = True,
@@ -62,7 +63,7 @@ def thread_files(
         Mails in files, folders and archives, or a collection.
     out : Path
         A new directory, or one with an earlier run that may be replaced.
-    options : ThreadOptions
+    options : MailOptions
     overwrite, report : bool
         Replace an earlier run; write ``report.html``.
     progress : Progress, optional

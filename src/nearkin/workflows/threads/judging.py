@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError
+from nearkin.options.families import MailOptions
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.mail.inclusive import (
@@ -23,7 +23,7 @@ from nearkin.stages.documents.mail.inclusive import (
     judge_inclusion,
     mail_words,
 )
-from nearkin.stages.documents.mail.threads import DEFAULT_WINDOW, NamedMail, ThreadNode, reading_order, thread_mails
+from nearkin.stages.documents.mail.threads import NamedMail, ThreadNode, reading_order, thread_mails
 from nearkin.workflows.threads.mails import ReadMails
 
 _NO_WORDS = MailWords((), (), ())
@@ -39,12 +39,12 @@ class Threading:
     Parameters
     ----------
     read : ReadMails
-    options : ThreadOptions
+    options : MailOptions
     chunks : sequence of Chunk
         Texts of all mails.
     """
 
-    def __init__(self, read: ReadMails, options: ThreadOptions, chunks: Sequence[Chunk]) -> None:
+    def __init__(self, read: ReadMails, options: MailOptions, chunks: Sequence[Chunk]) -> None:
         self._texts = pa.chunked_array(gathered(chunks, "text"), pa.large_string())
         self._read, self._options = read, options
         firsts = [number for number, first in enumerate(read.original) if number == first]
@@ -56,7 +56,7 @@ class Threading:
             if read.original[number] != number:
                 self._spares.setdefault(read.original[number], []).append(number)
         quotations = Quotations(lambda mail: self._text(firsts[mail]))
-        self.nodes = thread_mails(self._mails, options.window, quotations)
+        self.nodes = thread_mails(self._mails, timedelta(days=options.window_days), quotations)
 
     def _text(self, number: int) -> str:
         return str(self._texts[number].as_py())
@@ -133,39 +133,3 @@ class Threading:
             "is_duplicate_spare": self._read.original[number] != number, "included_in": included_in,
             "quotes_more": quotes_more,
         }  # fmt: skip
-
-
-MAX_DAYS = 3650
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadOptions:
-    """Options that decide, together with the mails, which threads are found and which mails are inclusive.
-
-    Parameters
-    ----------
-    window_days : float
-        Maximum number of days between an answer that names no other mail and a mail with the same subject to which it
-        is joined; 0 turns this off.
-    new_text_only : bool
-        Whether only the new text of a mail, without quoted text and signature lines, must occur in a later mail.
-    """
-
-    window_days: float = DEFAULT_WINDOW.days
-    new_text_only: bool = False
-
-    def __post_init__(self) -> None:
-        days = self.window_days
-        if not isinstance(days, int | float) or isinstance(days, bool) or not 0 <= days <= MAX_DAYS:
-            raise ParameterError.of("window_days", f"a number from 0 to {MAX_DAYS:,}", days)
-        if not isinstance(self.new_text_only, bool):
-            raise ParameterError.of("new_text_only", "True or False", self.new_text_only)
-
-    @property
-    def window(self) -> timedelta:
-        """The days as a span of time."""
-        return timedelta(days=self.window_days)
-
-    def in_words(self) -> Mapping[str, object]:
-        """Return the options for the manifest."""
-        return {"window_days": self.window_days, "new_text_only": self.new_text_only}

@@ -8,12 +8,12 @@ import pytest
 
 import nearkin
 from nearkin.errors import SourceError
+from nearkin.options.dedup import DedupOptions
 from nearkin.stages.documents.foreign import is_image_list
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.readers.load_records import columns_of, parent_in
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import SourceSet, resolve_sources
-from nearkin.workflows.dedup.options import DedupOptions
 
 Q, S = "þ", "\x14"
 NAMES = ["BEGDOC", "BEGATTACH", "TEXTPATH"]
@@ -213,9 +213,9 @@ def test_python_reads_a_production_and_leaves_passages_out(vol: Path) -> None:
     (vol / "TEXT" / "a-2.txt").write_text("THE FIRST TEXT\nPage 7")
     found = nearkin.dedup(vol / "load.dat", ignore=["re:^page \\d+$"], text_root=vol)
     assert found.documents["reason"].to_pylist() == ["exact copy", "unique", "unreadable"]
-    options = DedupOptions.of(ignore=["a footer"], ignore_numbers=True)
+    options = DedupOptions(ignore=["a footer"], ignore_numbers=True)
     assert options.fingerprint != DedupOptions().fingerprint
-    assert DedupOptions.of(**options.in_words()) == options
+    assert DedupOptions(**options.in_words()) == options
     kin = nearkin.families(vol / "load.dat", ignore=["re:^page \\d+$"], ignore_numbers=True)
     assert kin.manifest["parameters"]["normalise"].startswith("nfkc,case,space;numbers;ignore=")
 

@@ -15,6 +15,7 @@ from nearkin.engines.spark.blocks import Blocks, gathered
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
+from nearkin.options.dedup import DedupOptions
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.candidates import within_what_there_is
@@ -47,7 +48,6 @@ from nearkin.workflows.dedup.on_spark.partitions import (
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
 from nearkin.workflows.dedup.on_spark.verifying import group_all
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import EXACT_COPY, NEAR_DUPLICATE, NO_ROW, TOO_SHORT, UNIQUE
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.reading.on_spark.partitions import repeated_ids

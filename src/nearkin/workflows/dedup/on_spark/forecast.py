@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from nearkin.options.dedup import DedupOptions
 from nearkin.planning.cluster_needs import DRIVER_BYTES, PYTHON_BYTES, ClusterNeeds, CorpusForecast, Shuffle
 from nearkin.planning.search import BandPlan
 from nearkin.stages.search.prefixes import COUNT_BITS
@@ -22,7 +23,6 @@ from nearkin.workflows.dedup.on_spark.partitions import (
     TEXTS,
     partition_bytes_of,
 )
-from nearkin.workflows.dedup.options import DedupOptions
 
 _HASH_BYTES = 8
 _KEPT_BYTES = 300

@@ -14,6 +14,7 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
 from nearkin.nouns import counted
+from nearkin.options.dedup import DedupOptions
 from nearkin.records import U32, Groups, Matches
 from nearkin.runs.arrays import mapped_batch
 from nearkin.runs.files import make_work_folder, published_together, remove_unpublished
@@ -40,7 +41,6 @@ from nearkin.workflows.dedup.on_spark.partitions import (
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
 from nearkin.workflows.dedup.on_spark.verifying import group_all
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import GroupedTexts, Judged, judge_groups, prefer
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.dedup.row_places import check_problems, check_readable, locate

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from nearkin.engines.spark.layout import Block, Column
+from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import BandPlan, Sample, SamplingPlan
 from nearkin.records import I64, U8, U32, U64, Bool, ShingleSets
 from nearkin.runs.arrays import load_arrays, save_arrays, saved_array
@@ -19,7 +20,6 @@ from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.workflows.dedup.candidates import BandKeys, SampleKeys
 from nearkin.workflows.dedup.on_spark.partitions import ENTRIES, MARKS, OCCURRENCES, PAIRS, SKEWED, Partitions
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan, keys_a_text
 from nearkin.workflows.dedup.searching import Sizes
 

@@ -13,6 +13,7 @@ from nearkin.engines.spark.blocks import Blocks, Task
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.session import Voice
 from nearkin.engines.spark.stages import Stages
+from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64
 from nearkin.runs.arrays import save_array, saved_array
@@ -49,7 +50,6 @@ from nearkin.workflows.dedup.on_spark.partitions import (
 from nearkin.workflows.dedup.on_spark.skewed import link_skewed
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.plans import Plan, chosen_nodes, compared, plan_in_words, plan_search, sample_of
 
 

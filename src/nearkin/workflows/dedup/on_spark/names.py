@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.manifests.dedup import REASONS
+from nearkin.options.dedup import DedupOptions
 from nearkin.records import U8, U32, Bool, Matches
 from nearkin.runs.arrays import mapped_batch, save_batch
 from nearkin.runs.spool import Chunk, Spool
@@ -21,7 +22,6 @@ from nearkin.stages.documents.tables import read_table
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.dedup.corpus import facts_of
 from nearkin.workflows.dedup.on_spark.partitions import ASKS, CHUNKS, ROW_PAIRS, VERDICTS, Partitions
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT
 from nearkin.workflows.dedup.reading import prepare_to_choose
 from nearkin.workflows.reading.on_spark.partitions import attempt, check_have_ids, read_partitions

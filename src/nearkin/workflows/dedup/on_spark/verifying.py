@@ -12,6 +12,7 @@ from nearkin.engines.spark.blocks import Blocks
 from nearkin.engines.spark.components import EDGES, LABELS, MAX_EDGES, components_of, find_components
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
+from nearkin.options.dedup import DedupOptions
 from nearkin.records import I64, U8, U32, U64, Bool, Candidates, Matches
 from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.dedup.on_spark.keying import PartitionSizes, most_common, sets_at
@@ -27,7 +28,6 @@ from nearkin.workflows.dedup.on_spark.partitions import (
     Partitions,
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
-from nearkin.workflows.dedup.options import DedupOptions
 from nearkin.workflows.dedup.outcome import Inside
 
 _HASHES_A_BLOCK = 1 << 15  # Java handles larger blocks separately, which is slower

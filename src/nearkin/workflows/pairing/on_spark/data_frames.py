@@ -20,6 +20,7 @@ from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages, parquet_reader
 from nearkin.manifests.pairs import SIDES
+from nearkin.options.pairs import PairOptions
 from nearkin.records import I32
 from nearkin.runs.arrays import PartFiles
 from nearkin.runs.progress import Meter, Progress, Silent
@@ -33,7 +34,6 @@ from nearkin.workflows.pairing.inputs import Prepared, in_one_space, say_which_s
 from nearkin.workflows.pairing.on_spark.reading import count_part, joined, load_part, weigh_all
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.on_spark.vector_files import READ
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.tables import Ranked, Terms, columns_of, pair_tables, pairs_schema
 from nearkin.workflows.reading.inputs import Input, StoredDocuments, StoredSource

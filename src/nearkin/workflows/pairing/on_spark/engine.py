@@ -11,6 +11,7 @@ from pathlib import Path
 from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import stages_on
 from nearkin.errors import InputError, ParameterError
+from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.runs.files import writing
 from nearkin.runs.progress import Meter
@@ -18,7 +19,6 @@ from nearkin.workflows.pairing.collecting import Collected, Splitting
 from nearkin.workflows.pairing.inputs import PairEngine, PairInput
 from nearkin.workflows.pairing.on_spark.reading import collect_all, weigh_all
 from nearkin.workflows.pairing.on_spark.searching import search_all
-from nearkin.workflows.pairing.options import PairOptions
 from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.reading.identity import SourceRecords, by_path

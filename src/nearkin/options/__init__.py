@@ -1,0 +1,1 @@
+"""Options of jobs, each declared once; see `nearkin.options.declared`."""

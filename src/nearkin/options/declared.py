@@ -1,0 +1,276 @@
+"""Options of jobs, declared once: command line, Python functions, checks and reference follow from the declaration.
+
+A job is a dataclass of options; groups that jobs share are its bases.
+
+>>> @dataclass(unsafe_hash=True, kw_only=True)
+... class Walk(Options):
+...     n_steps: Same[int] = option(3, minimum=1, help="Number of steps.")
+...     pace: Option[float, float | str] = option("2", parse=float, help="Steps a second.")
+>>> Walk(pace="1.5"), Walk(n_steps=None, pace=4.0).pace
+(Walk(n_steps=3, pace=1.5), 4.0)
+>>> Walk(n_steps=0)
+Traceback (most recent call last):
+...
+nearkin.errors.ParameterError: n_steps: must be an int >= 1. Got: 0
+
+No module of an array library is imported here, because help texts are made from the declarations.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import Field, dataclass, fields
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+
+from nearkin.arguments import plain_argument
+from nearkin.errors import ParameterError, check_int, in_percent, is_among, is_number
+from nearkin.nouns import one_of
+
+PYTHON = "Python"
+"""Panel of the options that the command line does not have."""
+Value = TypeVar("Value")
+Given = TypeVar("Given")
+_P = ParamSpec("_P")
+_Job = TypeVar("_Job")
+_Documents = TypeVar("_Documents")
+_Result = TypeVar("_Result")
+_Group = TypeVar("_Group", bound="Options")
+
+
+@dataclass(eq=False, kw_only=True)
+class Option(Generic[Value, Given]):
+    """Field of `Options`: its readers get a ``Value``, made from what was ``Given``; None means not given.
+
+    Parameters
+    ----------
+    default : object
+        Used if nothing was given; in the syntax of the command line, if the value has one.
+    help, panel : str
+        Text in the help, and the heading above it. The default is shown unless the help states it.
+    names : tuple of str
+        As typed; by default the name of the field.
+    metavar : str, optional
+        Name of the value in the help.
+    kind : type
+        Type of the value on the command line: str, int, float, bool, Path or list (repeatable).
+    parse : callable, optional
+        Makes and checks the value; without it the other rules apply.
+    minimum, maximum, above, below : number, optional
+        Range of a number.
+    choices : sequence of str
+        The allowed values.
+    needs : str
+        Option without which this one is refused.
+    excludes : str
+        Option beside which this one is refused.
+    """
+
+    default: object
+    help: str
+    panel: str
+    names: tuple[str, ...]
+    metavar: str | None
+    kind: type
+    parse: Callable[[Any], object] | None
+    minimum: float | None
+    maximum: float | None
+    above: float | None
+    below: float | None
+    choices: tuple[str, ...]
+    needs: str
+    excludes: str
+    name: str = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> Value: ...
+    def __get__(self, instance: object | None, owner: type) -> Any:
+        return None if instance is None else vars(instance)[self.name]  # None: the default of every field
+
+    def __set__(self, instance: object, value: Given | None) -> None:
+        if self.name in vars(instance):
+            raise AttributeError(f"{type(instance).__name__} is read-only.")
+        vars(instance)[self.name] = value
+
+    def valid(self, value: Any) -> Any:
+        """Return the value; refuse one that breaks the rules."""
+        if value is None:
+            return None
+        if self.parse is not None:
+            try:
+                return self.parse(value)
+            except ParameterError as error:
+                error.parameter = self.name
+                raise
+        if self.choices:
+            if not is_among(value, self.choices):
+                raise ParameterError.of(self.name, one_of(self.choices), value)
+        elif self.kind is bool and not isinstance(value, bool):
+            raise ParameterError.of(self.name, "True or False", value)
+        elif self.kind is int:
+            check_int(self.name, value, int(self.minimum or 0), None if self.maximum is None else int(self.maximum))
+        elif self.kind is float:
+            self._check_number(value)
+        elif self.kind is str and not isinstance(value, str):
+            raise ParameterError.of(self.name, "a str", value)
+        return value
+
+    def _check_number(self, value: object) -> None:
+        bounds = [(">", self.above), (">=", self.minimum), ("<", self.below), ("<=", self.maximum)]
+        stated = [(sign, bound) for sign, bound in bounds if bound is not None]
+        holds = {">": float.__gt__, ">=": float.__ge__, "<": float.__lt__, "<=": float.__le__}
+        if not is_number(value) or not all(holds[sign](float(value), float(bound)) for sign, bound in stated):
+            rule = " and ".join(f"{sign} {bound:g}" for sign, bound in stated)
+            raise ParameterError.of(self.name, f"a number {rule}{in_percent(value)}", value)
+
+
+def option(
+    default: object = None,
+    *,
+    help: str,
+    panel: str = "Options",
+    names: tuple[str, ...] = (),
+    metavar: str | None = None,
+    kind: type | None = None,
+    parse: Callable[[Any], object] | None = None,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    choices: Iterable[str] = (),
+    needs: str = "",
+    excludes: str = "",
+) -> Any:
+    """Declare an option; see `Option`. Its kind is by default that of the default value."""
+    return Option[Any, Any](
+        default=default, help=help, panel=panel, names=names, metavar=metavar,
+        kind=kind or (str if default is None else type(default)), parse=parse, minimum=minimum, maximum=maximum,
+        above=above, below=below, choices=tuple(choices), needs=needs, excludes=excludes,
+    )  # fmt: skip
+
+
+Same = Option[Value, Value]
+"""Option whose value is what was given."""
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class Options:
+    """Base of records of options, read-only. Values are checked and parsed when the record is made."""
+
+    def __post_init__(self) -> None:
+        given, declared = vars(self), self.declared()
+        for name in declared:
+            given[name] = plain_argument(name, given[name])
+        defaults = self.defaults()
+        for name, one in declared.items():
+            given[name] = one.valid(defaults.get(name, one.default) if given[name] is None else given[name])
+        for name, one in declared.items():
+            if given[name] is None or given[name] is False:
+                continue
+            if one.needs and given.get(one.needs, True) is None:
+                raise ParameterError(f"needs {one.needs!r}.", parameter=name)
+            if one.excludes and given.get(one.excludes):
+                raise ParameterError(f"excludes {one.excludes}; give one of them.", parameter=name)
+
+    def defaults(self) -> Mapping[str, object]:
+        """Return the defaults that follow from other options."""
+        return {}
+
+    @classmethod
+    def declared(cls) -> Mapping[str, Option[Any, Any]]:
+        """Return the options in the order of the help; other fields are for Python alone."""
+        return {one.name: found for one in fields(cls) if (found := _declared_in(cls, one))}
+
+    @classmethod
+    def of(cls, words: Mapping[str, Any]) -> Self:
+        """Make the options that a manifest holds.
+
+        Raises
+        ------
+        ParameterError
+            There is no such option, or a value is invalid.
+        """
+        if unknown := words.keys() - cls.declared().keys():
+            raise ParameterError(f"there is no option {sorted(unknown)[0]!r}.")
+        return cls(**words)
+
+    def part(self, group: type[_Group], **more: Any) -> _Group:
+        """Return the options of a group, with other values for some."""
+        own = {one.name: vars(self)[one.name] for one in fields(group) if one.name in vars(self)}
+        return group(**{**own, **more})
+
+
+def _declared_in(cls: type, field: Field[Any]) -> Option[Any, Any] | None:
+    found = next((vars(one)[field.name] for one in cls.__mro__ if field.name in vars(one)), None)
+    return found if isinstance(found, Option) else None
+
+
+def taking(
+    job: Callable[_P, _Job],
+) -> Callable[[Callable[[_Documents, _Job], _Result]], Callable[Concatenate[_Documents, _P], _Result]]:
+    """Make a decorator: a function of documents and a job takes documents and the options of the job as keywords.
+
+    Type checkers read the keywords from the class of the job, `help` and the documentation from the signature.
+
+    Examples
+    --------
+    >>> @dataclass(unsafe_hash=True, kw_only=True)
+    ... class Walk(Options):
+    ...     n_steps: Same[int] = option(3, help="Number of steps.")
+    >>> @taking(Walk)
+    ... def walk(place: str, job: Walk) -> str:
+    ...     return f"{place}: {job.n_steps}"
+    >>> inspect.signature(walk), walk("home", n_steps=4)
+    (<Signature (place: 'str', *, n_steps: 'int' = 3) -> 'str'>, 'home: 4')
+    >>> walk("home", steps=4)
+    Traceback (most recent call last):
+    ...
+    TypeError: walk() got an unexpected keyword argument 'steps'
+    """
+    return lambda function: _taken(function, job)
+
+
+def taking_two(
+    job: Callable[_P, _Job],
+) -> Callable[
+    [Callable[[_Documents, _Documents, _Job], _Result]], Callable[Concatenate[_Documents, _Documents, _P], _Result]
+]:
+    """Make a decorator as `taking`, for a function of two sets of documents and a job."""
+    return lambda function: _taken(function, job)
+
+
+def _taken(function: Callable[..., Any], job: Any) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+    *sets, _ = signature.parameters.values()
+    signature = signature.replace(parameters=[*sets, *_keywords(job)])
+
+    @functools.wraps(function)
+    def called(*values: Any, **given: Any) -> Any:
+        try:
+            options = signature.bind(*values, **given).arguments
+        except TypeError as error:
+            error.args = (f"{function.__name__}() {error}",)
+            raise
+        documents = [options.pop(one.name) for one in sets]
+        return function(*documents, job(**options))
+
+    called.__signature__ = signature  # type: ignore[attr-defined]  # what inspect and Sphinx ask for
+    return called
+
+
+def _keywords(job: Any) -> Iterator[inspect.Parameter]:
+    """Yield the parameters of a job: their defaults are those of the options."""
+    declared = job.declared()
+    for one in fields(job):
+        annotation = one.type
+        if one.name in declared:
+            inner = str(annotation).removesuffix("]").partition("[")[2]
+            annotation = inner.partition(", ")[2] if str(annotation).startswith("Option[") else inner
+        default = declared[one.name].default if one.name in declared else one.default
+        yield inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)

@@ -1,0 +1,107 @@
+"""Options for reading documents from files, of all jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nearkin.errors import ParameterError
+from nearkin.options.declared import Option, Options, Same, option
+from nearkin.stages.documents.extraction.limits import IN_WORDS
+from nearkin.stages.documents.formats import names_with_hints
+from nearkin.stages.documents.rules import OnError, ReadingRules
+
+_input = partial(option, panel="Input")
+
+
+def _limits(given: Any) -> Mapping[str, int | str]:
+    """Return limits by name, also from NAME=VALUE."""
+    if isinstance(given, Mapping):
+        return given
+    limits = {}
+    for name, is_set, value in (str(one).partition("=") for one in given):
+        if not is_set:
+            raise ParameterError.of("extraction_limits", "NAME=VALUE", name)
+        limits[name.strip()] = value
+    return limits
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class ColumnOptions(Options):
+    """Columns of documents."""
+
+    text: Same[str | None] = _input(
+        metavar="COLUMN",
+        help="Column with the text; every file with columns must have it. If its name differs between files, omit "
+        "--text, so that the column of each file is guessed. [default: guessed and printed]",
+    )
+    id: Same[str | None] = _input(
+        metavar="COLUMN",
+        help="Column with the id. The id of a file that is one document is its path below the given folder. A row "
+        "without an id is called file:line. [default: guessed and printed]",
+    )
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class DocumentOptions(Options):
+    """Options for a document in a file."""
+
+    max_document_size: Same[int | str] = _input(
+        "64MiB", metavar="SIZE", kind=object,
+        help="Maximum size of one document. A larger one is skipped and counts as unreadable.",
+    )  # fmt: skip
+    extraction_limits: Option[Mapping[str, int | str], Mapping[str, int | str] | Sequence[str]] = _input(
+        names=("--extraction-limit",), metavar="NAME=VALUE", kind=list, parse=_limits,
+        help="Change a limit for PDF, office files, mail and archives. time: for one document. memory: of a process. "
+        "size: of one text, and of one file inside another. total: of everything inside one file. disk: of an unpacked "
+        "archive. files, levels: inside one file. ratio: unpacked to packed size. ocr: time for recognising the pages "
+        f"of one document. Repeatable. [default: {IN_WORDS}]",
+    )  # fmt: skip
+    ocr: Same[str | None] = _input(
+        metavar="LANGUAGES",
+        help="Languages for recognising text in images and on PDF pages that are images, for example eng or eng+deu. "
+        "Slow; needs tesseract's language data (Debian: apt-get install tesseract-ocr-eng). [default: no recognition]",
+    )
+
+    def rules(self) -> ReadingRules:
+        """Return the rules for reading."""
+        names = ("on_error", "max_unreadable", "max_document_size", "text_root", "extraction_limits", "ocr")
+        return ReadingRules.of(**{name: vars(self)[name] for name in names if vars(self).get(name) is not None})
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class FileOptions(DocumentOptions):
+    """Options for files of documents."""
+
+    file_format: Same[str | None] = _input(
+        names=("--format",), help=f"{names_with_hints()}. [default: from the name and the first bytes]"
+    )
+    encoding: Same[str] = _input(
+        "utf-8",
+        help="Encoding of text, CSV and TSV that is neither UTF-8 nor begins with a byte order mark, for example "
+        "cp1252. [default: such text is unreadable]",
+    )
+    on_error: Same[OnError] = _input(
+        "skip-documents",
+        help="skip-documents: skip and list unreadable documents; stop at a truncated or damaged file. skip: also "
+        "continue after a damaged file and use its documents before the damage. stop: stop at the first unreadable "
+        "document.",
+    )
+    max_unreadable: Same[float | str] = _input(
+        "50%", metavar="SHARE", kind=object,
+        help="Maximum share of unreadable documents, for example 1% or 0.01. Above it, or if all documents are "
+        "unreadable, the command fails.",
+    )  # fmt: skip
+    text_root: Same[Path | str | None] = _input(
+        metavar="DIR", kind=Path,
+        help="Folder of the text files that are named in load files; files outside it are never read. [default: "
+        "the folder of the load file]",
+    )  # fmt: skip
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class ReadingOptions(FileOptions, ColumnOptions):
+    """Options for reading one set of documents."""
