@@ -18,7 +18,6 @@ from nearkin.stages.documents.columns import (
     check_column,
     check_unique,
     inside_hint,
-    likely_text,
     listed_columns,
     missing_column,
 )
@@ -355,11 +354,8 @@ def _with_columns(source: Source, head: Head, asked: _Asked) -> tuple[Source, tu
     if sample is None:  # an empty file, or a pipe with no visible data yet
         return replace(source, text=text, id=doc_id), ()
     source = replace(source, delimiter=sample.delimiter)
-    if source.path == STDIN and sample.is_partial and text is None and likely_text(sample, doc_id) is None:
-        return replace(source, text=text, id=doc_id), ()  # the reader sees more
     wanted = (None if text is None else column_of(text, sample.names), doc_id)
     missing = [name for name in wanted if name is not None and name not in sample.names]
-    missing = [] if sample.is_partial else missing
     if wanted[0] in missing and "text" in asked.optional:
         text = None
     if doc_id in missing and "doc_id" in asked.optional:
@@ -387,7 +383,7 @@ def _check_text(source: Source, sample: ColumnSample) -> None:
         with contextlib.suppress(RecordFault):
             values.append(text_in(record, text, of=""))
     values = [value for value in values if value is not None]
-    if text not in sample.names and not values and not sample.is_partial:  # a path that leads nowhere
+    if text not in sample.names and not values:  # a path that leads nowhere
         raise missing_column(source.name, "text", text, sample.names, objects=sample.objects)
     if values and not any(isinstance(value, str) for value in values):
         strings = [name for name, one in sample.columns.items() if one.mean_length is not None]
@@ -439,7 +435,7 @@ def check_columns(
             if not source.takes_damaged:
                 raise
             continue
-        if sample is None or sample.is_partial:
+        if sample is None:
             continue
         _check_exist(source, sample, named)
         if keep is not None:

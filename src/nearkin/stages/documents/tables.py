@@ -25,7 +25,7 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.keeping import KeepColumn, check_keep, noting_values_without_number
 from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.readers.tables import Wanted, check_schema, pieces_of_batch
-from nearkin.stages.documents.rows import IdType, RowList, as_binary, holds_characters, one_batch, plain
+from nearkin.stages.documents.rows import RowList, as_binary, holds_characters, one_batch, plain
 from nearkin.stages.documents.source import no_note
 from nearkin.stages.documents.values import TextPath, column_of, id_of, in_words, text_in, text_of
 
@@ -294,15 +294,13 @@ def _read_records(
         if not dicts:
             check_has_columns(TABLE_IN_MEMORY, None)
         check_keep(TABLE_IN_MEMORY, sample_of_records(dicts), keep.name, is_text=False)
-    ids = IdType()
-    rows, n_bytes = RowList(), 0
+    rows = RowList(keep=keep, batch_bytes=_BATCH_BYTES, batch_rows=batch_rows)
     for row, record in enumerate(chain(head, stream), start=1):
-        n_bytes += _add(rows, row, record, names)
-        if len(rows.lines) >= batch_rows or n_bytes >= _BATCH_BYTES:
-            yield rows.batch(ids)
-            n_bytes = 0
+        _add(rows, row, record, names)
+        if rows.is_full:
+            yield rows.batch()
     if rows.lines:
-        yield rows.batch(ids)
+        yield rows.batch()
 
 
 def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: object) -> None:
@@ -313,13 +311,13 @@ def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: obj
         raise ParameterError(f"The keys of a dict must be strings, such as 'text'. Got {quoted(key)} instead.")
 
 
-def _add(rows: RowList, row: int, record: object, names: _Names) -> int:
-    """Add a record; return the bytes of its text."""
+def _add(rows: RowList, row: int, record: object, names: _Names) -> None:
+    """Add a record."""
     doc_id, keep_value, text, problem = None, None, None, None
     try:
         if isinstance(record, Mapping):
             doc_id = record.get(names.doc_id)
-            keep_value = None if names.keep is None else names.keep.of_value(record.get(names.keep.name))
+            keep_value = None if names.keep is None else record.get(names.keep.name)
             if not isinstance(names.text, str):
                 raise RecordFault("no such column", f"the dict has no key {names.text!r}")
             value = text_in(record, names.text, of="the dict")
@@ -335,4 +333,3 @@ def _add(rows: RowList, row: int, record: object, names: _Names) -> int:
     except RecordFault as fault:
         problem = str(fault)
     rows.add(row, id_of(doc_id), text, problem, keep_value)
-    return len(text or b"")
