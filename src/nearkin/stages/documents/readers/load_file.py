@@ -13,7 +13,7 @@ import re
 import stat
 import unicodedata
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -58,7 +58,7 @@ from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.wording import reveal
 
-_MAX_PARTS, _MAX_LISTED, _MAX_SHOWN = 64, 32, 200
+_MAX_PARTS, _MAX_LISTED, _MAX_SHOWN, _MAX_NAME = 64, 32, 200, 1_024
 
 
 class LoadFile(StreamReader):
@@ -399,17 +399,30 @@ def has_texts(path: str) -> bool:
     return known.path is not None or known.text is not None
 
 
-def paths_in(path: str) -> Iterator[str]:
-    """Yield the paths of the texts and the originals that the records of a load file name; StreamFault if damaged."""
+def files_named_in(path: str, folder: str) -> Iterator[str]:
+    """Yield the key of each file in a folder that a load file names as a text or an original; StreamFault if damaged.
+
+    Paths begin in the folder, or in that of the load file.
+    """
+    beside = os.path.dirname(os.path.abspath(path))
+    texts, above = TextFolder(folder, beside), os.path.relpath(beside, os.path.abspath(folder))
     with _beginning(path) as (stream, head):
         dialect = dialect_of(head.data, head.encoding)
         records = iter(()) if dialect is None else records_of(stream, dialect)
-        header = next(records, None)
-        columns = columns_of(header.fields if header is not None else ())
-        names = (columns.path, columns.native, columns.text)
-        places = [] if header is None else [header.fields.index(name) for name in names if name is not None]
-        for record in records:
-            yield from (record.fields[place] for place in places if record.fields)
+        names = next(records, LoadRecord(1, [])).fields
+        columns = columns_of(names)
+        places = [names.index(name) for name in (columns.path, columns.native, columns.text) if name is not None]
+        for named in (record.fields[place] for record in records if record.fields for place in places):
+            if named.strip() and len(named) <= _MAX_NAME:
+                with suppress(RecordFault):
+                    parts = texts.parts(named)
+                    yield file_key(parts)
+                    yield file_key([*(() if above == os.curdir else above.split(os.sep)), *parts])
+
+
+def file_key(parts: Sequence[str]) -> str:
+    """Return a path without the differences between systems."""
+    return "/".join(map(folded_file_name, parts))
 
 
 @contextmanager
