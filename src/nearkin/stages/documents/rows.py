@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,6 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.members import Origin, printable_id
 
 if TYPE_CHECKING:
-    from nearkin.stages.documents.keeping import KeepColumn
     from nearkin.stages.documents.streams import ByteStream
 
 _INT64_SCHEMA = DOCUMENTS_SCHEMA.set(0, pa.field("doc_id", pa.int64()))
@@ -52,13 +51,23 @@ class RowPiece:
         return len(self.line)
 
 
+class Numbering(Protocol):
+    """Converts values to the numbers to keep by; see `.keeping.KeepColumn`."""
+
+    def of_values(self, values: Sequence[object]) -> pa.DoubleArray:
+        """Convert values of JSON or Python."""
+
+    def of_characters(self, values: pa.Array) -> pa.DoubleArray:
+        """Convert values that were read as characters."""
+
+
 @dataclass(slots=True, kw_only=True)
 class RowList:
     """Rows collected one by one.
 
     Parameters
     ----------
-    keep : KeepColumn or None
+    keep : Numbering or None
         Converts the values to keep by.
     are_characters : bool
         Whether ids and other values were read as characters, so that they may be integers or numbers.
@@ -66,7 +75,7 @@ class RowList:
         Bytes of text, and number of rows, of a full list.
     """
 
-    keep: KeepColumn | None = None
+    keep: Numbering | None = None
     are_characters: bool = False
     batch_bytes: int = 8 << 20
     batch_rows: int = 4096
@@ -131,7 +140,7 @@ class RowList:
         self.n_bytes = 0
         return piece
 
-    def _kept(self, keep: KeepColumn) -> pa.DoubleArray:
+    def _kept(self, keep: Numbering) -> pa.DoubleArray:
         if self.are_characters:
             return keep.of_characters(pa.array(self.keep_values, pa.large_binary()))
         return keep.of_values(self.keep_values)
