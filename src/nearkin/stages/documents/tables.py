@@ -107,7 +107,7 @@ def read_table(
     keep = None if keep_column is None else KeepColumn(keep_column)
     batches = _read(
         table,
-        _Names(text, doc_id, keep, must_exist=must_have_columns, chosen=chosen),
+        _Names(text=text, doc_id=doc_id, keep=keep, must_exist=must_have_columns, chosen=chosen),
         batch_rows,
         is_whole=is_whole,
         read_files=read_files,
@@ -224,7 +224,7 @@ def _read_arrow(table: pa.Table, names: _Names, batch_rows: int, *, is_whole: bo
         row += len(batch)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Names:
     """Columns as they were named."""
 
