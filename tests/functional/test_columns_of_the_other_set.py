@@ -50,7 +50,7 @@ def test_the_columns_of_the_input_may_be_named_too(files, tmp_path):
     given = (renamed, "--text", "prose", "--id", "key", "--against", bench, "--against-text", "question")
     ended = nearkin_here("dedup", *given, "--out", tmp_path / "out", "--no-report")
     assert "8 documents: 5 kept, 3 dropped" in ended.out
-    assert "bench.jsonl: there is no column 'key', so another column is guessed" in ended.err  # --id may be missing
+    assert "there is no column 'key', so another column is guessed" in ended.err  # --id may be missing
     assert "no column 'prose'" not in ended.err
 
 

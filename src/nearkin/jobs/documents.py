@@ -21,9 +21,10 @@ from nearkin.options.reading import FileOptions
 from nearkin.paths import STDIN
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
+from nearkin.stages.documents.columns import Columns
 from nearkin.stages.documents.rows import WITHOUT_VIEWS
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
-from nearkin.stages.documents.tables import check_names, guess_columns, read_table
+from nearkin.stages.documents.tables import check_names, read_table
 from nearkin.wording import reveal_line
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.reading.inputs import IN_MEMORY, StoredDocuments, StoredSource
@@ -290,7 +291,7 @@ def memory_source(
     Parameters
     ----------
     table : object
-        What `read_table` accepts; it is read twice, so it is no iterator.
+        What `read_table` accepts.
     name : str
         Name in messages, and prefix of the names of documents without an id.
     text, doc_id, keep_column : str, optional
@@ -305,10 +306,16 @@ def memory_source(
     SourceError
         A column is missing or cannot serve.
     """
-    columns = guess_columns(table, text=text, doc_id=doc_id)
-    for guess in () if columns is None else columns.guesses:
-        say(guess)
-    documents = MemoryDocuments(tuple(read_table(table, text=text, doc_id=doc_id, keep_column=keep_column, note=say)))
+    columns: Columns | None = None
+
+    def chosen(found: Columns) -> None:
+        nonlocal columns
+        columns = found
+        for guess in found.guesses:
+            say(guess)
+
+    batches = read_table(table, text=text, doc_id=doc_id, keep_column=keep_column, note=say, chosen=chosen)
+    documents = MemoryDocuments(tuple(batches))
     return StoredSource(
         path=name,
         name=name,

@@ -108,8 +108,6 @@ class ColumnSample:
         First rows of a table instead.
     delimiter : str or None
         Separator of the columns if it varies between files.
-    is_partial : bool
-        Whether only the beginning of the first record was visible, so that there may be more columns.
     """
 
     columns: Mapping[str, Column]
@@ -117,7 +115,6 @@ class ColumnSample:
     records: Sequence[Mapping[str, object]] = ()
     table: pa.Table | None = None
     delimiter: str | None = None
-    is_partial: bool = False
     objects: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -134,7 +131,6 @@ def sample_of_records(
     *,
     header: Sequence[str] = (),
     delimiter: str | None = None,
-    is_partial: bool = False,
 ) -> ColumnSample:
     """Return the columns of a few records from JSON or Python.
 
@@ -146,7 +142,7 @@ def sample_of_records(
         for name, value in record.items():
             values.setdefault(name, []).append(plain_number(value))
     columns = {name: _column(of) for name, of in values.items()}
-    return ColumnSample(columns=columns, header=header, records=records, delimiter=delimiter, is_partial=is_partial)
+    return ColumnSample(columns=columns, header=header, records=records, delimiter=delimiter)
 
 
 def sample_of_table(table: pa.Table) -> ColumnSample:
@@ -240,7 +236,7 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
     """
     for parameter, named in (("text", text), ("id", doc_id)):
         column = named if named is None or parameter != "text" else column_of(named, sample.names)
-        if named is not None and column not in sample.names and not sample.is_partial:
+        if named is not None and column not in sample.names:
             raise missing_column(label, parameter, named, sample.names, objects=sample.objects)
     if text is not None and text == doc_id:
         raise ParameterError(f"{label}: the id and the text must be different columns. Got '{text}' for both.")
@@ -279,12 +275,6 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
         )
     if named is not None:
         return named
-    if sample.is_partial:
-        raise SourceError(
-            f"{label}: the first record is so long that only its beginning was inspected, and no column "
-            f"there has a likely name (columns seen: {columns}). Name the text column.",
-            parameter="text",
-        )
     nested = [name for name in sample.objects if _folded(name) in NESTED_NAMES]
     candidates = [] if nested else _texts(sample, doc_id)
     if not candidates:

@@ -12,8 +12,6 @@ A folder often contains files from several times and authors. A named encoding a
 from __future__ import annotations
 
 import codecs
-import re
-from collections.abc import Callable
 from functools import lru_cache
 
 from nearkin.errors import ParameterError, quoted
@@ -109,48 +107,31 @@ def is_taken_as_utf8(data: bytes, encoding: str, *, is_all: bool) -> bool:
     return _keeps_ascii(encoding) or not data.isascii()
 
 
-def escape(encoding: str) -> str:
-    """Return the error handler: undecodable bytes become unpaired surrogates, which the UTF-8 check rejects."""
-    return _WIDE_ESCAPE if encoding.startswith(WIDE) else _ESCAPE
+ESCAPE = "nearkin.escape"
+"""Error handler: bytes that are no character become unpaired surrogates, which the UTF-8 check rejects, and return."""
 
 
-def _escaped(handler: str) -> Callable[[UnicodeError], tuple[str | bytes, int]]:
-    """Return an error handler that never fails to decode, as Python's own do for some bytes."""
-    usual = codecs.lookup_error(handler)
-
-    def escaped(error: UnicodeError) -> tuple[str | bytes, int]:
-        try:
-            return usual(error)
-        except UnicodeDecodeError as failed:
-            held = failed.object[failed.start : failed.end]
-            return _NO_CHARACTER + "".join(chr(0xDC00 + byte) for byte in held), failed.end
-
-    return escaped
+def _escaped(error: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(error, UnicodeDecodeError):
+        return "".join(chr(0xDC00 + byte) for byte in error.object[error.start : error.end]), error.end
+    if isinstance(error, UnicodeEncodeError):
+        return bytes(ord(one) & 0xFF for one in error.object[error.start : error.end]), error.end
+    raise error
 
 
-_WIDE_ESCAPE, _ESCAPE = "nearkin.surrogatepass", "nearkin.surrogateescape"
-_NO_CHARACTER = "\udbff"
-"""Mark before bytes that are no character; each is a surrogate, from U+DC00 on."""
-_BYTES_WITHOUT_CHARACTER = re.compile(f"{_NO_CHARACTER}([\udc00-\udcff]{{1,4}})")
-codecs.register_error(_WIDE_ESCAPE, _escaped("surrogatepass"))
-codecs.register_error(_ESCAPE, _escaped("surrogateescape"))
+codecs.register_error(ESCAPE, _escaped)
 
 
 def into_utf8(data: bytes, encoding: str) -> bytes:
     """Convert all of a text to UTF-8; undecodable bytes become bytes that are not UTF-8 either."""
     if is_utf8(encoding):
         return data
-    decoder = codecs.getincrementaldecoder(encoding)(escape(encoding))
-    return decoder.decode(data, final=True).encode("utf-8", "surrogatepass")
+    return data.decode(encoding, ESCAPE).encode("utf-8", "surrogatepass")
 
 
 def back_from_utf8(data: bytes, encoding: str) -> bytes:
     """Reverse :func:`into_utf8`."""
-    text, *others = _BYTES_WITHOUT_CHARACTER.split(data.decode("utf-8", "surrogatepass"))
-    found = text.encode(encoding, escape(encoding))
-    for held, text in zip(others[::2], others[1::2], strict=True):
-        found += bytes(ord(one) - 0xDC00 for one in held) + text.encode(encoding, escape(encoding))
-    return found
+    return data.decode("utf-8", "surrogatepass").encode(encoding, ESCAPE)
 
 
 def lines_into_utf8(data: bytes, encoding: str) -> bytes:
@@ -201,7 +182,7 @@ def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> RecordFault |
     except UnicodeDecodeError as error:
         marked = dict(BYTE_ORDER_MARKS).get(mark)
         if marked is not None or encoding.startswith(WIDE):
-            return truncated_or_damaged(marked or with_byte_order(encoding))
+            return RecordFault("damaged", f"not valid {marked or with_byte_order(encoding)}")
         if not is_utf8(encoding):
             return RecordFault("wrong encoding", f"neither valid UTF-8 nor valid {encoding}")
         if looks_binary(data):
@@ -209,11 +190,6 @@ def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> RecordFault |
         place = f"not valid UTF-8 at byte {error.start} (0x{data[error.start]:02x})"
         return RecordFault("wrong encoding", f"{place}; if it is older Western text, {ADVICE} cp1252")
     return None
-
-
-def truncated_or_damaged(encoding: str) -> RecordFault:
-    """Return the fault of a text that is not valid in the encoding that it must be in."""
-    return RecordFault("damaged", f"not valid {encoding}")
 
 
 def kind_of_plain(kind: str, problem: str | None) -> str:

@@ -1,25 +1,61 @@
-"""Files named by a command's arguments: files, globs, folders, standard input."""
+"""Files that the arguments of a command name: files, globs, folders, standard input; and what is not read among them.
+
+Tables are accompanied by other files: Spark and Hive write markers and checksums beside them, a checkout from Hugging
+Face has a card and a licence, `datasets.save_to_disk` describes its Arrow files in JSON. Such files are skipped by
+name, and listed. Only a folder of nothing but tables is a folder of tables; in any other each file is a document.
+"""
 
 from __future__ import annotations
 
 import glob
+import json
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from nearkin.errors import SourceError
+from nearkin.nouns import counted, first_of
 from nearkin.paths import STDIN, check_input
-from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.faults import RecordFault, StreamFault
+from nearkin.stages.documents.foreign import is_image_list
 from nearkin.stages.documents.formats import FORMAT_OF_SUFFIX, is_of_documents, table_begun_by
-from nearkin.stages.documents.source import Note
+from nearkin.stages.documents.source import Note, NotRead
 from nearkin.stages.documents.streams import COMPRESSION_OF_SUFFIX, MAGIC_BYTES, ByteStream, Compression, compression_of
+from nearkin.wording import WarningMessage
 
-_FIRST_BYTES = 1 << 10
+_FIRST_BYTES = 1 << 14
+_SHOWN = 3
+_MARKS = re.compile(
+    r"_SUCCESS|_FAILURE|_(committed|started|temporary|metadata|common_metadata)([._-].*)?|.*\.crc", re.DOTALL
+)
+"""Files that programs write beside any output, including texts; never documents."""
+_COMPANY = re.compile(
+    r"(readme|licen[cs]e|copying|notice|changelog|contributing|citation|code_of_conduct|authors)([._-].*)?"
+    r"|.*\.(cff|dvc|sig|asc|sha1|sha256|sha512|md5|sha256sum|md5sum|png|jpe?g|gif|svg|webp|ico)"
+    r"|(md5|sha1|sha256|sha512)sums?(\.txt)?|checksums?(\.txt)?|requirements(-.*)?\.txt|makefile|dockerfile"
+    r"|dataset_infos?\.json|dataset_dict\.json|croissant\.json|datapackage\.json|dataset-metadata\.json"
+    r"|state\.json|(cache-|indices|tmp).*\.arrow",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Files that describe tables, or that contain no text."""
+_FEW_BESIDE_TABLES = re.compile(r".*\.(md|rst|py|ipynb|sh|toml|ya?ml|ini|cfg|lock|bib)", re.IGNORECASE | re.DOTALL)
+"""Cards, scripts and settings, skipped if they are few; in large numbers they are documents themselves."""
+_FEW = 3
+_SHARD = re.compile(r"part[.-](r-|m-)?\d+.*|\d{6}_\d+", re.DOTALL)
+_DELTA_LOG = "_delta_log"
+_NO_DOCUMENTS, _OWN, _IMAGES = "files that are not documents", "results of Nearkin", "lists of images (Opticon or LFP)"
+_TEXTLESS = "load files without a column of texts"
+HIDDEN, DANGLING, OUTSIDE, LINKED, SPECIAL = (
+    "hidden files and folders", "links to missing files", "links out of the folder", "links to folders",
+    "named pipes, sockets or devices",
+)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
+class FoundFile(NamedTuple):
     """A file before its format is known; ``format`` is set if the place where it was found determines it."""
 
     path: str
@@ -33,78 +69,121 @@ def identity(path: str) -> str:
 
 
 def find(
-    argument: str, file_format: str | None, guesses: list[Note], without: Path | None = None
+    arguments: Sequence[str], file_format: str | None, notes: list[Note], without: Path | None = None
 ) -> Iterator[FoundFile]:
-    """Return the files named by one argument, without those of the folder ``without`` inside a folder."""
-    check_input(argument)
-    if argument == STDIN:
-        yield FoundFile(STDIN, STDIN)
-    elif os.path.isdir(argument):
-        yield from _find_in_folder(argument, file_format, guesses, without)
-    elif os.path.lexists(argument) or not glob.has_magic(argument):
-        yield FoundFile(argument, argument)
-    else:
-        yield from _find_by_pattern(argument, file_format, guesses, without)
+    """Yield the files that arguments name, without those of the folder ``without`` inside a folder.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+    file_format : str or None
+        Format that the user named, for all files. A format of whole documents, such as "file", accepts every file.
+    notes : list of Note
+        Gets what is not read, and how folders are read.
+    without : Path or None
+        A folder inside to skip, because its contents will be replaced.
+
+    Raises
+    ------
+    SourceError
+        There are no documents; or a folder is unreadable, or a Delta table.
+    """
+    marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)]
+    marks += [] if len(arguments) == 1 else _image_lists(arguments)  # a shell expands * to all files of a folder
+    if marks and len(arguments) > len(marks):
+        arguments = [one for one in arguments if one not in marks]
+        notes += _not_read(_NO_DOCUMENTS, marks, "the arguments")
+    for argument in arguments:
+        check_input(argument)
+        if argument == STDIN:
+            yield FoundFile(STDIN, STDIN)
+        elif os.path.isdir(argument):
+            yield from _in_folder(argument, file_format, notes, without)
+        elif os.path.lexists(argument) or not glob.has_magic(argument):
+            yield FoundFile(argument, argument)
+        else:
+            yield from _by_pattern(argument, file_format, notes, without)
 
 
-def _find_by_pattern(
-    pattern: str, file_format: str | None, guesses: list[Note], without: Path | None
-) -> Iterator[FoundFile]:
-    """Return the matching files, without those that only accompany tables."""
-    from nearkin.stages.documents.folders import (  # a check of one file needs none of these
-        left_out,
-        said_of_own,
-        without_company,
-        without_own,
-    )
-
-    matches, own = without_own(pattern, sorted(glob.iglob(pattern, recursive=True)))
-    if own:
-        guesses.append(said_of_own(pattern, own))
+def _by_pattern(pattern: str, file_format: str | None, notes: list[Note], without: Path | None) -> Iterator[FoundFile]:
+    """Yield the matching files, without those that only accompany tables."""
+    matches = sorted(glob.iglob(pattern, recursive=True))
+    # results that the pattern names are kept: a user who writes clean/*.parquet wants to read them
+    root = os.path.dirname(pattern[: min(pattern.find(sign) for sign in "*?[" if sign in pattern)])
+    is_own = cache(_is_own)
+    own = {match: _own_above(match, root, is_own) for match in matches}
+    notes += _not_read(_OWN, sorted({one for one in own.values() if one is not None}), pattern)
+    matches = [match for match in matches if own[match] is None]
     files = [match for match in matches if not os.path.isdir(match)]
     # "corpus/*" matching only folders means their contents; if it matches files too, "**" would list all twice
     if not files:
         for match in matches:
-            yield from _find_in_folder(match, file_format, guesses, without)
+            yield from _in_folder(match, file_format, notes, without)
     if not matches:
         brackets = " If a name contains [, escape it as [[]." if "[" in pattern else ""
         raise SourceError(
             f"{pattern}: no file matches. Check the pattern, and quote it if the shell changes it.{brackets}"
         )
     if not is_of_documents(file_format):
-        files, company = without_company(pattern, files, _is_table)
-        guesses += left_out(pattern, company)
+        named = set(Path(pattern).parts)
+        rest = [path for path in files if not any(is_mark(part) for part in Path(path).parts if part not in named)]
+        company = _company(rest, {path for path in rest if _is_table(path)})
+        kept = [path for path in rest if path not in company]
+        notes += _not_read(_NO_DOCUMENTS, sorted({*files} - {*kept}), pattern)
+        files = kept
     for match in files:
         yield FoundFile(match, match)
 
 
-def _find_in_folder(
-    folder: str, file_format: str | None, guesses: list[Note], without: Path | None
-) -> Iterator[FoundFile]:
-    """Return every file below a folder: tables, or documents."""
-    from nearkin.stages.documents.folders import files_of
-
-    found = files_of(folder, file_format, _is_table, without)
-    guesses += found.notes
-    for path in found.load_files:
+def _in_folder(folder: str, file_format: str | None, notes: list[Note], without: Path | None) -> Iterator[FoundFile]:
+    """Yield every file below a folder that is a document, or contains some: tables, or documents."""
+    paths = _walk(folder, without, notes)
+    load_files, others = list[str](), paths
+    if file_format in (None, "load-file", "document"):
+        load_files, others = _without_load_files(folder, paths, file_format, notes)
+        if file_format == "load-file" and load_files:
+            others = []
+    for path in load_files:
         yield FoundFile(path, path, "load-file")
-    if found.are_tables:
-        for path in found.paths:
-            yield FoundFile(path, path)
+    if is_of_documents(file_format):
+        for path in others:
+            yield FoundFile(path, _below(path, folder), file_format)
         return
-    for path in found.paths:
-        named = file_format or by_suffix(path)[0]
-        told = named if named is not None and is_of_documents(named) else "file"
-        yield FoundFile(path, Path(os.path.relpath(path, folder)).as_posix(), told)
+    rest = [path for path in others if not any(map(is_mark, Path(_below(path, folder)).parts))]
+    by_name = {path for path in rest if _is_table(path)}
+    tables = {*rest} if file_format is not None else by_name
+    if tables:
+        _refuse_delta(folder, rest)
+        company = _company(rest, tables, by_name=by_name if file_format is not None else tables)
+        tables -= company
+        if {*rest} - tables - company:
+            notes.append(
+                f"{folder}: {counted(len(tables), 'table')} beside other files ({_named(folder, sorted(tables))}): "
+                "every file is read as one document. To read the records of a table, name it on its own"
+            )
+            tables = set()
+    read = sorted(tables) or rest
+    if not read and not load_files:
+        raise SourceError(f"{folder}: the folder holds no documents, only marker files: {_named(folder, paths)}.")
+    notes += _not_read(_NO_DOCUMENTS, sorted({*others} - {*read}), folder)
+    for path in read:
+        if tables:
+            yield FoundFile(path, path)
+        else:
+            named = file_format or by_suffix(path)[0]
+            yield FoundFile(path, _below(path, folder), named if is_of_documents(named) else "file")
+
+
+def _below(path: str, folder: str) -> str:
+    return Path(os.path.relpath(path, folder)).as_posix()
 
 
 def _is_table(path: str) -> bool:
     """Whether a file has the suffix of a table; for a shard without a suffix, whether it is one."""
-    from nearkin.stages.documents.folders import is_shard
-    from nearkin.stages.documents.readers.load_file import is_load_file
-
     named = by_suffix(path)[0]
     if named == "load-file":
+        from nearkin.stages.documents.readers.load_file import is_load_file
+
         return is_load_file(path)  # a .dat file may be anything
     if named is not None:
         return not is_of_documents(named)
@@ -127,3 +206,186 @@ def by_suffix(path: str) -> tuple[str | None, Compression]:
     if compression != "none":
         suffix = os.path.splitext(stem)[1]
     return FORMAT_OF_SUFFIX.get(suffix), compression
+
+
+def is_mark(path: str) -> bool:
+    """Whether a file is a marker or a checksum that a program wrote beside its output.
+
+    Examples
+    --------
+    >>> [is_mark(name) for name in ("out/_SUCCESS", "out/.part-0.parquet.crc", "out/part-0.parquet")]
+    [True, True, False]
+    """
+    return _MARKS.fullmatch(os.path.basename(path)) is not None
+
+
+def is_shard(path: str) -> bool:
+    """Whether a file without an informative suffix is named like the parts of tables of Spark, Hadoop and Hive.
+
+    Examples
+    --------
+    >>> [is_shard(name) for name in ("out/part-00000", "t/000000_0", "notes/part one.txt")]
+    [True, True, False]
+    """
+    return _SHARD.fullmatch(os.path.basename(path)) is not None
+
+
+def _company(paths: Sequence[str], tables: set[str], by_name: set[str] | None = None) -> set[str]:
+    """Return the files that only accompany tables; none if no table would be left.
+
+    ``by_name`` are those that have the name of a table, if the user named the format of all files.
+    """
+    company, few = set[str](), set[str]()
+    for path in paths:
+        name, is_table = os.path.basename(path), path in (tables if by_name is None else by_name)
+        if _COMPANY.fullmatch(name) or (name.startswith("_") and not is_table):
+            company.add(path)
+        elif path not in tables and _FEW_BESIDE_TABLES.fullmatch(name):
+            few.add(path)
+    n_tables = len(tables - company)
+    company |= few if len(few) <= max(_FEW, n_tables) else set()
+    return company if n_tables else set()
+
+
+def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
+    """Return the regular files below a folder, sorted.
+
+    Links to folders are not followed, which excludes cycles; nor are those that lead out of the folder, which may come
+    from somebody else.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise SourceError(f"Cannot read the folder {error.filename}: {error.strerror}.") from error
+
+    place = None if without is None else os.path.realpath(without)
+    paths, own = list[str](), list[str]()
+    not_read: dict[str, list[str]] = {reason: [] for reason in (HIDDEN, DANGLING, OUTSIDE, LINKED, SPECIAL)}
+    inside = os.path.realpath(folder)
+    for where, folders, files in os.walk(folder, onerror=refuse):
+        not_read[HIDDEN] += [os.path.join(where, name) for name in (*folders, *files) if name.startswith(".")]
+        for name in [*folders]:
+            path = os.path.join(where, name)
+            is_passed = place is not None and os.path.realpath(path) == place
+            if is_passed and not name.startswith("."):
+                notes.append(f"{path}: not read; the results of this command go there")
+            if name.startswith(".") or is_passed:
+                folders.remove(name)
+            elif os.path.islink(path):
+                not_read[LINKED].append(path)
+            elif _is_own(path):
+                own.append(path)
+                folders.remove(name)
+        for path in (os.path.join(where, name) for name in files if not name.startswith(".")):
+            if os.path.islink(path) and not _leads_inside(path, inside):
+                not_read[OUTSIDE].append(path)
+            elif os.path.isfile(path):
+                paths.append(path)
+            else:
+                not_read[DANGLING if os.path.islink(path) and not os.path.exists(path) else SPECIAL].append(path)
+    for reason, some in {_OWN: own, **not_read}.items():
+        notes += _not_read(reason, sorted(some), folder)
+    if not paths:
+        but = ", and results of Nearkin in it are not read" if own else ""
+        links = len(not_read[OUTSIDE]) + len(not_read[LINKED])
+        but += f"; {counted(links, 'link')} out of it or to folders not followed" if links else ""
+        raise SourceError(f"{folder}: the folder holds no files (hidden ones are not read{but}).")
+    return sorted(paths)
+
+
+def _leads_inside(path: str, folder: str) -> bool:
+    """Whether a link leads to a file below a folder, or nowhere."""
+    target = os.path.realpath(path)
+    return target.startswith(folder.rstrip(os.sep) + os.sep) or not os.path.exists(target)
+
+
+def _not_read(reason: str, paths: Sequence[str], place: str) -> Iterator[NotRead]:
+    """Yield what is not read in a folder or of a pattern, if anything."""
+    if paths:
+        message = WarningMessage if reason in (DANGLING, OUTSIDE, LINKED, SPECIAL) else str
+        names = _named(place if os.path.isdir(place) else ".", paths)
+        hint = ". Name them explicitly to read them" if reason == _OWN else ""
+        sentence = message(f"{place}: not read: {reason} ({len(paths):,}): {names}{hint}")
+        yield NotRead(place=place, reason=reason, paths=tuple(paths), sentence=sentence)
+
+
+def _named(folder: str, paths: Sequence[str]) -> str:
+    """Return the first of some files, relative to the folder, and the number of the rest."""
+    return first_of([_below(path, folder) for path in paths[:_SHOWN]], _SHOWN, len(paths))
+
+
+def _refuse_delta(folder: str, paths: Sequence[str]) -> None:
+    for path in paths:
+        table, log, _ = f"/{_below(path, folder)}".partition(f"/{_DELTA_LOG}/")
+        if log:
+            table = folder + table
+            raise SourceError(
+                f"{table} is a Delta Lake table, and some of its files may belong to older versions. Write its current "
+                f"version as Parquet first, or read every file with '{os.path.join(table, '*.parquet')}'."
+            )
+
+
+def _is_manifest(path: str) -> bool:
+    """Whether a file is the manifest of a command of Nearkin."""
+    if not os.path.isfile(path):  # reading a pipe would block
+        return False
+    try:
+        with open(path, encoding="utf-8") as file:
+            stored = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(stored, dict) and "nearkin" in stored
+
+
+def _is_own(folder: str) -> bool:
+    """Whether a folder contains results of Nearkin, an unfinished run, or a collection."""
+    if any(
+        os.path.exists(os.path.join(folder, name)) for name in ("nearkin.sqlite", os.path.join(".work", "run.json"))
+    ):
+        return True
+    return any(_is_manifest(os.path.join(folder, name)) for name in ("manifest.json", "summary.json"))
+
+
+def _own_above(path: str, root: str, is_own: Callable[[str], bool]) -> str | None:
+    """Return the outermost folder of results below ``root`` that a path is, or is in."""
+    parts = Path(os.path.relpath(path, root or ".")).parts
+    above = (os.path.join(root, *parts[:n]) for n in range(1, len(parts) + 1))
+    return next((one for one in above if os.path.isdir(one) and is_own(one)), None)
+
+
+def _image_lists(paths: Sequence[str]) -> list[str]:
+    """Return the files that list images: Opticon and LFP."""
+    found = []
+    for path in paths:
+        if path.lower().endswith((".opt", ".lfp", ".log")) and os.path.isfile(path):  # reading a pipe would block
+            with suppress(OSError), open(path, "rb") as file:
+                found += [path] if is_image_list(file.read(_FIRST_BYTES)) else []
+    return found
+
+
+def _without_load_files(
+    folder: str, paths: Sequence[str], file_format: str | None, notes: list[Note]
+) -> tuple[list[str], list[str]]:
+    """Return the load files, and the files that are neither one nor named by one, nor lists of images.
+
+    Load files without a column of texts are skipped, or beside documents are some of them.
+    """
+    from nearkin.stages.documents.readers.load_file import file_key, files_named_in, has_texts, is_load_file
+
+    images = _image_lists(paths)
+    found = [path for path in paths if path.lower().endswith((".dat", ".csv")) and is_load_file(path)]
+    loads = [path for path in found if has_texts(path)]
+    if file_format == "document" and not loads:
+        return [], [*paths]
+    textless = [path for path in found if path not in loads and file_format != "document"]
+    notes += [*_not_read(_IMAGES, images, folder), *_not_read(_TEXTLESS, textless, folder)]
+    left_out = {*images, *textless, *loads}
+    rest = [path for path in paths if path not in left_out]
+    named = set[str]()
+    for path in loads:
+        with suppress(StreamFault, RecordFault):
+            named.update(files_named_in(path, folder))
+    others = [path for path in rest if file_key(_below(path, folder).split("/")) not in named]
+    if len(others) < len(rest):
+        belong = counted(len(rest) - len(others), "file belongs", "files belong")
+        notes.append(f"{folder}: {belong} to records of {_named(folder, loads)}, and are read with them")
+    return loads, others

@@ -18,7 +18,7 @@ from nearkin.stages.documents.formats import FORMATS, table_begun_by
 from nearkin.stages.documents.streams import COMPRESSION_OF_SUFFIX, ByteStream, Compression, compression_of
 
 HEAD_BYTES = 1 << 16
-_LONG_HEAD_BYTES = 1 << 20
+_LONGEST_HEAD_BYTES = 1 << 26
 SAMPLE_RECORDS = 20
 
 
@@ -70,11 +70,6 @@ class Head:
         return [line.rstrip(b"\r") for line in lines]
 
     @property
-    def is_cut_record(self) -> bool:
-        """Whether even the first line is incomplete."""
-        return not self.is_all and b"\n" not in self.data
-
-    @property
     def first_lines(self) -> list[bytes]:
         """The first lines that are not blank."""
         return [line for line in self.lines if line.strip()][:SAMPLE_RECORDS]
@@ -86,12 +81,10 @@ def empty_stdin() -> SourceError:
 
 
 def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_cut: bool = False) -> Head:
-    """Return the beginning of a stream without consuming it, enough for a complete line of reasonable length."""
+    """Return the beginning of a stream without consuming it, with a complete line unless that is very long."""
     n_bytes = HEAD_BYTES
-    data = stream.peek(n_bytes)
-    if len(data) == n_bytes and b"\n" not in data:
-        n_bytes = _LONG_HEAD_BYTES
-        data = stream.peek(n_bytes)
+    while len(data := stream.peek(n_bytes)) == n_bytes < _LONGEST_HEAD_BYTES and b"\n" not in data:
+        n_bytes <<= 5
     is_all = not is_cut and len(data) < n_bytes
     return Head(data=data, compression=compression, is_all=is_all, mark=stream.byte_order_mark())
 

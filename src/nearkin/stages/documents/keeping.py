@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -68,7 +66,7 @@ def check_keep(name: str, sample: ColumnSample, column: str, *, is_text: bool) -
         if is_text:
             numbers = keep.of_characters(pa.array(values, pa.large_string())).to_pylist()
         else:
-            numbers = [keep.of_value(value) for value in values]
+            numbers = keep.of_values(values).to_pylist()
     if keep.n_others:
         raise SourceError(
             f"{name}: the column '{column}' holds numbers and dates, which cannot be compared. Write all of its values "
@@ -120,8 +118,8 @@ class KeepColumn:
     >>> column = KeepColumn("created")
     >>> column.of_json(pa.array(["1970-01-02", None, "soon"])).to_pylist()
     [86400000000.0, None, None]
-    >>> column.of_value(2004), column.n_others
-    (None, 1)
+    >>> column.of_values([2004]).to_pylist(), column.n_others
+    ([None], 1)
     """
 
     name: str
@@ -132,48 +130,38 @@ class KeepColumn:
         """Convert values of a JSON or table type: strings may be dates, but never numbers."""
         type_ = values.type
         if holds_characters(type_):
-            return self._taken(microseconds_of_strings(_legible(values)), are_dates=True)
+            return self._chosen(None, microseconds_of_strings(_legible(values)))
         if pa.types.is_timestamp(type_) or pa.types.is_date(type_):
-            return self._taken(microseconds_of_times(values), are_dates=True)
+            return self._chosen(None, microseconds_of_times(values))
         if pa.types.is_boolean(type_):
             values = values.cast(pa.uint8())
-        return self._taken(pc.cast(values, pa.float64(), safe=False), are_dates=False)
+        return self._chosen(pc.cast(values, pa.float64(), safe=False), None)
 
     def of_characters(self, values: pa.Array) -> pa.DoubleArray:
         """Convert values of an untyped file: each may be a number, true or false, or a date."""
         strings = _legible(values)
-        numbers, dates = numbers_of(strings), microseconds_of_strings(strings)
-        if self.holds_dates is None:
-            either = pc.or_(numbers.is_valid(), dates.is_valid()).index(True).as_py()
-            if either < 0:
-                return numbers
-            self.holds_dates = bool(dates[either].is_valid)
-        mine, others = (dates, numbers) if self.holds_dates else (numbers, dates)
-        self.n_others += pc.and_(others.is_valid(), mine.is_null()).true_count
-        return mine
+        return self._chosen(numbers_of(strings), microseconds_of_strings(strings))
 
-    def of_value(self, value: object) -> float | None:
-        """Convert one value of JSON or Python, by the rule of `of_json`."""
-        is_date = isinstance(value, str) and not isinstance(value, WrittenNumber)
-        number = microseconds_of_string(str(value)) if is_date else number_of(value)
-        if number is None:
-            return None
-        if self.holds_dates is None:
-            self.holds_dates = is_date
-        if self.holds_dates != is_date:
-            self.n_others += 1
-            return None
-        return number
+    def of_values(self, values: Sequence[object]) -> pa.DoubleArray:
+        """Convert values of JSON or Python, by the rule of `of_json`."""
+        are_strings = [isinstance(one, str) and not isinstance(one, WrittenNumber) for one in values]
+        pairs = [*zip(values, are_strings, strict=True)]
+        strings = [str(one).encode("utf-8", "replace") if is_string else None for one, is_string in pairs]
+        numbers = pa.array([None if is_string else number_of(one) for one, is_string in pairs], pa.float64())
+        return self._chosen(numbers, microseconds_of_strings(pa.array(strings, pa.large_binary())))
 
-    def _taken(self, numbers: pa.DoubleArray, *, are_dates: bool) -> pa.DoubleArray:
-        """Return the numbers of some values, if they are of the column's kind."""
-        n_there = len(numbers) - numbers.null_count
-        if self.holds_dates is None and n_there:
-            self.holds_dates = are_dates
-        if self.holds_dates in (None, are_dates):
-            return numbers
-        self.n_others += n_there
-        return pa.nulls(len(numbers), pa.float64())
+    def _chosen(self, numbers: pa.DoubleArray | None, dates: pa.DoubleArray | None) -> pa.DoubleArray:
+        """Return the numbers or the dates of some values, by the kind of the column; None: there are none."""
+        none = pa.nulls(max(len(some) for some in (numbers, dates) if some is not None), pa.float64())
+        numbers, dates = none if numbers is None else numbers, none if dates is None else dates
+        if self.holds_dates is None:
+            first = pc.or_(numbers.is_valid(), dates.is_valid()).index(True).as_py()
+            if first < 0:
+                return none
+            self.holds_dates = bool(dates[first].is_valid)
+        chosen, others = (dates, numbers) if self.holds_dates else (numbers, dates)
+        self.n_others += pc.and_(others.is_valid(), chosen.is_null()).true_count
+        return chosen
 
 
 def numbers_of(strings: pa.LargeStringArray) -> pa.DoubleArray:
@@ -223,8 +211,6 @@ _ISO = (
     r"(?:[Tt ](?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?"
     r" ?(?:(?P<utc>[Zz])|(?P<sign>[+-])(?P<off_hour>\d{2}):?(?P<off_minute>\d{2})?)?)?\s*$"
 )
-_PATTERN = re.compile(_ISO, re.ASCII)
-_EPOCH = date(1970, 1, 1).toordinal()
 _SECOND = 1_000_000
 _MOST = {"hour": 24, "minute": 60, "second": 61, "off_hour": 24, "off_minute": 60}
 """Upper limits of the parts of a time; 60 seconds are a leap second."""
@@ -290,26 +276,3 @@ def microseconds_of_times(values: pa.Array) -> pa.DoubleArray:
     type_ = values.type
     unit = pa.timestamp("us", tz=type_.tz if pa.types.is_timestamp(type_) else None)
     return values.cast(unit, safe=False).cast(pa.int64()).cast(pa.float64(), safe=False)
-
-
-def microseconds_of_string(characters: str) -> float | None:
-    """Parse a single date or time; the plain twin of `microseconds_of_strings`.
-
-    Examples
-    --------
-    >>> microseconds_of_string("1970-01-01T00:00:01Z")
-    1000000.0
-    """
-    found = _PATTERN.match(characters)
-    if found is None:
-        return None
-    time = {name: int(found[name] or 0) for name in _MOST}
-    if any(time[name] >= most for name, most in _MOST.items()):
-        return None
-    try:
-        days = date(int(found["year"]), int(found["month"]), int(found["day"])).toordinal() - _EPOCH
-    except ValueError:
-        return None
-    offset = 3600 * time["off_hour"] + 60 * time["off_minute"]
-    seconds = 3600 * time["hour"] + 60 * time["minute"] + time["second"] + (offset if found["sign"] == "-" else -offset)
-    return float((86_400 * days + seconds) * _SECOND + int((found["fraction"] or "")[:6].ljust(6, "0")))

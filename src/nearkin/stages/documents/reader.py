@@ -141,7 +141,7 @@ class StreamReader(Reader):
             columns = self.choose_columns(sample, source.name, text=None, doc_id=source.id)
             source = replace(source, text=columns.text, id=columns.id)
             opened.check(source, sample.names)
-        if opened.keep is not None and not sample.is_partial:
+        if opened.keep is not None:
             from nearkin.stages.documents.keeping import check_keep
 
             check_keep(source.name, sample, opened.keep.name, is_text=not form.has_types)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -51,15 +51,41 @@ class RowPiece:
         return len(self.line)
 
 
-@dataclass(slots=True)
-class RowList:
-    """Rows collected one by one, for blocks that must be read the slow way."""
+class Numbering(Protocol):
+    """Converts values to the numbers to keep by; see `.keeping.KeepColumn`."""
 
+    def of_values(self, values: Sequence[object]) -> pa.DoubleArray:
+        """Convert values of JSON or Python."""
+
+    def of_characters(self, values: pa.Array) -> pa.DoubleArray:
+        """Convert values that were read as characters."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RowList:
+    """Rows collected one by one.
+
+    Parameters
+    ----------
+    keep : Numbering or None
+        Converts the values to keep by.
+    are_characters : bool
+        Whether ids and other values were read as characters, so that they may be integers or numbers.
+    batch_bytes, batch_rows : int
+        Bytes of text, and number of rows, of a full list.
+    """
+
+    keep: Numbering | None = None
+    are_characters: bool = False
+    batch_bytes: int = 8 << 20
+    batch_rows: int = 4096
+    ids: IdType = field(default_factory=lambda: IdType())
+    n_bytes: int = 0
     doc_ids: list[int | str | bytes | None] = field(default_factory=list)
     texts: list[bytes | None] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     problems: list[str | None] = field(default_factory=list)
-    keep_values: list[float | None] = field(default_factory=list)
+    keep_values: list[object] = field(default_factory=list)
     parents: list[str | None] = field(default_factory=list)
     origins: list[Origin | None] = field(default_factory=list)
     carried: list[Sequence[int | str | bytes | None]] = field(default_factory=list)
@@ -70,7 +96,7 @@ class RowList:
         doc_id: int | str | bytes | None = None,
         text: bytes | None = None,
         problem: RecordFault | str | None = None,
-        keep_value: float | None = None,
+        keep_value: object = None,
         parent: str | None = None,
         origin: Origin | None = None,
         carried: Sequence[int | str | bytes | None] = (),
@@ -84,30 +110,44 @@ class RowList:
         self.parents.append(parent)
         self.origins.append(origin)
         self.carried.append(carried)
+        self.n_bytes += len(text or b"")
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the rows are enough for a batch."""
+        return self.n_bytes >= self.batch_bytes or len(self.lines) >= self.batch_rows
 
     def piece(self) -> RowPiece:
-        """Return the rows as arrays."""
+        """Return the rows as arrays, and forget them."""
         n_carried = max(map(len, self.carried), default=0)
-        return RowPiece(
-            doc_id=ids_from_python(self.doc_ids),
+        carried = [ids_from_python([row[i] if row else None for row in self.carried]) for i in range(n_carried)]
+        doc_ids = named(pa.array(self.doc_ids, pa.large_binary())) if self.are_characters else None
+        piece = RowPiece(
+            doc_id=ids_from_python(self.doc_ids) if doc_ids is None else doc_ids,
             text=_array(self.texts, pa.large_binary()),
             line=np.asarray(self.lines, np.int64),
             problem=_array(self.problems, pa.large_string()),
-            keep_value=_array(self.keep_values, pa.float64()),
+            keep_value=None if self.keep is None else self._kept(self.keep),
             parent=_array(self.parents, pa.large_string()),
             origin=_array([None if one is None else one.as_row() for one in self.origins], ORIGIN_TYPE),
-            carried=[ids_from_python([row[i] if row else None for row in self.carried]) for i in range(n_carried)],
+            carried=[integers_or_strings(one) for one in carried] if self.are_characters else carried,
         )
-
-    def batch(self, ids: IdType | None = None) -> pa.RecordBatch:
-        """Return the rows as a batch, and forget them."""
-        batch = one_batch([self.piece()], ids or IdType())
         for column in (
             self.doc_ids, self.texts, self.lines, self.problems, self.keep_values, self.parents, self.origins,
             self.carried,
         ):  # fmt: skip
             column.clear()
-        return batch
+        self.n_bytes = 0
+        return piece
+
+    def _kept(self, keep: Numbering) -> pa.DoubleArray:
+        if self.are_characters:
+            return keep.of_characters(pa.array(self.keep_values, pa.large_binary()))
+        return keep.of_values(self.keep_values)
+
+    def batch(self) -> pa.RecordBatch:
+        """Return the rows as a batch, and forget them; ids of characters become integers if all of them are."""
+        return one_batch(with_integer_ids([self.piece()]) if self.are_characters else [self.piece()], self.ids)
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
@@ -238,31 +278,21 @@ def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
     return integers if integers.cast(doc_ids.type).equals(doc_ids) else doc_ids
 
 
+def with_integer_ids(pieces: list[RowPiece]) -> list[RowPiece]:
+    """Convert the ids of the pieces of a batch, read as characters, to integers if all of them are integers."""
+    settled = [replace(piece, doc_id=integers_or_strings(piece.doc_id)) for piece in pieces]
+    return settled if {piece.doc_id.type for piece in settled} <= {pa.int64(), pa.null()} else pieces
+
+
 def named(values: pa.Array) -> pa.Array:
     """Return ids read as characters; empty ones become null."""
     return without_empty(ids_from_characters(values))
 
 
 def legible(batches: Iterable[pa.RecordBatch], stream: ByteStream, encoding: str) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a stream with problems for texts that are not valid in its encoding.
-
-    If a file in UTF-16 or UTF-32 ends within a character, its last record is one of them, whatever it holds.
-    """
-    mark, last = stream.byte_order_mark(), None
+    """Yield the batches of a stream with problems for texts that are not valid in its encoding."""
     for batch in batches:
-        if last is not None and len(batch):
-            yield last
-        if last is None or len(batch):
-            last = without_illegible(batch, encoding, mark)
-        if not stream.is_wide:
-            yield last
-            last = None
-    if last is not None:
-        fault = stream.fault_at_end
-        if fault is not None and len(last):
-            texts, problems = last["text"].to_pylist(), last["problem"].to_pylist()
-            last = _with_texts(last, [*texts[:-1], None], [*problems[:-1], str(fault)])
-        yield last
+        yield without_illegible(batch, encoding, stream.byte_order_mark())
 
 
 def without_illegible(batch: pa.RecordBatch, encoding: str, mark: bytes = b"") -> pa.RecordBatch:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -170,14 +170,3 @@ class NotRead:
 
 Note = str | NotRead
 """A sentence about the input, or what was not read in it."""
-
-
-def sentences_of(notes: Iterable[Note]) -> Iterator[str]:
-    """Yield what a command says."""
-    for one in notes:
-        yield one if isinstance(one, str) else one.sentence
-
-
-def not_read_among(notes: Iterable[Note]) -> tuple[NotRead, ...]:
-    """Return what was not read."""
-    return tuple(dict.fromkeys(one for one in notes if isinstance(one, NotRead)))

@@ -18,7 +18,6 @@ from nearkin.stages.documents.columns import (
     check_column,
     check_unique,
     inside_hint,
-    likely_text,
     listed_columns,
     missing_column,
 )
@@ -39,12 +38,12 @@ from nearkin.stages.documents.head import (
 )
 from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.source import Note, NotRead, Source, is_descriptor, not_read_among, sentences_of
+from nearkin.stages.documents.source import Note, NotRead, Source, is_descriptor
 from nearkin.stages.documents.streams import Compression
 from nearkin.stages.documents.values import column_of, text_in
 
 __all__ = ["Source", "SourceSet", "check_columns", "resolve_sources"]
-_MANY_ALIKE, _N_NAMED = 3, 3
+_N_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,79 +142,44 @@ def resolve_sources(
         rules=rules or ReadingRules(),
         is_of_files=file_format == "file",
     )
-    files, guesses = _files(arguments, file_format, without, in_order=in_order)
+    notes = list[Note]()
+    files = _files(arguments, file_format, without, notes, in_order=in_order)
     resolved = [_resolve(one, one.format or file_format, asked) for one in files]
-    said_of = [(one.name, said) for one, (_, said) in zip(files, resolved, strict=True)]
-    sources = tuple(source for source, _ in resolved)
-    said = tuple(dict.fromkeys((*sentences_of(guesses), *_gathered(said_of))))
-    return SourceSet(sources, said, not_read_among(guesses))
+    of_files = _gathered([(one.name, of_file) for one, (_, of_file) in zip(files, resolved, strict=True)])
+    sentences = [one if isinstance(one, str) else one.sentence for one in notes]
+    not_read = dict.fromkeys(one for one in notes if isinstance(one, NotRead))
+    guesses = tuple(dict.fromkeys((*sentences, *of_files)))
+    return SourceSet(tuple(source for source, _ in resolved), guesses, tuple(not_read))
 
 
 def _files(
-    arguments: Sequence[str], file_format: str | None, without: Path | None, *, in_order: bool
-) -> tuple[list[FoundFile], list[Note]]:
-    """Return all files that the arguments name, once each in reading order, and notes about them."""
-    guesses: list[Note] = []
-    if len(arguments) > 1:
-        arguments = _without_company(arguments, guesses)
+    arguments: Sequence[str], file_format: str | None, without: Path | None, notes: list[Note], *, in_order: bool
+) -> list[FoundFile]:
+    """Return all files that the arguments name, once each in reading order."""
     found: dict[str, FoundFile] = {}
     repeated = list[str]()
-    for argument in arguments:
-        for one in find(argument, file_format, guesses, without):
-            key = identity(one.path)
-            known = found.get(key)
-            if known is not None:
-                repeated.append(one.path if in_order else max(one.path, known.path))
-            if known is None or (not in_order and _by_path(one) < _by_path(known)):
-                found[key] = one
+    for one in find(arguments, file_format, notes, without):
+        key = identity(one.path)
+        known = found.get(key)
+        if known is not None:
+            repeated.append(one.path if in_order else max(one.path, known.path))
+        if known is None or (not in_order and one[:2] < known[:2]):
+            found[key] = one
     if repeated:
-        others = f" (and {len(repeated) - 1:,} more)" if len(repeated) > 1 else ""
-        guesses.append(f"{repeated[0]}{others}: named more than once, perhaps by another path; read once")
+        notes.append(f"{first_of(repeated, 1)}: named more than once, perhaps by another path; read once")
     if not found:
         raise SourceError("No input was named. Give files, folders, globs, or - for standard input.")
-    return list(found.values()) if in_order else sorted(found.values(), key=_by_path), guesses
+    return list(found.values()) if in_order else sorted(found.values(), key=lambda one: one[:2])
 
 
-def _without_company(arguments: Sequence[str], guesses: list[Note]) -> Sequence[str]:
-    """Return the files without those that only accompany others: a shell expands * to all files of a folder."""
-    from nearkin.stages.documents.folders import image_lists, is_mark, left_out, said_of_image_lists
-
-    marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)]
-    if len(marks) < len(arguments):
-        arguments = [one for one in arguments if one not in marks]
-        guesses += left_out("the arguments", marks)
-    images = image_lists([one for one in arguments if one != STDIN])
-    if images and len(images) < len(arguments):
-        arguments = [one for one in arguments if one not in images]
-        guesses += said_of_image_lists("the arguments", images)
-    return arguments
-
-
-def _by_path(one: FoundFile) -> tuple[str, str]:
-    return one.path, one.name
-
-
-def _gathered(said_of: Sequence[tuple[str, tuple[str, ...]]]) -> Iterator[str]:
-    """Yield the notes about files, by name; a note that is the same for many files is given once.
-
-    Only a note that is the same for all files needs no name.
-    """
+def _gathered(notes: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    """Yield the notes about files, each once, with the first names of the files unless it is the same for all."""
     names: dict[str, list[str]] = {}
-    for name, sentences in said_of:
-        for sentence in sentences:
-            names.setdefault(sentence.removeprefix(f"{name}: "), []).append(name)
-    for name, sentences in said_of:
-        for sentence in sentences:
-            rest = sentence.removeprefix(f"{name}: ")
-            among, is_first = names[rest], name == names[rest][0]
-            if rest == sentence:
-                if is_first:
-                    yield sentence if len(among) == len(said_of) else f"{first_of(among, _N_NAMED)}: {sentence}"
-            elif len(among) - 1 < _MANY_ALIKE:
-                yield sentence
-            elif is_first:
-                each = "each " if rest.startswith("read as ") else ""  # not: all of them as one document
-                yield f"{name} and {len(among) - 1:,} more: {each}{rest}"
+    for name, of_file in notes:
+        for note in of_file:
+            names.setdefault(note, []).append(name)
+    for note, among in names.items():
+        yield note if len(among) == len(notes) else f"{first_of(among, _N_NAMED)}: {note}"
 
 
 def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source, tuple[str, ...]]:
@@ -256,7 +220,7 @@ def _resolve_seen(
     is_document = one.path != STDIN and is_read(head.data, one.name, with_images=asked.rules.ocr is not None)
     if forced is None and named is None and is_document:
         kind = kind_of(Blob(head.data), one.name)
-        guess = f"{one.name}: read as a document (recognised by its content: {kind})"
+        guess = f"read as a document (recognised by its content: {kind})"
         return _source(one, "document", head.compression, size_bytes, asked), (guess,)
     _refuse_foreign(one, head, forced)
     guesses: list[str] = []
@@ -272,9 +236,9 @@ def _resolve_seen(
         form = FORMATS[file_format]
         if named != file_format or not form.is_settled:
             evidence = form.reader.evidence(head)
-            guesses.append(f"{one.name}: read as {form.in_words} (recognised by its content{evidence})")
+            guesses.append(f"read as {form.in_words} (recognised by its content{evidence})")
     elif FORMATS[forced].is_unmistakable and (evidence := FORMATS[forced].reader.evidence(head)):
-        guesses.append(f"{one.name}: {evidence.removeprefix(': ')}")
+        guesses.append(evidence.removeprefix(": "))
     _check_format(one, file_format, head)
     source = _source(one, file_format, head.compression, size_bytes, asked, is_forced=forced == "file")
     if not FORMATS[file_format].has_columns or asked.has_columns_later:
@@ -355,11 +319,8 @@ def _with_columns(source: Source, head: Head, asked: _Asked) -> tuple[Source, tu
     if sample is None:  # an empty file, or a pipe with no visible data yet
         return replace(source, text=text, id=doc_id), ()
     source = replace(source, delimiter=sample.delimiter)
-    if source.path == STDIN and sample.is_partial and text is None and likely_text(sample, doc_id) is None:
-        return replace(source, text=text, id=doc_id), ()  # the reader sees more
     wanted = (None if text is None else column_of(text, sample.names), doc_id)
     missing = [name for name in wanted if name is not None and name not in sample.names]
-    missing = [] if sample.is_partial else missing
     if wanted[0] in missing and "text" in asked.optional:
         text = None
     if doc_id in missing and "doc_id" in asked.optional:
@@ -368,7 +329,7 @@ def _with_columns(source: Source, head: Head, asked: _Asked) -> tuple[Source, tu
     source = replace(source, text=columns.text, id=columns.id)
     _check_text(source, sample)
     check_unique(source.name, {"text": columns.text, "id": columns.id}, sample.header)
-    said = [f"{source.name}: there is no column '{name}', so another column is guessed" for name in missing]
+    said = [f"there is no column '{name}', so another column is guessed" for name in missing]
     return source, (*said, *columns.guesses)
 
 
@@ -387,7 +348,7 @@ def _check_text(source: Source, sample: ColumnSample) -> None:
         with contextlib.suppress(RecordFault):
             values.append(text_in(record, text, of=""))
     values = [value for value in values if value is not None]
-    if text not in sample.names and not values and not sample.is_partial:  # a path that leads nowhere
+    if text not in sample.names and not values:  # a path that leads nowhere
         raise missing_column(source.name, "text", text, sample.names, objects=sample.objects)
     if values and not any(isinstance(value, str) for value in values):
         strings = [name for name, one in sample.columns.items() if one.mean_length is not None]
@@ -439,7 +400,7 @@ def check_columns(
             if not source.takes_damaged:
                 raise
             continue
-        if sample is None or sample.is_partial:
+        if sample is None:
             continue
         _check_exist(source, sample, named)
         if keep is not None:

@@ -21,18 +21,16 @@ from typing import IO, Any, BinaryIO, Literal, Protocol, cast
 from nearkin.formats import zstd
 from nearkin.stages.documents.encodings import (
     BYTE_ORDER_MARKS,
-    WIDE,
+    ESCAPE,
     WINDOW_BYTES,
     back_from_utf8,
-    escape,
     is_taken_as_utf8,
     is_told_by_line,
     is_utf8,
     lines_into_utf8,
-    truncated_or_damaged,
     with_byte_order,
 )
-from nearkin.stages.documents.faults import RecordFault, StreamFault
+from nearkin.stages.documents.faults import StreamFault
 
 Progress = Callable[[int], None]
 MAX_LINE_BYTES = 1 << 30
@@ -57,22 +55,22 @@ def _counted(raw: BinaryIO, progress: Progress) -> Pull:
     return pull
 
 
-def _in_utf8(pull: Pull, encoding: str, is_cut: Callable[[], None]) -> Pull:
+def _in_utf8(pull: Pull, encoding: str) -> Pull:
     """Convert another encoding to UTF-8; undecodable bytes become bytes that are not UTF-8 either.
 
-    ``is_cut`` is called if the last character is incomplete.
+    A file that ends within a character is truncated.
     """
     # they become unpaired surrogates, which the UTF-8 check rejects, so only the record that contains them is lost
-    decoder = codecs.getincrementaldecoder(encoding)(escape(encoding))
+    decoder = codecs.getincrementaldecoder(encoding)(ESCAPE)
     at_end = False
 
     def pull_out(n_bytes: int) -> bytes:
         nonlocal at_end
         while not at_end:
             piece = pull(n_bytes)
+            if not piece and decoder.getstate()[0]:
+                raise StreamFault(f"not valid {encoding}")
             at_end = not piece
-            if at_end and decoder.getstate()[0]:
-                is_cut()
             if text := decoder.decode(piece, final=at_end):
                 return text.encode("utf-8", "surrogatepass")
         return b""
@@ -155,28 +153,12 @@ class ByteStream:
         self._fault: StreamFault | None = None
         self._started = False
         self._mark = b""
-        self._is_cut = False
 
     def byte_order_mark(self) -> bytes:
         """Return the byte order mark that was removed from the beginning of the file."""
         if not self._started:
             self._start()
         return self._mark
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether the file is in UTF-16 or UTF-32."""
-        if not self._started:
-            self._start()
-        return self._pull is not self._bytes_of_file and self._encoding.startswith(WIDE)
-
-    @property
-    def fault_at_end(self) -> RecordFault | None:
-        """Fault of the last record of a file in UTF-16 or UTF-32 that ends within a character."""
-        return truncated_or_damaged(self._encoding) if self._is_cut and self.is_wide else None
-
-    def _cut(self) -> None:
-        self._is_cut = True
 
     def as_it_was(self, data: bytes) -> bytes:
         """Convert complete characters that were read back to the encoding of the file.
@@ -295,7 +277,7 @@ class ByteStream:
         if is_by_line and not self._mark:
             pull = _lines_in_utf8(pull, encoding, self._max_line_bytes)
         else:
-            pull = _in_utf8(pull, encoding, self._cut)
+            pull = _in_utf8(pull, encoding)
         self._left, self._encoding = b"", encoding
         self._pull, self._raw = pull, None
 

@@ -25,7 +25,7 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.keeping import KeepColumn, check_keep, noting_values_without_number
 from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.readers.tables import Wanted, check_schema, pieces_of_batch
-from nearkin.stages.documents.rows import IdType, RowList, as_binary, holds_characters, one_batch, plain
+from nearkin.stages.documents.rows import RowList, as_binary, holds_characters, one_batch, plain
 from nearkin.stages.documents.source import no_note
 from nearkin.stages.documents.values import TextPath, column_of, id_of, in_words, text_in, text_of
 
@@ -40,36 +40,6 @@ _BATCH_BYTES = 8 << 20
 _BATCH_ROWS = 1 << 14
 
 
-def guess_columns(table: object, *, text: str | None = None, doc_id: str | None = None) -> Columns | None:
-    """Return the columns that :func:`read_table` would read, and a sentence for each guess.
-
-    Returns
-    -------
-    Columns or None
-        None if there are no columns: for strings, pairs, iterators, which can be read only once, and tables without
-        rows.
-
-    Examples
-    --------
-    >>> guess_columns(pa.table({"key": [1], "body": ["It was a dark night."]})).text
-    'body'
-    """
-    if isinstance(table, (str, bytes)):
-        raise _not_accepted(table)
-    check_names(text=text, id=doc_id)
-    table = _held(table)
-    if not isinstance(table, Iterator) and not hasattr(table, "__arrow_c_stream__") and isinstance(table, Iterable):
-        records = [record for record in islice(table, SAMPLE_ROWS) if isinstance(record, Mapping)]
-        _check_keys(records, text, doc_id)
-        return (
-            choose_columns(sample_of_records(records), TABLE_IN_MEMORY, text=text, doc_id=doc_id) if records else None
-        )
-    if not hasattr(table, "__arrow_c_stream__"):
-        return None
-    arrow = _as_arrow(table)
-    return _columns_of(arrow, text, doc_id) if arrow is not None and len(arrow) else None
-
-
 def check_names(**columns: object) -> None:
     """Refuse names of columns that are no strings."""
     for parameter, name in columns.items():
@@ -77,11 +47,8 @@ def check_names(**columns: object) -> None:
             raise ParameterError.of(parameter, "the name of a column", name)
 
 
-def _columns_of(table: pa.Table, text: str | None, doc_id: str | None) -> Columns:
-    """Return the columns of an Arrow table; if only the text is named, there are no ids."""
-    if text is not None:
-        return Columns(text, doc_id, ())
-    return choose_columns(sample_of_table(table.slice(0, SAMPLE_ROWS)), TABLE_IN_MEMORY, text=None, doc_id=doc_id)
+def no_columns(columns: Columns) -> None:
+    """Ignore the columns that were chosen."""
 
 
 def read_table(
@@ -95,6 +62,7 @@ def read_table(
     is_whole: bool = True,
     read_files: str = _READ_FILES,
     must_have_columns: bool = False,
+    chosen: Callable[[Columns], None] = no_columns,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a table in batches, like :func:`.reader.read_batches` for a file.
 
@@ -117,6 +85,8 @@ def read_table(
         Sentence that says how to read files, for the refusal of their names.
     must_have_columns : bool
         Refuse ``text`` and ``doc_id`` for documents without columns, such as pairs, where they have no effect.
+    chosen : callable
+        Receives the columns before the first batch, with a sentence for each guess, unless there are none or no rows.
 
     Yields
     ------
@@ -137,7 +107,7 @@ def read_table(
     keep = None if keep_column is None else KeepColumn(keep_column)
     batches = _read(
         table,
-        _Names(text, doc_id, keep, must_exist=must_have_columns),
+        _Names(text=text, doc_id=doc_id, keep=keep, must_exist=must_have_columns, chosen=chosen),
         batch_rows,
         is_whole=is_whole,
         read_files=read_files,
@@ -153,7 +123,7 @@ def _read(
     """Yield the batches of a table of any kind."""
     names = replace(names, every=_columns_of_frame(table))
     table = _held(table)
-    text, doc_id, keep = names.text, names.doc_id, names.keep
+    text = names.text
     if hasattr(table, "__arrow_c_stream__") or isinstance(table, pa.Array):
         arrow = _as_arrow(table)
         if arrow is None:  # a single column
@@ -161,7 +131,7 @@ def _read(
             check_are_texts(_values(column.slice(0, SAMPLE_ROWS)), read_files)
             names.check_have_effect()
             arrow, text = pa.table({"text": column}), "text"
-        yield from _read_arrow(arrow, text, doc_id, keep, batch_rows, is_whole=is_whole)
+        yield from _read_arrow(arrow, replace(names, text=text), batch_rows, is_whole=is_whole)
     elif isinstance(table, Iterable) and not isinstance(table, (str, bytes, Mapping)):
         stream = iter(table)
         head = list(islice(stream, SAMPLE_ROWS))
@@ -224,10 +194,9 @@ def _as_arrow(table: object) -> pa.Table | None:
         return None
 
 
-def _read_arrow(
-    table: pa.Table, text: str | None, doc_id: str | None, keep: KeepColumn | None, batch_rows: int, *, is_whole: bool
-) -> Iterator[pa.RecordBatch]:
+def _read_arrow(table: pa.Table, names: _Names, batch_rows: int, *, is_whole: bool) -> Iterator[pa.RecordBatch]:
     """Yield batches of an Arrow table; none if it has no rows, whose columns may lack types."""
+    text, doc_id, keep = names.text, names.doc_id, names.keep
     keep_column = None if keep is None else keep.name
     if not len(table):
         for parameter, column in (("text", text), ("id", doc_id), ("keep", keep_column)):
@@ -235,7 +204,12 @@ def _read_arrow(
                 objects = objects_of_schema(table.schema)
                 raise missing_column(TABLE_IN_MEMORY, parameter, column, table.schema.names, objects=objects)
         return
-    columns = _columns_of(table, text, doc_id)
+    columns = Columns(text or "", doc_id, ())  # if only the text is named, there are no ids
+    if text is None:
+        columns = choose_columns(
+            sample_of_table(table.slice(0, SAMPLE_ROWS)), TABLE_IN_MEMORY, text=None, doc_id=doc_id
+        )
+    names.chosen(columns)
     text, doc_id = columns.text, columns.id
     check_schema(TABLE_IN_MEMORY, table.schema, text, doc_id)
     if keep_column is not None:
@@ -250,7 +224,7 @@ def _read_arrow(
         row += len(batch)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Names:
     """Columns as they were named."""
 
@@ -260,6 +234,7 @@ class _Names:
     every: tuple[str, ...] = ()
     """Names of all columns of a data frame, which may repeat."""
     must_exist: bool = False
+    chosen: Callable[[Columns], None] = no_columns
 
     def check_have_effect(self) -> None:
         """Refuse named columns of documents that have none."""
@@ -279,8 +254,8 @@ def _read_records(
     if dicts:
         _check_keys(dicts, text, doc_id)
         columns = choose_columns(sample_of_records(dicts), TABLE_IN_MEMORY, text=text, doc_id=doc_id)
-        text = columns.text
-        doc_id = columns.id if doc_id is None and text is not None else doc_id
+        names.chosen(columns)
+        text, doc_id = columns.text, columns.id
     elif head:
         names.check_have_effect()
     check_unique(
@@ -294,15 +269,13 @@ def _read_records(
         if not dicts:
             check_has_columns(TABLE_IN_MEMORY, None)
         check_keep(TABLE_IN_MEMORY, sample_of_records(dicts), keep.name, is_text=False)
-    ids = IdType()
-    rows, n_bytes = RowList(), 0
+    rows = RowList(keep=keep, batch_bytes=_BATCH_BYTES, batch_rows=batch_rows)
     for row, record in enumerate(chain(head, stream), start=1):
-        n_bytes += _add(rows, row, record, names)
-        if len(rows.lines) >= batch_rows or n_bytes >= _BATCH_BYTES:
-            yield rows.batch(ids)
-            n_bytes = 0
+        _add(rows, row, record, names)
+        if rows.is_full:
+            yield rows.batch()
     if rows.lines:
-        yield rows.batch(ids)
+        yield rows.batch()
 
 
 def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: object) -> None:
@@ -313,13 +286,13 @@ def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: obj
         raise ParameterError(f"The keys of a dict must be strings, such as 'text'. Got {quoted(key)} instead.")
 
 
-def _add(rows: RowList, row: int, record: object, names: _Names) -> int:
-    """Add a record; return the bytes of its text."""
+def _add(rows: RowList, row: int, record: object, names: _Names) -> None:
+    """Add a record."""
     doc_id, keep_value, text, problem = None, None, None, None
     try:
         if isinstance(record, Mapping):
             doc_id = record.get(names.doc_id)
-            keep_value = None if names.keep is None else names.keep.of_value(record.get(names.keep.name))
+            keep_value = None if names.keep is None else record.get(names.keep.name)
             if not isinstance(names.text, str):
                 raise RecordFault("no such column", f"the dict has no key {names.text!r}")
             value = text_in(record, names.text, of="the dict")
@@ -335,4 +308,3 @@ def _add(rows: RowList, row: int, record: object, names: _Names) -> int:
     except RecordFault as fault:
         problem = str(fault)
     rows.add(row, id_of(doc_id), text, problem, keep_value)
-    return len(text or b"")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from nearkin.stages.documents.faults import StreamFault
-from nearkin.stages.documents.rows import IdType, RowList, one_batch
+from nearkin.stages.documents.rows import RowList
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.xml_stream import guarded_parser, parse
 
@@ -91,8 +91,7 @@ class TmxReader:
             raise fault
 
     def _batch(self) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        source, target = (one_batch([side.piece()], IdType()) for side in self._sides)
-        self._sides = RowList(), RowList()
+        source, target = (side.batch() for side in self._sides)
         return source, target
 
     def _skipped(self, name: str, is_parameter: int) -> None:

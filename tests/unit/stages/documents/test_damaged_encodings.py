@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from nearkin.errors import TruncatedInputError
 from nearkin.stages.documents.extraction.plain import read_text
 from nearkin.stages.documents.extraction.reading import Blob, ExtractionError, Given
 
@@ -43,13 +44,14 @@ def test_only_the_record_with_damage_is_unreadable(
 @pytest.mark.parametrize("file_format", RECORDS)
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
 @pytest.mark.parametrize("n_missing", [1, 7])
-def test_the_last_record_of_a_truncated_file_is_unreadable(
+def test_a_file_that_ends_within_a_character_is_truncated(
     read: Read, file_format: str, encoding: str, n_missing: int
 ) -> None:
-    rows = read(RECORDS[file_format].format("").encode(encoding)[:-n_missing], file_format)
-    assert rows[0][1::2] == (b"b", None)
-    assert rows[-1][1::2] == (None, f"damaged: not valid {encoding}-le")
-    assert len(rows) == 2
+    data = RECORDS[file_format].format("").encode(encoding)[:-n_missing]
+    rows = read(data, file_format, takes_damaged=True)
+    assert [row[1::2] for row in rows] == [(b"b", None), (None, f"truncated: not valid {encoding}-le")]
+    with pytest.raises(TruncatedInputError):
+        read(data, file_format)
 
 
 MARKED = [

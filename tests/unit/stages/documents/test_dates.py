@@ -1,4 +1,4 @@
-"""Dates in strings, by columns and one by one, against Python's own reading of them."""
+"""Dates in strings, against Python's own reading of them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearkin.stages.documents.keeping import microseconds_of_string, microseconds_of_strings, microseconds_of_times
+from nearkin.stages.documents.keeping import microseconds_of_strings, microseconds_of_times
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ZONES = st.none() | st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
@@ -43,20 +43,10 @@ def test_what_python_writes_is_read(told):
     pairs = [written(moment, form) for moment, form in told]
     texts, expected = [text for text, _ in pairs], [number for _, number in pairs]
     assert microseconds_of_strings(pa.array(texts, pa.large_string())).to_pylist() == expected
-    assert [microseconds_of_string(text) for text in texts] == expected
 
 
-PARTS = st.lists(
-    st.sampled_from(["2004", "02", "30", "29", "99", "-", ":", "T", " ", "Z", "+", ".", "1", "é", "\n"]), max_size=14
-)
-
-
-@given(st.lists(PARTS.map("".join) | st.text(max_size=12) | st.none(), max_size=20))
-@example(["0000-01-01", "0001-01-01", "9999-12-31T23:59:59.999999+23:59", "٢٠٠٤-٠٢-٠٣"])
-@settings(deadline=None)
-def test_one_by_one_is_as_a_column(texts):
-    expected = [None if text is None else microseconds_of_string(text) for text in texts]
-    assert microseconds_of_strings(pa.array(texts, pa.large_string())).to_pylist() == expected
+def microseconds_of_string(text: str) -> float | None:
+    return microseconds_of_strings(pa.array([text], pa.large_string()))[0].as_py()
 
 
 @pytest.mark.parametrize(
@@ -64,7 +54,8 @@ def test_one_by_one_is_as_a_column(texts):
     [
         "", "2004", "2004-02", "2004-02-30", "2003-02-29", "04-02-03", "2004-2-3", "2004/02/03", "03.02.2004",
         "20040203", "2004-02-03T", "2004-02-03T10", "2004-02-03T25:00", "2004-02-03T10:60", "2004-02-03T10:00:00+25:00",
-        "2004-02-03T10:00:00 CET", "2004-02-03x", "yesterday", "1076000000", "2004-02-03 2004-02-03",
+        "2004-02-03T10:00:00 CET", "2004-02-03x", "٢٠٠٤-٠٢-٠٣", "0000-01-01", "yesterday", "1076000000",
+        "2004-02-03 2004-02-03",
     ],
 )  # fmt: skip
 def test_what_is_no_date(text):

@@ -12,9 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.errors import SourceError
-from nearkin.stages.documents.folders import files_of
 from nearkin.stages.documents.reader import read_batches
-from nearkin.stages.documents.source import NotRead
 from nearkin.stages.documents.sources import SourceSet, resolve_sources
 
 RECORDS = [{"id": f"d{i}", "text": f"It was a dark and stormy night {i}"} for i in range(4)]
@@ -59,6 +57,10 @@ def read(found: SourceSet) -> list[str]:
     )
 
 
+def not_read(found: SourceSet) -> list[tuple[str, tuple[str, ...]]]:
+    return [(one.reason, one.paths) for one in found.not_read]
+
+
 # Of each: the files that are read, and those that only accompany them.
 LAYOUTS: dict[str, tuple[dict[str, bytes], dict[str, bytes]]] = {
     "a checkout from Hugging Face": (
@@ -100,9 +102,7 @@ def test_tables_are_read_and_their_company_is_named(folder: Path, layout: str) -
     assert all(source.format != "file" for source in found.sources)
     n_read = {PARQUET: 4, STREAM: 4, JSONL: 4, CSV: 1}
     assert len(read(found)) == sum(n_read[data] for data in tables.values())
-    (said,) = (guess for guess in found.guesses if "skipped" in guess)
-    words = "1 file that is not a document" if len(company) == 1 else f"{len(company)} files that are not documents"
-    assert said.startswith(f"in: skipped {words}: {min(company)}")
+    assert not_read(found) == [("files that are not documents", tuple(sorted(f"in/{name}" for name in company)))]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -148,7 +148,7 @@ def test_a_folder_of_texts_is_read_as_ever_but_for_marks(folder: Path) -> None:
     found = resolve_sources(["in"])
     assert [source.name for source in found.sources] == ["LICENSE", "README.md", "a.py", "part-00000"]
     assert {source.format for source in found.sources} == {"file"}
-    assert found.guesses == ("in: skipped 2 files that are not documents: _SUCCESS, x.crc",)
+    assert not_read(found) == [("files that are not documents", ("in/_SUCCESS", "in/x.crc"))]
 
 
 def test_a_table_of_delta_lake_is_refused(folder: Path) -> None:
@@ -169,7 +169,7 @@ def test_marks_that_a_shell_names_are_left_out(folder: Path) -> None:
     write({"part-0.json": JSONL, "_SUCCESS": b""})
     found = resolve_sources(["in/part-0.json", "in/_SUCCESS"])
     assert [source.path for source in found.sources] == ["in/part-0.json"]
-    assert found.guesses[0] == "the arguments: skipped 1 file that is not a document: in/_SUCCESS"
+    assert not_read(found) == [("files that are not documents", ("in/_SUCCESS",))]
     assert [source.path for source in resolve_sources(["in/_SUCCESS"]).sources] == ["in/_SUCCESS"]
 
 
@@ -194,9 +194,7 @@ def test_what_is_no_file_is_named(tmp_path):
     (tmp_path / "a.txt").write_text("a")
     os.mkfifo(tmp_path / "waiting")
     (tmp_path / "link").symlink_to("waiting")
-    found = files_of(str(tmp_path), None, lambda _: False)
-    assert found.paths == (str(tmp_path / "a.txt"),)
-    (note,) = found.notes
-    assert isinstance(note, NotRead)
-    assert note.paths == (str(tmp_path / "link"), str(tmp_path / "waiting"))
-    assert note.sentence == f"Warning: {tmp_path}: not read: named pipes, sockets or devices (2): link, waiting"
+    found = resolve_sources([str(tmp_path)])
+    assert [source.name for source in found.sources] == ["a.txt"]
+    paths = (str(tmp_path / "link"), str(tmp_path / "waiting"))
+    assert not_read(found) == [("named pipes, sockets or devices", paths)]

@@ -110,3 +110,11 @@ def test_a_file_that_breaks_off_inside_a_long_line(read: Read) -> None:
     assert [row[1] for row in rows] == [b"first", None, None]
     assert str(rows[1][3]).startswith("too large: longer than --max-document-size (")
     assert rows[2][3] == problem_of("truncated", "the gzip stream is truncated")
+
+
+@pytest.mark.parametrize("batch_bytes", [7, 150])
+def test_a_quote_that_is_never_closed_over_the_limit_ends_the_file(read: Read, batch_bytes: int) -> None:
+    data = b'id,text\n1,fine\n2,"open\n' + b"3,more of it\n" * 100
+    rows = read(data, "csv", batch_bytes=batch_bytes, max_document_bytes=LIMIT, takes_damaged=True)
+    assert [(row[0], row[1], row[2]) for row in rows] == [(1, b"fine", 2), (None, None, 3)]
+    assert rows[1][3] == problem_of("truncated", "a quote that opens in line 3 is never closed")

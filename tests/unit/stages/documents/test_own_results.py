@@ -43,20 +43,20 @@ def documents(tmp_path, monkeypatch) -> Callable[..., None]:
     return make
 
 
-def read(*arguments: str, file_format: str | None = None) -> tuple[list[str], list[str]]:
+def read(*arguments: str, file_format: str | None = None) -> tuple[list[str], list[tuple[str, tuple[str, ...]]]]:
     found = resolve_sources(arguments, file_format=file_format)
-    told = [guess for guess in found.guesses if "results of Nearkin" in guess]
-    return [source.path for source in found.sources], told
+    own = [(one.place, one.paths) for one in found.not_read if one.reason == "results of Nearkin"]
+    return [source.path for source in found.sources], own
 
 
 @pytest.mark.parametrize("fill", [finished, measured, unfinished, stored])
 def test_results_are_left_out_and_named(documents, fill):
     documents(fill)
-    told = "skipped results of Nearkin: docs/deep/out. Name them explicitly to read them"
-    assert read("docs") == (["docs/a.txt", "docs/deep/b.txt"], [f"docs: {told}"])
-    assert read("docs/**") == (["docs/a.txt", "docs/deep/b.txt"], [f"docs/**: {told}"])
-    assert read("docs/*/*") == (["docs/deep/b.txt"], [f"docs/*/*: {told}"])
-    assert read("do*/d*") == (["docs/deep/b.txt"], [f"docs/deep: {told}"])
+    out = ("docs/deep/out",)
+    assert read("docs") == (["docs/a.txt", "docs/deep/b.txt"], [("docs", out)])
+    assert read("docs/**") == (["docs/a.txt", "docs/deep/b.txt"], [("docs/**", out)])
+    assert read("docs/*/*") == (["docs/deep/b.txt"], [("docs/*/*", out)])
+    assert read("do*/d*") == (["docs/deep/b.txt"], [("docs/deep", out)])
 
 
 @pytest.mark.parametrize("fill", [finished, stored])

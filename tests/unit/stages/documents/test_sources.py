@@ -260,7 +260,7 @@ def test_lines_on_standard_input_of_which_one_is_broken() -> None:
     stdin = stdin_of(b"a\tIt was\nbroken\nb\ta dark night\n")
     found = resolve_sources(["-"], stdin=stdin)
     assert only(found).format == "lines"
-    said = "-: read as lines of ID<TAB>TEXT (recognised by its content)"
+    said = "read as lines of ID<TAB>TEXT (recognised by its content)"
     assert found.guesses == (said,)
 
 
@@ -290,7 +290,7 @@ def test_a_named_column_may_be_missing_where_it_is_optional(folder: Path) -> Non
     write("a.jsonl", JSONL)
     found = resolve_sources(["a.jsonl"], text="question", doc_id="url", optional=("text", "doc_id"))
     assert (only(found).text, only(found).id) == ("text", "url")
-    assert found.guesses[0] == "a.jsonl: there is no column 'question', so another column is guessed"
+    assert found.guesses[0] == "there is no column 'question', so another column is guessed"
     assert found.guesses[1].startswith("text column: 'text' (guessed")
     assert resolve_sources(["a.jsonl"], text="url", doc_id="id", optional=("text", "doc_id")).guesses == ()
 

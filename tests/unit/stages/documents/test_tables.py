@@ -10,7 +10,8 @@ import pytest
 
 from nearkin.errors import ParameterError, SourceError
 from nearkin.records import DOCUMENTS_SCHEMA
-from nearkin.stages.documents.tables import guess_columns, read_table
+from nearkin.stages.documents.columns import Columns
+from nearkin.stages.documents.tables import read_table
 
 COLUMNS = {"key": [1, 2, 3], "n": [0.5, None, 2.0], "body": ["née", None, "x"]}
 ROWS = [(1, "née".encode(), 1, None), (2, None, 2, "empty: the text is null"), (3, b"x", 3, None)]
@@ -105,11 +106,11 @@ def test_keep_values() -> None:
 
 
 def test_columns_are_guessed_named_and_missed() -> None:
-    guessed = guess_columns(pa.table(COLUMNS))
-    assert guessed is not None
-    assert (guessed.text, guessed.id) == ("body", "key")
-    assert guessed.guesses[0] == "text column: 'body' (guessed from the columns key, n, body)"
-    assert guess_columns(["a"]) is None
+    chosen: list[Columns] = []
+    for table in (pa.table(COLUMNS), ["a"], pa.table(COLUMNS).to_pylist()):
+        rows_of(table, chosen=chosen.append)
+    assert [(one.text, one.id) for one in chosen] == [("body", "key")] * 2
+    assert chosen[0].guesses[0] == "text column: 'body' (guessed from the columns key, n, body)"
     assert rows_of(pa.table(COLUMNS), text="body")[0][0] is None
     assert rows_of(pa.table(COLUMNS).to_pylist(), text="body", doc_id="n")[0][0] == "0.5"
     with pytest.raises(SourceError, match=r"the table: there is no column 'text'. The columns are: key, n, body."):

@@ -7,7 +7,7 @@ refuses are split one by one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import IO
 
@@ -47,6 +47,7 @@ from nearkin.stages.documents.rows import (
     named,
     one_batch,
     problem_piece,
+    with_integer_ids,
 )
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
@@ -103,7 +104,7 @@ class DelimitedReader(StreamReader):
             if records.fault is not None:
                 yield one_batch([problem_piece(int(records.lines[0]), records.fault)], ids)
             elif len(records):
-                yield one_batch(_with_settled_ids(list(_read_records(records, layout))), ids)
+                yield one_batch(with_integer_ids(list(_read_records(records, layout))), ids)
         if layout is None and has_lines:
             raise SourceError(f"{source.name} has no header: all lines are blank.")
 
@@ -204,7 +205,7 @@ class _Layout:
     text: int
     doc_id: int | None
     keep: int | None
-    keeper: KeepColumn
+    keeper: KeepColumn | None
     carry: list[int | None]
 
     @classmethod
@@ -223,7 +224,7 @@ class _Layout:
             text=index("text", "text" if source.text is None else source.text),
             doc_id=None if source.id is None else index("id", source.id),
             keep=None if keep is None else index("keep", keep.name),
-            keeper=keep or KeepColumn(""),
+            keeper=keep,
             carry=[header.index(column) if column in header else None for column in opened.carry],
         )
 
@@ -283,11 +284,12 @@ def _read_fast(records: Records, layout: _Layout) -> RowPiece | None:
     def column(index: int) -> pa.Array:
         return pa.concat_arrays(table.column(str(index)).chunks)
 
+    kept = layout.keeper.of_characters(column(layout.keep)) if layout.keeper and layout.keep is not None else None
     return RowPiece(
         doc_id=None if layout.doc_id is None else named(column(layout.doc_id)),
         text=column(layout.text).cast(pa.large_binary()),
         line=records.lines,
-        keep_value=None if layout.keep is None else layout.keeper.of_characters(column(layout.keep)),
+        keep_value=kept,
         carried=[
             pa.nulls(len(records)) if index is None else integers_or_strings(named(column(index)))
             for index in layout.carry
@@ -297,8 +299,7 @@ def _read_fast(records: Records, layout: _Layout) -> RowPiece | None:
 
 def _piece_of_scanned(records: Sequence[ScannedRecord], lines: list[int], layout: _Layout) -> RowPiece:
     """Return records that were split one by one; each bad one becomes a row with its problem."""
-    rows = RowList()
-    keeps: list[bytes | None] = []
+    rows = RowList(keep=layout.keeper, are_characters=True)
     for record, line in zip(records, lines, strict=True):
         fields, fault = record.fields, record.fault
         if fault is None and len(fields) != layout.n_columns:
@@ -306,23 +307,8 @@ def _piece_of_scanned(records: Sequence[ScannedRecord], lines: list[int], layout
             fault = RecordFault("damaged", n_fields)
         if fault is not None:
             rows.add(line, problem=fault)
-            keeps.append(None)
             continue
-        doc_id = b"" if layout.doc_id is None else fields[layout.doc_id]
+        doc_id, keep = (None if index is None else fields[index] for index in (layout.doc_id, layout.keep))
         carried = [None if index is None else fields[index] or None for index in layout.carry]
-        rows.add(line, doc_id or None, fields[layout.text], carried=carried)
-        keeps.append(None if layout.keep is None else fields[layout.keep])
-    piece = rows.piece()
-    doc_ids = named(pa.array(rows.doc_ids, pa.large_binary()))
-    return replace(
-        piece,
-        doc_id=doc_ids,
-        keep_value=layout.keeper.of_characters(pa.array(keeps, pa.binary())),
-        carried=[integers_or_strings(values) for values in piece.carried],
-    )
-
-
-def _with_settled_ids(pieces: list[RowPiece]) -> list[RowPiece]:
-    """Convert the ids of the pieces of a batch to integers if all of them are integers."""
-    settled = [replace(piece, doc_id=integers_or_strings(piece.doc_id)) for piece in pieces]
-    return settled if {piece.doc_id.type for piece in settled} <= {pa.int64(), pa.null()} else pieces
+        rows.add(line, doc_id or None, fields[layout.text], keep_value=keep, carried=carried)
+    return rows.piece()

@@ -31,13 +31,11 @@ class MembersReader(Reader):
 
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches; a document's line is its number in the file. See `Reader`."""
-        rows, n_bytes = RowList(), 0
+        rows = RowList(batch_bytes=opened.batch_bytes, batch_rows=_BATCH_DOCUMENTS)
         for number, one in enumerate(self.whole_documents(opened), 1):
             rows.add(number, one.doc_id, one.text, one.problem, parent=one.parent, origin=one.origin)
-            n_bytes += len(one.text or b"")
-            if n_bytes >= opened.batch_bytes or len(rows.lines) >= _BATCH_DOCUMENTS:
+            if rows.is_full:
                 yield rows.batch()
-                n_bytes = 0
         if rows.lines:
             yield rows.batch()
 

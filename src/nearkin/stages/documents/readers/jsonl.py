@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -60,9 +61,9 @@ class JsonLines(LineReader):
         )
 
     def sample(self, source: Source, head: Head) -> ColumnSample | None:
-        """Return the columns of the objects in the first lines, and of the visible part of an incomplete line."""
-        records = list(_first_objects(head))
-        return sample_of_records(records, is_partial=head.is_cut_record) if records else None
+        """Return the columns of the objects in the first lines."""
+        records = list(islice(_first_objects(head), SAMPLE_RECORDS))
+        return sample_of_records(records) if records else None
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents, one for each block that is not entirely blank."""
@@ -79,46 +80,12 @@ class JsonLines(LineReader):
 
 
 def _first_objects(head: Head) -> Iterator[dict[str, object]]:
-    """Yield the objects in the first lines, and the visible part of an incomplete line."""
-    n_found = 0
+    """Yield the objects in the first lines."""
     for line in head.lines:
-        if not line.strip():
-            continue
-        characters = line.decode("utf-8", "replace")
-        try:
-            record = json.loads(characters)
-        except (ValueError, RecursionError):
-            record = dict(_first_members(characters)) if not n_found else None
-        if isinstance(record, dict) and record:
-            yield record
-            n_found += 1
-        if n_found == SAMPLE_RECORDS:
-            return
-
-
-def _first_members(characters: str) -> Iterator[tuple[str, object]]:
-    """Yield the members of an object up to the end of an incomplete line.
-
-    >>> list(_first_members('{"id": 7, "text": "It was a'))
-    [('id', 7), ('text', 'It was a')]
-    """
-    decoder = json.JSONDecoder()
-    place = 0
-    while opening := re.compile(r'\s*[{,]\s*(?=")').match(characters, place):
-        try:
-            key, place = decoder.raw_decode(characters, opening.end())
-            colon = re.compile(r"\s*:\s*").match(characters, place)
-            if colon is None:
-                return
-        except (ValueError, RecursionError):
-            return
-        try:
-            value, place = decoder.raw_decode(characters, colon.end())
-        except (ValueError, RecursionError):
-            if characters.startswith('"', colon.end()):
-                yield key, characters[colon.end() + 1 :]
-            return
-        yield key, value
+        with contextlib.suppress(ValueError, RecursionError):
+            record = json.loads(line.decode("utf-8", "replace"))
+            if isinstance(record, dict) and record:
+                yield record
 
 
 @dataclass(slots=True)
@@ -317,7 +284,7 @@ def _why_null(lines: Records, texts: pa.Array, text: str) -> pa.Array:
 
 def _read_slow(lines: Records, wanted: _Wanted) -> Iterator[RowPiece]:
     """Yield lines read one by one; each bad one becomes a row with its problem."""
-    rows = RowList()
+    rows = RowList(keep=wanted.keeper)
     for index in range(len(lines)):
         number, line = int(lines.lines[index]), _line(lines, index)
         try:
@@ -328,11 +295,10 @@ def _read_slow(lines: Records, wanted: _Wanted) -> Iterator[RowPiece]:
                 rows.add(number, problem=refused)
             else:
                 yield from (rows.piece(), alone)
-                rows = RowList()
             continue
         doc_id = None if wanted.doc_id is None else _id_of(record.get(wanted.doc_id), is_utf8=is_utf8)
         carried = [_id_of(record.get(name), is_utf8=is_utf8) for name in wanted.carry]
-        keep_value = None if wanted.keeper is None else wanted.keeper.of_value(record.get(wanted.keeper.name))
+        keep_value = None if wanted.keep is None else record.get(wanted.keep)
         text, fault = None, None
         try:
             text = text_of(text_in(record, wanted.text, of="the object"), is_utf8=is_utf8)

@@ -13,7 +13,7 @@ import re
 import stat
 import unicodedata
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -52,14 +52,13 @@ from nearkin.stages.documents.readers.load_records import (
     records_of,
 )
 from nearkin.stages.documents.readers.whole_file import whole_text
-from nearkin.stages.documents.rows import IdType, RowList, integers_or_strings, named, one_batch
+from nearkin.stages.documents.rows import RowList
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.wording import reveal
 
-_BATCH_RECORDS = 4_096
-_MAX_PARTS, _MAX_LISTED, _MAX_SHOWN = 64, 32, 200
+_MAX_PARTS, _MAX_LISTED, _MAX_SHOWN, _MAX_NAME = 64, 32, 200, 1_024
 
 
 class LoadFile(StreamReader):
@@ -138,16 +137,8 @@ class LoadFile(StreamReader):
         SourceError
             It is not a load file, or lacks a column.
         """
-        load_file, ids = _opened(opened, stream), IdType()
-        rows, keeps, n_bytes = RowList(), list[bytes | None](), 0
-
-        def batch() -> pa.RecordBatch:
-            piece = rows.piece()
-            doc_ids = integers_or_strings(named(pa.array(rows.doc_ids, pa.large_binary())))
-            kept = None if opened.keep is None else opened.keep.of_characters(pa.array(keeps, pa.binary()))
-            carried = [integers_or_strings(column) for column in piece.carried]
-            return one_batch([replace(piece, doc_id=doc_ids, keep_value=kept, carried=carried)], ids)
-
+        load_file = _opened(opened, stream)
+        rows = RowList(keep=opened.keep, are_characters=True, batch_bytes=opened.batch_bytes)
         for record in load_file.records:
             fields, text, fault = record.fields, None, record.fault
             control = fields[load_file.control].strip() if load_file.control is not None and fields else None
@@ -157,17 +148,16 @@ class LoadFile(StreamReader):
                 fault = unreadable
             family = (fields[place] for place in load_file.family)
             rows.add(
-                record.line, control, text, fault, parent=parent_in(control, family) if control else None,
+                record.line, control, text, fault,
+                keep_value=fields[load_file.keep].encode() if load_file.keep is not None and fields else None,
+                parent=parent_in(control, family) if control else None,
                 carried=[fields[place].strip() or None if place is not None and fields else None
                          for place in load_file.carry],
             )  # fmt: skip
-            keeps.append(fields[load_file.keep].encode() if load_file.keep is not None and fields else None)
-            n_bytes += len(text or b"")
-            if n_bytes >= opened.batch_bytes or len(keeps) >= _BATCH_RECORDS:
-                yield batch()
-                rows, keeps, n_bytes = RowList(), [], 0
-        if keeps:
-            yield batch()
+            if rows.is_full:
+                yield rows.batch()
+        if rows.lines:
+            yield rows.batch()
 
     def digest_of_texts(self, source: Source, encoding: str) -> str | None:
         """Return the SHA-256 of the texts in the files that a load file names; None if it names none, or is damaged.
@@ -409,17 +399,30 @@ def has_texts(path: str) -> bool:
     return known.path is not None or known.text is not None
 
 
-def paths_in(path: str) -> Iterator[str]:
-    """Yield the paths of the texts and the originals that the records of a load file name; StreamFault if damaged."""
+def files_named_in(path: str, folder: str) -> Iterator[str]:
+    """Yield the key of each file in a folder that a load file names as a text or an original; StreamFault if damaged.
+
+    Paths begin in the folder, or in that of the load file.
+    """
+    beside = os.path.dirname(os.path.abspath(path))
+    texts, above = TextFolder(folder, beside), os.path.relpath(beside, os.path.abspath(folder))
     with _beginning(path) as (stream, head):
         dialect = dialect_of(head.data, head.encoding)
         records = iter(()) if dialect is None else records_of(stream, dialect)
-        header = next(records, None)
-        columns = columns_of(header.fields if header is not None else ())
-        names = (columns.path, columns.native, columns.text)
-        places = [] if header is None else [header.fields.index(name) for name in names if name is not None]
-        for record in records:
-            yield from (record.fields[place] for place in places if record.fields)
+        names = next(records, LoadRecord(1, [])).fields
+        columns = columns_of(names)
+        places = [names.index(name) for name in (columns.path, columns.native, columns.text) if name is not None]
+        for named in (record.fields[place] for record in records if record.fields for place in places):
+            if named.strip() and len(named) <= _MAX_NAME:
+                with suppress(RecordFault):
+                    parts = texts.parts(named)
+                    yield file_key(parts)
+                    yield file_key([*(() if above == os.curdir else above.split(os.sep)), *parts])
+
+
+def file_key(parts: Sequence[str]) -> str:
+    """Return a path without the differences between systems."""
+    return "/".join(map(folded_file_name, parts))
 
 
 @contextmanager

@@ -31,9 +31,6 @@ _OTHER_SEPARATORS = "\x14|^~\x1f\x1e\x1c¶"
 MAX_COLUMNS = 4_096
 _LONGEST_NAME = 200
 SINGLE_BYTE = "cp1252"
-_SHOWN = {"utf-8": "UTF-8", "utf-16-le": "UTF-16 LE", "utf-16-be": "UTF-16 BE", SINGLE_BYTE: "CP1252"}
-_SHOWN_AS_CODE = "\x14\x1c\x1e\x1f"
-_NAMED = {",": "comma", ";": "semicolon", "\t": "tab", _CSV_QUALIFIER: "double quote"}
 _BLOCK_BYTES = 1 << 20
 
 
@@ -55,11 +52,11 @@ class Dialect:
     Examples
     --------
     >>> dialect_of("þDOCIDþ\x14þTEXTPATHþ\r\nþA-1þ\x14þTEXT\\A-1.txtþ\r\n".encode("cp1252")).in_words()
-    'Concordance DAT in CP1252, separator 0x14, qualifier þ, newline ®'
+    "Concordance DAT in cp1252, separator '\\x14', qualifier 'þ', newline '®'"
     >>> dialect_of(b"^DOCID^|^TEXT^\n").in_words()
-    'Concordance DAT in UTF-8, separator |, qualifier ^, no newline character'
+    "Concordance DAT in utf-8, separator '|', qualifier '^', newline ''"
     >>> dialect_of(b"DOCID,TEXT\n").in_words()
-    'CSV load file in UTF-8, separator comma, qualifier double quote'
+    'CSV load file in utf-8, separator \',\', qualifier \'"\', newline \'\''
     """
 
     separator: str = SEPARATOR
@@ -74,13 +71,9 @@ class Dialect:
 
     def in_words(self) -> str:
         """Name the dialect for a message."""
-        encoding = _SHOWN.get(self.encoding, self.encoding)
-        separator = f"0x{ord(self.separator):02x}" if self.separator in _SHOWN_AS_CODE else self.separator
-        separator = _NAMED.get(self.separator, separator)
-        qualifier = f"qualifier {_NAMED.get(self.qualifier, self.qualifier)}" if self.qualifier else "no qualifier"
-        newline = f", newline {self.newline}" if self.newline else "" if self.is_csv else ", no newline character"
         kind = "CSV load file" if self.is_csv else "Concordance DAT"
-        return f"{kind} in {encoding}, separator {separator}, {qualifier}{newline}"
+        signs = f"separator {self.separator!r}, qualifier {self.qualifier!r}, newline {self.newline!r}"
+        return f"{kind} in {self.encoding}, {signs}"
 
 
 def dialect_of(head: bytes, encoding: str | None = None) -> Dialect | None:

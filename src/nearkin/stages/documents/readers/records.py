@@ -7,7 +7,7 @@ parses many records at once; if that fails, it halves them until the refused one
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
@@ -23,9 +23,6 @@ from nearkin.stages.documents.streams import ByteStream
 
 _LF, _CR, _QUOTE = 0x0A, 0x0D, 0x22
 _SLOW_RECORDS = 8
-_PREFIX_BYTES = 1 << 16
-_MAX_LINES = 200
-_SHARE_OF_RECORDS = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +110,6 @@ class Splitter(Protocol):
     def split(self, data: memoryview, line: int, *, at_end: bool) -> tuple[Records, int, int]:
         """Return the complete records, the position after them, and the line there; ``line`` is that of the data."""
 
-    def begins_with_stray_quote(self, data: memoryview) -> bool:
-        """Whether a record is too long only because a quote in its first line is none."""
-
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
         """Return the last byte of the record that goes on in a piece, or -1, and the number of line ends up to there.
 
@@ -135,10 +129,6 @@ class LineSplitter:
         lines = np.arange(line, line + len(ends), dtype=np.int64)
         records = Records(data=data, starts=starts, ends=ends, lines=lines)
         return records, int(ends[-1]) if len(ends) else 0, line + len(ends)
-
-    def begins_with_stray_quote(self, data: memoryview) -> bool:
-        """Return false; see `Splitter`."""
-        return False
 
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
         """Return the end of the line; see `Splitter`."""
@@ -167,20 +157,15 @@ def read_records(
             fault.line = line
             raise
         n_held += n_new
-        data, is_stray = memoryview(room)[:n_held], True
-        while is_stray:
-            records, place, line_there = splitter.split(data, line, at_end=not n_new)
-            after = yield from _within(records, splitter, max_record_bytes)
-            data, line = data[place if after is None else after[0] :], line_there if after is None else after[1]
-            is_stray = after is not None
-            if after is None and len(data) > max_record_bytes and splitter.begins_with_stray_quote(data):
-                yield Records.of_fault(line, too_long(None, max_record_bytes))
-                data, line, is_stray = data[_first_line_end(data) :], line + 1, True
+        data = memoryview(room)[:n_held]
+        records, place, line = splitter.split(data, line, at_end=not n_new)
+        yield from _within(records, max_record_bytes)
+        data = data[place:]
         if not n_new:
             return
         n_held = len(data)
         if n_held > max_record_bytes:
-            n_skipped, n_lines = _skip(stream, splitter, data)
+            n_skipped, n_lines = _skip(stream, splitter, data, line)
             yield Records.of_fault(line, too_long(n_held + n_skipped, max_record_bytes))
             n_held, line = 0, line + n_lines
         elif n_held > len(room) // 2 or len(room) > block_bytes:  # enlarged for a long record, and reset after it
@@ -191,42 +176,32 @@ def read_records(
             room[:n_held] = bytes(data)
 
 
-def _within(
-    records: Records, splitter: Splitter, max_record_bytes: int
-) -> Generator[Records, None, tuple[int, int] | None]:
-    """Yield the records, each one that is too long as one with a fault.
-
-    If one of them begins with a stray quote, the position and the number of its second line are returned.
-    """
+def _within(records: Records, max_record_bytes: int) -> Iterator[Records]:
+    """Yield the records, each one that is too long as one with a fault."""
     first = 0
     if len(records) and int(records.ends[-1] - records.starts[0]) > max_record_bytes:
         sizes = records.ends - records.starts - (records.view[records.ends - 1] == _LF)
         for index in np.flatnonzero(sizes > max_record_bytes).tolist():
             if first < index:
                 yield records.part(first, index)
-            start, line = int(records.starts[index]), int(records.lines[index])
-            record = records.data[start : int(records.ends[index])]
-            is_stray = splitter.begins_with_stray_quote(record)
-            yield Records.of_fault(line, too_long(None if is_stray else int(sizes[index]), max_record_bytes))
-            if is_stray:
-                return start + _first_line_end(record), line + 1
+            yield Records.of_fault(int(records.lines[index]), too_long(int(sizes[index]), max_record_bytes))
             first = index + 1
     if first < len(records):
         yield records.part(first, len(records)) if first else records
-    return None
 
 
-def _first_line_end(data: memoryview) -> int:
-    return bytes(data[:_PREFIX_BYTES]).find(b"\n") + 1
+def _skip(stream: ByteStream, splitter: Splitter, held: memoryview, line: int) -> tuple[int, int]:
+    """Skip the rest of a record without holding it; return the number of its bytes, and of line ends in all of it.
 
-
-def _skip(stream: ByteStream, splitter: Splitter, held: memoryview) -> tuple[int, int]:
-    """Skip the rest of a record without holding it; return the number of its bytes, and of line ends in all of it."""
+    If the file ends within quotes, how many records are lost is unknown.
+    """
     first, n_lines = [held], 0
 
     def end_in(piece: bytes) -> int:
         nonlocal n_lines
         end, n_passed = splitter.end_in(piece, first.pop() if first else None)
+        if not piece and n_lines:
+            raise StreamFault(f"a quote that opens in line {line} is never closed", line)
         n_lines += n_passed
         return end
 
@@ -270,7 +245,6 @@ class FieldSplitter:
 
     delimiter: bytes
     is_lenient: bool
-    _n_fields: int = 0
     _is_quoted: bool = False
     _quoted: re.Pattern[bytes] = field(init=False, repr=False)
     _plain: re.Pattern[bytes] = field(init=False, repr=False)
@@ -303,10 +277,7 @@ class FieldSplitter:
         is_there = ends - starts > 2
         for index in np.flatnonzero(~is_there):
             is_there[index] = bool(bytes(data[starts[index] : ends[index]]).strip(b"\r\n"))
-        records = records if is_there.all() else records.only(is_there)
-        if len(records) and not self._n_fields:
-            self._n_fields = len(self.scan(data, int(records.starts[0])).fields)
-        return records, done, line + len(breaks)
+        return records if is_there.all() else records.only(is_there), done, line + len(breaks)
 
     def scan(self, data: bytes | memoryview, start: int) -> ScannedRecord:
         r"""Split the record at ``start`` into fields.
@@ -350,15 +321,6 @@ class FieldSplitter:
             is_open = not is_closed and not is_mixed
         plain = self._plain.match(data, start)
         return (b"", start, is_open) if plain is None else (plain[0], plain.end(), is_open)
-
-    def begins_with_stray_quote(self, data: memoryview) -> bool:
-        """Whether the lines after the first have as many fields as the header, so that a quote swallowed them."""
-        lines = bytes(data[:_PREFIX_BYTES]).split(b"\n")[1:-1][:_MAX_LINES]
-        if self._n_fields < 2 or not lines:
-            return False
-        records = [self.scan(line.rstrip(b"\r") + b"\n", 0) for line in lines]
-        n_alike = sum(record.fault is None and len(record.fields) == self._n_fields for record in records)
-        return n_alike >= _SHARE_OF_RECORDS * len(lines)
 
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
         """Return the first line end outside of quotes; see `Splitter`."""

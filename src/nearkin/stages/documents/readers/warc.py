@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pyarrow as pa
@@ -21,7 +20,7 @@ from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.members import NO_TEXT
 from nearkin.stages.documents.reader import StreamReader
-from nearkin.stages.documents.rows import IdType, RowList, one_batch
+from nearkin.stages.documents.rows import RowList
 from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("url", "record_id", "date", "text")
 _PAGES = ("text/html", "application/xhtml+xml")
-_BATCH_RECORDS = 2_048
 _MAX_DEPTH = 10_000
 _CONTAINER = re.compile(
     r"<(/?)(?:address|article|aside|blockquote|center|details|dialog|dir|div|dl|fieldset|figure|footer|header|hgroup|main"
@@ -70,13 +68,8 @@ class Warc(StreamReader):
         StreamFault
             The file breaks off or is no archive; all earlier documents have been yielded.
         """
-        name, ids, rows, dates = opened.source.name, IdType(), RowList(), list[str | None]()
-        n_bytes, n_read, number, held, fault = 0, 0, 0, None, None
-
-        def batch() -> pa.RecordBatch:
-            kept = None if opened.keep is None else opened.keep.of_characters(pa.array(dates, pa.large_string()))
-            return one_batch([replace(rows.piece(), keep_value=kept)], ids)
-
+        rows = RowList(keep=opened.keep, are_characters=True, batch_bytes=opened.batch_bytes)
+        n_read, number, held, fault = 0, 0, None, None
         documents = _documents_of(stream, opened)
         while True:
             try:
@@ -87,20 +80,20 @@ class Warc(StreamReader):
             if held is not None:
                 values, text, unreadable = held
                 carried = [values.get(column) for column in opened.carry]
-                rows.add(number, values.get(opened.source.id or "url"), text, unreadable, carried=carried)
-                dates.append(None if opened.keep is None else values.get(opened.keep.name))
-                n_read, n_bytes = n_read + 1, n_bytes + len(text or b"")
+                keep_value = None if opened.keep is None else values.get(opened.keep.name)
+                rows.add(number, values.get(opened.source.id or "url"), text, unreadable, keep_value, carried=carried)
+                n_read += 1
             if following is _AT_END:
                 break
             held, number = following, number + 1
-            if n_bytes >= opened.batch_bytes or len(rows.lines) >= _BATCH_RECORDS:
-                yield batch()
-                rows, dates, n_bytes = RowList(), [], 0
+            if rows.is_full:
+                yield rows.batch()
         if rows.lines:
-            yield batch()
+            yield rows.batch()
         if fault is not None:
             raise fault
-        opened.note(f"{name}: {counted(number, 'record')}: {counted(n_read, 'page or text', 'pages or texts')} read")
+        pages = counted(n_read, "page or text", "pages or texts")
+        opened.note(f"{opened.source.name}: {counted(number, 'record')}: {pages} read")
 
 
 _Document = tuple[dict[str, str | None], bytes | None, RecordFault | None]

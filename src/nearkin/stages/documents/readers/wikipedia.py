@@ -25,7 +25,7 @@ from nearkin.nouns import counted
 from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.reader import StreamReader
-from nearkin.stages.documents.rows import IdType, RowList
+from nearkin.stages.documents.rows import RowList
 from nearkin.stages.documents.source import OpenedSource
 from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.documents.wikipedia.pages import Page, PageReader
@@ -74,7 +74,7 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
     ----------
     stream : ByteStream
     opened : OpenedSource
-        ``batch_bytes`` is the approximate amount of wikitext per batch. The longest document is counted in characters
+        The longest document is counted in characters
         here; at most `pages.MAX_CHARACTERS` of an article are read. At the end ``note`` receives the
         omissions.
 
@@ -93,7 +93,7 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
     """
     reader = PageReader(stream, opened.source.name, opened.source.max_document_bytes)
     counts: Counter[str] = Counter()
-    ids, rows, n_characters = IdType(), RowList(), 0
+    rows = RowList(batch_bytes=opened.batch_bytes)
     pages = reader.pages()
     fault: StreamFault | None = None
     while True:
@@ -109,12 +109,10 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
             rows.add(page.line, page.title or None, problem=page.problem)
         elif text is not None:
             rows.add(page.line, page.title, text.encode())
-            n_characters += len(page.wikitext)
-        if n_characters >= opened.batch_bytes:
-            yield rows.batch(ids)
-            n_characters = 0
+        if rows.is_full:
+            yield rows.batch()
     if rows.lines:
-        yield rows.batch(ids)
+        yield rows.batch()
     opened.note(_told(opened.source.name, counts))
     if fault is not None:
         fault.line = reader.line
