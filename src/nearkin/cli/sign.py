@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from nearkin.cli.options.collection import Json
 from nearkin.cli.options.definitions import (
     Bits,
     Density,
     Features,
-    JsonSummary,
+    Json,
     Method,
     Online,
     OutFile,
@@ -69,7 +68,7 @@ def sign(
     online: Online = False,
     seed: SignatureSeed = 0,
     reading: ReadingOptions,
-    as_json: JsonSummary = False,
+    as_json: Json = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
     threads: Threads = 0,
@@ -158,7 +157,7 @@ def statistics(
     ignore: RawIgnoreFile = None,
     ignore_numbers: RawIgnoreNumbers = False,
     reading: ReadingOptions,
-    as_json: JsonSummary = False,
+    as_json: Json = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
     threads: Threads = 0,

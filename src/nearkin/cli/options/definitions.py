@@ -176,8 +176,7 @@ Carry = Annotated[
         help="Copy this column of the input into documents.parquet; the report counts by its values. Repeatable.",
     ),
 ]
-Json = Annotated[bool, _output("--json", help="Print the manifest as JSON and nothing else.")]
-JsonSummary = Annotated[bool, _output("--json", help="Print the summary as JSON and nothing else.")]
+Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
 Quiet = Annotated[bool, _output("--quiet", "-q", help="Print only errors and warnings.")]
 
 # -- The run ----------------------------------------------------------------------------------------------------------
