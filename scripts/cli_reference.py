@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,46 +18,71 @@ Written by `make docs` from the commands themselves; `make check` fails when it 
 """
 
 
+_SHARED = "Options of several commands"
+
+
 def reference() -> str:
     """The whole page."""
     from nearkin.cli.main import app
 
-    return "\n".join([HEAD, *_sections(app, app.make_context("nearkin", [], resilient_parsing=True))]).rstrip() + "\n"
+    context = app.make_context("nearkin", [], resilient_parsing=True)
+    commands = list(_commands(app, context))
+    n_commands = Counter(row for command, own in commands for row in _rows(command, own))
+    by_name = {_name(row): row for row, n in reversed(n_commands.most_common()) if n > 1}  # the usual text of each
+    shared = set(by_name.values())
+    sections = [line for command, own in commands for line in _section(command, own, shared)]
+    ending = [f"## {_SHARED}\n", *_table([row for row in n_commands if row in shared])]
+    return "\n".join([HEAD, *sections, *ending]).rstrip() + "\n"
 
 
-def _sections(command: click.Command, context: click.Context) -> Iterator[str]:
-    """The section of a command, then those of the commands under it."""
+def _commands(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+    """A command, then those under it."""
+    yield command, context
+    for one in _inner(command, context):
+        yield from _commands(one, click.Context(one, info_name=one.name, parent=context))
+
+
+def _inner(command: click.Command, context: click.Context) -> list[click.Command]:
+    names = command.list_commands(context) if isinstance(command, click.Group) else []
+    inner = [command.get_command(context, name) for name in names]
+    return [one for one in inner if one is not None and not one.hidden]
+
+
+def _section(command: click.Command, context: click.Context, shared: set[str]) -> Iterator[str]:
+    """The section of a command, with its own options, and the names of those that others have, too."""
     yield f"## {context.command_path}\n"
     arguments = [_metavar(one) for one in command.params if isinstance(one, click.Argument)]
     takes = ["COMMAND", "..."] if isinstance(command, click.Group) else arguments
     yield f"```\n{' '.join([context.command_path, '[OPTIONS]', *takes])}\n```\n"
     if command.help:
         yield _markdown(inspect.cleandoc(command.help)) + "\n"
-    if isinstance(command, click.Group):
-        inner = [command.get_command(context, name) for name in command.list_commands(context)]
-        shown = [one for one in inner if one is not None and not one.hidden]
-        lines = [
-            f"- [`{one.name}`](#{_anchor(f'{context.command_path} {one.name}')}): {one.short_help}" for one in shown
-        ]
-        if lines:
-            yield "\n".join(lines) + "\n"
-    yield from _tables(command, context)
-    if isinstance(command, click.Group):
-        for one in shown:
-            yield from _sections(one, click.Context(one, info_name=one.name, parent=context))
+    lines = [
+        f"- [`{one.name}`](#{_anchor(f'{context.command_path} {one.name}')}): {one.short_help}"
+        for one in _inner(command, context)
+    ]
+    if lines:
+        yield "\n".join(lines) + "\n"
+    rows = _rows(command, context)
+    yield from _table([row for row in rows if row not in shared])
+    if names := [_name(row) for row in rows if row in shared]:
+        yield f"Also [{_SHARED[0].lower()}{_SHARED[1:]}](#{_anchor(_SHARED)}): {', '.join(names)}.\n"
 
 
-def _tables(command: click.Command, context: click.Context) -> Iterator[str]:
-    """A table for each panel of the options, in the order in which the help shows them."""
+def _rows(command: click.Command, context: click.Context) -> list[str]:
+    """A row for each argument and option, in the order in which the help shows them."""
     panels: dict[str, list[str]] = {}
     for parameter in command.get_params(context):
-        if getattr(parameter, "hidden", False):
-            continue
-        is_argument = isinstance(parameter, click.Argument)
-        panel = getattr(parameter, "panel", "Arguments" if is_argument else "Options")
-        panels.setdefault(panel, []).append(_row(parameter))
-    for panel, rows in panels.items():
-        yield f"**{panel}**\n"
+        if not getattr(parameter, "hidden", False):
+            panels.setdefault(getattr(parameter, "panel", ""), []).append(_row(parameter))
+    return [row for rows in panels.values() for row in rows]
+
+
+def _name(row: str) -> str:
+    return row.split("|")[1].strip()
+
+
+def _table(rows: list[str]) -> Iterator[str]:
+    if rows:
         yield "\n".join(["| | | default |", "|---|---|---|", *rows])
         yield ""
 

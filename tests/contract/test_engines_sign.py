@@ -32,6 +32,7 @@ from nearkin.errors import (
     SourceError,
     TruncatedInputError,
 )
+from nearkin.options.signatures import METHODS, SigningOptions
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.rules import ReadingRules
@@ -43,7 +44,6 @@ from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing import on_spark
 from nearkin.workflows.signing.counting import collect, save
 from nearkin.workflows.signing.job import exceptions_beside, sign
-from nearkin.workflows.signing.options import METHODS, SigningOptions
 
 PROSE = wikipedia_dumps.PROSE
 WEIGHTED = {"method": "weighted-topsig", "bits": 64}

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 GOOD = """
 import nearkin
-from nearkin.workflows.signing.options import SigningOptions
+from nearkin.options.signatures import SigningOptions
 
 nearkin.dedup(["a"], measure="containment", group="component", preset="fineweb", normalise="nfkc,case")
 nearkin.dedup(["a"], shingle=nearkin.Words(3), normalise=nearkin.Normalisation(case=False), keep="max:year")

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import Ended, nearkin_here, write_jsonl
+from nearkin.options.signatures import METHODS
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.signing.options import METHODS
 from oracles import plain_signatures as plain
 from oracles.texts import versions
 

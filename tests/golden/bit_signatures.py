@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from golden.golden import TEXTS, numbers
+from nearkin.options.signatures import METHODS, SigningOptions
 from nearkin.stages.features.shingles import Characters, Words, count_features
 from nearkin.stages.signatures.random_projection import RandomProjection, TermVectors
 from nearkin.stages.signatures.statistics import Statistics
-from nearkin.workflows.signing.options import METHODS, SigningOptions
 
 
 def made() -> dict[str, object]:

@@ -15,7 +15,6 @@ from nearkin.cli.options.collection import (
     DryRunOfAdd,
     IdsColumn,
     IdsFile,
-    Json,
     Limit,
     Place,
     Wait,
@@ -23,7 +22,7 @@ from nearkin.cli.options.collection import (
     WaveToRemove,
 )  # fmt: skip
 from nearkin.cli.options.decisions import By, YesRemove
-from nearkin.cli.options.definitions import Encoding, Quiet, Threads
+from nearkin.cli.options.definitions import Encoding, Json, Quiet, Threads
 from nearkin.cli.options.reading import Inputs
 from nearkin.options.reading import ReadingOptions
 

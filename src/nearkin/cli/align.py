@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nearkin.cli.command_line import CommandEntry, CommandGroup
-from nearkin.cli.options.definitions import Encoding, JsonSummary, Memory, OutFile, Overwrite, Quiet, Threads
+from nearkin.cli.options.definitions import Encoding, Json, Memory, OutFile, Overwrite, Quiet, Threads
 from nearkin.cli.parameters import argument, option
 from nearkin.stages.documents.formats import WITH_COLUMNS
 
@@ -178,7 +178,7 @@ def train(
     ignore_numbers: _IgnoreNumbers = False,
     min_probability: _MinProbability = 0.005,
     max_translations: _MaxTranslations = 20,
-    as_json: JsonSummary = False,
+    as_json: Json = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
     threads: Threads = 0,
@@ -245,7 +245,7 @@ def dictionary(
     encoding: Encoding = "utf-8",
     on_error: _OnErrorLine = "stop",
     stem: _Stem = False,
-    as_json: JsonSummary = False,
+    as_json: Json = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -275,7 +275,7 @@ def dictionary(
 
 
 def merge(
-    tables: _Tables, out: OutFile, as_json: JsonSummary = False, quiet: Quiet = False, overwrite: Overwrite = False
+    tables: _Tables, out: OutFile, as_json: Json = False, quiet: Quiet = False, overwrite: Overwrite = False
 ) -> None:
     """Merge tables."""
     from nearkin.cli.printing import tell
@@ -301,7 +301,7 @@ def prune(
     out: OutFile,
     min_probability: _MinProbability = 0.005,
     max_translations: _MaxTranslations = 20,
-    as_json: JsonSummary = False,
+    as_json: Json = False,
     quiet: Quiet = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -332,7 +332,7 @@ def show(
     reverse: _Reverse = False,
     source: _SourceIfAny = None,
     target: _TargetIfAny = None,
-    as_json: JsonSummary = False,
+    as_json: Json = False,
 ) -> None:
     """Show the translations of a word."""
     from nearkin.cli.printing import tell

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nearkin.cli.options.collection import Cache, Measure, ReadOnly, Threshold, Tolerance
-from nearkin.cli.options.definitions import Quiet, Threads
+from nearkin.cli.options.definitions import Json, Quiet, Threads
 from nearkin.cli.parameters import argument, option
 from nearkin.nouns import agreeing, counted
 
@@ -154,7 +154,6 @@ Gamma = Annotated[
     float | None,
     _alike(help="Maximum distance of letter counts, for --measure letters. [default: 0.025]"),
 ]
-Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
 ReplaceMissed = Annotated[bool, _output("--overwrite", help="Replace the file of --missed.")]
 MissedFile = Annotated[
     Path | None,

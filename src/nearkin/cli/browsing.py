@@ -17,7 +17,6 @@ from nearkin.cli.options.collection import (
     HasCopies,
     HasNearDuplicates,
     IdPattern,
-    Json,
     Limit,
     MembersOf,
     OfKind,
@@ -35,7 +34,7 @@ from nearkin.cli.options.collection import (
     WithTag,
 )
 from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
-from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
+from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer

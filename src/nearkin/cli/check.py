@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import click
 
-from nearkin.cli.options.collection import Json, Place, ReadOnly, Tolerance, Wait
-from nearkin.cli.options.definitions import OutFileIfAny, Quiet
+from nearkin.cli.options.collection import Place, ReadOnly, Tolerance, Wait
+from nearkin.cli.options.definitions import Json, OutFileIfAny, Quiet
 from nearkin.cli.parameters import argument, option
 from nearkin.options.reading import DocumentOptions
 

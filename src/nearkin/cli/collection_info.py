@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from nearkin.cli.options.collection import Cache, Json, Place, Problems, ReadOnly, Uncounted, Wait
-from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet, Threads
+from nearkin.cli.options.collection import Cache, Place, Problems, ReadOnly, Uncounted, Wait
+from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet, Threads
 from nearkin.cli.parameters import option
 
 if TYPE_CHECKING:

@@ -24,7 +24,6 @@ from nearkin.cli.options.collection import (
     Gamma,
     Html,
     Ignore,
-    Json,
     Limit,
     Measure,
     Place,
@@ -34,7 +33,7 @@ from nearkin.cli.options.collection import (
     VersionA,
     VersionB,
 )
-from nearkin.cli.options.definitions import Encoding, OutFileIfAny, Overwrite, OverwriteFile, Quiet
+from nearkin.cli.options.definitions import Encoding, Json, OutFileIfAny, Overwrite, OverwriteFile, Quiet
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted, wave_text
 from nearkin.paths import check_input

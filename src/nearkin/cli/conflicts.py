@@ -9,7 +9,6 @@ from nearkin.cli.options.collection import (
     Cache,
     GammaOfPairs,
     GroupsMeasure,
-    Json,
     LabelColumn,
     LabelIdColumn,
     Limit,
@@ -19,7 +18,7 @@ from nearkin.cli.options.collection import (
     WordsThreshold,
 )
 from nearkin.cli.options.decisions import LabelsFileIfAny, TagOfLabels
-from nearkin.cli.options.definitions import Encoding, OutFileIfAny, OverwriteFile, Quiet, Threads
+from nearkin.cli.options.definitions import Encoding, Json, OutFileIfAny, OverwriteFile, Quiet, Threads
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

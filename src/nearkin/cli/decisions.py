@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.collection import Cache, DocIds, Json, Limit, Place, ReadOnly, Wait
+from nearkin.cli.options.collection import Cache, DocIds, Limit, Place, ReadOnly, Wait
 from nearkin.cli.options.decisions import (
     ActivityNumber,
     By,
@@ -36,7 +36,7 @@ from nearkin.cli.options.decisions import (
     Yes,
     YesErase,
 )
-from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
+from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet
 from nearkin.nouns import counted
 
 if TYPE_CHECKING:

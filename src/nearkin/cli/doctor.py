@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from typing import TYPE_CHECKING
 
 from nearkin._version import __version__
-from nearkin.cli.options.definitions import JsonSummary
+from nearkin.cli.options.definitions import Json
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -29,7 +29,7 @@ _EXTRAS = ("report", "collection", "postgresql", "align", "spark", "documents", 
 _REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?[^;]*(?:;\s*extra\s*==\s*['\"]([\w-]+)['\"])?")
 
 
-def doctor(as_json: JsonSummary = False) -> None:
+def doctor(as_json: Json = False) -> None:
     """Show what is installed."""
     from nearkin.cli.printing import table, tell
 

@@ -10,7 +10,6 @@ from nearkin.cli.options.collection import (
     GammaOfPairs,
     GroupOverlay,
     GroupsMeasure,
-    Json,
     Limit,
     MakePrincipal,
     Place,
@@ -19,7 +18,7 @@ from nearkin.cli.options.collection import (
     Wait,
     WordsThreshold,
 )
-from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet, Threads
+from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet, Threads
 
 if TYPE_CHECKING:
     from pathlib import Path

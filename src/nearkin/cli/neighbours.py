@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.definitions import (
-    AgainstSignatures,
-    Distance,
-    Equal,
-    JsonSummary,
-    OverwriteFile,
-    PairsFile,
-    Query,
-    Quiet,
-    SignatureFile,
-    Threads,
-    Verify,
-    VerifyNormalise,
-    VerifyShingle,
-)
-from nearkin.options.dedup import IgnoringOptions
+from nearkin.cli.options.definitions import Json, PairsFile, Query, Quiet, SignatureFile
+from nearkin.options.signatures import NeighboursJob
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,40 +34,27 @@ Examples:
 
 def neighbours(
     signatures: SignatureFile,
-    *,
     out: PairsFile = None,
-    against: AgainstSignatures = None,
-    distance: Distance = None,
     query: Query = None,
-    verify: Verify = None,
-    shingle: VerifyShingle = "words:5",
-    normalise: VerifyNormalise = "nfkc,case,space",
-    ignoring: IgnoringOptions,
-    equal: Equal = "all",
-    as_json: JsonSummary = False,
+    *,
+    job: NeighboursJob,
+    as_json: Json = False,
     quiet: Quiet = False,
-    overwrite: OverwriteFile = False,
-    threads: Threads = 0,
 ) -> None:
     """Find neighbours."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
-    from nearkin.stages.documents.ignoring import Ignored
-    from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.neighbours import find_neighbours, nearest_documents
     from nearkin.workflows.signing.signature_file import SignatureFile as Signatures
     from nearkin.workflows.signing.verifying import Verification
 
-    resources = Resources(threads)
-    if verify is None and ignoring != IgnoringOptions():
-        raise ParameterError("--ignore and --ignore-numbers are for --verify: add it, or omit them.")
-    steps = Normalisation.parse(normalise).ignoring(Ignored.of(ignoring.ignore, numbers=ignoring.ignore_numbers))
-    verification = Verification.if_given(verify, shingle, steps)
+    resources, distance, against = Resources.of(job.threads), job.distance, job.against
+    verification = Verification.if_given(job.verify, job.shingle, job.normalise)
     if query is not None:
-        if out is not None or verify is not None or against is not None or equal != "all":
+        if out is not None or verification is not None or against is not None or job.equal != "all":
             raise ParameterError(
                 "--query prints the neighbours of one document: omit --out, --verify, --against, --equal."
             )
@@ -96,7 +69,7 @@ def neighbours(
         return
     if out is None:
         raise ParameterError("Give --out FILE for the pairs, or --query ID for the neighbours of one document.")
-    check_free(out, overwrite=overwrite, inputs=[signatures, *([against] if against else [])])
+    check_free(out, overwrite=job.overwrite, inputs=[signatures, *([against] if against else [])])
     with bars_shown(is_quiet=quiet or as_json) as bars:
         found = find_neighbours(
             Signatures.load(signatures),
@@ -104,7 +77,7 @@ def neighbours(
             out,
             distance,
             verification=verification,
-            equal=equal,  # type: ignore[arg-type]  # it is checked
+            equal=job.equal,
             resources=resources,
             progress=bars,
         )

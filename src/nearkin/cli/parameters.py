@@ -105,7 +105,9 @@ def declared_parameters(group: type[Options], overridden: Iterable[str] = ()) ->
         names = one.names or (f"--{name.replace('_', '-')}",)
         if one.kind is bool and one.default:
             names = (f"{names[0]}/--no-{names[0].removeprefix('--')}",)
-        has_default = one.default not in (None, False, ()) and "[default: " not in one.help
+        has_default = (
+            not (one.default is None or one.default is False or one.default == ()) and "[default: " not in one.help
+        )
         settings: dict[str, object] = {"is_flag": True, "default": None} if one.kind is bool else {}
         if one.kind is list:
             settings["multiple"] = True

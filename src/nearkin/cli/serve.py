@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from nearkin.cli.options.collection import Cache, Json, Place
+from nearkin.cli.options.collection import Cache, Place
 from nearkin.cli.options.decisions import By
+from nearkin.cli.options.definitions import Json
 from nearkin.cli.parameters import argument, option
 
 if TYPE_CHECKING:

@@ -8,28 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from nearkin.cli.options.collection import Json
-from nearkin.cli.options.definitions import (
-    Bits,
-    Density,
-    Features,
-    JsonSummary,
-    Method,
-    Online,
-    OutFile,
-    Overwrite,
-    Quiet,
-    RawIgnoreFile,
-    RawIgnoreNumbers,
-    RawNormalise,
-    SignatureSeed,
-    StatisticsFile,
-    Threads,
-)
+from nearkin.cli.options.definitions import Json, OutFile, Quiet
 from nearkin.cli.options.engine import EngineOptions
 from nearkin.cli.options.reading import Inputs
 from nearkin.cli.parameters import option
 from nearkin.options.reading import ReadingOptions
+from nearkin.options.signatures import CountedFeatures, SigningOptions, SignJob, StatisticsJob
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -58,60 +42,31 @@ def sign(
     inputs: Inputs,
     out: OutFile,
     *,
-    method: Method = "minhash",
-    bits: Bits = 256,
-    features: Features = "chars:4",
-    normalise: RawNormalise = "none",
-    ignore: RawIgnoreFile = None,
-    ignore_numbers: RawIgnoreNumbers = False,
-    density: Density = None,
-    statistics: StatisticsFile = None,
-    online: Online = False,
-    seed: SignatureSeed = 0,
-    reading: ReadingOptions,
-    as_json: JsonSummary = False,
+    job: SignJob,
+    as_json: Json = False,
     quiet: Quiet = False,
-    overwrite: Overwrite = False,
-    threads: Threads = 0,
     engine: EngineOptions,
 ) -> None:
     """Sign documents."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
-    from nearkin.stages.documents.ignoring import Ignored
-    from nearkin.stages.documents.normalisation import Normalisation
-    from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.job import exceptions_beside
     from nearkin.workflows.signing.job import sign as sign_texts
-    from nearkin.workflows.signing.options import SigningOptions
 
+    statistics = None if job.statistics is None else Path(job.statistics)
     for written in (out, exceptions_beside(out)):
-        check_free(written, overwrite=overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
-    options = SigningOptions(
-        method=method,  # type: ignore[arg-type]  # it checks the method
-        bits=bits,
-        features=parse_shingling(features, parameter="features"),
-        normalise=Normalisation.parse(normalise).ignoring(Ignored.of(ignore, numbers=ignore_numbers)),
-        density=density,
-        seed=seed,
-        is_online=online,
-    )
-    where = engine.chosen()
+        check_free(written, overwrite=job.overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
+    options, where = job.part(SigningOptions), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         told = options.in_words() | {"normalise": options.normalise.shown}
         bars.say(", ".join(f"{name} {value}" for name, value in told.items()))
         _, signed = sign_texts(
-            ReadingRequest.from_options(inputs, reading),
-            out,
-            options,
-            statistics=statistics,
-            resources=Resources(threads),
-            progress=bars,
-            engine=where,
-        )
+            ReadingRequest.from_options(inputs, job), out, options, statistics=statistics,
+            resources=Resources.of(job.threads), progress=bars, engine=where,
+        )  # fmt: skip
     tell(signed.as_stored, lambda console: _show(console, signed, out), as_json=as_json, quiet=quiet)
 
 
@@ -150,18 +105,7 @@ Examples:
 
 
 def statistics(
-    inputs: Inputs,
-    out: OutFile,
-    *,
-    features: Features = "chars:4",
-    normalise: RawNormalise = "none",
-    ignore: RawIgnoreFile = None,
-    ignore_numbers: RawIgnoreNumbers = False,
-    reading: ReadingOptions,
-    as_json: JsonSummary = False,
-    quiet: Quiet = False,
-    overwrite: Overwrite = False,
-    threads: Threads = 0,
+    inputs: Inputs, out: OutFile, *, job: StatisticsJob, as_json: Json = False, quiet: Quiet = False
 ) -> None:
     """Count features."""
     from nearkin.cli.bars import bars_shown
@@ -169,36 +113,29 @@ def statistics(
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
     from nearkin.runs.progress import Meter
-    from nearkin.stages.documents.ignoring import Ignored
-    from nearkin.stages.documents.normalisation import Normalisation
-    from nearkin.stages.features.shingles import parse_shingling
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.reading.texts import check_not_an_input
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.counting import collect, merge, save
 
     is_merge = inputs[0] == MERGE
-    if is_merge and (features, normalise, reading) != ("chars:4", "none", ReadingOptions()):
+    reading, features = job.part(ReadingOptions), job.part(CountedFeatures)
+    if is_merge and (features, reading) != (CountedFeatures(), ReadingOptions()):
         raise ParameterError(
             "merge reads statistics, not documents: omit --features, --normalise and the options for documents."
         )
-    check_free(out, overwrite=overwrite, inputs=inputs[1:] if is_merge else inputs, holds="statistics")
+    check_free(out, overwrite=job.overwrite, inputs=inputs[1:] if is_merge else inputs, holds="statistics")
     damaged: Sequence[DamagedFile] = ()
     if is_merge:
         found = merge([Path(one) for one in inputs[1:]], out)
     else:
         with bars_shown(is_quiet=quiet or as_json) as bars:
-            texts = ReadingRequest.from_options(inputs, reading).opened(bars)
+            texts = ReadingRequest.from_options(inputs, job).opened(bars)
             check_not_an_input(out, texts.sources)
-            ignored = Ignored.of(ignore, numbers=ignore_numbers)
             found = collect(
-                texts,
-                parse_shingling(features, parameter="features"),
-                Normalisation.parse(normalise).ignoring(ignored),
-                threads=Resources(threads).n_threads,
-                meter=Meter(bars),
+                texts, job.features, job.normalise, threads=Resources.of(job.threads).n_threads, meter=Meter(bars)
             )
-            ignored.say_not_found(bars.say)
+            job.normalise.ignored.say_not_found(bars.say)
             save(found, out)
             damaged = texts.damaged_files
     tell(

@@ -12,7 +12,6 @@ from nearkin.cli.options.collection import (
     File,
     FileEncoding,
     Gamma,
-    Json,
     Limit,
     Measure,
     OfCurrentWave,
@@ -23,7 +22,7 @@ from nearkin.cli.options.collection import (
     Threshold,
     Tolerance,
 )
-from nearkin.cli.options.definitions import OutFileIfAny, OverwriteFile, Quiet
+from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet
 from nearkin.options.reading import DocumentOptions
 
 if TYPE_CHECKING:

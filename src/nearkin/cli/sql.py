@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearkin.cli.command_line import CommandEntry, CommandGroup
-from nearkin.cli.options.collection import Json, Place, Wait
-from nearkin.cli.options.definitions import Quiet
+from nearkin.cli.options.collection import Place, Wait
+from nearkin.cli.options.definitions import Json, Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,24 +10,21 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.arguments import checking_arguments
 from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import table_writer
-from nearkin.jobs.documents import DocumentReading, Documents, check_files_are_read
-from nearkin.jobs.places import Listener, Where, file_for, progress_of
+from nearkin.jobs.documents import Documents, check_files_are_read, request_of
+from nearkin.jobs.places import Where, file_for, progress_of
 from nearkin.nouns import counted
+from nearkin.options.declared import taking
+from nearkin.options.signatures import NeighboursJob, SigningOptions, SignJob
 from nearkin.paths import path_of
 from nearkin.records import BitSignatures
 from nearkin.runs.files import published
-from nearkin.stages.documents.normalisation import Normalisation, Steps
-from nearkin.stages.documents.rules import OnError, ReadingRules
-from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.tabular import Histogram, Tabular, histogram_of_bits
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.job import sign as sign_texts
-from nearkin.workflows.signing.neighbours import Equal, check_place, find_neighbours, nearest_documents
-from nearkin.workflows.signing.options import MethodName, SigningOptions
+from nearkin.workflows.signing.neighbours import check_place, find_neighbours, nearest_documents
 from nearkin.workflows.signing.signature_file import SignatureFile
 from nearkin.workflows.signing.verifying import Verification
 
@@ -107,32 +104,8 @@ class SignedDocuments(Tabular):
         return f"SignedDocuments({counted(len(self.documents), 'document')}: {told['method']}, {told['bits']} bits)"
 
 
-@checking_arguments
-def sign(
-    documents: Documents,
-    *,
-    text: str | None = None,
-    id: str | None = None,
-    out: Where | None = None,
-    method: MethodName = "minhash",
-    bits: int = 256,
-    features: Shingling | str = "chars:4",
-    normalise: Normalisation | Steps = "none",
-    density: float | None = None,
-    statistics: Where | None = None,
-    online: bool = False,
-    seed: int = 0,
-    file_format: str | None = None,
-    encoding: str = "utf-8",
-    on_error: OnError = "skip-documents",
-    max_unreadable: float | str = 0.5,
-    max_document_size: int | str = "64MiB",
-    extraction_limits: Mapping[str, int | str] | None = None,
-    ocr: str | None = None,
-    threads: int = 0,
-    overwrite: bool = False,
-    progress: Listener | None = None,
-) -> SignedDocuments:
+@taking(SignJob)
+def sign(documents: Documents, job: SignJob) -> SignedDocuments:
     """Make a bit signature of every document: signatures of similar documents differ in few bits.
 
     Parameters
@@ -143,22 +116,11 @@ def sign(
         Column names; guessed if not given.
     out : path, optional
         File for the signatures, as `nearkin sign` writes it. By default no file remains.
-    method : {"simhash", "simhash-fast", "topsig", "weighted-topsig", "minhash"}
-    bits : int
-        Length of a signature, a multiple of 8 from 8 to 1024.
-    features : Shingling or str
-        ``words:N`` or ``chars:N``.
-    normalise : Normalisation or str
-        Steps such as ``nfkc,case,space``, or ``none``.
+    method, bits, features, normalise, ignore, ignore_numbers, seed, statistics, online
+        As on the command line.
     density : float, optional
         Density of the vectors of topsig and weighted-topsig, in (0, 1]; by default ``1 / sqrt(bits)``.
-    statistics : path, optional
-        File that `nearkin statistics` wrote, for weighted-topsig; by default the features of the documents are counted
-        first.
-    online : bool
-        Whether weighted-topsig uses only the statistics of the documents read so far.
-    seed : int
-    file_format, encoding, on_error, max_unreadable, max_document_size, threads, extraction_limits, ocr
+    file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, threads
         As for `nearkin.dedup`.
     overwrite : bool
         Replace the file ``out``.
@@ -187,28 +149,16 @@ def sign(
     >>> [len(signature) for signature in signed.documents["signature"].to_pylist()]
     [8, 8]
     """
-    listening = progress_of(progress)
-    options = SigningOptions(
-        method=method,
-        bits=bits,
-        features=parse_shingling(features, parameter="features") if isinstance(features, str) else features,
-        normalise=Normalisation.parse(normalise) if isinstance(normalise, str) else normalise,
-        density=density,
-        seed=seed,
-        is_online=online,
-    )
-    weighted_by = None if statistics is None else path_of(statistics, "statistics")
-    rules = ReadingRules.of(on_error, max_unreadable, max_document_size, extraction_limits=extraction_limits, ocr=ocr)
-    resources = Resources(threads)
-    reading = DocumentReading(file_format, encoding, rules, listening)
-    with file_for(out, "sign", overwrite=overwrite) as path:
-        request = reading.request(documents, text=text, id=id)
+    progress = progress_of(job.progress)
+    statistics = None if job.statistics is None else path_of(job.statistics, "statistics")
+    with file_for(job.out, "sign", overwrite=job.overwrite) as path:
+        request = request_of(documents, job, columns=(job.text, job.id), progress=progress)
         check_files_are_read(request)
+        place = None if job.out is None else path
         file, record = sign_texts(
-            request, None if out is None else path, options, statistics=weighted_by, resources=resources,
-            progress=listening,
+            request, place, job.part(SigningOptions), statistics=statistics, resources=Resources.of(job.threads),
+            progress=progress,
         )  # fmt: skip
-    place = None if out is None else path
     return SignedDocuments(documents=file.table(), manifest=record.as_stored(), out=place, file=file)
 
 
@@ -245,21 +195,8 @@ class NeighboursResult(Tabular):
         return f"NeighboursResult({counted(len(self.pairs), 'pair')} within {counted(self.distance, 'bit')})"
 
 
-@checking_arguments
-def neighbours(
-    signed: SignedDocuments | Where,
-    against: SignedDocuments | Where | None = None,
-    *,
-    distance: int | None = None,
-    verify: str | None = None,
-    shingle: Shingling | str = "words:5",
-    normalise: Normalisation | Steps = "nfkc,case,space",
-    equal: Equal = "all",
-    out: Where | None = None,
-    threads: int = 0,
-    overwrite: bool = False,
-    progress: Listener | None = None,
-) -> NeighboursResult:
+@taking(NeighboursJob)
+def neighbours(signed: SignedDocuments | Where, job: NeighboursJob) -> NeighboursResult:
     """Find all pairs of documents whose signatures differ in at most ``distance`` bits.
 
     Similar documents whose signatures differ in more bits are not found.
@@ -270,22 +207,8 @@ def neighbours(
         Result of `nearkin.sign`, or a file of signatures.
     against : SignedDocuments or path, optional
         Other signatures by the same method: each pair then has one document of ``signed`` and one of these.
-    distance : int, optional
-        Maximum number of different bits; by default the usual one of the signature method.
-    verify : str, optional
-        Measure and minimum similarity of the texts, such as ``jaccard:0.8``: report only such pairs. The documents are
-        read again: files must be unchanged.
-    shingle, normalise
-        Shingles and normalisation of this verification; refused without ``verify``.
-    equal : {"all", "first"}
-        Pairs of documents with the same signature: "all" of them, or each document only with the "first". Not with
-        ``against``.
-    out : path, optional
-        File for the pairs, in the format of its suffix, as `nearkin neighbours` writes it. By default no file remains.
-    threads : int
-        Worker threads; 0 means one per CPU core.
-    overwrite : bool
-        Replace the file ``out``.
+    distance, verify, shingle, normalise, ignore, ignore_numbers, equal, out, threads, overwrite
+        As on the command line.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
 
@@ -309,11 +232,11 @@ def neighbours(
     >>> nearkin.neighbours(signed, distance=64).pairs.select(["id_a", "id_b"]).to_pylist()
     [{'id_a': 'a', 'id_b': 'b'}]
     """
-    listening = progress_of(progress)
-    mine, resources = _signed(signed, "signed"), Resources(threads)
-    theirs = None if against is None else _signed(against, "against")
-    verification = Verification.if_given(verify, shingle, normalise)
-    with file_for(out, "neighbours", overwrite=overwrite) as path:
+    progress, resources = progress_of(job.progress), Resources.of(job.threads)
+    mine = _signed(signed, "signed")
+    theirs = None if job.against is None else _signed(job.against, "against")
+    verification = Verification.if_given(job.verify, job.shingle, job.normalise)
+    with file_for(job.out, "neighbours", overwrite=job.overwrite) as path:
         for one in (mine, theirs):
             if one is not None and one.out is not None and path.exists() and one.out.samefile(path):
                 raise ParameterError(f"{path} is a file of these signatures. Choose another file.", parameter="out")
@@ -322,8 +245,8 @@ def neighbours(
         is_parquet = path.suffix.lower() in ("", ".parquet")
         with contextlib.nullcontext(path) if is_parquet else file_for(None, "neighbours", overwrite=False) as written:
             found = find_neighbours(
-                mine.file, None if theirs is None else theirs.file, written, distance, verification=verification,
-                equal=equal, resources=resources, progress=listening,
+                mine.file, None if theirs is None else theirs.file, written, job.distance, verification=verification,
+                equal=job.equal, resources=resources, progress=progress,
             )  # fmt: skip
             pairs = parquet.read_table(written)
         if not is_parquet:
@@ -335,7 +258,7 @@ def neighbours(
         distance=found.distance,
         n_within=found.n_pairs,
         manifest=found.summary(),
-        out=None if out is None else path,
+        out=None if job.out is None else path,
     )
 
 

@@ -90,7 +90,7 @@ class PlannedSearch(Options):
 
 @dataclass(unsafe_hash=True, kw_only=True)
 class IgnoringOptions(Options):
-    """Passages that do not count."""
+    """Passages that do not count; they become a part of the normalisation, if a job has one."""
 
     ignore: Same[Path | str | Sequence[str] | None] = _searched(
         metavar="FILE", kind=Path,
@@ -98,6 +98,16 @@ class IgnoringOptions(Options):
         ">>>; re:PATTERN for an RE2 pattern. Lines that begin with # are comments.",
     )  # fmt: skip
     ignore_numbers: Same[bool] = _searched(False, help="Ignore digits.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        steps = vars(self).get("normalise")
+        if steps is not None and (self.ignore is not None or self.ignore_numbers):
+            from nearkin.stages.documents.ignoring import Ignored
+
+            if passages := Ignored.of(self.ignore, numbers=self.ignore_numbers):
+                vars(self)["normalise"] = steps.ignoring(passages)
+            vars(self).update(ignore=None, ignore_numbers=False)  # they are in the normalisation now
 
 
 @dataclass(unsafe_hash=True, kw_only=True)
@@ -131,15 +141,6 @@ class GivenSearch(IgnoringOptions, SearchOptions):
     preset: Same[Preset | None] = _searched(
         choices=PRESETS, help="fineweb, stack, ediscovery or contracts: starting points that other options override."
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.ignore is not None or self.ignore_numbers:
-            from nearkin.stages.documents.ignoring import Ignored
-
-            if passages := Ignored.of(self.ignore, numbers=self.ignore_numbers):
-                vars(self)["normalise"] = self.normalise.ignoring(passages)
-            vars(self).update(ignore=None, ignore_numbers=False)  # they are in the normalisation now
 
     def defaults(self) -> Mapping[str, object]:
         """Return the values of the preset, and those that belong to ``min_shared`` and ``drop``."""

@@ -39,6 +39,15 @@ class RunOptions(ResultOptions):
 
 
 @dataclass(unsafe_hash=True, kw_only=True)
+class FileResult(Options):
+    """File of a result."""
+
+    out: Same[Path | str | None] = option(kind=Path, panel="Output", help="File for the result.")
+    overwrite: Same[bool] = _run(False, needs="out", help="Replace the file of --out.")
+    progress: Progress | Callable[[str], object] | None = None
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
 class ThreadOptions(Options):
     """Threads of a run."""
 

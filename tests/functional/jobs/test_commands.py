@@ -108,7 +108,7 @@ def test_neighbours_across_are_the_command(texts: Path, tmp_path: Path) -> None:
     options = ("--against", tmp_path / "b.sig", "--verify", "jaccard:0.9", "--out", tmp_path / "pairs.parquet")
     ran("neighbours", tmp_path / "a.sig", *options, "--quiet")
     found = nearkin.neighbours(
-        nearkin.sign(records_of(texts)), tmp_path / "b.sig", verify="jaccard:0.9", out=tmp_path / "p.parquet"
+        nearkin.sign(records_of(texts)), against=tmp_path / "b.sig", verify="jaccard:0.9", out=tmp_path / "p.parquet"
     )
     assert found.pairs.equals(table(tmp_path / "pairs.parquet"))
     assert (tmp_path / "p.parquet").read_bytes() == (tmp_path / "pairs.parquet").read_bytes()

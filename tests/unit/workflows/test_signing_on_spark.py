@@ -13,6 +13,7 @@ import pytest
 
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import SourceError
+from nearkin.options.signatures import SigningOptions
 from nearkin.records import BitSignatures
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
@@ -32,7 +33,6 @@ from nearkin.workflows.signing.on_spark import (
     SignedPart,
     SignInputTask,
 )
-from nearkin.workflows.signing.options import SigningOptions
 
 RULES = ReadingRules()
 

@@ -211,7 +211,6 @@ Ignore = Annotated[
         "space never counts.",
     ),
 ]
-Json = Annotated[bool, _output("--json", help="Print the result as JSON and nothing else.")]
 Since = Annotated[
     str | None,
     _output(

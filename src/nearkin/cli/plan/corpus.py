@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from nearkin.cli.options.definitions import JsonSummary
+from nearkin.cli.options.definitions import Json
 from nearkin.cli.options.engine import check_engine
 from nearkin.cli.parameters import argument, option
 from nearkin.cli.plan.arguments import PlanEngine
@@ -62,7 +62,7 @@ def plan_corpus(
     job: PlanJob,
     engine: PlanEngine = "local",
     cores: ClusterCores = None,
-    as_json: JsonSummary = False,
+    as_json: Json = False,
 ) -> None:
     """Plan the cleaning of a corpus by a sample of it."""
     from nearkin.cli.bars import bars_shown

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from nearkin.cli.options.definitions import JsonSummary, Overwrite
+from nearkin.cli.options.definitions import Json, Overwrite
 from nearkin.cli.options.engine import check_engine
 from nearkin.cli.parameters import option
 from nearkin.cli.plan.arguments import Figure, PlanEngine, check_figure
@@ -131,7 +131,7 @@ def plan_pairs(
     window: Window = None,
     engine: PlanEngine = "local",
     figure: Figure = None,
-    as_json: JsonSummary = False,
+    as_json: Json = False,
     overwrite: Overwrite = False,
 ) -> None:
     """Plan a search for pairs."""

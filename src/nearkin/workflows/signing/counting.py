@@ -11,6 +11,7 @@ import pyarrow as pa
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
 from nearkin.manifests.signing import DriftRow
+from nearkin.options.signatures import SigningOptions
 from nearkin.records import BitSignatures, FeatureCounts
 from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress
@@ -20,7 +21,6 @@ from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.signatures.bits import BitMethod
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
 from nearkin.workflows.reading.texts import RawBatch, TextBatch, Texts, check_readable, counts_fingerprint
-from nearkin.workflows.signing.options import SigningOptions
 
 
 def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter) -> Statistics:

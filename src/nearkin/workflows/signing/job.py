@@ -13,6 +13,7 @@ from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.manifests.signing import DriftRow, SigningRecord, StatisticsRecord
 from nearkin.manifests.stored import DamagedFile
+from nearkin.options.signatures import SigningOptions
 from nearkin.paths import STDIN, check_own_format
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.runs.files import published
@@ -45,7 +46,6 @@ from nearkin.workflows.signing.counting import (
     counted_batches,
     signed_batches,
 )
-from nearkin.workflows.signing.options import SigningOptions
 from nearkin.workflows.signing.signature_file import About, SignatureFile
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def sign(
         The cluster cannot be used, or gave up.
     """
     meter = Meter(progress or Silent())
-    if statistics is not None and (options.method != "weighted-topsig" or options.is_online):
+    if statistics is not None and (options.method != "weighted-topsig" or options.online):
         raise ParameterError(
             "is for weighted-topsig that is not online. Choose that method, or omit 'statistics'.",
             parameter="statistics",
@@ -180,7 +180,7 @@ def _check_can_be_divided(reading: ReadingRequest, options: SigningOptions) -> N
     """Refuse what workers cannot share: standard input, and signatures that depend on all earlier documents."""
     if STDIN in reading.inputs:
         raise standard_input_of_this_machine()
-    if options.is_online:
+    if options.online:
         raise ParameterError(
             "--online signs each document by all documents before it, so that workers cannot share the work. "
             "Omit --online: weighted-topsig then counts all documents first. Or omit --engine spark."
@@ -191,7 +191,7 @@ def _sign_here(
     texts: Texts, options: SigningOptions, statistics: Statistics | None, *, threads: int, meter: Meter
 ) -> SignedTexts:
     """Sign documents with threads; if the method needs statistics and none are given, they are counted."""
-    if options.method == "weighted-topsig" and statistics is None and not options.is_online:
+    if options.method == "weighted-topsig" and statistics is None and not options.online:
         if not texts.can_be_read_again:
             raise ParameterError(
                 "weighted-topsig counts all documents before it signs them, and a pipe can be read "

@@ -19,6 +19,7 @@ from nearkin.engines.spark.session import Cluster
 from nearkin.engines.spark.stages import Stages, stages_on
 from nearkin.errors import EngineError, RunError
 from nearkin.nouns import counted
+from nearkin.options.signatures import SigningOptions
 from nearkin.records import U64, BitSignatures
 from nearkin.runs.arrays import PartFiles, batch_reader, batch_writer
 from nearkin.runs.files import writing
@@ -48,7 +49,6 @@ from nearkin.workflows.signing.counting import (
     save,
     signed_batches,
 )
-from nearkin.workflows.signing.options import SigningOptions
 
 
 def sign_on(
