@@ -41,6 +41,8 @@ ORIGIN_TYPE = pa.struct(
                     pa.field("references", _STRINGS), pa.field("subject", pa.large_string()),
                     pa.field("sent_at", pa.timestamp("us", "UTC")), pa.field("sender", pa.large_string()),
                     pa.field("to", pa.large_string()), pa.field("cc", pa.large_string()),
+                    pa.field("bcc", pa.large_string()), pa.field("thread_index", pa.large_string()),
+                    pa.field("thread_topic", pa.large_string()),
                 ]
             ),
         ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 import runpy
@@ -152,13 +154,47 @@ def test_different_mails_with_one_message_id_stay_apart(tmp_path: Path) -> None:
     others = {
         "subject": eml("a", "Buy now", subject="Offer"),
         "date": eml("a", "Buy now", hour=12),
-        "sender": eml("a", "Buy now").replace("ada@x.org", "cy@x.org"),
         "no date": re.sub("Date: .*\n", "", eml("a", "Buy now")),
     }
     for name, text in {"first": first, **others}.items():
         (folder / f"{name}.eml").write_text(text)
     rows = run(folder, "--out", tmp_path / "out", "-q")
-    assert sorted(row["thread"] for row in rows) == [1, 2, 3, 4, 5]
+    assert sorted(row["thread"] for row in rows) == [1, 2, 3, 4]
+
+
+def test_one_mail_of_three_mailboxes_is_one_whoever_its_sender_is_written_as(tmp_path: Path) -> None:
+    folder, exchange = tmp_path / "mails", "/O=X/OU=EXCHANGE (FYDIB)/CN=RECIPIENTS/CN="
+    folder.mkdir()
+    sent = eml("a", "Is it sold?", more="Bcc: Cy <cy@y.org>\n")
+    journal = eml("a", "Is it sold?").replace("ada@x.org", f"{exchange}ADA").replace("bo@x.org", f"{exchange}BO")
+    answer = eml("b", "No.", subject="RE: Mill", hour=11)
+    answer = answer.replace("ada@x.org", f"{exchange}BO").replace("bo@x.org", f"{exchange}ADA")
+    for name, text in {"alias": eml("a", "Is it sold?"), "journal": journal, "sent": sent, "answer": answer}.items():
+        (folder / f"{name}.eml").write_text(text)
+    rows = {row["id"]: row for row in run(folder, "--out", tmp_path / "out", "-q")}
+    assert {row["thread"] for row in rows.values()} == {1}
+    kept = rows["sent.eml"]
+    assert kept["is_duplicate_spare"] is False
+    assert kept["bcc"] == "Cy <cy@y.org>"
+    assert kept["all_places"] == ["sent.eml", "alias.eml", "journal.eml"]
+    assert kept["edrm_mih"] == hashlib.md5(b"<a@x.org>", usedforsecurity=False).hexdigest()
+    assert rows["journal.eml"]["is_duplicate_spare"] is True
+    assert rows["answer.eml"]["parent_mail"] == "sent.eml"
+
+
+def test_a_conversation_of_exchange_joins_mails_without_references(tmp_path: Path) -> None:
+    folder = tmp_path / "mails"
+    folder.mkdir()
+    index = {n: base64.b64encode(bytes([1, *range(21 + 5 * n)])).decode() for n in (0, 1, 2, 3)}
+    for n, subject in ((0, "Mill"), (1, "Order 12"), (3, "Order 13")):
+        more = f"Thread-Index: {index[n]}\nThread-Topic: Mill\n"
+        (folder / f"{n}.eml").write_text(eml(f"{n}", f"text {n}", subject=subject, hour=10 + n, more=more))
+    rows = run(folder, "--out", tmp_path / "out", "-q")
+    assert [(row["id"], row["depth"], row["is_other_subject"]) for row in rows] == [
+        ("0.eml", 0, False),
+        ("1.eml", 1, True),
+        ("3.eml", 2, True),
+    ]
 
 
 def test_what_cannot_be_read_is_inclusive_and_costs_one_row(folder: Path, tmp_path: Path) -> None:

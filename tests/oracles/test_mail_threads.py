@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import time
 from collections.abc import Sequence
@@ -12,10 +13,12 @@ from hypothesis import strategies as st
 
 from nearkin.stages.documents.mail.inclusive import Quotations
 from nearkin.stages.documents.mail.threads import (
+    BaseSubject,
     NamedMail,
     ThreadNode,
     ancestors_of,
     base_subject,
+    conversation_of,
     reading_order,
     thread_mails,
 )
@@ -25,6 +28,7 @@ START = datetime(2004, 1, 5, tzinfo=UTC)
 IDS = [f"m{i}" for i in range(9)]
 SUBJECTS = ["lease", "Re: lease", "AW: [x] Lease", "mill", "Fwd: mill", "", None, "Re:"]
 ADDRESSES = ["ada@x", "bo@x", "cy@x", None]
+CONVERSATIONS = [None, "", "AQ", *(base64.b64encode(bytes([1]) * (22 + 5 * n)).decode() for n in (0, 1, 2, 4))]
 WINDOW = timedelta(days=3)
 
 
@@ -43,6 +47,8 @@ def some_mails(draw: st.DrawFn) -> list[NamedMail]:
                 sent_at=draw(st.sampled_from([None, *(START + timedelta(days=d) for d in range(6))])),
                 sender=draw(st.sampled_from(ADDRESSES)),
                 to=draw(st.sampled_from(ADDRESSES)),
+                thread_index=draw(st.sampled_from(CONVERSATIONS)),
+                thread_topic=draw(st.sampled_from([None, None, "lease"])),
             ),
         )
         for i in range(n)
@@ -67,11 +73,17 @@ def copies_by_definition(mail: NamedMail, ordered: Sequence[NamedMail]) -> list[
         or (
             own.message_id
             and own.sent_at
-            and (own.message_id, own.sent_at, own.sender)
-            == (other.headers.message_id, other.headers.sent_at, other.headers.sender)
+            and (own.message_id, own.sent_at) == (other.headers.message_id, other.headers.sent_at)
             and base_subject(own.subject).text == base_subject(other.headers.subject).text
         )
     ]
+
+
+def topic_by_definition(headers: MailHeaders) -> BaseSubject:
+    own, topic = base_subject(headers.subject), base_subject(headers.thread_topic)
+    if not topic.text:
+        return own
+    return BaseSubject(topic.text, own.is_reply or topic.text != own.text)
 
 
 def parents_by_definition(mails: Sequence[NamedMail], window: timedelta) -> dict[str, tuple[str, str]]:
@@ -80,6 +92,11 @@ def parents_by_definition(mails: Sequence[NamedMail], window: timedelta) -> dict
     first_copy = {mail.name: copies_by_definition(mail, ordered)[0].name for mail in ordered}
     bearer = {mail.headers.message_id: first_copy[mail.name] for mail in reversed(ordered) if mail.headers.message_id}
     parents: dict[str, tuple[str, str]] = {}
+
+    def top_of(name: str) -> str:
+        while name in parents:
+            name = parents[name][0]
+        return name
 
     def link(child: str, parent: str, source: str) -> bool:
         above = parent
@@ -96,15 +113,25 @@ def parents_by_definition(mails: Sequence[NamedMail], window: timedelta) -> dict
     for _, chain in chains:
         for i in range(1, len(chain)):
             link(chain[i], chain[i - 1], "another mail")
+    indexes = [(first_copy[mail.name], conversation_of(mail.headers.thread_index), mail) for mail in ordered]
+    for name, index, mail in indexes:
+        if not index:
+            continue
+        top = top_of(name)
+        if not top.startswith("m") and (top != mail.name or ancestors_of(mail.headers)):
+            continue
+        nearest = [
+            other for end in range(len(index) - 5, 21, -5) for other, its, _ in indexes if its and its == index[:end]
+        ]
+        earliest = next(other for other, its, _ in indexes if its[:22] == index[:22])
+        any(link(top, one, "headers") for one in [*dict.fromkeys(nearest), top_of(earliest)])
     spoken_for: set[str] = set()
     for mail in ordered:
         own, name = mail.headers, first_copy[mail.name]
-        top = name
         if own.sent_at is None:
             continue
-        while top in parents:
-            top = parents[top][0]
-        is_first, base = top not in spoken_for, base_subject(own.subject)
+        top = top_of(name)
+        is_first, base = top not in spoken_for, topic_by_definition(own)
         spoken_for.add(top)
         is_lost = top.startswith("m") or (top == name and not ancestors_of(own))
         if not is_lost or not is_first or not base.is_reply or not base.text:
@@ -114,7 +141,7 @@ def parents_by_definition(mails: Sequence[NamedMail], window: timedelta) -> dict
             for other in ordered
             if other.headers.sent_at
             and own.sent_at - window <= other.headers.sent_at < own.sent_at
-            and base_subject(other.headers.subject).text == base.text
+            and topic_by_definition(other.headers).text == base.text
             and {own.sender, own.to} & {other.headers.sender, other.headers.to} - {None}
         ]
         any(link(top, one, "subject") for one in reversed(earlier))

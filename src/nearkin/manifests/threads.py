@@ -29,6 +29,8 @@ class ThreadCounts(Stored):
         Inclusive mails by reason.
     by_link : mapping
         Mails and missing mails that answer another one, by how that is known.
+    other_subject : int
+        Answers with another subject than the mail that their headers name.
     without_message_id, without_date : int
     """
 
@@ -46,6 +48,7 @@ class ThreadCounts(Stored):
     quoting_more: int | None = None
     by_reason: Mapping[str, int] = field(default_factory=dict)
     by_link: Mapping[str, int] = field(default_factory=dict)
+    other_subject: int = 0
     without_message_id: int = 0
     without_date: int = 0
 

@@ -35,6 +35,8 @@ class MailLineRow:
     spare_of: str | None
     included_in: str | None
     quotes_more: bool
+    is_other_subject: bool
+    bcc: str | None
 
     @property
     def indent(self) -> int:

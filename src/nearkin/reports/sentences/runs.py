@@ -136,7 +136,13 @@ def result_rows(told: ThreadsManifest) -> Iterator[tuple[str, str, str, str]]:
     rows = [(n, f"inclusive: {reason}", meanings[reason]) for reason, n in found.by_reason.items()]
     whole = "all its own words are" if is_of_new_text else "all of it is"
     rows.append((found.included, "not inclusive", f"{whole} in a later mail, word for word"))
-    rows.append((found.duplicate_spares, "duplicate spare", "same headers, text and attachments as another mail"))
+    rows.append(
+        (
+            found.duplicate_spares,
+            "duplicate spare",
+            "same Message-ID, date, subject, text and attachments",
+        )
+    )
     for n, result, meaning in rows:
         if n or result != "inclusive: not read":
             yield f"{n:,}", f"{n / max(1, found.mails):.1%}", result, meaning
@@ -189,6 +195,8 @@ def threads_sentences(told: ThreadsManifest, *, has_compiled: bool = False) -> I
         )
     if by_subject := found.by_link.get("subject", 0):
         yield Sentence(f"Joined by subject, date and addresses, not by headers: {by_subject:,}")
+    if found.other_subject:
+        yield Sentence(f"Answers under another subject: {found.other_subject:,} (is_other_subject in threads.parquet)")
     yield from damage_sentences(told.damaged_files or (), "The results have")
     if told.extraction is not None:
         yield extraction_sentence(told.extraction)

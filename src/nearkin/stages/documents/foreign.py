@@ -158,6 +158,7 @@ _BINARY = (
     (b"PK\x05\x06", "an empty ZIP archive", EXTRACT),
     (COMPOUND_FILE, "a file of Word, Excel, PowerPoint or Outlook", EXTRACT),
     (b"!BDN", "an Outlook mailbox", EXTRACT),
+    (b"\x78\x9f\x3e\x22", "TNEF (winmail.dat), which is not supported", "export the mail as MSG"),
     (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first"),
     (b"Rar!\x1a\x07", "a RAR archive", "unpack it first"),
     (b"\x89PNG\r\n\x1a\n", "a PNG image", EXTRACT),

@@ -150,8 +150,12 @@ class MailHeaders:
     subject : str or None
     sent_at : datetime or None
         In UTC.
-    sender, to, cc : str or None
+    sender, to, cc, bcc : str or None
         Names and addresses, separated by commas.
+    thread_index : str or None
+        Header Thread-Index of Exchange, in base64.
+    thread_topic : str or None
+        Header Thread-Topic of Exchange: the subject of the mail that began the conversation.
     """
 
     message_id: str | None = None
@@ -162,6 +166,9 @@ class MailHeaders:
     sender: str | None = None
     to: str | None = None
     cc: str | None = None
+    bcc: str | None = None
+    thread_index: str | None = None
+    thread_topic: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,6 +78,9 @@ class ApiMailHeaders(msgspec.Struct, kw_only=True):
     sender: str | None
     to: str | None
     cc: str | None
+    bcc: str | None
+    thread_index: str | None
+    thread_topic: str | None
 
 
 class ApiOrigin(msgspec.Struct, kw_only=True):

@@ -141,12 +141,13 @@ def _counts(table: Path, read: ReadMails, *, is_of_new_text: bool) -> ThreadCoun
         quoting_more=_n(quotes_more) if is_of_new_text else None,
         by_reason={reason: reasons[reason] for reason in REASONS},
         by_link={source: links[source] for source in LINK_SOURCES},
+        other_subject=_n(pc.fill_null(rows["is_other_subject"], False)),
         without_message_id=sum(mail.headers.message_id is None for mail in read.mails),
         without_date=sum(mail.headers.sent_at is None for mail in read.mails),
     )
 
 
-_JUDGED = ("is_missing", "is_duplicate_spare", "quotes_more", "reason", "linked_by")
+_JUDGED = ("is_missing", "is_duplicate_spare", "quotes_more", "reason", "linked_by", "is_other_subject")
 
 
 def _n(is_so: pa.ChunkedArray) -> int:
@@ -176,7 +177,8 @@ def schema(id_type: pa.DataType) -> pa.Schema:
             ("message_id", text), ("parent_mail", text), ("parent_message_id", text), ("linked_by", text),
             ("subject", text), ("sent_at", pa.timestamp("us", "UTC")), ("sender", text), ("n_attachments", whole),
             ("is_inclusive", truth), ("reason", text), ("is_duplicate_spare", truth), ("included_in", text),
-            ("quotes_more", truth), ("source", text), ("line", whole),
+            ("quotes_more", truth), ("bcc", text), ("all_places", pa.list_(text)), ("is_other_subject", truth),
+            ("edrm_mih", pa.string()), ("source", text), ("line", whole),
         ]
     )  # fmt: skip
 
@@ -219,6 +221,7 @@ def _lines(rows: Sequence[Row]) -> Iterator[MailLineRow]:
             "is_duplicate_spare": is_spare,
             "spare_of": original if is_spare else None,
             "quotes_more": bool(row["quotes_more"]),
+            "is_other_subject": bool(row["is_other_subject"]),
         }
         line = {**row, **shown}
         yield MailLineRow(**{name: line[name] for name in MailLineRow.__dataclass_fields__})

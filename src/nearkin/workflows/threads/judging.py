@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -23,7 +24,14 @@ from nearkin.stages.documents.mail.inclusive import (
     judge_inclusion,
     mail_words,
 )
-from nearkin.stages.documents.mail.threads import NamedMail, ThreadNode, reading_order, thread_mails
+from nearkin.stages.documents.mail.threads import (
+    NamedMail,
+    ThreadNode,
+    base_subject,
+    reading_order,
+    thread_mails,
+)
+from nearkin.stages.documents.members import MailHeaders
 from nearkin.workflows.threads.mails import ReadMails
 
 _NO_WORDS = MailWords((), (), ())
@@ -50,11 +58,14 @@ class Threading:
         firsts = [number for number, first in enumerate(read.original) if number == first]
         self._numbers = firsts
         """Number among all mails of each mail that is no spare."""
-        self._mails: Sequence[NamedMail] = [read.mails[number] for number in firsts]
         self._spares: dict[int, list[int]] = {}
         for number in read.order:
             if read.original[number] != number:
                 self._spares.setdefault(read.original[number], []).append(number)
+        of_spares = {first: tuple(read.mails[one].headers for one in some) for first, some in self._spares.items()}
+        self._mails: Sequence[NamedMail] = [
+            replace(read.mails[number], of_spares=of_spares.get(number, ())) for number in firsts
+        ]
         quotations = Quotations(lambda mail: self._text(firsts[mail]))
         self.nodes = thread_mails(self._mails, timedelta(days=options.window_days), quotations)
 
@@ -125,11 +136,38 @@ class Threading:
         if number is None:
             return row
         mail = self._read.mails[number]
+        is_spare = self._read.original[number] != number
+        same = [self._read.mails[one] for one in (number, *(() if is_spare else self._spares.get(number, ())))]
+        parent = None if above is None or above.mail is None else self._mails[above.mail].headers
         return {
             **row,
             "name": mail.name, "row": int(self._read.rows[number]), "subject": mail.headers.subject,
             "sender": mail.headers.sender, "sent_at": mail.headers.sent_at,
             "n_attachments": len(self._read.attachments[number]), "is_inclusive": reason is not None, "reason": reason,
-            "is_duplicate_spare": self._read.original[number] != number, "included_in": included_in,
-            "quotes_more": quotes_more,
+            "is_duplicate_spare": is_spare, "included_in": included_in, "quotes_more": quotes_more,
+            "bcc": ", ".join(dict.fromkeys(one.headers.bcc for one in same if one.headers.bcc)) or None,
+            "all_places": None if is_spare else [one.name for one in same],
+            "is_other_subject": node.source == "headers" and parent is not None and _differ(mail.headers, parent),
+            "edrm_mih": edrm_hash(mail.headers.message_id),
         }  # fmt: skip
+
+
+def _differ(answer: MailHeaders, mail: MailHeaders) -> bool:
+    """Whether an answer has another subject than the mail that it answers."""
+    own, other = base_subject(answer.subject).text, base_subject(mail.subject).text
+    return bool(own and other) and own != other
+
+
+def edrm_hash(message_id: str | None) -> str | None:
+    """Return the EDRM Message Identification Hash, by which tools of review recognise copies of a mail.
+
+    Source: EDRM, Cross Platform Email Duplicate Identification Specification: MD5 of the Message-ID with its brackets.
+
+    Examples
+    --------
+    >>> edrm_hash("CALckR-a8UDkRjO4xJyjd_s0GPxQWw@mail.gmail.com"), edrm_hash(None)
+    ('1de319c276884bd0c9e2f1621ada26cc', None)
+    """
+    if message_id is None:
+        return None
+    return hashlib.md5(f"<{message_id}>".encode("utf-8", "backslashreplace"), usedforsecurity=False).hexdigest()

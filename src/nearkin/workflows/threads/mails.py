@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.mail.inclusive import originals_of
-from nearkin.stages.documents.mail.threads import NamedMail
+from nearkin.stages.documents.mail.threads import NamedMail, copy_key
 from nearkin.stages.documents.members import MailHeaders, Origin
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
@@ -49,8 +49,7 @@ class ReadMails:
     is_read : list of bool
         Whether all of the text could be read.
     original : list of int
-        Number of the first mail with the same headers, text and attachments; that of the mail itself, if it is no
-        spare.
+        Number of the mail of which each one is a spare, see `_copy_key`; that of the mail itself, if it is no spare.
     documents : Table
         Everything that was read: ``id``, ``name``, ``line``, ``problem``, ``source``, ``parent``.
     origins : Origins or None
@@ -158,7 +157,7 @@ class MailReader:
             rows=rows,
             attachments=attachments,
             is_read=[one.is_read for one in self._found],
-            original=originals_of(keys, order),
+            original=originals_of(keys, sorted(order, key=lambda number: mails[number].headers.bcc is None)),
             documents=documents,
             origins=find_origins(self._origins.chunks()),
             n_inside=sum(len(self._inside.get(one.key, ())) for one in self._found),
@@ -187,6 +186,11 @@ def _no_mail(n_documents: int, n_without: int) -> SourceError:
 
 
 def _copy_key(mail: _Found, attachments: frozenset[str]) -> bytes:
-    """Return a key that two mails share if one is a duplicate spare of the other."""
-    told = (mail.headers, mail.digest, mail.is_read, sorted(attachments))
+    """Return a key that two mails share if one is a duplicate spare of the other.
+
+    They have the same text and attachments, and the same Message-ID, date and subject, or else the same headers. Only
+    the copy of the sender names those who got a blind copy.
+    """
+    headers = copy_key(mail.headers) or replace(mail.headers, bcc=None)
+    told = (headers, mail.digest, mail.is_read, sorted(attachments))
     return hashlib.sha256(repr(told).encode("utf-8", "backslashreplace")).digest()

@@ -94,6 +94,8 @@ class MailReading:
         )
         damage = next((why for part in body if (why := self._damage_of(part)) is not None), None)
         damage = damage or (_UNENDED if self._is_unended else None)
+        if not texts and any(part.get_content_type() == "application/ms-tnef" for part in attached):
+            read = read.lacking("unsupported", "its text is in TNEF (winmail.dat), which is not supported")
         return read if damage is None else read.lacking("damaged", damage)
 
     def _damage_of(self, part: Message) -> str | None:

@@ -77,12 +77,13 @@ def _attachment(name: str | None, content: bytes | Message, kind: str | None = N
 
 _TOP_HEADER, _NESTED_HEADER, _PART_HEADER = 32, 24, 8
 _SUBJECT, _BODY, _HTML, _RTF, _HEADERS = "0037", "1000", "1013", "1009", "007D"
-_SENDER_NAME, _SENDER_ADDRESS, _SENDER_SMTP, _TO, _CC = "0C1A", "0C1F", "5D01", "0E04", "0E03"
+_SENDER_NAME, _SENDER_ADDRESS, _SENDER_SMTP, _TO, _CC, _BCC = "0C1A", "0C1F", "5D01", "0E04", "0E03", "0E02"
+_TOPIC, _CONVERSATION = "0070", "0071"
 _MESSAGE_ID, _REPLY_TO, _REFERENCES = "1035", "1042", "1039"
 _FILE_NAMES, _DATA, _MIME = ("3707", "3704", "3001"), "3701", "370E"
 _SUBMITTED, _DELIVERED, _CODE_PAGE, _INTERNET_CODE_PAGE, _RECIPIENT_TYPE = 0x0039, 0x0E06, 0x3FFD, 0x3FDE, 0x0C15
 _RECIPIENT_NAME, _RECIPIENT_SMTP, _RECIPIENT_ADDRESS = "3001", "39FE", "3003"
-_TYPES = {1: "To", 2: "Cc"}
+_TYPES = {1: "To", 2: "Cc", 3: "Bcc"}
 _EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
 Path = tuple[str, ...]
 
@@ -119,7 +120,8 @@ class _MessageReader:
             "Subject": self._text(place, _SUBJECT),
             "From": self._person(place, _SENDER_NAME, _SENDER_SMTP, _SENDER_ADDRESS),
             "Message-ID": self._text(place, _MESSAGE_ID), "In-Reply-To": self._text(place, _REPLY_TO),
-            "References": self._text(place, _REFERENCES),
+            "References": self._text(place, _REFERENCES), "Thread-Topic": self._text(place, _TOPIC),
+            "Thread-Index": base64.b64encode(self._bytes(place, _CONVERSATION, "0102") or b"").decode(),
             "Date": _date(numbers.get(_SUBMITTED) or numbers.get(_DELIVERED)), **self._recipients(place),
         }  # fmt: skip
         parts = self._body(place)
@@ -133,13 +135,13 @@ class _MessageReader:
 
     def _recipients(self, place: Path) -> dict[str, str | None]:
         """Return the names and addresses of the recipients; without addresses, the names that Outlook shows."""
-        shown: dict[str, list[str]] = {"To": [], "Cc": []}
+        shown: dict[str, list[str]] = {"To": [], "Cc": [], "Bcc": []}
         for path in self._inside(place, "recip"):
             person = self._person(path, _RECIPIENT_NAME, _RECIPIENT_SMTP, _RECIPIENT_ADDRESS)
             field = _TYPES.get(self._numbers(path, _PART_HEADER).get(_RECIPIENT_TYPE, 1) & 0xF)
             if field is not None and person:
                 shown[field].append(person.replace(",", " ") if "<" not in person else person)
-        codes = {"To": _TO, "Cc": _CC}
+        codes = {"To": _TO, "Cc": _CC, "Bcc": _BCC}
         return {field: ", ".join(people) or self._text(place, codes[field]) for field, people in shown.items()}
 
     def _body(self, place: Path) -> list[Message]:

@@ -130,7 +130,7 @@ class _Worker:
 
 _CONTAINERS = ("zip", "tar", "mbox", "pst")
 """Kinds of files without a text of their own."""
-_KEEP_MEMBERS = (None, "image only", "partial", "empty", "damaged", "time-out")
+_KEEP_MEMBERS = (None, "image only", "partial", "empty", "damaged", "time-out", "unsupported")
 """Exceptions of documents whose members can be read nevertheless."""
 _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds whose files are documents even without a text: a mail has headers."""

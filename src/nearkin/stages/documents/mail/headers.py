@@ -14,8 +14,11 @@ from quopri import decodestring
 from nearkin.stages.documents.members import MailHeaders
 
 _BETWEEN_ADDRESSES = re.compile(r"[\s<>()\[\],;:\"]+")
+_X500_NAME = re.compile(r"/o=[^<>,;/]+(?:/[^<>,;/]+)*/cn=[^<>,;/]+")
 _ADDRESSED = ("from", "sender", "reply-to", "to", "cc")
-_READ = frozenset((*_ADDRESSED, "message-id", "in-reply-to", "references", "subject", "date"))
+_READ = frozenset(
+    (*_ADDRESSED, "bcc", "message-id", "in-reply-to", "references", "subject", "date", "thread-index", "thread-topic")
+)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_S = 86_400
 _MAX_OFFSET_S = _DAY_S
@@ -44,32 +47,41 @@ def headers_of(message: Message) -> MailHeaders:
     for name, value in message.raw_items():
         if (known := str(name).strip().lower()) in _READ:
             values.setdefault(known, []).append(str(value))
-    shown = {name: _shown(values.get(name, ())) for name in ("from", "sender", "to", "cc")}
+
+    def first(name: str) -> str | None:
+        return next(filter(None, map(decoded_header, values.get(name, ()))), None)
+
+    shown = {name: _shown(values.get(name, ())) for name in ("from", "sender", "to", "cc", "bcc")}
     answered = values.get("in-reply-to", ())
     addressed = [value for name in _ADDRESSED for value in values.get(name, ())] if answered else []
     return MailHeaders(
-        message_id=message_id_of(map(_plain, values.get("message-id", ()))),
-        in_reply_to=in_reply_to_of(map(_plain, answered), addresses_of(addressed)),
-        references=references_of(map(_plain, values.get("references", ()))),
-        subject=next(filter(None, map(decoded_header, values.get("subject", ()))), None),
+        message_id=message_id_of(map(_unencoded, values.get("message-id", ()))),
+        in_reply_to=in_reply_to_of(map(_unencoded, answered), addresses_of(addressed)),
+        references=references_of(map(_unencoded, values.get("references", ()))),
+        subject=first("subject"),
         sent_at=next(filter(None, map(sent_at_of, values.get("date", ()))), None),
         sender=shown["from"] or shown["sender"],
         to=shown["to"],
         cc=shown["cc"],
+        bcc=shown["bcc"],
+        thread_index="".join((first("thread-index") or "").split()) or None,
+        thread_topic=first("thread-topic"),
     )
 
 
 def addresses_of(values: Iterable[str | None]) -> frozenset[str]:
-    """Return the addresses of header values, in lower case.
+    """Return the addresses of header values, and X.500 names of Exchange, in lower case.
 
     Examples
     --------
-    >>> sorted(addresses_of(["Ada <ADA@example.org>, bo@example.org", None, "nobody"]))
-    ['ada@example.org', 'bo@example.org']
+    >>> sorted(addresses_of(["Ada <ADA@example.org>, bo@example.org", None, "nobody", "Cy </O=X/OU=A (B)/CN=CY>"]))
+    ['/o=x/ou=a (b)/cn=cy', 'ada@example.org', 'bo@example.org']
     """
     # not by the parser of the standard library, which is recursive
-    words = (word for value in values if value for word in _BETWEEN_ADDRESSES.split(value.lower()))
-    return frozenset(word for word in words if word.strip("@").count("@") == 1)
+    texts = [value.lower() for value in values if value]
+    words = (word for text in texts for word in _BETWEEN_ADDRESSES.split(text))
+    names = (name for text in texts for name in _X500_NAME.findall(text))
+    return frozenset([*(word for word in words if word.strip("@").count("@") == 1), *names])
 
 
 def sent_at_of(value: str) -> datetime | None:
@@ -109,6 +121,11 @@ def _is_a_time(parts: tuple[int | None, ...]) -> bool:
 def _plain(value: str) -> str:
     """Return a value in which bytes that are not ASCII are replaced."""
     return value if value.isascii() else value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _unencoded(value: str) -> str:
+    """Return identifiers; some programs encode long ones like words."""
+    return decoded_header(value) if "=?" in value else _plain(value)
 
 
 def _shown(values: Iterable[str]) -> str | None:
@@ -175,13 +192,13 @@ def in_reply_to_of(values: Iterable[str], addresses: Collection[str]) -> tuple[s
     --------
     >>> in_reply_to_of(["Message from Ada <ada@example.org> of Monday <1@example.org>"], [])
     ('1@example.org',)
-    >>> in_reply_to_of(["<ada@example.org>'s message"], ["ada@example.org"]), in_reply_to_of(["1@example.org"], [])
-    ((), ('1@example.org',))
+    >>> in_reply_to_of(["<ada@example.org>'s message"], ["ada@example.org"]), in_reply_to_of(["1@x.org 2@x.org"], [])
+    ((), ('1@x.org', '2@x.org'))
     """
     found: dict[str, None] = {}
     for value in values:
         own = _bracketed(_MESSAGE_FROM.sub(" ", value))
-        if not own and "<" not in value and len(value.split()) == 1:
+        if not own and "<" not in value and all("@" in word for word in value.split()):
             own = _bare(value)
         found |= dict.fromkeys(one for one in own if one.lower() not in addresses)
     return tuple(found)

@@ -7,6 +7,7 @@ that the order of the input changes nothing. Copies of a mail share a node, whic
 
 from __future__ import annotations
 
+import base64
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +23,7 @@ from nearkin.stages.documents.members import MailHeaders
 
 LinkSource = Literal["headers", "another mail", "subject"]
 LINK_SOURCES: tuple[LinkSource, ...] = ("headers", "another mail", "subject")
-"""Sources of a mail's parent: its own In-Reply-To and References, References of a later mail, or
+"""Sources of a mail's parent: its own In-Reply-To, References or Thread-Index, References of a later mail, or
 subject, date and addresses."""
 DEFAULT_WINDOW = timedelta(days=14)
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
@@ -39,10 +40,13 @@ class NamedMail:
     name : str
         Unique.
     headers : MailHeaders
+    of_spares : tuple of MailHeaders
+        Of its duplicate spares, which may write the same people otherwise.
     """
 
     name: str
     headers: MailHeaders
+    of_spares: tuple[MailHeaders, ...] = ()
 
     @property
     def order(self) -> NodeKey:
@@ -65,7 +69,7 @@ class ThreadNode:
     mail : int or None
         Number of the mail; None if it is missing.
     copies : tuple of int
-        Other mails with the same Message-ID, date, sender and base subject: they have the same place.
+        Other mails with the same Message-ID, date and base subject: they have the same place.
     message_id : str or None
     parent : int or None
         Position of the parent.
@@ -116,8 +120,9 @@ def thread_mails(
     order = sorted(range(len(mails)), key=lambda number: mails[number].order)
     headers = [mail.headers for mail in mails]
     nodes, node_of = _linked_by_headers(headers, order)
+    _link_by_conversation(node_of, headers, order)
     if window:
-        _link_by_subject(node_of, headers, order, window, quotations)
+        _link_by_subject(node_of, mails, order, window, quotations)
     return [found for thread, root in enumerate(_sorted_roots(nodes, mails), 1) for found in _tree(thread, root)]
 
 
@@ -190,7 +195,7 @@ _MOST_COMPARED = 16
 
 
 def _link_by_subject(
-    node_of: dict[int, _Node], headers: Sequence[MailHeaders], order: Sequence[int], window: timedelta,
+    node_of: dict[int, _Node], mails: Sequence[NamedMail], order: Sequence[int], window: timedelta,
     quotations: Quotations | None,
 ) -> None:  # fmt: skip
     """Link answers to the earlier mail that fits best, if their headers name no available mail.
@@ -199,15 +204,17 @@ def _link_by_subject(
     speaks. That mail must be marked as a reply or a forward by its subject, and an earlier mail must have the same base
     subject, have been sent at most ``window`` before, and share an address with it.
     """
+    headers = [mail.headers for mail in mails]
 
     @cache
     def addresses_at(mail: int) -> frozenset[str]:
-        return addresses_of([headers[mail].sender, headers[mail].to, headers[mail].cc])
+        same = (headers[mail], *mails[mail].of_spares)
+        return addresses_of([people for one in same for people in (one.sender, one.to, one.cc)])
 
     times, earlier = dict[str, list[datetime]](), dict[str, list[int]]()  # of each subject, in the order of the dates
     spoken_for: set[_Node] = set()
     for mail in order:
-        sent_at, base, top = headers[mail].sent_at, base_subject(headers[mail].subject), node_of[mail].root
+        sent_at, base, top = headers[mail].sent_at, _topic(headers[mail]), node_of[mail].root
         if sent_at is None:
             break  # mails without a date come last
         is_first = top not in spoken_for
@@ -227,6 +234,12 @@ def _link_by_subject(
             any(top.link(node_of[other], "subject") for other in fitting)  # to the first that is possible
         before.append(sent_at)
         earlier.setdefault(base.text, []).append(mail)
+
+
+def _topic(headers: MailHeaders) -> BaseSubject:
+    """Return the subject under which the conversation began, if the mail names it, else its own."""
+    own, first = base_subject(headers.subject), base_subject(headers.thread_topic)
+    return BaseSubject(first.text, own.is_reply or own.text != first.text) if first.text else own
 
 
 def _sorted_roots(nodes: Sequence[_Node], mails: Sequence[NamedMail]) -> list[_Node]:
@@ -295,38 +308,76 @@ def reading_order(
 def copy_key(headers: MailHeaders) -> tuple[object, ...] | None:
     """Return a key that copies of one mail share; None if the headers do not say enough.
 
-    A Message-ID alone is too little, as some programs give the same one to different mails: date, sender and base
-    subject must agree, too. The sender is compared by address if there is one.
+    A Message-ID alone is too little, as some programs give the same one to different mails: date and base subject must
+    agree, too. Senders and recipients may differ: servers write one person as an address, an alias or an X.500 name.
 
     Examples
     --------
     >>> from datetime import UTC, datetime
     >>> sent = datetime(2004, 1, 5, tzinfo=UTC)
     >>> mail = MailHeaders(message_id="a", sent_at=sent, sender="Ada <ada@x.org>", subject="Mill")
-    >>> copy = MailHeaders(message_id="a", sent_at=sent, sender="ada@x.org", subject="[list] Mill")
+    >>> copy = MailHeaders(message_id="a", sent_at=sent, sender="/O=X/CN=ADA", subject="[list] Mill")
     >>> copy_key(mail) == copy_key(copy), copy_key(MailHeaders(message_id="a"))
     (True, None)
     """
     if headers.message_id is None or headers.sent_at is None:
         return None
-    sender = addresses_of([headers.sender]) or (headers.sender or "").casefold()
-    return headers.message_id, headers.sent_at, sender, base_subject(headers.subject).text
+    return headers.message_id, headers.sent_at, base_subject(headers.subject).text
 
 
 def ancestors_of(headers: MailHeaders) -> tuple[str, ...]:
-    """Return the identifiers of the ancestors that a mail names, its parent last.
+    """Return the identifiers of the ancestors that a mail names, its parent last: the last one of In-Reply-To.
 
     Examples
     --------
-    >>> ancestors_of(MailHeaders(message_id="d", references=("a", "b", "c", "d"), in_reply_to=("b",)))
+    >>> ancestors_of(MailHeaders(message_id="d", references=("a", "b", "c", "d"), in_reply_to=("a", "b")))
     ('a', 'c', 'b')
     """
     chain = dict.fromkeys(one for one in headers.references if one != headers.message_id)
-    parent = next((one for one in headers.in_reply_to if one != headers.message_id), None)
-    if parent is not None:
+    for parent in [one for one in headers.in_reply_to if one != headers.message_id][-1:]:
         chain.pop(parent, None)
         chain[parent] = None
     return tuple(chain)
+
+
+_FIRST_BYTES, _ANSWER_BYTES = 22, 5
+
+
+def conversation_of(thread_index: str | None) -> bytes:
+    """Return a Thread-Index as bytes: 22 of the first mail, and 5 more for each answer; empty if it is none.
+
+    Source: Microsoft, [MS-OXOMSG], PidTagConversationIndex.
+
+    Examples
+    --------
+    >>> len(conversation_of("A" * 36)), conversation_of("AdMA"), conversation_of(None)
+    (27, b'', b'')
+    """
+    try:
+        index = base64.b64decode(thread_index or "", validate=True)
+    except ValueError:
+        return b""
+    is_whole = len(index) >= _FIRST_BYTES and (len(index) - _FIRST_BYTES) % _ANSWER_BYTES == 0
+    return index if is_whole else b""
+
+
+def _link_by_conversation(node_of: dict[int, _Node], headers: Sequence[MailHeaders], order: Sequence[int]) -> None:
+    """Link what no header names a mail for by the conversation of Exchange: to the nearest mail above, else to the top.
+
+    The top is that of the earliest mail of the conversation: the first one may be missing.
+    """
+    indexes = {mail: index for mail in order if (index := conversation_of(headers[mail].thread_index))}
+    above, tops = dict[bytes, _Node](), dict[bytes, _Node]()
+    for mail, index in indexes.items():
+        above.setdefault(index, node_of[mail])
+        tops.setdefault(index[:_FIRST_BYTES], node_of[mail])
+    for mail, index in indexes.items():
+        top = node_of[mail].root
+        if top.mail is not None and (top.mail != mail or ancestors_of(headers[mail])):
+            continue
+        ends = range(len(index) - _ANSWER_BYTES, _FIRST_BYTES - 1, -_ANSWER_BYTES)
+        nearest = [above[index[:end]] for end in ends if index[:end] in above]
+        any(top.link(node, "headers") for node in [*nearest, tops[index[:_FIRST_BYTES]].root])
 
 
 _MAX_CHARACTERS = 2000
