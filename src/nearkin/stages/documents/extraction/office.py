@@ -179,9 +179,7 @@ class OfficeText:
 
 def text_of_office(data: bytes, kind: str, limits: ExtractionLimits, *, has_margins: bool = True) -> OfficeText:
     """Return what xberg makes of a file. Raises ExtractionError."""
-    config = settings_of_xberg(
-        limits.wall_s, limits.output_bytes, limits.compression_ratio, kind, has_margins=has_margins
-    )
+    config = settings_of_xberg(limits, kind, has_margins=has_margins)
     try:
         result = asked_of_xberg(data, MIME_TYPES[kind], config)
     except Exception as error:
@@ -238,9 +236,7 @@ def _text_of_tags(page: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def settings_of_xberg(
-    wall_s: int, output_bytes: int, ratio: int, kind: str, *, has_margins: bool = True
-) -> xberg.ExtractionConfig:
+def settings_of_xberg(limits: ExtractionLimits, kind: str, *, has_margins: bool = True) -> xberg.ExtractionConfig:
     """Return what xberg is asked for: the text with headers, footers and notes, within limits.
 
     Word comes as HTML: as plain text, xberg writes names of styles behind headings.
@@ -251,7 +247,7 @@ def settings_of_xberg(
         use_cache=False,
         disable_ocr=True,
         enable_quality_processing=False,
-        extraction_timeout_secs=wall_s,
+        extraction_timeout_secs=limits.time,
         max_archive_depth=1 if kind == "ppt" else 0,
         output_format="html" if kind == "docx" else "plain",
         include_document_structure=kind == "docx" and has_margins,
@@ -259,10 +255,10 @@ def settings_of_xberg(
             include_headers=True, include_footers=True, include_footnotes=True, strip_repeating_text=False
         ),
         security_limits=xberg.SecurityLimits(
-            max_compression_ratio=ratio,
-            max_content_size=output_bytes,
-            max_archive_size=2 * output_bytes,
-            max_table_cells=max(_MIN_CELLS, output_bytes // _BYTES_A_CELL),
+            max_compression_ratio=limits.ratio,
+            max_content_size=limits.size,
+            max_archive_size=2 * limits.size,
+            max_table_cells=max(_MIN_CELLS, limits.size // _BYTES_A_CELL),
         ),
         concurrency=xberg.ConcurrencyConfig(max_threads=1),
     )
