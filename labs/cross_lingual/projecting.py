@@ -21,10 +21,10 @@ from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.stages.translation.table import TranslationTable
-from nearkin.workflows.pairing.collecting import DOCUMENTS_SCHEMA, Collected, Splitting
+from nearkin.workflows.pairing.collecting import Collected, Splitting
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, way_of_words
 from nearkin.workflows.pairing.vectors import PairVectors, vectors_of
-from nearkin.workflows.reading.texts import with_distinct_names
+from nearkin.workflows.reading.texts import FACTS, with_distinct_names
 from nearkin.workflows.table_words import TableWords
 
 _FINGERPRINT = "lab cross-lingual"
@@ -138,8 +138,8 @@ def _collected(
 ) -> Collected:
     n = len(counts)
     columns = [ids, [True] * n, range(1, n + 1), [None] * n, [name] * n]
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, DOCUMENTS_SCHEMA, strict=True)]
-    documents = with_distinct_names(pa.table(arrays, schema=DOCUMENTS_SCHEMA), IdKind.STRINGS)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, FACTS, strict=True)]
+    documents = with_distinct_names(pa.table(arrays, schema=FACTS), IdKind.STRINGS)
     occurrences: F64 = np.bincount(counts.terms, counts.counts, len(vocabulary)).astype(np.float64)
     frequencies: F64 = np.bincount(counts.terms, minlength=len(vocabulary)).astype(np.float64)
     return Collected(

@@ -92,17 +92,17 @@ def _identities() -> Iterator[list[Any]]:
     from nearkin.runs.run import JobRun
 
     seen: list[Any] = []
-    claimed = JobRun.claimed
+    begin = JobRun._begin
 
     def watched(self: JobRun, identity: Any, **options: Any) -> Any:
         seen.append(json.loads(json.dumps(identity)))
-        return claimed(self, identity, **options)
+        return begin(self, identity, **options)
 
-    JobRun.claimed = watched  # type: ignore[method-assign]
+    JobRun._begin = watched  # type: ignore[method-assign]
     try:
         yield seen
     finally:
-        JobRun.claimed = claimed  # type: ignore[method-assign]
+        JobRun._begin = begin  # type: ignore[method-assign]
 
 
 def _manifest(out: Path) -> Any:

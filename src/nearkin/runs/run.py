@@ -17,6 +17,7 @@ from dataclasses import Field, dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
+from nearkin._version import __version__
 from nearkin.errors import MissingExtraError, OutputError, OutputExistsError, ResumeError
 from nearkin.formats.sealed import damaged_file, has_right_checksum, missing_file
 from nearkin.nouns import first_of
@@ -157,7 +158,7 @@ class JobRun:
         ----------
         fingerprint : mapping
             Everything that determines the result, with the name of the command: a run is resumed only with an equal
-            one.
+            one, and by the same version.
         resume : bool
             Resume the unfinished run in the directory, if there is one.
         overwrite : bool
@@ -178,7 +179,9 @@ class JobRun:
         with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         with locked(self.path / LOCK):
-            self._begin(json.loads(json.dumps(fingerprint)), resume=resume, overwrite=overwrite)
+            self._begin(
+                json.loads(json.dumps({"nearkin": __version__, **fingerprint})), resume=resume, overwrite=overwrite
+            )
             try:
                 yield
             except BaseException as error:

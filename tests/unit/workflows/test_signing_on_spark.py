@@ -21,9 +21,9 @@ from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.reading.identity import by_path, records_of, with_digests
 from nearkin.workflows.reading.on_spark.tasks import TaskInput, reading_texts, task_blocks, task_input
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.reading.texts import FACTS, Texts
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.counting import DOCUMENTS, collect
+from nearkin.workflows.signing.counting import collect
 from nearkin.workflows.signing.on_spark import (
     COUNTED,
     FEATURES,
@@ -148,10 +148,10 @@ def test_a_part_is_read_as_it_was_written(n_bits, tmp_path):
             [None, *["bad"] * (n - 1)],
             ["file"] * n,
         ]
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, DOCUMENTS, strict=True)]
+        arrays = [pa.array(column, field.type) for column, field in zip(columns, FACTS, strict=True)]
         packed = random.integers(0, 256, (n, n_bits // 8), np.uint8)
         signed = BitSignatures(packed, random.random(n) < 0.5, "method")
-        batches.append((pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS), signed))
+        batches.append((pa.RecordBatch.from_arrays(arrays, schema=FACTS), signed))
     part = SignedPart(tmp_path / "0.arrow", n_bits, "method")
     assert part.write(iter(batches)) == 74
     found = list(part.read())

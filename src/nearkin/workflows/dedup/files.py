@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from nearkin._version import __version__
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import OutputExistsError, ParameterError
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts, KeptFile
@@ -226,7 +225,6 @@ def identity(
         **{name: one for (name, one), both in zip(columns.items(), (request.text, request.doc_id)) if one != both},
     }  # fmt: skip
     return {
-        "nearkin": __version__,
         "command": command,
         "parameters": options.in_words(),
         "encoding": request.encoding,

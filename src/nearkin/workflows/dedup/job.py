@@ -38,10 +38,9 @@ class Result:
     ----------
     corpus, places, sizes, plan, verified, judged
         Results of the steps.
-    n_not_compared : int
-        See `not_compared.max_not_compared`.
-    estimated_missed : float
-        See `planning.curve.missed`.
+    n_skipped : int
+        Pairs in skewed keys that the search skipped, over all of its bands or keys.
+    threshold : float
     """
 
     corpus: Corpus
@@ -50,33 +49,18 @@ class Result:
     plan: Plan
     verified: VerifiedMatches
     judged: Judged
-    n_not_compared: int
-    estimated_missed: float
+    n_skipped: int
+    threshold: float
 
-    @classmethod
-    def of(
-        cls,
-        corpus: Corpus,
-        places: Places,
-        options: DedupOptions,
-        *,
-        sizes: Sizes,
-        plan: Plan,
-        verified: VerifiedMatches,
-        judged: Judged,
-        n_not_compared: int,
-    ) -> Result:
-        """Estimate the missed pairs; ``n_not_compared`` is that of the search, over all of its bands or keys."""
-        return cls(
-            corpus=corpus,
-            places=places,
-            sizes=sizes,
-            plan=plan,
-            verified=verified,
-            judged=judged,
-            n_not_compared=max_not_compared(n_not_compared, corpus, n_candidates=verified.n_candidates),
-            estimated_missed=missed(found_probability(verified.matches, plan, options.threshold)),
-        )
+    @property
+    def n_not_compared(self) -> int:
+        """See `candidates.max_not_compared`."""
+        return max_not_compared(self.n_skipped, self.corpus, n_candidates=self.verified.n_candidates)
+
+    @property
+    def estimated_missed(self) -> float:
+        """Estimated number of pairs that the search missed."""
+        return missed(found_probability(self.verified.matches, self.plan, self.threshold))
 
 
 def find(
@@ -136,9 +120,9 @@ def find(
     verified, store = verify_all(corpus, options, sizes, runs, work, resources=resources, meter=meter)
     with meter.stage("group", 0, "steps"):
         judged = _judge(corpus, options, sizes, preference, verified.matches, store, threads=resources.n_threads)
-    return Result.of(
-        corpus, places, options, sizes=sizes, plan=plan, verified=verified, judged=judged,
-        n_not_compared=runs.n_not_compared,
+    return Result(
+        corpus=corpus, places=places, sizes=sizes, plan=plan, verified=verified, judged=judged,
+        n_skipped=runs.n_not_compared, threshold=options.threshold,
     )  # fmt: skip
 
 

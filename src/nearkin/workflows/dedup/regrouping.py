@@ -146,7 +146,7 @@ def regroup(
     by_input = earlier.by_input(directory) if write_kept else earlier.places
     again = InputAgain.of(directory, earlier.manifest, run.path, meter) if write_kept else None
     fingerprint = {
-        "nearkin": __version__, "command": COMMAND, "of": str(directory.resolve()), "parameters": options.in_words(),
+        "command": COMMAND, "of": str(directory.resolve()), "parameters": options.in_words(),
     }  # fmt: skip
     with run.claimed(fingerprint, resume=False, overwrite=overwrite):
         is_match = options.measure.similarity(earlier.matches) >= options.threshold

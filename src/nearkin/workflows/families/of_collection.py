@@ -9,7 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
-from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.counting import SHINGLES
 from nearkin.collection.groups.current import CollectionGroups, group
@@ -103,7 +102,7 @@ def families_of_collection(
     if is_read_only:
         asked = replace(asked, inputs=[source_of_collection(place, is_read_only=True)])
     (source,) = asked.resolved(run.progress, without=out)
-    fingerprint = {"nearkin": __version__, "command": FAMILIES_OF_COLLECTION, "groups": str(tolerance)}
+    fingerprint = {"command": FAMILIES_OF_COLLECTION, "groups": str(tolerance)}
     with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
         page = PageKin()
         with Collection.open(place, read_only=is_read_only, progress=run.progress) as collection:

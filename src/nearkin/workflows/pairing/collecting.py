@@ -20,18 +20,9 @@ from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
-from nearkin.workflows.reading.texts import RawBatch, Texts, check_readable, with_distinct_names
+from nearkin.workflows.reading.texts import FACTS, RawBatch, Texts, check_readable, with_distinct_names
 
 Splitting = Callable[[pa.LargeStringArray], TextWords]
-DOCUMENTS_SCHEMA = pa.schema(
-    [
-        pa.field("name", pa.large_string(), nullable=False),
-        pa.field("has_id", pa.bool_(), nullable=False),
-        pa.field("line", pa.int64(), nullable=False),
-        pa.field("problem", pa.large_string()),
-        pa.field("source", pa.large_string(), nullable=False),
-    ]
-)
 PART = 1 << 14
 """Number of documents weighted at a time."""
 
@@ -89,7 +80,7 @@ class CountedTexts:
     Parameters
     ----------
     documents : Table
-        With the columns of `DOCUMENTS_SCHEMA`.
+        With the columns of `texts.FACTS`.
     counts : TermCounts
     vocabulary : Vocabulary
     id_kind : IdKind
@@ -144,25 +135,22 @@ def count_texts(
     texts: Texts, split: Splitting, arrays: tuple[GrowingArray, GrowingArray], *, threads: int, progress: Progress
 ) -> CountedTexts:
     """Read texts once; write terms and counts to two files that were begun with `growing`, and map them."""
-    names, vocabulary = pa.array(texts.places, pa.large_string()), Vocabulary()
-    terms, counts = arrays
-    sizes, documents = [np.zeros(1, np.int64)], []
+    vocabulary, (terms, counts) = Vocabulary(), arrays
+    sizes, documents = [np.zeros(1, np.int64)], list[pa.RecordBatch]()
 
     def read(raw: RawBatch) -> tuple[pa.RecordBatch, TextWords]:
         batch = texts.prepare(raw, AS_IT_CAME)
-        kept = batch.prepared.select(["doc_id", "has_id", "line", "problem"])
-        sources = pa.field("source", names.type, nullable=False)
-        return kept.append_column(sources, names.take(pa.array(batch.sources))), split(batch.texts)
+        return texts.facts(batch), split(batch.texts)
 
     for about, words in map_ordered(read, texts.raw_batches(progress), threads=threads):
         counted = vocabulary.count(words)
         terms.add(counted.terms)
         counts.add(counted.counts)
         sizes.append(counted.sizes)
-        documents.append(about.rename_columns(DOCUMENTS_SCHEMA.names))
+        documents.append(about)
     offsets = np.cumsum(np.concatenate(sizes))
     own = TermCounts(terms.mapped(), counts.mapped(), offsets)  # type: ignore[arg-type]
-    return CountedTexts(pa.Table.from_batches(documents, DOCUMENTS_SCHEMA), own, vocabulary, texts.id_kind)
+    return CountedTexts(pa.Table.from_batches(documents, FACTS), own, vocabulary, texts.id_kind)
 
 
 def collected(counted: CountedTexts, texts: Texts, inputs: SourceRecords, side: str) -> Collected:

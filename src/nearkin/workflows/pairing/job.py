@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearkin._version import __version__
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import SIDES, PairCounts, PairPlanRecord, PairsManifest, SideFacts, SideRecord, TableRecord
@@ -36,13 +35,7 @@ from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import FoundPairs, KeptSearch, search
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
 from nearkin.workflows.pairing.vectors import PairVectors, weigh_here
-from nearkin.workflows.reading.exceptions import (
-    EXCEPTIONS_FILE,
-    exceptions_of_collections,
-    lines_with_digests,
-    named,
-    write_exceptions,
-)
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
 from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, records_of
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.request import not_read_files
@@ -123,17 +116,11 @@ def pair_files(
             exceptions = [
                 line
                 for name, side, read in zip(SIDES, sides, (prepared.left, prepared.right), strict=True)
-                for line in lines_with_digests(
-                    named(
-                        [*side.exceptions, *exceptions_of_collections(side.sources, side.exceptions)], read.documents
-                    ),
-                    side.places,
-                    side.sources,
-                    resources,
-                    run.meter,
+                for line in side.exception_lines(
+                    read.documents, resources, run.meter,
                     [one.file for one in worker.records[name]] if worker.records else None,
                 )
-            ]
+            ]  # fmt: skip
             write_exceptions(run.results / EXCEPTIONS_FILE, exceptions)
             if report:
                 record = _report(run, record)
@@ -198,7 +185,7 @@ def _fingerprint(
     sizes = {f"{name}_max_document_bytes": getattr(given, name).rules.max_document_bytes for name in ("left", "right")}
     limits, ocr = given.left.rules.limits.given, given.left.rules.ocr
     return {
-        "nearkin": __version__, "command": "pairs", "parameters": options.in_words(), "table": fingerprint,
+        "command": "pairs", "parameters": options.in_words(), "table": fingerprint,
         **encodings, **sizes,
         **{side: fingerprint_of(texts.sources) for side, texts in sides.items()},
         **({"extraction_limits": limits} if limits else {}), **({"ocr": ocr} if ocr else {}),

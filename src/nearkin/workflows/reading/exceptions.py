@@ -26,8 +26,6 @@ from nearkin.workflows.reading.inputs import StoredSource
 if TYPE_CHECKING:
     from nearkin.collection.listing.exceptions import StoredException
     from nearkin.manifests.stored import InputFile
-    from nearkin.runs.progress import Meter
-    from nearkin.workflows.resources import Resources
 
 
 EXCEPTIONS_FILE = "exceptions.csv"
@@ -155,30 +153,6 @@ def exception_lines(
         what = (one.given_id, one.parent, one.exception, str(one.is_partial).lower(), one.sentence)
         lines.append((*what, *of_bytes, names[one.source], one.line, one.doc_id))
     return lines
-
-
-def lines_with_digests(
-    exceptions: Sequence[ExceptionRow],
-    names: Sequence[str],
-    sources: Sequence[Source],
-    resources: Resources,
-    meter: Meter,
-    described: Sequence[InputFile] | None = None,
-) -> list[Sequence[object]]:
-    """Return the lines of ``exceptions.csv``, with the digests of the files that they need; see `exception_lines`.
-
-    The files are digested unless ``described`` has the digests of all sources. None where nothing was extracted:
-    tables have a column with the problems of records.
-    """
-    from nearkin.workflows.reading.identity import records_of, with_digests
-
-    if not any(one.is_extracted for one in exceptions):
-        return []
-    if described is not None:
-        return exception_lines(exceptions, names, dict(enumerate(described)))
-    needed = sorted({one.source for one in exceptions if one.kind is None})
-    records = with_digests(records_of(sources[number] for number in needed), resources, meter)
-    return exception_lines(exceptions, names, dict(zip(needed, (record.file for record in records), strict=True)))
 
 
 def write_exceptions(path: Path, lines: Sequence[Sequence[object]]) -> None:

@@ -27,8 +27,21 @@ from nearkin.stages.features.shingles import Shingling, count_features
 from nearkin.workflows.reading.inputs import Input, places_in
 
 if TYPE_CHECKING:
-    from nearkin.manifests.stored import DamagedFile
+    from nearkin.manifests.stored import DamagedFile, InputFile
+    from nearkin.runs.progress import Meter
     from nearkin.workflows.reading.exceptions import ExceptionRow
+    from nearkin.workflows.resources import Resources
+
+FACTS = pa.schema(
+    [
+        pa.field("name", pa.large_string(), nullable=False),  # from `preparing.prepare`; not unique
+        pa.field("has_id", pa.bool_(), nullable=False),
+        pa.field("line", pa.int64(), nullable=False),
+        pa.field("problem", pa.large_string()),
+        pa.field("source", pa.large_string(), nullable=False),
+    ]
+)
+"""Columns that are kept of each document beside its text; see `with_distinct_names`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +132,32 @@ class Texts:
         """Documents without a text, or with a part of it, in reading order: of all batches that were prepared."""
         return [one for _, some in sorted(self._exceptions.items()) for one in some]
 
+    def all_exceptions(self, documents: pa.Table) -> list[ExceptionRow]:
+        """Return the exceptions with the ids and names of `documents`; those of collections without one follow."""
+        from nearkin.workflows.reading.exceptions import exceptions_of_collections, named
+
+        return named([*self.exceptions, *exceptions_of_collections(self.sources, self.exceptions)], documents)
+
+    def exception_lines(
+        self, documents: pa.Table, resources: Resources, meter: Meter, described: Sequence[InputFile] | None = None
+    ) -> list[Sequence[object]]:
+        """Return the lines of ``exceptions.csv``, with the digests of the files that they need.
+
+        The files are digested unless ``described`` has the digests of all sources. None where nothing was extracted:
+        tables have a column with the problems of records.
+        """
+        from nearkin.workflows.reading.exceptions import exception_lines
+        from nearkin.workflows.reading.identity import records_of, with_digests
+
+        exceptions, files = self.all_exceptions(documents), dict(enumerate(described or ()))
+        if not any(one.is_extracted for one in exceptions):
+            return []
+        if described is None:
+            needed = sorted({one.source for one in exceptions if one.kind is None})
+            records = with_digests(records_of(self.sources[number] for number in needed), resources, meter)
+            files = dict(zip(needed, (record.file for record in records), strict=True))
+        return exception_lines(exceptions, self.places, files)
+
     def take_exceptions(self, first_row: int, exceptions: Sequence[ExceptionRow]) -> None:
         """Note the exceptions of a part of the documents, which another process read, with their rows in it."""
         self._exceptions[first_row] = [replace(one, row=first_row + (one.row or 0)) for one in exceptions]
@@ -187,6 +226,17 @@ class Texts:
             if exceptions := list(exceptions_in(prepared, raw.sources, raw.first_row)):
                 self._exceptions[raw.first_row] = exceptions
         return TextBatch(prepared, raw.sources)
+
+    def facts(self, batch: TextBatch) -> pa.RecordBatch:
+        """Return the documents of a batch without their texts, with the columns of `FACTS`."""
+        sources = pa.array(self.places, pa.large_string()).take(pa.array(batch.sources))
+        columns = [batch.prepared[name] for name in ("doc_id", "has_id", "line", "problem")]
+        return pa.RecordBatch.from_arrays([*columns, sources], schema=FACTS)
+
+    def documents(self, facts: Sequence[pa.RecordBatch]) -> pa.Table:
+        """Return all documents with their ids and unique names; see `with_distinct_names`."""
+        # in one chunk: batch boundaries would change the bytes of a file
+        return with_distinct_names(pa.Table.from_batches(facts, FACTS), self.id_kind).combine_chunks()
 
 
 def check_not_an_input(out: Path, sources: Iterable[Source]) -> None:

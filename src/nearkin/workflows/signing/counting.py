@@ -15,12 +15,11 @@ from nearkin.options.signatures import SigningOptions
 from nearkin.records import BitSignatures, FeatureCounts
 from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress
-from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.signatures.bits import BitMethod
 from nearkin.stages.signatures.statistics import GrowingStatistics, Statistics
-from nearkin.workflows.reading.texts import RawBatch, TextBatch, Texts, check_readable, counts_fingerprint
+from nearkin.workflows.reading.texts import RawBatch, Texts, check_readable, counts_fingerprint
 
 
 def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter) -> Statistics:
@@ -43,14 +42,12 @@ def count_all_texts(
 ) -> tuple[Statistics, list[pa.RecordBatch]]:
     """Return the statistics of texts, possibly only a part of all, and the facts about each document."""
     growing = GrowingStatistics(counts_fingerprint(features, normalise))
-    names, documents = pa.array(texts.places, pa.large_string()), []
+    documents = list[pa.RecordBatch]()
     with meter.stage("count", texts.size_bytes, "bytes") as progress:
 
         def count(raw: RawBatch) -> tuple[FeatureCounts, pa.RecordBatch]:
             batch = texts.prepare(raw, normalise)
-            sources = names.take(pa.array(batch.sources))
-            about = batch.prepared.select(["line", "problem"]).append_column("source", sources)
-            return batch.counted(features, normalise), about
+            return batch.counted(features, normalise), texts.facts(batch)
 
         for counted, about in map_ordered(count, texts.raw_batches(progress), threads=threads):
             growing.add(counted)
@@ -86,18 +83,8 @@ def save(statistics: Statistics, out: Path) -> None:
         statistics.save(aside)
 
 
-DOCUMENTS = pa.schema(
-    [
-        pa.field("name", pa.large_string(), nullable=False),  # from `preparing.prepare`; not unique
-        pa.field("has_id", pa.bool_(), nullable=False),
-        pa.field("line", pa.int64(), nullable=False),
-        pa.field("problem", pa.large_string()),
-        pa.field("source", pa.large_string(), nullable=False),
-    ]
-)
-"""Columns stored for a document beside its signature; see `texts.with_distinct_names`."""
 SignedBatch = tuple[pa.RecordBatch, BitSignatures]
-"""Documents, with columns `DOCUMENTS`, and their signatures."""
+"""Documents, with columns `texts.FACTS`, and their signatures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +97,6 @@ class SignedTexts:
         In reading order.
     fingerprint : str
         Fingerprint of the method.
-    id_kind : IdKind
     statistics : Statistics or None
         Statistics that weighted the signatures.
     drift : tuple of DriftRow
@@ -119,7 +105,6 @@ class SignedTexts:
 
     batches: Sequence[SignedBatch]
     fingerprint: str
-    id_kind: IdKind
     statistics: Statistics | None = None
     drift: tuple[DriftRow, ...] = ()
 
@@ -145,15 +130,8 @@ def signed_batches(
 
 
 def _counter(texts: Texts, options: SigningOptions) -> Callable[[RawBatch], tuple[pa.RecordBatch, FeatureCounts]]:
-    names = pa.array(texts.places, pa.large_string())
-
-    def about(batch: TextBatch) -> pa.RecordBatch:
-        kept = batch.prepared.select(["doc_id", "has_id", "line", "problem"])
-        sources = names.take(pa.array(batch.sources))
-        return pa.RecordBatch.from_arrays([*kept.columns, sources], schema=DOCUMENTS)
-
     def count(raw: RawBatch) -> tuple[pa.RecordBatch, FeatureCounts]:
         batch = texts.prepare(raw, options.normalise)
-        return about(batch), batch.counted(options.features, options.normalise)
+        return texts.facts(batch), batch.counted(options.features, options.normalise)
 
     return count

@@ -22,9 +22,6 @@ from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 from nearkin.workflows.reading.exceptions import (
     EXCEPTIONS_FILE,
-    exceptions_of_collections,
-    lines_with_digests,
-    named,
     write_exceptions,
 )
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
@@ -35,11 +32,9 @@ from nearkin.workflows.reading.texts import (
     check_not_an_input,
     check_readable,
     damaged_files,
-    with_distinct_names,
 )
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import (
-    DOCUMENTS,
     SignedBatch,
     SignedTexts,
     collect,
@@ -107,11 +102,11 @@ def sign(
     documents = [documents for documents, _ in done.batches]
     check_readable(documents, reading.rules)
     name = "the result of nearkin.sign" if out is None else str(out)
-    file = _joined(done, options, inputs, reading.encoding, name)
+    file = _joined(texts, done, options, inputs, name)
     if out is not None:
         with published(out) as aside:
             file.save(aside)
-        _write_exceptions(texts, file.documents, exceptions_beside(out), resources, meter)
+        write_exceptions(exceptions_beside(out), texts.exception_lines(file.documents, resources, meter))
     n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
     record = _record(file, done, n_unreadable, damaged_files(documents), meter.elapsed_s)
     return file, replace(record, not_read=not_read_files(texts.not_read))
@@ -120,13 +115,6 @@ def sign(
 def exceptions_beside(out: Path) -> Path:
     """Return the name of the list of exceptions beside a file of signatures."""
     return out.with_name(f"{out.stem}-{EXCEPTIONS_FILE}")
-
-
-def _write_exceptions(texts: Texts, documents: pa.Table, path: Path, resources: Resources, meter: Meter) -> None:
-    """Write the exceptions, if there are any, or if an earlier list would be taken for that of these signatures."""
-    beside = exceptions_of_collections(texts.sources, texts.exceptions)
-    exceptions = named([*texts.exceptions, *beside], documents)
-    write_exceptions(path, lines_with_digests(exceptions, texts.places, texts.sources, resources, meter))
 
 
 def _record(
@@ -152,12 +140,10 @@ def _record(
 
 
 def _joined(
-    done: SignedTexts, options: SigningOptions, inputs: SourceRecords, encoding: str, name: str
+    texts: Texts, done: SignedTexts, options: SigningOptions, inputs: SourceRecords, name: str
 ) -> SignatureFile:
     fingerprint = f"{options.counts_fingerprint};{done.fingerprint}"
-    table = pa.Table.from_batches([documents for documents, _ in done.batches], DOCUMENTS)
-    # in one chunk: batch boundaries would change the bytes of the file
-    table = with_distinct_names(table, done.id_kind).combine_chunks()
+    table = texts.documents([facts for facts, _ in done.batches])
     n_bytes = options.bits // 8
     packed = np.concatenate([np.zeros((0, n_bytes), np.uint8), *(signed.packed for _, signed in done.batches)])
     has_features = np.concatenate([np.zeros(0, np.bool_), *(signed.has_features for _, signed in done.batches)])
@@ -166,7 +152,7 @@ def _joined(
         fingerprint,
         None if done.statistics is None else done.statistics.fingerprint,
         inputs,
-        encoding,
+        texts.encoding,
     )
     return SignatureFile(
         table.select(["id", "name", "source", "line", "problem"]),
@@ -204,7 +190,7 @@ def _sign_here(
     else:
         with meter.stage("sign", texts.size_bytes, "bytes") as progress:
             batches = list(signed_batches(texts, options, method, threads=threads, progress=progress))
-        signed = SignedTexts(batches, method.fingerprint, texts.id_kind, statistics)
+        signed = SignedTexts(batches, method.fingerprint, statistics)
     options.normalise.ignored.say_not_found(meter.progress.say)
     return signed
 
@@ -224,7 +210,7 @@ def _sign_online(
     # signatures depend on the order of the documents
     fingerprint = f"{method.fingerprint} to {statistics.fingerprint}"
     drift = sample.measure(method, statistics)
-    return SignedTexts(batches, fingerprint, texts.id_kind, statistics, drift)
+    return SignedTexts(batches, fingerprint, statistics, drift)
 
 
 SAMPLED = 32

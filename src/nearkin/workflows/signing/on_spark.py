@@ -39,10 +39,9 @@ from nearkin.workflows.reading.on_spark.tasks import (
     task_input,
 )
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.reading.texts import FACTS, Texts
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.counting import (
-    DOCUMENTS,
     SignedBatch,
     SignedTexts,
     count_all_texts,
@@ -100,8 +99,8 @@ def sign_on(
             save(statistics, place)
         method = options.signer(statistics)
         signing = SignInputTask(work / "parts", options, reading.rules, method.fingerprint, place)
-        batches, id_kind = sign_all(stages, tasks, signing, texts, meter.progress)
-    return SignedTexts(batches, method.fingerprint, id_kind, statistics)
+        batches = sign_all(stages, tasks, signing, texts, meter.progress)
+    return SignedTexts(batches, method.fingerprint, statistics)
 
 
 @contextlib.contextmanager
@@ -220,7 +219,7 @@ class SignedPart:
     @property
     def schema(self) -> pa.Schema:
         """Columns of the documents, and their signatures."""
-        return DOCUMENTS.append(pa.field("signature", pa.binary(self.n_bits // 8))).append(
+        return FACTS.append(pa.field("signature", pa.binary(self.n_bits // 8))).append(
             pa.field("has_features", pa.bool_())
         )
 
@@ -244,7 +243,7 @@ class SignedPart:
             packed = np.frombuffer(batch["signature"].buffers()[1], np.uint8, batch.num_rows * self.n_bits // 8)
             has_features = batch["has_features"].to_numpy(zero_copy_only=False)
             signed = BitSignatures(packed.reshape(batch.num_rows, -1), has_features, self.fingerprint)
-            yield batch.select(DOCUMENTS.names), signed
+            yield batch.select(FACTS.names), signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,12 +295,13 @@ def _loaded(path: Path) -> Statistics:
 
 def sign_all(
     stages: Stages, tasks: Sequence[Block], signing: SignInputTask, texts: Texts, progress: Progress
-) -> tuple[list[SignedBatch], IdKind]:
-    """Sign all inputs; return their batches in reading order, and the kind of their ids; note their exceptions."""
+) -> list[SignedBatch]:
+    """Sign all inputs; return their batches in reading order; note their exceptions, and the kind of their ids."""
     signing.folder.mkdir()
     told = read_by_tasks(stages, "sign", lambda: stages.given(tasks).shuffled(len(tasks), signing), progress)
     take_exceptions(told, texts)
     n_told, kinds, attempts = SIGNED.of_targets([block for block in told if block.stream == SIGNED.stream], len(tasks))
+    texts.id_kind = IdKind.joint(kinds)
     batches: list[SignedBatch] = []
     for task, (n, attempt) in enumerate(zip(n_told.tolist(), attempts.tolist(), strict=True)):
         part = signing.part(task, attempt)
@@ -312,4 +312,4 @@ def sign_all(
         if sum(documents.num_rows for documents, _ in found) != n:
             raise EngineError(f"A worker wrote {counted(n, 'document')} to {part.path}, but fewer can be read here.")
         batches += found
-    return batches, IdKind.joint(kinds)
+    return batches

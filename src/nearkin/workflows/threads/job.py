@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin._version import __version__
 from nearkin.formats import parquet
 from nearkin.manifests.threads import ThreadCounts, ThreadsManifest
 from nearkin.options.families import MailOptions
@@ -28,8 +27,6 @@ from nearkin.workflows.dedup.row_places import extraction_counts
 from nearkin.workflows.reading.exceptions import (
     EXCEPTIONS_FILE,
     exception_lines,
-    exceptions_of_collections,
-    named,
     write_exceptions,
 )
 from nearkin.workflows.reading.identity import check_unchanged, records_of, with_digests
@@ -83,7 +80,7 @@ def thread_files(
     asked.check_columns(sources)
     records = records_of(sources, asked.encoding)
     texts = Texts(sources, inputs_of(sources, encoding=asked.encoding, stdin=asked.stdin), asked.rules)
-    fingerprint = {"nearkin": __version__, "command": COMMAND, "parameters": options.in_words()}
+    fingerprint = {"command": COMMAND, "parameters": options.in_words()}
     with run.claimed(fingerprint, resume=False, overwrite=overwrite):
         spool, origins = Spool(run.work / SPOOL), Spool(run.work / "origins")
         for folder in (spool.path, origins.path):
@@ -95,8 +92,7 @@ def thread_files(
         with run.stage("compare", len(read.mails), "documents") as told:
             write_threads(run.results / TABLE, threading.rows(told), read)
         inputs = [one.file for one in with_digests(records, Resources(), run.meter)]
-        beside = exceptions_of_collections(sources, texts.exceptions)
-        exceptions = named([*texts.exceptions, *beside], read.documents)
+        exceptions = texts.all_exceptions(read.documents)
         lines = exception_lines(exceptions, texts.places, dict(enumerate(inputs)))
         write_exceptions(run.results / EXCEPTIONS_FILE, lines)
         manifest = ThreadsManifest(

@@ -21,7 +21,7 @@ from nearkin.stages.documents.members import MailHeaders, Origin
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.workflows.dedup.row_places import Origins, find_origins
-from nearkin.workflows.reading.texts import TextBatch, Texts, check_readable, with_distinct_names
+from nearkin.workflows.reading.texts import TextBatch, Texts, check_readable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +93,8 @@ class MailReader:
         self._texts, self._spool, self._origins = texts, spool, origins
         self._found: list[_Found] = []
         self._inside: dict[tuple[int, str], list[str]] = {}
-        self._tables: list[pa.Table] = []
+        self._facts: list[pa.RecordBatch] = []
+        self._parents: list[pa.LargeStringArray] = []
         self._n_rows = 0
 
     def read(self, progress: Progress) -> ReadMails:
@@ -104,22 +105,18 @@ class MailReader:
         SourceError
             There is no mail, or too many documents cannot be read.
         """
-        names = pa.array(self._texts.places, pa.large_string())
-        counts = np.zeros(len(names), np.int64)
+        n_sources = len(self._texts.places)
+        counts = np.zeros(n_sources, np.int64)
         for number, raw in enumerate(self._texts.raw_batches(progress)):
             batch = self._texts.prepare(raw, AS_IT_CAME)
             self._take(number, batch)
             prepared = batch.prepared
             own = {name: prepared[name] for name in (PARENT, ORIGIN) if name in prepared.schema.names}
             self._origins.write(0, number, pa.record_batch({"line": prepared["line"], **own}))
-            columns = {
-                "name": prepared["doc_id"], "has_id": prepared["has_id"], "line": prepared["line"],
-                "problem": prepared["problem"], "source": names.take(pa.array(batch.sources)),
-                "parent": own.get(PARENT, pa.nulls(prepared.num_rows, pa.large_string())),
-            }  # fmt: skip
-            self._tables.append(pa.table(columns))
-            counts += np.bincount(batch.sources, minlength=len(names))
-        check_readable(self._tables, self._texts.rules)
+            self._facts.append(self._texts.facts(batch))
+            self._parents.append(own.get(PARENT, pa.nulls(prepared.num_rows, pa.large_string())))
+            counts += np.bincount(batch.sources, minlength=n_sources)
+        check_readable(self._facts, self._texts.rules)
         if not self._found:
             raise _no_mail(self._n_rows, sum(not one.is_partial for one in self._texts.exceptions))
         return self._joined(counts.tolist())
@@ -144,8 +141,8 @@ class MailReader:
             self._spool.write(0, number, pa.record_batch([prepared["text"].take(pa.array(chosen))], names=["text"]))
 
     def _joined(self, n_by_source: list[int]) -> ReadMails:
-        table = pa.concat_tables(self._tables)
-        documents = with_distinct_names(table, self._texts.id_kind).append_column("parent", table["parent"])
+        parents = pa.chunked_array(self._parents, pa.large_string())
+        documents = self._texts.documents(self._facts).append_column("parent", parents)
         rows = np.array([one.row for one in self._found], np.int64)
         names = documents["name"].combine_chunks().take(pa.array(rows)).to_pylist()
         mails = [NamedMail(name, one.headers) for name, one in zip(names, self._found, strict=True)]
@@ -162,7 +159,7 @@ class MailReader:
             origins=find_origins(self._origins.chunks()),
             n_inside=sum(len(self._inside.get(one.key, ())) for one in self._found),
             n_by_source=n_by_source,
-            n_unreadable=len(table) - table["problem"].null_count,
+            n_unreadable=sum(len(some) - some["problem"].null_count for some in self._facts),
         )
 
 

@@ -53,7 +53,7 @@ def _files_of_zip(given: Given) -> Iterator[Member]:
         raise ExtractionError("unsupported", f"the ZIP archive cannot be read: {error}") from error
     except ARCHIVE_FAULTS as error:
         raise ExtractionError("damaged", f"the ZIP archive is damaged: {first_line(error)}") from error
-    n_unpacked, most = 0, _FREE_TOTAL_BYTES + 2 * given.blob.size * given.limits.compression_ratio
+    n_unpacked, most = 0, _FREE_TOTAL_BYTES + 2 * given.blob.size * given.limits.ratio
     for entry in archive.infolist():
         name = _zip_name(entry)
         if entry.is_dir() or name.startswith(_OF_THE_SYSTEM):
@@ -86,7 +86,7 @@ def _file_of_zip(
 
 def _unpacked(file: IO[bytes], packed_bytes: int, limits: ExtractionLimits) -> bytes:
     """Return the content of a member; ExtractionError if it is too big or a bomb."""
-    most, by_ratio = limits.output_bytes, max(FREE_BYTES, packed_bytes * limits.compression_ratio)
+    most, by_ratio = limits.size, max(FREE_BYTES, packed_bytes * limits.ratio)
     pieces, size = [], 0
     while piece := file.read(_PIECE_BYTES):
         size += len(piece)
@@ -121,7 +121,7 @@ def _files_of_tar(given: Given) -> Iterator[Member]:
                 while (entry := archive.next()) is not None:
                     archive.members.clear()  # type: ignore[attr-defined]  # the list of all would grow with the archive
                     if not entry.isdir():
-                        yield _file_of_tar(archive, entry, given.limits.output_bytes)
+                        yield _file_of_tar(archive, entry, given.limits.size)
                 raw.seek(archive.offset)
         except (tarfile.TarError, *_FAULTS) as error:
             raise ExtractionError("damaged", f"the tar archive is damaged: {first_line(error)}") from error

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import TypeGuard
+from dataclasses import asdict, dataclass
 
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, is_int
 from nearkin.stages.documents.sizes import SIZE_RULE, parse_size
 
 _MIB = 1 << 20
 OPTION = "--extraction-limit"
-_FIELDS = {
-    "time": ("cpu_s", "wall_s"), "memory": ("memory_bytes",), "size": ("output_bytes",), "total": ("total_bytes",),
-    "disk": ("disk_bytes",), "files": ("n_members",), "levels": ("n_levels",), "ratio": ("compression_ratio",),
-    "ocr": ("ocr_s",),
+_VALUES = {
+    "time": "SECONDS", "memory": "SIZE", "size": "SIZE", "total": "SIZE", "disk": "SIZE", "files": "N", "levels": "N",
+    "ratio": "N", "ocr": "SECONDS",
 }  # fmt: skip
-"""Fields of `ExtractionLimits` by the names of the limits on the command line."""
-_VALUES = {"time": "SECONDS", "ocr": "SECONDS", "memory": "SIZE", "size": "SIZE", "total": "SIZE", "disk": "SIZE"}
 _MAX_S, _MAX_VALUE = 1 << 31, 1 << 50
 """Maximum values that system calls accept: for timers, and for everything else."""
 IN_WORDS = (
@@ -29,56 +25,62 @@ IN_WORDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionLimits:
-    """Maximum cost of the extraction of a file; the time limits apply to each document in it separately.
+    """Maximum cost of the extraction of a file, by the names on the command line; sizes are in bytes, times in seconds.
 
     Parameters
     ----------
-    memory_bytes : int
+    time : int
+        Processor time, and elapsed time, for each document in the file; both start again for each page that is
+        recognised.
+    memory : int
         Address space of a worker process.
-    cpu_s, wall_s : int
-        Processor time and elapsed time for one document; both start again for each page that is recognised.
-    ocr_s : int
-        Elapsed time after which no further page of a document is recognised.
-    output_bytes : int
+    size : int
         Size of the text of one document, and of one file that is read as a whole: a PDF, an office file or a mail, or
         any file inside an archive or a mail.
-    total_bytes : int
+    total : int
         Unpacked size of everything inside one file.
-    disk_bytes : int
+    disk : int
         Size of the nameless temporary file into which a compressed archive is unpacked.
-    n_members : int
+    files : int
         Number of files inside one file, at all levels.
-    n_levels : int
+    levels : int
         Number of levels of files inside files.
-    compression_ratio : int
+    ratio : int
         Unpacked size of a file inside an archive, divided by its packed size.
+    ocr : int
+        Elapsed time after which no further page of a document is recognised.
+
+    Raises
+    ------
+    ParameterError
+        A value breaks its rule.
 
     Examples
     --------
-    >>> ExtractionLimits().wall_s
+    >>> ExtractionLimits().time
     60
     """
 
-    memory_bytes: int = 4096 * _MIB
-    cpu_s: int = 60
-    wall_s: int = 60
-    ocr_s: int = 1800
-    output_bytes: int = 256 * _MIB
-    total_bytes: int = 16384 * _MIB
-    disk_bytes: int = 1024 * _MIB
-    n_members: int = 1_000_000
-    n_levels: int = 12
-    compression_ratio: int = 1000
+    time: int = 60
+    memory: int = 4096 * _MIB
+    size: int = 256 * _MIB
+    total: int = 16384 * _MIB
+    disk: int = 1024 * _MIB
+    files: int = 1_000_000
+    levels: int = 12
+    ratio: int = 1000
+    ocr: int = 1800
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if not _is_limit(value, one.name):
-                raise ParameterError.of(one.name, f"an int from 1 to {_max_of(one.name):,}", value)
+        for name, kind in _VALUES.items():
+            value, most = getattr(self, name), _MAX_S if kind == "SECONDS" else _MAX_VALUE
+            if not is_int(value) or not 1 <= value <= most:
+                rule = f"{SIZE_RULE}, at most {most >> 40:,}TiB" if kind == "SIZE" else f"an int from 1 to {most:,}"
+                raise ParameterError.of("extraction_limit", f"{name}={kind}, with {rule}", value)
 
     @classmethod
     def of(cls, given: Mapping[str, int | str]) -> ExtractionLimits:
-        """Make limits from those that differ from the defaults, by their names on the command line.
+        """Make limits from those that differ from the defaults.
 
         Raises
         ------
@@ -93,34 +95,24 @@ class ExtractionLimits:
         if not isinstance(given, Mapping):
             rule = 'a mapping of names to values, such as {"time": 300}'
             raise ParameterError.of("extraction_limits", rule, given)
-        return cls(**{field: value for name, told in given.items() for field, value in _parsed(name, told).items()})
+        for name in given:
+            if name not in _VALUES:
+                raise ParameterError.of("extraction_limit", f"one of {', '.join(_VALUES)}", name)
+        return cls(**{name: _parsed(told, _VALUES[name]) for name, told in given.items()})  # type: ignore[arg-type]  # it checks
 
     @property
     def given(self) -> dict[str, int]:
-        """The limits that differ from the defaults, by their names on the command line."""
-        return {
-            name: getattr(self, own[0])
-            for name, own in _FIELDS.items()
-            if getattr(self, own[0]) != getattr(USUAL_LIMITS, own[0])
-        }
+        """The limits that differ from the defaults."""
+        usual = asdict(USUAL_LIMITS)
+        return {name: value for name, value in asdict(self).items() if value != usual[name]}
 
 
-def _parsed(name: str, told: int | str) -> dict[str, int]:
-    """Return the fields that a limit sets, with their values."""
-    if name not in _FIELDS:
-        raise ParameterError.of("extraction_limit", f"one of {', '.join(_FIELDS)}", name)
-    is_size = _VALUES.get(name) == "SIZE"
-    most = _max_of(_FIELDS[name][0])
-    rule = f"{SIZE_RULE}, at most {most >> 40:,}TiB" if is_size else f"an int from 1 to {most:,}"
-    value: int | str | None = told
-    if isinstance(told, str):
-        try:
-            value = parse_size(told) if is_size else int(told)
-        except ValueError:
-            value = None
-    if not _is_limit(value, _FIELDS[name][0]):
-        raise ParameterError.of("extraction_limit", f"{name}={_VALUES.get(name, 'N')}, with {rule}", told)
-    return dict.fromkeys(_FIELDS[name], value)
+def _parsed(told: int | str, kind: str) -> int | str:
+    """Return a value as a number; as it came if it is none."""
+    try:
+        return told if not isinstance(told, str) else parse_size(told) if kind == "SIZE" else int(told)
+    except ValueError:
+        return told
 
 
 def raised_by(name: str) -> str:
@@ -131,15 +123,7 @@ def raised_by(name: str) -> str:
     >>> raised_by("size"), raised_by("ratio")
     ('; raise it with --extraction-limit size=SIZE', '; raise it with --extraction-limit ratio=N')
     """
-    return f"; raise it with {OPTION} {name}={_VALUES.get(name, 'N')}"
-
-
-def _is_limit(value: object, field: str) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _max_of(field)
-
-
-def _max_of(field: str) -> int:
-    return _MAX_S if field in (*_FIELDS["time"], *_FIELDS["ocr"]) else _MAX_VALUE
+    return f"; raise it with {OPTION} {name}={_VALUES[name]}"
 
 
 USUAL_LIMITS = ExtractionLimits()

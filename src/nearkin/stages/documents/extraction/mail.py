@@ -276,7 +276,7 @@ def read_mailbox(given: Given) -> DocumentRead:
 
 
 def _mails_in(given: Given) -> Iterator[Member]:
-    most = given.limits.output_bytes
+    most = given.limits.size
     with given.blob.opened() as file:
         for size, data, is_cut in mails_of(file, most):
             if data is None:

@@ -128,12 +128,12 @@ class ImageReading:
     def __init__(self, given: Given, data: LanguageData) -> None:
         self._given = given
         self._language_data = data
-        self._ends_at = time.monotonic() + given.limits.ocr_s
+        self._ends_at = time.monotonic() + given.limits.ocr
 
     def text_of(self, image: bytes | Any, mime_type: str = "image/png") -> str:
         """Return the text in an image or a page of a PDF. Raises ExtractionError if OCR fails or takes too long."""
         if time.monotonic() > self._ends_at:
-            raise OcrTimeError(self._given.limits.ocr_s)
+            raise OcrTimeError(self._given.limits.ocr)
         self._given.begin_again()
         image = image if isinstance(image, bytes) else rendered(image)
         return recognised(image, mime_type, self._given, self._language_data)
@@ -177,7 +177,7 @@ def recognised(image: bytes, mime_type: str, given: Given, data: LanguageData) -
     from nearkin.stages.documents.extraction.office import asked_of_xberg
 
     try:
-        return str(asked_of_xberg(image, mime_type, _settings(given.limits.output_bytes, data)).content).strip()
+        return str(asked_of_xberg(image, mime_type, _settings(given.limits.size, data)).content).strip()
     except Exception as error:
         raise _failure(str(error), given) from error
 
@@ -185,7 +185,7 @@ def recognised(image: bytes, mime_type: str, given: Given, data: LanguageData) -
 def _failure(message: str, given: Given) -> ExtractionError:
     why = message.splitlines()[0][:300] if message else "no reason was given"
     if "memory" in why.lower():
-        return ExtractionError("too large", too_much_memory(given.limits.memory_bytes))
+        return ExtractionError("too large", too_much_memory(given.limits.memory))
     if "security_limits" in why:
         return ExtractionError("too large", f"an image of too many pixels{raised_by('size')}")
     if (failed := why.removeprefix("OCR error: ")) != why:

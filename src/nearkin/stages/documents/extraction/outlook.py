@@ -287,8 +287,8 @@ def _mail_of(message: Any, level: int, given: Given) -> Message:
         content: bytes | Message
         if not size and n_inside and level < _MAX_LEVELS_IN_MAILBOX:
             content = _mail_of(attachment.get_sub_item(0), level + 1, given)
-        elif size > given.limits.output_bytes:
-            raise ExtractionError("too large", f"an attachment is {too_big(size, given.limits.output_bytes)}")
+        elif size > given.limits.size:
+            raise ExtractionError("too large", f"an attachment is {too_big(size, given.limits.size)}")
         else:
             content = attachment.read_buffer(size) if size else b""
         parts.append(_attachment(_told(attachment, "name"), content))

@@ -93,7 +93,7 @@ def read_pdf(given: Given) -> DocumentRead:
     if lost:
         shown = first_of([f"{number:,}" for number in lost], _SHOWN)
         read = read.lacking("damaged", f"{agreeing(len(lost), 'page')} {shown} of {n_pages:,} cannot be read")
-    if has_damaged_stream(given.data, given.limits.output_bytes):
+    if has_damaged_stream(given.data, given.limits.size):
         read = read.lacking("damaged", "a stream of it is damaged: text may be missing")
     if is_cut_off(given.data):  # pages may be read all the same, from a table at the beginning
         read = read.lacking("damaged", _CUT_OFF)

@@ -210,7 +210,7 @@ class ExtractionPool:
             polled = {one.fileno(): one for one in self.workers if one.given and (may_send or answer in one.given)}
             for descriptor in polled:
                 poll.register(descriptor, select.POLLIN)
-            patience_s = self.limits.wall_s + _GRACE_S
+            patience_s = self.limits.time + _GRACE_S
             for descriptor, _ in poll.poll(1000 * patience_s):
                 self._receive(polled[descriptor])
             for worker in polled.values():
@@ -449,11 +449,11 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:
             self.process.kill()
             code = self.process.wait()
-        limit, said = self._limits.memory_bytes, self._stderr_end()
+        limit, said = self._limits.memory, self._stderr_end()
         if self.sandbox is None:
             raise RunError(f"An extraction worker did not start: {said or f'exit code {code}'}.")
         if isinstance(error, TimeoutError) or code in (-signal.SIGALRM, -signal.SIGXCPU):
-            return "time-out", f"not read within the time limit ({self._limits.wall_s} s){raised_by('time')}"
+            return "time-out", f"not read within the time limit ({self._limits.time} s){raised_by('time')}"
         if is_out_of_memory(said):
             return "too large", too_much_memory(limit)
         if isinstance(error, WorkerFault):
@@ -461,7 +461,7 @@ class WorkerProcess:
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
         if code == -signal.SIGKILL:
             how += ", as when the memory of the machine is full"
-        is_low = limit < USUAL_LIMITS.memory_bytes  # many libraries do not say why they abort
+        is_low = limit < USUAL_LIMITS.memory  # many libraries do not say why they abort
         hint = f"; the memory limit of {counted(limit, 'byte')} may be too low{raised_by('memory')}" if is_low else ""
         return "crashed", f"the extraction worker died while reading it ({how}){hint}"
 

@@ -329,7 +329,7 @@ class Given:
     @property
     def data(self) -> bytes:
         """All bytes of the file. Raises ExtractionError if there are too many."""
-        return self.blob.held(self.limits.output_bytes)
+        return self.blob.held(self.limits.size)
 
 
 _DRIVE = re.compile(r"^(?:[A-Za-z]:(?=[\\/]))+")

@@ -68,7 +68,7 @@ def main(link: int, place: int, directory: str, limits: Mapping[str, int], langu
     ocr = None if languages is None else LanguageData(**languages)
     libraries = [sys.prefix, sys.base_prefix, *(one for one in sys.path if one), *(ocr.paths if ocr else ())]
     sandbox = apply_sandbox(
-        memory_bytes=allowed.memory_bytes, file_bytes=allowed.disk_bytes, directory=directory, libraries=libraries
+        memory_bytes=allowed.memory, file_bytes=allowed.disk, directory=directory, libraries=libraries
     )
     with socket.socket(fileno=link) as opened:
         opened.sendall(as_message(sandbox))
@@ -121,11 +121,11 @@ class _Worker:
             self._send(AnswerPart([]))
         self._n_steps += 1
         os.pwrite(self._place, PLACE.pack(self._n_files, number, self._n_steps), 0)
-        end_s = int(time.process_time()) + 1 + self._limits.cpu_s
+        end_s = int(time.process_time()) + 1 + self._limits.time
         if end_s != self._end_s:  # once a second is enough
             self._end_s = end_s
             resource.setrlimit(resource.RLIMIT_CPU, (end_s, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-        signal.setitimer(signal.ITIMER_REAL, self._limits.wall_s)
+        signal.setitimer(signal.ITIMER_REAL, self._limits.time)
 
 
 _CONTAINERS = ("zip", "tar", "mbox", "pst")
@@ -271,7 +271,7 @@ class FileWalk:
         if member.exception is not None:
             read = read.lacking(member.exception, member.sentence or "")
         text = None if read.text is None else read.text.encode("utf-8", "replace")
-        most = min(self._limits.output_bytes, MAX_TEXT_BYTES)
+        most = min(self._limits.size, MAX_TEXT_BYTES)
         if text is not None and len(text) > most:
             return replace(read, exception="too large", sentence=too_big(len(text), most)), None
         if text is not None and not may_be_empty and (not text or text.isspace()):
@@ -280,8 +280,8 @@ class FileWalk:
 
     def _inside(self, members: Callable[[], Iterator[Member]], number: int, level: int) -> Iterator[ExtractedNode]:
         """Yield the members of a file; if the rest cannot be read, the last member says so."""
-        if level + 1 > self._limits.n_levels:
-            sentence = f"more than {self._limits.n_levels} levels of files in files{raised_by('levels')}"
+        if level + 1 > self._limits.levels:
+            sentence = f"more than {self._limits.levels} levels of files in files{raised_by('levels')}"
             yield from self._of(Member.failed(None, "too large", sentence), number, 1, level + 1)
             return
         listed, position, is_over = members(), 0, False
@@ -302,10 +302,10 @@ class FileWalk:
     def _exceeded(self, member: Member) -> Member | None:
         """Return the message in place of a member that would exceed the limits of the file."""
         self._n_bytes += 0 if member.blob is None else member.blob.size
-        if self._n_nodes - 1 >= self._limits.n_members:  # the file itself is not in it
-            what, by = counted(self._limits.n_members, "file"), "files"
-        elif self._n_bytes > self._limits.total_bytes:
-            what, by = counted(self._limits.total_bytes, "byte"), "total"
+        if self._n_nodes - 1 >= self._limits.files:  # the file itself is not in it
+            what, by = counted(self._limits.files, "file"), "files"
+        elif self._n_bytes > self._limits.total:
+            what, by = counted(self._limits.total, "byte"), "total"
         else:
             return None
         sentence = f"more than the limit of {what} in one file; the rest was not read{raised_by(by)}"
@@ -321,7 +321,7 @@ def _in_words(error: Exception, limits: ExtractionLimits) -> ExtractionError:
     if isinstance(error, ExtractionError):
         return error
     if isinstance(error, MemoryError) or is_out_of_memory(str(error)):
-        return ExtractionError("too large", too_much_memory(limits.memory_bytes))
+        return ExtractionError("too large", too_much_memory(limits.memory))
     if isinstance(error, RecursionError):
         return ExtractionError("too large", "it is nested too deeply")
     return ExtractionError("crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300])
@@ -339,7 +339,7 @@ def unpacked_blob(blob: Blob, limits: ExtractionLimits) -> Blob:
     ExtractionError
         The bytes are damaged, or there are too many.
     """
-    by_ratio, total = max(FREE_BYTES, blob.size * limits.compression_ratio), limits.total_bytes
+    by_ratio, total = max(FREE_BYTES, blob.size * limits.ratio), limits.total
     size, most = 0, min(total, by_ratio)
     file: IO[bytes] | None = None
     pieces: list[bytes] = []
@@ -360,10 +360,10 @@ def unpacked_blob(blob: Blob, limits: ExtractionLimits) -> Blob:
                     file.write(piece)
         except StreamFault as fault:
             if isinstance(fault.__cause__, MemoryError):
-                raise ExtractionError("too large", too_much_memory(limits.memory_bytes)) from fault
+                raise ExtractionError("too large", too_much_memory(limits.memory)) from fault
             raise ExtractionError("damaged", str(fault)) from fault
         except OSError as error:
-            raise ExtractionError("too large", _too_big_for_disk(error, limits.disk_bytes)) from error
+            raise ExtractionError("too large", _too_big_for_disk(error, limits.disk)) from error
     if file is None:
         return Blob(b"".join(pieces))
     file.flush()

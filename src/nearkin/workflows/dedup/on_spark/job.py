@@ -114,9 +114,9 @@ def find(
     else:
         groups = group_all(stages, matched.blocks.of(MATCHES.stream), len(told.matches), partitions, texts, options)
         judged = _judged(corpus, options, sizes, told.matches, groups)
-    return Result.of(
-        corpus, places, options, sizes=sizes, plan=matched.plan, verified=told, judged=judged,
-        n_not_compared=matched.n_not_compared,
+    return Result(
+        corpus=corpus, places=places, sizes=sizes, plan=matched.plan, verified=told, judged=judged,
+        n_skipped=matched.n_not_compared, threshold=options.threshold,
     )  # fmt: skip
 
 

@@ -19,7 +19,6 @@ from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.workflows.pairing.collecting import (
-    DOCUMENTS_SCHEMA,
     PART,
     Collected,
     CountedTexts,
@@ -42,7 +41,7 @@ from nearkin.workflows.reading.on_spark.tasks import (
     task_input,
 )
 from nearkin.workflows.reading.request import ReadingRequest
-from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.reading.texts import FACTS, Texts
 
 _AT_ONCE = 1 << 24
 _WORDS = pa.schema([pa.field("word", pa.large_string(), nullable=False)])
@@ -107,7 +106,7 @@ def joined(parts: Iterable[CountedPart], places: tuple[Path, Path], *, id_kind: 
     """Join parts in the order of the inputs, with one vocabulary, whose words are numbered by first occurrence."""
     vocabulary = Vocabulary()
     terms, counts = growing(places)
-    sizes, documents = [np.zeros(1, np.int64)], [DOCUMENTS_SCHEMA.empty_table()]
+    sizes, documents = [np.zeros(1, np.int64)], [FACTS.empty_table()]
     for part in parts:
         numbers = vocabulary.add(part.words)
         for first in range(0, len(part.counts.terms), _AT_ONCE):

@@ -75,11 +75,11 @@ def test_archives_inside_archives(pool, tmp_path):
 
 def test_an_archive_with_very_many_files(tmp_path):
     many = make.zipped({f"{at}.txt": f"It was {at}." for at in range(50)})
-    found = extracted_once(tmp_path, {"x.zip": many}, n_members=20)
+    found = extracted_once(tmp_path, {"x.zip": many}, files=20)
     assert list(exceptions_of(found).values()) == [None] * 20 + ["too large"]
-    found = extracted_once(tmp_path, {"x.zip": many}, n_members=50)
+    found = extracted_once(tmp_path, {"x.zip": many}, files=50)
     assert list(exceptions_of(found).values()) == [None] * 50
-    found = extracted_once(tmp_path, {"x.zip": many}, total_bytes=200)
+    found = extracted_once(tmp_path, {"x.zip": many}, total=200)
     assert list(exceptions_of(found).values())[-1] == "too large"
     assert len(found) < 30
 
@@ -138,7 +138,7 @@ def test_a_mailbox_that_is_one_endless_line_and_one_with_an_endless_mail(tmp_pat
     found = extracted_once(
         tmp_path,
         {"a.mbox": begun + endless + b"\n\n" + begun + b"It was.\n", "b.mbox": endless, "c.mbox": begun + endless},
-        output_bytes=MIB,
+        size=MIB,
     )
     assert exceptions_of(found) == {
         "a.mbox!#1": "too large", "a.mbox!#2": None, "b.mbox": "too large", "c.mbox!#1": "too large",
@@ -249,14 +249,14 @@ def test_truncated_files_of_every_kind(pool, tmp_path, kept):
 def test_a_document_that_takes_too_long(tmp_path):
     page = b"<html><body>" + b"<div>" * 30_000  # whose depth takes the parser seconds
     started = time.monotonic()
-    found = extracted_once(tmp_path, {"a.html": page, "b.zip": make.zipped({"a.html": page, "b.docx": GOOD})}, wall_s=1)
+    found = extracted_once(tmp_path, {"a.html": page, "b.zip": make.zipped({"a.html": page, "b.docx": GOOD})}, time=1)
     assert exceptions_of(found) == {"a.html": "time-out", "b.zip!a.html": "time-out", "b.zip!b.docx": None}
     assert time.monotonic() - started < 15
 
 
 def test_a_document_that_takes_too_much_memory(tmp_path):
     page = b"<html><body>" + b"It was. " * (20 * MIB)
-    found = extracted_once(tmp_path, {"a.html": page, "b.docx": make.pdf(["It was."])}, memory_bytes=400 * MIB)
+    found = extracted_once(tmp_path, {"a.html": page, "b.docx": make.pdf(["It was."])}, memory=400 * MIB)
     assert exceptions_of(found) == {"a.html": "too large", "b.docx": None}
     assert "memory" in str(found["a.html"].problem)
 
@@ -274,7 +274,7 @@ def files_that_take_memory() -> dict[str, bytes]:
 @pytest.mark.parametrize("memory", [60, 200, 350])
 def test_whatever_fails_for_lack_of_memory_names_its_limit(tmp_path, memory):
     """Libraries that cannot be loaded, memory that they do not get, threads that do not start: none says it alike."""
-    with ExtractionPool(1, ExtractionLimits(memory_bytes=memory * MIB)) as pool:
+    with ExtractionPool(1, ExtractionLimits(memory=memory * MIB)) as pool:
         found = extracted(pool, written(tmp_path, files_that_take_memory()))
     said = [str(one.origin.sentence) for one in found.values() if one.origin.exception is not None]
     assert said

@@ -130,7 +130,7 @@ def test_a_file_of_many_pages_has_a_time_limit_of_its_own_and_what_was_done_by_t
         "d.png": png(LEASE),
     }  # fmt: skip
     begun = time.monotonic()
-    with ExtractionPool(2, ExtractionLimits(ocr_s=1), ocr="eng") as pool:
+    with ExtractionPool(2, ExtractionLimits(ocr=1), ocr="eng") as pool:
         found = extracted(pool, written(tmp_path, files))
     assert time.monotonic() - begun < 30
     late = "OCR was not finished within 1 second; raise it with --extraction-limit ocr=SECONDS"

@@ -9,7 +9,7 @@ import pytest
 
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.office_parts import with_parts
+from nearkin.stages.documents.extraction.office import with_parts
 from nearkin.stages.documents.extraction.reading import DocumentRead
 
 TOLD, LOST = "It was a dark and stormy night.", "The rain fell in torrents over London."

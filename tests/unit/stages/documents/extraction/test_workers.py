@@ -118,7 +118,7 @@ def test_documents_before_one_that_kills_its_worker_have_no_other_members_for_th
     inner = {"a.pdf": with_password(pdf), "b.html": slow, "c.pdf": with_password(pdf), "d.html": slow}
     inner["e.docx"] = make.docx(["It was."], {"f.rtf": make.rtf(["It was."]), "g.html": slow, "h.pdf": pdf})
     files = written(tmp_path, {"x.zip": make.zipped(inner), "y.pdf": pdf})
-    with ExtractionPool(1, ExtractionLimits(wall_s=1)) as pool:
+    with ExtractionPool(1, ExtractionLimits(time=1)) as pool:
         found = {doc_id: one.origin.exception for doc_id, one in extracted(pool, files).items()}
     kinds = {".pdf": "encrypted", ".html": "time-out"}
     assert found == {
@@ -131,7 +131,7 @@ def test_documents_before_one_that_kills_its_worker_have_no_other_members_for_th
 def test_a_file_that_kills_its_worker_costs_none_of_those_sent_with_it(tmp_path):
     files = {f"{at:02d}.eml": make.mail({"Subject": f"{at}"}, "It was.") for at in range(40)}
     slow = {f"{at:02d}.html": b"<html><body>" + b"<div>" * 30_000 for at in (7, 8, 30)}
-    with ExtractionPool(1, ExtractionLimits(wall_s=1)) as pool:
+    with ExtractionPool(1, ExtractionLimits(time=1)) as pool:
         found = extracted(pool, written(tmp_path, dict(sorted({**files, **slow}.items()))))
     assert {doc_id: one.text for doc_id, one in found.items()} == {
         **dict.fromkeys(files, b"It was."), **dict.fromkeys(slow),
