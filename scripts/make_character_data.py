@@ -92,7 +92,7 @@ def case_forms() -> dict[str, str]:
             continue
         if fits(composed, character):
             becomes.setdefault(character, composed)
-        elif len(character.lower()) == 1 != fits(character.lower(), character):
+        elif len(character.lower()) == 1 and fits(character.lower(), character):
             becomes.setdefault(character, character.lower())
     del becomes["\u0345"]  # a mark
     return {one: text for one, text in becomes.items() if text != one}

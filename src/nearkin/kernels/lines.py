@@ -66,4 +66,5 @@ def _small_letters() -> NDArray[np.uint8]:
     is_small = (character_classes() == WORD) & (character_forms("case").form == INERT)
     is_small[:128] = False
     is_small[[*range(ord("a"), ord("z") + 1), *map(ord, "ßſςı")]] = True
-    return is_small.view(np.uint8)
+    small: NDArray[np.uint8] = is_small.view(np.uint8)
+    return small

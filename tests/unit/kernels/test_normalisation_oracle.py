@@ -35,6 +35,8 @@ def folded(character: str) -> str:
         return "i"
     if character in "ȺⱥȾⱦ":
         return character.upper()
+    if character == "\u0345":  # a mark
+        return character
     full = unicodedata.normalize("NFC", character.casefold())
     if len(full.encode()) <= len(character.encode()) or character.casefold() == character:
         return full if character.casefold() != character else character
