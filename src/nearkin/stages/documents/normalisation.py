@@ -56,7 +56,7 @@ class Normalised(NamedTuple):
 
 
 @checking_methods
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Normalisation:
     r"""Differences to ignore.
 
