@@ -21,7 +21,7 @@ from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source, resolve_sources
 from nearkin.workflows.reading.request import ReadingRequest
 
-_AS_THE_ARTICLE = Normalisation(nfkc=False, case=True, space=False)
+_AS_THE_ARTICLE = Normalisation.parse("case")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

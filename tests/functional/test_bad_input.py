@@ -316,7 +316,7 @@ WRONG_OPTIONS = [
     (["--measure", "cosine"], MEASURE_NAMES),
     (["--group", "x"], "principal or component"),
     (["--keep", "best"], "longest, shortest, first"),
-    (["--normalise", "stem"], "nfkc, case, space"),
+    (["--normalise", "stem"], "nfkc, case, arabic"),
     (["--seed", "-1"], "seed"),
     (["--preset", "x"], "fineweb"),
     (["--memory", "1KB"], "--memory: must be at least 256MiB (268436KB). Got: '1KB'"),

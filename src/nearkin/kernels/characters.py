@@ -2,13 +2,14 @@
 
 The classes are pinned in ``character_classes.npz`` (Unicode 14.0) instead of taken from the running Python, because
 every word shingle depends on them: a signature must stay the same after an upgrade. ``character_forms.npz`` contains
-the result of NFKC, lower case, and both for each character for which it does not depend on the neighbours.
+what each combination of steps makes of each character, where that does not depend on the neighbours.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -64,21 +65,36 @@ def character_classes() -> NDArray[np.uint8]:
 
 
 @cache
-def character_forms(*, nfkc: bool, lower: bool) -> Forms:
-    """Return the result of NFKC, lower case, or both in this order, for each character.
+def character_forms(*steps: str) -> Forms:
+    """Return the result of some of the steps nfkc, case, arabic and accents, named in this order, for each character.
 
     Examples
     --------
-    >>> forms = character_forms(nfkc=True, lower=True)
+    >>> forms = character_forms("nfkc", "case")
     >>> [int(forms.form[ord(c)]) for c in "é\u0301½"]  # a letter, a mark that may compose, one that grows
     [0, 255, 255]
     """
-    steps = "+".join(["nfkc"] * nfkc + ["lower"] * lower) or "none"
+    name_of_steps = "+".join(steps) or "none"
     with np.load(Path(__file__).with_name("character_forms.npz")) as stored:
         starts, values, *replacements = (
-            stored[f"{steps}/{name}"] for name in ("starts", "values", "replaced", "offsets", "data")
+            stored[f"{name_of_steps}/{name}"] for name in ("starts", "values", "replaced", "offsets", "data")
         )
         return Forms(_from_runs(starts, values), *replacements)
+
+
+@cache
+def case_folding() -> dict[int, str]:
+    """Return what the step "case" makes of each character that it changes, for `str.translate`.
+
+    Examples
+    --------
+    >>> "STRAẞE ΣΑΣ".translate(case_folding()) == "straße σας".translate(case_folding()) == "strasse σασ"
+    True
+    """
+    forms = character_forms("case")
+    data, bounds = forms.data.tobytes(), forms.offsets.tolist()
+    folded = [data[start:end].decode() for start, end in pairwise(bounds)]
+    return dict(zip(forms.replaced.tolist(), folded, strict=True)) | {c: chr(c + 32) for c in range(65, 91)}
 
 
 def _from_runs(starts: NDArray[np.uint32], values: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -19,6 +19,7 @@ ALWAYS: Literal["plain", "compiled"] | None = None
 _COLD_BYTES = {
     "letters": 1 << 20,
     "text": 1 << 20,
+    "lines": 1 << 22,
     "shingles": 1 << 18,
     "features": 1 << 18,
     "units": 1 << 18,

@@ -1,6 +1,8 @@
-"""Validation of UTF-8; lower case and white space of valid text."""
+"""Validation of UTF-8; forms of characters and white space of valid text."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +36,9 @@ def first_invalid_byte(
 
 
 def fold(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, nfkc: bool, lower: bool, collapse: bool
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], steps: Sequence[str], *, collapse: bool
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:
-    r"""Apply NFKC and lower case to valid UTF-8, and collapse white space to single spaces, none at either end.
+    r"""Apply steps of `character_forms` to valid UTF-8, and collapse white space to single spaces, none at either end.
 
     Returns
     -------
@@ -47,15 +49,15 @@ def fold(
     Examples
     --------
     >>> text = np.frombuffer(b" A  b\n", np.uint8)
-    >>> bytes(fold(text, np.array([0, 6]), nfkc=True, lower=True, collapse=True)[0])
+    >>> bytes(fold(text, np.array([0, 6]), ["nfkc", "case"], collapse=True)[0])
     b'a b'
     """
     folded = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
     folded_offsets = np.zeros(len(offsets), np.int64)
     is_left = np.zeros(len(offsets) - 1, np.bool_)
-    forms = character_forms(nfkc=nfkc, lower=lower)
+    forms = character_forms(*steps)
     arrays = character_classes(), forms.form, forms.replaced, forms.offsets, forms.data
-    tables, to_lower = frozen(*arrays), np.uint8(32 if lower else 0)
+    tables, to_lower = frozen(*arrays), np.uint8(32 if "case" in steps else 0)
     loops("text", len(folded)).fold_many(
         *frozen(data, offsets), tables, to_lower, collapse, folded, folded_offsets, is_left
     )

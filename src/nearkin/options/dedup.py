@@ -16,7 +16,7 @@ from nearkin.stages.verification.measures import MEASURE_NAMES, MEASURES, Measur
 
 if TYPE_CHECKING:
     from nearkin.records import Bool, Matches
-    from nearkin.stages.documents.normalisation import Normalisation, Steps
+    from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import Shingling
     from nearkin.stages.grouping import Keep, Rule
 
@@ -47,7 +47,7 @@ def shingling(given: Any) -> Shingling:
 
 
 def normalisation(given: Any) -> Normalisation:
-    """Return differences to ignore from steps such as ``nfkc,case,space``."""
+    """Return differences to ignore from steps such as ``hyphens,case,space``."""
     from nearkin.stages.documents.normalisation import Normalisation
 
     return given if isinstance(given, Normalisation) else Normalisation.parse(given)
@@ -124,10 +124,10 @@ class SearchOptions(PlannedSearch):
         "line), max:COLUMN or min:COLUMN (numbers, dates or times). White space and passages of --ignore add nothing "
         "to a length, except to break a tie. If documents still tie, the first by path and line is kept.",
     )  # fmt: skip
-    normalise: Option[Normalisation, Normalisation | Steps] = _searched(
-        "nfkc,case,space", parse=normalisation,
-        help="Differences to ignore: nfkc (Unicode compatibility forms), case, space (white space), joined by commas, "
-        "or none.",
+    normalise: Option[Normalisation, Normalisation | str] = _searched(
+        "margins,hyphens,nfkc,case,arabic,space", parse=normalisation,
+        help="Differences to ignore, joined by commas, or none: margins (line and Bates numbers), hyphens (at ends of "
+        "lines), nfkc (Unicode compatibility forms), case, arabic (forms of letters and digits), accents, space.",
     )  # fmt: skip
     seed: Same[int] = _searched(
         0, maximum=2**64 - 1, help="Random seed of the sketches; a different seed misses different pairs."

@@ -17,7 +17,7 @@ from nearkin.options.running import FileResult, ThreadOptions
 from nearkin.stages.verification.measures import MEASURES
 
 if TYPE_CHECKING:
-    from nearkin.stages.documents.normalisation import Normalisation, Steps
+    from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import Shingling
     from nearkin.stages.signatures.bits import BitMethod
     from nearkin.stages.signatures.statistics import Statistics
@@ -36,8 +36,10 @@ class CountedFeatures(IgnoringOptions):
     features: Option[Shingling, Shingling | str] = _signature(
         "chars:4", parse=shingling, help="Features to count: chars:N or words:N."
     )
-    normalise: Option[Normalisation, Normalisation | Steps] = _signature(
-        "none", parse=normalisation, help="Differences to ignore: nfkc, case, space, joined by commas, or none."
+    normalise: Option[Normalisation, Normalisation | str] = _signature(
+        "none",
+        parse=normalisation,
+        help="Differences to ignore: steps as for nearkin dedup, joined by commas, or none.",
     )
 
     @property
@@ -147,9 +149,9 @@ class NeighboursJob(ThreadOptions, IgnoringOptions, FileResult):
         "words:5", parse=shingling,
         help="Shingles for --verify: words:N or chars:N. They need not be the features of the signatures.",
     )  # fmt: skip
-    normalise: Option[Normalisation, Normalisation | Steps] = _near(
-        "nfkc,case,space", parse=normalisation,
-        help="Differences that --verify ignores: nfkc, case, space, joined by commas, or none.",
+    normalise: Option[Normalisation, Normalisation | str] = _near(
+        "margins,hyphens,nfkc,case,arabic,space", parse=normalisation,
+        help="Differences that --verify ignores: steps as for nearkin dedup, joined by commas, or none.",
     )  # fmt: skip
     equal: Same[Equal] = _near(
         "all", choices=get_args(Equal),

@@ -39,7 +39,7 @@ class TableWords:
     --------
     >>> words = TableWords("de", "en")
     >>> words.of_source(strings(["Das Haus, 3"])).words.to_pylist(), words.fingerprint
-    (['das', 'haus', '3'], 'normalise=nfkc,case,space;words;unicode=14.0')
+    (['das', 'haus', '3'], 'normalise=margins,hyphens,nfkc,case,arabic,space;words;unicode=14.0')
     """
 
     source: str

@@ -13,6 +13,7 @@ from nearkin.kernels import (  # (two are named here so that both are seen to be
     compiled,  # noqa: F401
     grouping,
     identity,
+    lines,
     linking,
     marks,
     overlap,
@@ -53,10 +54,40 @@ def test_first_invalid_byte(values):
     agreed(text.first_invalid_byte, data, offsets)
 
 
-@given(texts, st.booleans(), st.booleans(), st.booleans())
-def test_fold(values, nfkc, lower, collapse):
+@given(texts, st.sampled_from([(), ("case",), ("nfkc",), ("nfkc", "case", "arabic", "accents")]), st.booleans())
+def test_fold(values, steps, collapse):
     data, offsets = buffers(values)
-    agreed(text.fold, data, offsets, nfkc=nfkc, lower=lower, collapse=collapse)
+    agreed(text.fold, data, offsets, steps, collapse=collapse)
+
+
+PIECES = [
+    "ver",
+    "Ver",
+    "sicherung",
+    "out",
+    "of",
+    "ße",
+    "wort",
+    "ü",
+    "Ä",
+    "-",
+    "-\n",
+    "-  \r\n\t",
+    "\n",
+    " ",
+    "\r",
+    "\t",
+]
+MARKS = ["\u00ad\n", "\u00ad", "¬\n", "\u2010\n", "2 ", "3 ", "  2", "ABC0001\n", "12345"]
+NUMBERED = "".join(f"\n{i} a" for i in range(1, 12))
+LINES = st.lists(st.sampled_from([*PIECES, *MARKS, NUMBERED]), max_size=60).map("".join)
+
+
+@given(st.lists(LINES, max_size=4))
+def test_lines(values):
+    data, offsets = buffers(values)
+    agreed(lines.line_flags, data, offsets)
+    agreed(lines.join_broken_words, data, offsets)
 
 
 @given(texts, st.booleans(), st.integers(1, 6))

@@ -167,7 +167,7 @@ def _fold_characters(data, at, stop, end, tables, to_lower, collapse, folded, ou
             for j in range(replacement_offsets[place], replacement_offsets[place + 1]):
                 folded[out] = replacements[j]
                 out += 1
-            after_space = False
+                after_space = False
         else:
             for j in range(at, at + length):
                 folded[out] = data[j]

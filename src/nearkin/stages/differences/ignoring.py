@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import Literal, get_args
 
 from nearkin.errors import ParameterError, is_among
+from nearkin.kernels.characters import case_folding
 from nearkin.stages.differences.changes import Change, Changes
 
 Ignored = Literal["case", "punctuation", "numbers"]
@@ -84,5 +85,5 @@ def what_counts(text: str, start: int, end: int, ignored: Collection[Ignored]) -
     if "numbers" in ignored:
         part = _NUMBER.sub("0", part)
     if "case" in ignored:
-        part = unicodedata.normalize("NFC", part).replace("İ", "i").casefold()  # as in normalised texts
+        part = unicodedata.normalize("NFC", part).translate(case_folding())  # as in normalised texts
     return unicodedata.normalize("NFC", "".join(part.split()))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nearkin.kernels.characters import ALONE, FORMAT, MARK, SPACE, WORD, character_classes
+from nearkin.kernels.characters import ALONE, FORMAT, MARK, SPACE, WORD, case_folding, character_classes
 
 _PIECE = 1 << 12  # characters
 _SPACE = re.compile("[ \n]")
@@ -233,11 +233,8 @@ def _compared_line(line: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Return a text after NFKC and in lower case."""
-    if text.isascii():
-        return text.lower()
-    # Python makes i and a combining dot of the capital, normalisation of texts an i
-    return unicodedata.normalize("NFKC", text).replace("İ", "i").lower()
+    """Return a text after NFKC and case folding, as in normalised texts."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).translate(case_folding())
 
 
 _SAME_NUMBER = ("", "<wide>", "<font>")  # decompositions that leave a digit what it is

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import unicodedata
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,21 +13,29 @@ import pyarrow.compute as pc
 from nearkin.arguments import checking_methods, checking_types
 from nearkin.errors import ParameterError
 from nearkin.kernels.buffers import large_strings, text_buffers
+from nearkin.kernels.lines import HYPHEN, NUMBERS, join_broken_words, line_flags
 from nearkin.kernels.text import fold
 from nearkin.nouns import counted
 from nearkin.records import Bool
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
-
-Steps = Literal[
-    "none", "nfkc", "case", "space", "nfkc,case", "nfkc,space", "case,space", "nfkc,case,space"
-]  # fmt: skip
-"""Combinations of steps in the syntax of `Normalisation.parse`, which accepts them in any order."""
+from nearkin.stages.documents.margins import without_margins
 
 STEPS = {
-    "nfkc": "Unicode compatibility forms become one (NFKC): full-width letters, ligatures, no-break spaces",
-    "case": "letters become lower case",
+    "margins": "line numbers and Bates numbers in the margin of most lines or pages go",
+    "hyphens": "a word that a hyphen breaks at the end of a line is one word",
+    "nfkc": "Unicode compatibility forms become one (NFKC): full-width letters, ligatures, no-break spaces; "
+    "soft hyphens go",
+    "case": "capitals and small letters become one, by Unicode's case folding: ß and SS, both small sigmas; and I, İ, "
+    "i and ı",
+    "arabic": "forms of alef, of yeh and of kaf become one, Arabic and Persian digits become those of ASCII; vowel "
+    "marks and the tatweel go",
+    "accents": "letters of Latin, Greek and Cyrillic lose their marks: é and e, ü and u, й and и, ø and o",
     "space": "runs of white space become one space, none at either end",
 }
+DEFAULT_STEPS = "margins,hyphens,nfkc,case,arabic,space"
+"""What `Normalisation` does if nothing else is asked for: every step but accents."""
+_SOFT_HYPHEN = "\u00ad"
+_OF_TABLES = ("nfkc", "case", "arabic", "accents")
 
 
 class Normalised(NamedTuple):
@@ -48,15 +56,14 @@ class Normalised(NamedTuple):
 
 
 @checking_methods
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Normalisation:
     r"""Differences to ignore.
 
     Parameters
     ----------
-    nfkc, case, space : bool
-        Steps, applied in this order: Unicode compatibility forms become one (NFKC), such as full-width letters and
-        ligatures; letters become lower case; runs of white space become one space.
+    margins, hyphens, nfkc, case, arabic, accents, space : bool
+        Steps of `STEPS`, applied in this order; all but accents by default.
     ignored : Ignored
         Passages and numbers that do not count; they are removed before the steps.
 
@@ -66,20 +73,27 @@ class Normalisation:
     >>> Normalisation().apply(texts).to_pylist()
     ['see the file']
     >>> Normalisation.parse("case").apply(texts).to_pylist()
-    ['ｓｅｅ  the\tﬁle']
+    ['ｓｅｅ  the\tfile']
+    >>> texts = pa.array(["STRASSE", "straße", "stra-\nße"], pa.large_string())
+    >>> Normalisation().apply(texts).to_pylist()
+    ['strasse', 'strasse', 'strasse']
     >>> texts = pa.array(["A b 7 c"], pa.large_string())
     >>> Normalisation(ignored=Ignored(("text:b",), numbers=True)).apply(texts).to_pylist()
     ['a c']
     """
 
+    margins: bool = True
+    hyphens: bool = True
     nfkc: bool = True
     case: bool = True
+    arabic: bool = True
+    accents: bool = False
     space: bool = True
     ignored: Ignored = NOTHING
 
     @classmethod
     def parse(cls, text: str) -> Normalisation:
-        """Parse ``"nfkc,case,space"``, any part of it, or ``"none"``; also the result of `str`.
+        """Parse names of `STEPS`, joined by commas, or ``"none"``; also the result of `str`.
 
         Raises
         ------
@@ -140,7 +154,7 @@ class Normalisation:
         folded = self._folded(left.texts)
         if not self.ignored.passages:
             return Normalised(folded, left.is_only_numbers, None)
-        spaceless = replace(self, space=True, ignored=NOTHING)
+        spaceless = Normalisation.parse("space")
         is_only_ignored = _are_empty(folded if self.space else spaceless.apply(folded))
         if left.is_only_numbers is not None:
             is_only_ignored &= ~left.is_only_numbers
@@ -149,28 +163,48 @@ class Normalisation:
 
     def _folded(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
         """Apply the steps."""
-        if not self.steps:
-            return texts.fill_null("") if texts.null_count else texts
+        texts = texts.fill_null("") if texts.null_count else texts
+        if self.margins or self.hyphens:
+            texts = self._unbroken(texts)
+        if not (self.space or self._of_tables):
+            return texts
         data, offsets = text_buffers(texts)
-        folded, folded_offsets, is_left = fold(data, offsets, nfkc=self.nfkc, lower=self.case, collapse=self.space)
+        folded, folded_offsets, is_left = fold(data, offsets, self._of_tables, collapse=self.space)
         normalised = large_strings(folded, folded_offsets)
         if is_left.any():
             mask = pa.array(is_left)
             normalised = pc.replace_with_mask(normalised, mask, self._apply_by_library(texts.filter(mask)))
         return normalised
 
-    def _apply_by_library(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """Apply NFKC and lower case of a library.
+    @property
+    def _of_tables(self) -> tuple[str, ...]:
+        """The enabled steps that change a character at a time."""
+        return tuple(step for step in _OF_TABLES if getattr(self, step))
 
-        They consider neighbouring characters too, and are thirty times slower than the kernel.
+    def _unbroken(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
+        """Remove the numbers in margins, and join broken words, in the few texts that may have some."""
+        flags = line_flags(*text_buffers(texts))
+        if self.margins and (flags & NUMBERS).any():
+            texts = without_margins(texts)
+        if self.hyphens and (flags & HYPHEN).any():
+            mask = pa.array((flags & HYPHEN) > 0)
+            joined = large_strings(*join_broken_words(*text_buffers(texts.filter(mask))))
+            texts = pc.replace_with_mask(texts, mask, joined)
+        return texts
+
+    def _apply_by_library(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
+        """Apply NFKC of a library, which considers neighbouring characters too, and is thirty times slower.
+
+        The further steps can make neighbours that compose, such as a small letter and a mark.
         """
-        if self.nfkc:
-            texts = _nfkc(texts)
-        if self.case:
-            texts = pc.utf8_lower(texts)
-        data, offsets = text_buffers(texts)
-        folded, folded_offsets, _ = fold(data, offsets, nfkc=False, lower=False, collapse=self.space)
-        return large_strings(folded, folded_offsets)
+        texts = _nfkc(pc.replace_substring(texts, _SOFT_HYPHEN, ""))
+        further = self._of_tables[1:]
+        for is_last in (False, True):
+            data, offsets = text_buffers(texts)
+            folded, folded_offsets, _ = fold(data, offsets, further, collapse=self.space and is_last)
+            texts = large_strings(folded, folded_offsets)
+            texts = texts if is_last else _nfkc(texts)
+        return texts
 
 
 def _are_empty(texts: pa.LargeStringArray) -> Bool:
@@ -191,5 +225,5 @@ def _nfkc(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     return pa.array([unicodedata.normalize("NFKC", text) for text in texts.to_pylist()], pa.large_string())
 
 
-AS_IT_CAME = Normalisation(nfkc=False, case=False, space=False)
+AS_IT_CAME = Normalisation.parse("none")
 """Value for texts that are stored, digested and counted letter by letter without a change."""

@@ -35,7 +35,7 @@ ONLY_NUMBERS = "has_only_numbers"
 """Additional column if numbers do not count: whether the text has digits and no letters, so that nothing is left."""
 ONLY_IGNORED = "has_only_ignored"
 """Additional column if passages do not count: whether the text has nothing else."""
-_WHITE_SPACE, _SPACE = Normalisation(nfkc=False, case=False), ord(" ")
+_WHITE_SPACE, _SPACE = Normalisation.parse("space"), ord(" ")
 
 
 def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name: str) -> pa.RecordBatch:

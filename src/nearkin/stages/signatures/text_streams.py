@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, is_among
 from nearkin.kernels.buffers import text_buffers
@@ -29,7 +30,7 @@ StreamName = Literal["characters", "words", "soundex"]
 Variation = Literal["A", "B", "C", "D"]
 STREAMS: tuple[StreamName, ...] = ("characters", "words", "soundex")
 VARIATIONS: tuple[Variation, ...] = ("A", "B", "C", "D")
-_LOWER = Normalisation(nfkc=False, case=True, space=True)
+_SPACE = Normalisation.parse("space")
 _MAX_CODES = 1 << 20
 _codes: dict[bytes, str] = {}
 _STOP_WORDS_FINGERPRINT = "stopwordsiso-en-f010d197"
@@ -37,6 +38,10 @@ _STOP_WORDS_FINGERPRINT = "stopwordsiso-en-f010d197"
 _OTHER_CHARACTERS = re.compile("[^a-z]+")
 _SOUNDEX_DIGITS = bytes.maketrans(b"aeiouybfpvcgjkqsxzdtlmnr", b"000000111122222222334556")
 _REPEATED = re.compile(rb"(.)\1+")
+
+
+def _in_lower_case(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    return _SPACE.apply(pc.utf8_lower(texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,7 @@ class TextStream:
             Number of characters (UTF-16 units), words or codes.
         """
         if self.name == "characters":
-            data, offsets = text_buffers(_LOWER.apply(texts))
+            data, offsets = text_buffers(_in_lower_case(texts))
             if self.leaves_out_stop_words:
                 data, offsets = without_words(data, offsets, self._stops)
             return character_shingles(data, offsets, length=k, without_vowels=self.leaves_out_more)
@@ -124,7 +129,7 @@ class TextStream:
         return stop_words() if self.stops is None else self.stops
 
     def _words(self, texts: pa.LargeStringArray) -> _Words:
-        data, offsets = text_buffers(_LOWER.apply(texts))
+        data, offsets = text_buffers(_in_lower_case(texts))
         words = _Words(data, *word_ids(data, offsets))
         if self.leaves_out_stop_words:
             words = words.without(are_among(data, words.bounds, self._stops))

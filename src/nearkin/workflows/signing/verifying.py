@@ -45,7 +45,7 @@ class Verification:
     def __post_init__(self) -> None:
         for name, kind, rule in (
             ("shingle", Shingling, "words:N or chars:N"),
-            ("normalise", Normalisation, "steps such as nfkc,case,space, or none"),
+            ("normalise", Normalisation, "steps such as hyphens,case,space, or none"),
         ):
             if not isinstance(getattr(self, name), kind):
                 raise ParameterError.of(name, rule, getattr(self, name))
@@ -109,7 +109,7 @@ class Verification:
         Examples
         --------
         >>> Verification.parse("jaccard:0.8", Words(5), Normalisation()).in_words()
-        'Jaccard ≥ 0.80 on word 5-grams, normalise nfkc,case,space'
+        'Jaccard ≥ 0.80 on word 5-grams, normalise margins,hyphens,nfkc,case,arabic,space'
         """
         return f"{criterion_text(self.parameters)}, normalise {self.normalise.shown}"
 

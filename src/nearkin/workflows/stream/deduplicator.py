@@ -26,7 +26,7 @@ from nearkin.paths import path_of
 from nearkin.planning.search import bands_for
 from nearkin.records import I32, U32, U64, Candidates
 from nearkin.runs.arrays import Arrays
-from nearkin.stages.documents.normalisation import Normalisation, Steps
+from nearkin.stages.documents.normalisation import DEFAULT_STEPS, Normalisation
 from nearkin.stages.documents.preparing import digests
 from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.stages.search.bands import Bands
@@ -120,7 +120,7 @@ class StreamDeduplicator:
         recall: float = 0.99,
         shingle: str | Shingling = "words:5",
         size: int = 128,
-        normalise: Normalisation | Steps = "nfkc,case,space",
+        normalise: Normalisation | str = DEFAULT_STEPS,
         fetch: Callable[[Any], str] | None = None,
         seed: int = 0,
         max_age: int | None = None,
@@ -133,7 +133,7 @@ class StreamDeduplicator:
             check_int("max_age", max_age, 1, rule="an int >= 1, or None")
         for name, value, kind, rule in (
             ("shingle", shingle, (str, Shingling), "a name such as words:5, or a Shingling"),
-            ("normalise", normalise, (str, Normalisation), "steps such as nfkc,case,space, or a Normalisation"),
+            ("normalise", normalise, (str, Normalisation), "steps such as hyphens,case,space, or a Normalisation"),
         ):
             if not isinstance(value, kind):
                 raise ParameterError.of(name, rule, value)

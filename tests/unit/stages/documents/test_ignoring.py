@@ -34,7 +34,7 @@ def test_literal_passages_are_removed_as_defined(words: list[str], passage: list
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=8))
 def test_digits_do_not_count(texts: list[str]) -> None:
-    found = Normalisation(nfkc=False, ignored=Ignored((), numbers=True)).normalised(strings(texts))
+    found = Normalisation.parse("case,space").ignoring(Ignored((), numbers=True)).normalised(strings(texts))
     assert found.is_only_numbers is not None
     for text, left, is_number in zip(texts, found.texts.to_pylist(), found.is_only_numbers.tolist(), strict=True):
         kinds = [unicodedata.category(one) for one in text]

@@ -212,7 +212,7 @@ def test_python_reads_a_production_and_leaves_passages_out(vol: Path) -> None:
     assert options.fingerprint != DedupOptions().fingerprint
     assert DedupOptions(**options.in_words()) == options
     kin = nearkin.families(vol / "load.dat", ignore=["re:^page \\d+$"], ignore_numbers=True)
-    assert kin.manifest["parameters"]["normalise"].startswith("nfkc,case,space;numbers;ignore=")
+    assert kin.manifest["parameters"]["normalise"].startswith("margins,hyphens,nfkc,case,arabic,space;numbers;ignore=")
 
 
 def test_a_list_of_one_image_is_recognised() -> None:

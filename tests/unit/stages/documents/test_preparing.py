@@ -11,7 +11,7 @@ from example_counts import examples
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import visible_lengths
 
-SPACE = Normalisation(nfkc=False, case=False)
+SPACE = Normalisation.parse("space")
 TEXTS = st.lists(
     st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from(" \t\n\u00a0\u2003 东é")), max_size=20)
 )

@@ -1,0 +1,264 @@
+"""Loops of `nearkin.kernels.lines`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nearkin.kernels.compiled.jit import njit
+
+_SOFT, _HARD = 2, 1
+_JOINED, _COMPOUND, _FIRST, _SECOND = range(4)  # what the words of a text are compared with, for each break
+_BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_DASH = np.uint8(45)
+
+
+@njit(nogil=True, cache=True)
+def flag_many(data, offsets, flags):
+    for i in range(len(offsets) - 1):
+        start, end = offsets[i], offsets[i + 1]
+        flags[i] = _has_hyphen(data, start, end)
+        if _has_two(data, start, end) or _has_digits(data, start, end):
+            flags[i] |= 2 * _may_have_numbers(data[start:end])
+
+
+@njit(nogil=True, cache=True)
+def _has_hyphen(data, start, end):
+    """Whether a hyphen, or a byte of one beyond ASCII, stands before a line break.
+
+    This loop and the next two become vector instructions: bytes stay bytes, a difference is 0 where a byte is the one
+    that is looked for, and the loop keeps the least.
+    """
+    least, first = np.uint8(255), np.uint64(start)
+    for i in range(end - start - 1):
+        mark, byte = data[first + np.uint64(i)], data[first + np.uint64(i) + np.uint64(1)]
+        dash, other = np.uint8(mark ^ np.uint8(45)), np.uint8(mark ^ np.uint8(0x90))
+        beyond = np.uint8(np.uint8(mark | np.uint8(1)) ^ np.uint8(0xAD))
+        nearest = beyond if beyond < dash else dash
+        nearest = other if other < nearest else nearest
+        differs = np.uint8(nearest | (np.uint8(byte - np.uint8(10)) & np.uint8(0xFC)))  # 10 to 13
+        least = differs if differs < least else least
+    return least == 0
+
+
+@njit(nogil=True, cache=True)
+def _has_two(data, start, end):
+    """Whether a line, or what follows two spaces, begins with a 2 before white space."""
+    least, first = np.uint8(255), np.uint64(start)
+    for i in range(end - start - 3):
+        at = first + np.uint64(i)
+        a, b, c, d = data[at], data[at + np.uint64(1)], data[at + np.uint64(2)], data[at + np.uint64(3)]
+        space = np.uint8((b ^ np.uint8(32)) | (a & np.uint8(0xD0)))  # after a control or a space
+        before = np.uint8(b ^ np.uint8(10))
+        before = space if space < before else before
+        after, control = np.uint8(d ^ np.uint8(32)), np.uint8(np.uint8(d - np.uint8(9)) & np.uint8(0xF8))
+        after = control if control < after else after
+        differs = np.uint8(before | (c ^ np.uint8(50)) | after)
+        least = differs if differs < least else least
+    return least == 0
+
+
+@njit(nogil=True, cache=True)
+def _has_digits(data, start, end):
+    """Whether a line ends in four characters, of which two are digits, after a capital, a digit or a sign."""
+    least, first = np.uint8(255), np.uint64(start)
+    for i in range(end - start - 5):
+        at = first + np.uint64(i)
+        first_digit = np.uint8(data[at + np.uint64(1)] - np.uint8(48))
+        last_digit = np.uint8(data[at + np.uint64(4)] - np.uint8(48))
+        largest = first_digit if first_digit > last_digit else last_digit
+        largest = largest if largest > np.uint8(9) else np.uint8(9)
+        before = np.uint8(np.uint8(data[at] - np.uint8(33)) & np.uint8(0xC0))
+        line_end = np.uint8(np.uint8(data[at + np.uint64(5)] - np.uint8(10)) & np.uint8(0xFC))
+        differs = np.uint8((largest - np.uint8(9)) | before | line_end)
+        least = differs if differs < least else least
+    return least == 0
+
+
+@njit(nogil=True, cache=True)
+def _may_have_numbers(text):
+    """Whether two of five lines begin with numbers that follow one another, or two lines may be Bates numbers."""
+    n_lines, n_numbered, n_bates, number = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    start = np.int64(0)
+    while start < len(text):
+        end = start
+        while end < len(text) and text[end] != 10:
+            end += 1
+        first, last = start, end
+        while first < last and _is_blank(text[first]):
+            first += 1
+        while last > first and _is_blank(text[last - 1]):
+            last -= 1
+        n_lines += last > first
+        n_digits, value = np.int64(0), np.int64(0)
+        while n_digits < 3 and first + n_digits < last and _is_digit(text[first + n_digits]):
+            value = 10 * value + np.int64(text[first + n_digits]) - 48
+            n_digits += 1
+        ends_there = first + n_digits == last or _is_blank(text[first + n_digits])
+        if 1 <= n_digits <= 2 and ends_there and (value == 1 or value == number + 1):
+            number = value
+            n_numbered += 1
+        n_bates += _may_be_bates(text[first:last])
+        start = end + 1
+    return (n_numbered >= 10 and 5 * n_numbered >= 2 * n_lines) or n_bates >= 2
+
+
+@njit(nogil=True, cache=True)
+def _may_be_bates(line):
+    if not 5 <= len(line) <= 48 or not (line[0] == 48 or np.uint8(line[0] - np.uint8(65)) < 26):
+        return False
+    n_others = np.int64(0)
+    for j in range(len(line)):
+        n_others += line[j] > 95 or line[j] == 9 or (j >= len(line) - 4 and not _is_digit(line[j]))
+    return n_others == 0
+
+
+@njit(nogil=True, cache=True)
+def _is_blank(byte):
+    return byte == 32 or byte == 9 or byte == 13
+
+
+@njit(nogil=True, cache=True)
+def _is_digit(byte):
+    return np.uint8(byte - np.uint8(48)) < 10
+
+
+@njit(nogil=True, cache=True)
+def join_many(data, offsets, is_small, joined, joined_offsets):
+    out = np.int64(0)
+    for i in range(len(offsets) - 1):
+        out = _join_one(data[offsets[i] : offsets[i + 1]], is_small, joined, out)
+        joined_offsets[i + 1] = out
+
+
+@njit(nogil=True, cache=True)
+def _join_one(text, is_small, joined, out):
+    n_lines = np.int64(1)
+    for byte in text:
+        n_lines += byte == 10
+    breaks = np.empty((n_lines, 5), np.int64)  # first part, hyphen, second part, its end, kind
+    n_breaks = _find_breaks(text, is_small, breaks)
+    seen = _words_seen(text, breaks, n_breaks)
+    at = np.int64(0)
+    for k in range(n_breaks):
+        first, hyphen, second, end, kind = breaks[k]
+        in_chain = (first > 0 and text[first - 1] == _DASH) or (
+            end + 1 < len(text) and text[end] == _DASH and _is_letter(text[end + 1])
+        )
+        are_words = min(hyphen - first, end - second) >= 3 and seen[k, _FIRST] and seen[k, _SECOND]
+        is_compound = in_chain or seen[k, _COMPOUND] or 100 * n_breaks < 3 * n_lines or are_words
+        if kind == _SOFT or seen[k, _JOINED] or not is_compound:
+            joined[out : out + hyphen - at] = text[at:hyphen]
+            out += hyphen - at
+            at = second
+    joined[out : out + len(text) - at] = text[at:]
+    return out + len(text) - at
+
+
+@njit(nogil=True, cache=True)
+def _is_letter(byte):
+    return byte >= 128 or np.uint8((byte | np.uint8(32)) - np.uint8(97)) < 26
+
+
+@njit(nogil=True, cache=True)
+def _find_breaks(text, is_small, breaks):
+    n_breaks = np.int64(0)
+    for newline in range(1, len(text)):
+        if text[newline] != 10:
+            continue
+        at = newline - 1
+        if text[at] == 13:
+            at -= 1
+        while at >= 0 and (text[at] == 32 or text[at] == 9):
+            at -= 1
+        kind, length = np.int64(_HARD), np.int64(1)
+        if at >= 1 and text[at - 1] == 0xC2 and (text[at] == 0xAD or text[at] == 0xAC):
+            kind, length = np.int64(_SOFT if text[at] == 0xAD else _HARD), np.int64(2)
+        elif at >= 2 and text[at] == 0x90 and text[at - 1] == 0x80 and text[at - 2] == 0xE2:
+            length = np.int64(3)
+        elif at < 0 or text[at] != _DASH:
+            continue
+        hyphen = at + 1 - length
+        second = newline + 1
+        while second < len(text) and (text[second] == 32 or text[second] == 9):
+            second += 1
+        before = hyphen - 1
+        while before > 0 and 0x80 <= text[before] < 0xC0:
+            before -= 1
+        if before < 0 or second == len(text):
+            continue
+        if not (is_small[_code_point(text, before)] and is_small[_code_point(text, second)]):
+            continue
+        first, end = hyphen, second
+        while first > 0 and _is_letter(text[first - 1]):
+            first -= 1
+        while end < len(text) and _is_letter(text[end]):
+            end += 1
+        breaks[n_breaks] = first, hyphen, second, end, kind
+        n_breaks += 1
+    return n_breaks
+
+
+@njit(nogil=True, cache=True)
+def _code_point(text, at):
+    byte = text[at]
+    if byte < 128:
+        return np.int64(byte)
+    length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
+    code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
+    for j in range(at + 1, at + length):
+        code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+    return code_point
+
+
+@njit(nogil=True, cache=True)
+def _hashed(text, start, end, value):
+    """Continue the FNV-1a hash of letters, with those of ASCII in lower case."""
+    for j in range(start, end):
+        byte = text[j]
+        is_capital = np.uint8(byte - np.uint8(65)) < 26
+        value = (value ^ np.uint64(byte + np.uint8(is_capital) * np.uint8(32))) * _PRIME
+    return value
+
+
+@njit(nogil=True, cache=True)
+def _words_seen(text, breaks, n_breaks):
+    """Return for each break which of its four words the text has elsewhere."""
+    keys = np.empty(4 * n_breaks, np.uint64)
+    for k in range(n_breaks):
+        first, hyphen, second, end, _ = breaks[k]
+        one = _hashed(text, first, hyphen, _BASIS)
+        keys[4 * k + _JOINED] = _hashed(text, second, end, one)
+        keys[4 * k + _COMPOUND] = _hashed(text, second, end, (one ^ np.uint64(_DASH)) * _PRIME)
+        keys[4 * k + _FIRST] = one
+        keys[4 * k + _SECOND] = _hashed(text, second, end, _BASIS)
+    order = np.argsort(keys)
+    ordered = keys[order]
+    is_seen = np.zeros(len(keys), np.bool_)
+    at, k, before, before_end = np.int64(0), np.int64(0), np.uint64(0), np.int64(-2)
+    while at < len(text) and n_breaks:
+        if not _is_letter(text[at]):
+            at += 1
+            continue
+        start = at
+        while at < len(text) and _is_letter(text[at]):
+            at += 1
+        while k < n_breaks and breaks[k, 3] <= start:
+            k += 1
+        if k < n_breaks and breaks[k, 0] <= start:
+            continue
+        _note(ordered, is_seen, _hashed(text, start, at, _BASIS))
+        if before_end + 1 == start and text[before_end] == _DASH:
+            _note(ordered, is_seen, _hashed(text, start, at, (before ^ np.uint64(_DASH)) * _PRIME))
+        before, before_end = _hashed(text, start, at, _BASIS), at
+    seen = np.zeros(len(keys), np.bool_)
+    seen[order] = is_seen
+    return seen.reshape((n_breaks, 4))
+
+
+@njit(nogil=True, cache=True)
+def _note(ordered, is_seen, key):
+    """Mark a key, wherever it is in the list."""
+    place = np.searchsorted(ordered, key)
+    while place < len(ordered) and ordered[place] == key:
+        is_seen[place] = True
+        place += 1
