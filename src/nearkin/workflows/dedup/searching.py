@@ -246,7 +246,8 @@ class Search(ABC):
         keys, nodes, follows = (np.concatenate(column) for column in zip(*found, strict=True))
         rank = np.empty(len(order), np.uint32)
         rank[order] = np.arange(len(order), dtype=np.uint32)
-        by_rank = np.lexsort((rank[nodes], follows))
+        places = follows.astype(np.uint64) << np.uint64(32) | rank[nodes]
+        _, by_rank = sort_entries(places, np.arange(len(places), dtype=np.uint32))
         return Entries(keys[by_rank], nodes[by_rank], follows[by_rank] if follows.any() else None)
 
 
