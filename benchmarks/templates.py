@@ -30,6 +30,7 @@ from rich.console import Console
 from rich.table import Table
 
 from measure import run_measured
+from nearkin.planning.search import EVERY_SIZE
 from nearkin.records import I64
 from nearkin.stages.features.shingles import Words
 from nearkin.stages.search.exhaustive import common_counts
@@ -187,15 +188,15 @@ def main() -> None:
         run = run_measured(command, time_limit_s=options.time_limit, log=options.out / "log.txt")
         if not run.is_good:
             raise SystemExit(run.failure)
-        manifest = json.loads((run_folder / "manifest.json").read_text("utf-8"))
+        plan = (manifest := json.loads((run_folder / "manifest.json").read_text("utf-8")))["plan"]
         pairs = pq.read_table(run_folder / "pairs.parquet")
         found = {frozenset(pair) for pair in zip(*(pairs[name].to_pylist() for name in ("id_a", "id_b")), strict=True)}
-        true = true_pairs(form, n_documents, options.planted)
+        true, expected = true_pairs(form, n_documents, options.planted), plan["expected_candidates"]
         table.add_row(
             f"{n_documents:,}", f"{run.cpu_s:.1f}", f"{run.wall_s:.1f}", f"{run.peak_memory_bytes / 2**20:,.0f}",
-            f"{run.peak_anonymous_bytes / 2**20:,.0f}", f"{disk.ended() / 2**20:,.0f}", f"{manifest['plan']['expected_candidates']:,.0f}",
+            f"{run.peak_anonymous_bytes / 2**20:,.0f}", f"{disk.ended() / 2**20:,.0f}", f"{expected:,.0f}",
             f"{manifest['counts']['candidates']:,}", f"{len(found & true)} of {len(true)}", f"{len(found):,}",
-            str(manifest["plan"]),
+            "rare shingles" if plan["exact_below"] == EVERY_SIZE else f"{plan['bands']} x {plan['rows']}",
         )  # fmt: skip
     Console(width=200).print(table)
 

@@ -285,7 +285,7 @@ def load_entries(path: Path) -> tuple[U64, U32]:
 def _link(entries: Entries, linking: Linking, name: Path) -> tuple[list[Path], int]:
     """Write the candidates of entries to files beside ``name``; also return the number of pairs not compared."""
     runs, n_not_compared = [], 0
-    for i, (pairs, n_left) in enumerate(_linked(entries, linking)):
+    for i, (pairs, n_left) in enumerate(linked(entries, linking)):
         n_not_compared += n_left
         runs.append(name.with_name(f"{name.name}-{i:09d}.u64"))
         with published(runs[-1], durable=False) as aside:
@@ -293,8 +293,8 @@ def _link(entries: Entries, linking: Linking, name: Path) -> tuple[list[Path], i
     return runs, n_not_compared
 
 
-def _linked(entries: Entries, linking: Linking) -> Iterator[tuple[U64, int]]:
-    """Yield sorted runs of candidates, and the number of pairs not compared."""
+def linked(entries: Entries, linking: Linking) -> Iterator[tuple[U64, int]]:
+    """Yield sorted runs of candidates, and the number of pairs not compared; entries that follow come last."""
     nodes = entries.nodes
     if entries.follows is None:
         yield from linking.link(entries.keys, nodes)
