@@ -242,7 +242,8 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
     plan = BandPlan(bands, rows, reached, 0.0, exact_below=bands * rows)
     if _is_cheaper_by_rare(threshold, sample, cost):
         plan = replace(plan, recall_at_threshold=1.0, exact_below=EVERY_SIZE)
-    return replace(plan, expected_candidates=float(plan.compared_probability(sample, threshold).sum()) * sample.scale)
+    compared = plan.compared_probability(sample, threshold)[~sample.is_match]
+    return replace(plan, expected_candidates=float(compared.sum()) * sample.scale)
 
 
 def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:
