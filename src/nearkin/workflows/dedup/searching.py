@@ -247,7 +247,7 @@ class Search(ABC):
         for path in sorted(self._entry_files):
             stored = mapped_batch(path)
             here = part.within(array_in(stored, "keys", path))
-            keys, nodes, follows = (array_in(stored, name, path)[here] for name in ("keys", "nodes", "follows"))
+            keys, nodes, follows = (array_in(stored, name, path)[here].copy() for name in ("keys", "nodes", "follows"))
             found.append((keys, nodes, follows))
         keys, nodes, follows = (np.concatenate(column) for column in zip(*found, strict=True))
         rank = np.empty(len(order), np.uint32)
