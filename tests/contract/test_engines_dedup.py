@@ -137,7 +137,9 @@ def cases() -> dict[str, Case]:
             against=in_files(named(skewed(250)[60:] + skewed(90, 2), "t"), 2),
             options={"threshold": 0.9},
         ),
-        "skewed short texts": Case([named([f"{short[i % 2]} {i // 7}" for i in range(700)])]),
+        "skewed short texts": Case(
+            [named([f"{short[i % 2]} {i // 7}" for i in range(700)])], options={"threshold": 0.6}
+        ),
         "ids that come again": Case([[*named([one_text, "other words here"]), *named(short)], named(short)]),
         "numbers as ids": Case([[{"id": i, "text": f"{one_text} {i % 3}"} for i in range(30)]]),
         "numbers as ids, one again": Case([[{"id": i % 29, "text": f"{one_text} {i % 3}"} for i in range(30)]]),

@@ -107,6 +107,20 @@ def test_every_pair_group_and_verdict(floor, texts, threshold, shingle, rule, ke
     assert_hangs_together(result, collection)
 
 
+def test_forms_with_a_common_text_just_below_the_threshold():
+    """All pairs of the 160 forms are near 0.64; a copy has one to five words replaced."""
+    form = " ".join(f"term{i}" for i in range(120))
+    texts = [" ".join(f"own{i}x{j}" for j in range(30)) + f" {form}" for i in range(160)]
+    texts += [texts[i].replace("x3 ", "y ").replace("term50", f"{i}") for i in range(0, 60, 2)]
+    collection = collection_of(texts, "words:5")
+    result = nearkin.dedup(collection.documents)
+    assert_same(said(result), collection.judged(threshold=0.7))
+    assert_hangs_together(result, collection)
+    assert (result.manifest["counts"]["pairs"], result.manifest["counts"]["pairs_not_compared"]) == (30, 0)
+    assert result.manifest["counts"]["candidates"] < 300
+    assert result.manifest["plan"]["expected_candidates"] < 300
+
+
 @given(texts=odd_collections, threshold=thresholds, shingle=shinglings)
 @settings(max_examples=examples(40))
 @example(texts=["", " \u3000\n", "\ufeff"], threshold=0.8, shingle="words:5")

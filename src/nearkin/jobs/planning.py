@@ -47,10 +47,9 @@ class CorpusPlan(Tabular):
     ----------
     plan : pyarrow.Table
         One row: kind ("bands", "rare shingles" or "sampling"), recall_at_threshold (a minimum), expected_candidates
-        (number of unrelated pairs if all texts were searched by bands, or by sampled shingles), exact_below, and bands,
-        rows and size (slots of a sketch), or rate. "rare shingles": no text of the sample is long enough for bands;
-        expected_candidates, bands, rows and size are null, since they are not predicted. expected_candidates is null,
-        too, if the sample has no two different texts.
+        (number of unrelated pairs compared), exact_below, and bands, rows and size (slots of a sketch), or rate. "rare
+        shingles": no text of the sample is searched by bands; bands, rows and size are null. expected_candidates is
+        null if the sample has no two different texts.
     n_documents, n_texts : int
         Number of documents in the corpus; number of distinct texts, estimated from their share in the sample.
     in_words : str

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearkin.kernels.chances import found_by_bands, found_by_sample
+from nearkin.kernels.chances import found_by_sample
 from nearkin.planning.search import BandPlan, Sample, SamplingPlan
 
 PYTHON_BYTES = 350 << 20
@@ -94,9 +94,8 @@ class CorpusForecast:
     plan : BandPlan or SamplingPlan
     n_band_keys, n_other_keys : float
         Mean number of keys per text: bands, and shingles.
-    rare_up_to : int
-        Number of shingles up to which texts are searched by their rare shingles. With bands, those of this size that
-        are long enough are searched by bands, too.
+    threshold : float
+        Threshold of the search.
     """
 
     n_documents: int
@@ -108,7 +107,7 @@ class CorpusForecast:
     plan: BandPlan | SamplingPlan
     n_band_keys: float
     n_other_keys: float
-    rare_up_to: int
+    threshold: float
 
     @property
     def is_sampling(self) -> bool:
@@ -119,6 +118,15 @@ class CorpusForecast:
     def share_by_bands(self) -> float:
         """Share of the texts that are found by bands."""
         return self.n_band_keys / self.plan.bands if isinstance(self.plan, BandPlan) else 0.0
+
+    @property
+    def rare_up_to(self) -> int:
+        """Number of shingles up to which texts are searched by their rare shingles.
+
+        With bands, those of this size that are long enough are searched by bands, too.
+        """
+        plan = self.plan
+        return plan.exact_up_to(self.threshold) if isinstance(plan, BandPlan) else plan.exact_below - 1
 
     @property
     def share_by_rare(self) -> float:
@@ -146,14 +154,11 @@ class CorpusForecast:
             return expected, expected
         if not expected or n < _MIN_TEXTS:
             return 0.0, min(expected + unseen, sample.n_pairs)
-        chance = (
-            found_by_bands(sample.similarity, self.plan.bands, self.plan.rows)
-            if isinstance(self.plan, BandPlan)
-            else found_by_sample(sample.n_common, self.plan.rate)
-        )
-        chance[sample.is_match] = 0.0
-        a, b = np.triu_indices(n, 1)
-        of_text = np.bincount(a, chance, n) + np.bincount(b, chance, n)
+        if isinstance(self.plan, BandPlan):
+            chance = self.plan.compared_probability(sample, self.threshold)
+        else:
+            chance = np.where(sample.is_match, 0.0, found_by_sample(sample.n_common, self.plan.rate))
+        of_text = np.bincount(sample.left, chance, n) + np.bincount(sample.right, chance, n)
         error = 2 * float(of_text.std(ddof=1) / of_text.mean()) / math.sqrt(n)
         factor = math.exp(_STANDARD_ERRORS * error)
         return expected / factor, min(max(expected * factor, expected + unseen), sample.n_pairs)

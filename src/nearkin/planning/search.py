@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,9 @@ NS_SKETCH_SLOT = 25.0
 NS_KEY = 60.0
 NS_PAIR = 400.0
 NS_PAIR_SHINGLE = 10.0
+NS_RARE_SHINGLE = 150.0
+EVERY_SIZE = 1 << 31
+"""More shingles than any document has, as `BandPlan.exact_below`: all texts are searched by their rare shingles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +42,10 @@ class BandPlan:
         Minimum probability that a pair exactly at the threshold becomes a candidate: that of very long documents. It
         is higher for shorter ones and above the threshold.
     expected_candidates : float
-        Pairs of documents that would be compared although they are not near-duplicates if all texts were searched by
-        bands, extrapolated from a sample.
+        Pairs of documents that would be compared although they are not near-duplicates, extrapolated from a sample.
     exact_below : int
-        Documents with fewer shingles than this find each other by prefix filtering, which misses none.
+        Documents with fewer shingles than this find each other by prefix filtering, which misses none; `EVERY_SIZE` if
+        all do.
     """
 
     bands: int
@@ -64,6 +67,20 @@ class BandPlan:
         """
         return math.ceil((self.exact_below - 1) / threshold + 1e-9)
 
+    def is_exact(self, n_left: I64, n_right: I64, threshold: float) -> Bool:
+        """Whether texts of these sizes find each other by prefix filtering, if they match."""
+        smaller, larger = np.minimum(n_left, n_right), np.maximum(n_left, n_right)
+        return np.asarray((smaller < self.exact_below) | (larger <= self.exact_up_to(threshold)))
+
+    def compared_probability(self, sample: Sample, threshold: float) -> F64:
+        """Return the probability that each sampled pair that does not match becomes a candidate; 0 for a match."""
+        chance = found_by_bands(sample.similarity, self.bands, self.rows)
+        is_exact = self.is_exact(sample.sizes[sample.left], sample.sizes[sample.right], threshold)
+        if is_exact.any():
+            chance[is_exact] = sample.shares_rare()[is_exact]
+        chance[sample.is_match] = 0.0
+        return chance
+
     def found_probability(self, n_common: I64 | U32, n_left: I64 | U32, n_right: I64 | U32, threshold: float) -> F64:
         """Return the probability that a pair at or above the search's threshold becomes a candidate.
 
@@ -75,9 +92,7 @@ class BandPlan:
             Threshold of the search.
         """
         common, left, right = (n.astype(np.int64) for n in (n_common, n_left, n_right))
-        is_exact = (np.minimum(left, right) < self.exact_below) | (
-            np.maximum(left, right) <= self.exact_up_to(threshold)
-        )
+        is_exact = self.is_exact(left, right, threshold)
         found = np.ones(len(common))
         found[~is_exact] = SketchRecall(self.bands, self.rows).found(
             common[~is_exact], (left + right - common)[~is_exact]
@@ -124,32 +139,47 @@ class Sample:
         Number of pairs of them that may match: all, or those across two sets.
     sizes : int64 array, shape (n_sampled,)
         Shingle counts of the sampled documents.
+    left, right : int64 arrays, shape (n_sampled_pairs,)
+        The sampled pairs that may match, as indices of sampled documents. In a sample of one corpus: each with the ones
+        after it.
     similarity, n_common : float64 and int64 arrays, shape (n_sampled_pairs,)
-        Jaccard similarity and common shingles of the sampled pairs that may match. In a sample of one corpus: those of
-        each text with the ones after it.
+        Jaccard similarity and common shingles of these pairs.
     is_match : bool array, shape (n_sampled_pairs,)
         Whether each of these pairs matches, by the measure of the search.
+    shares_rare : callable
+        Return whether each of these pairs would be compared in a search by rare shingles, a bool array. This takes more
+        time than the rest of the sample, and few plans need it.
     """
 
     n_documents: int
     n_pairs: float
     sizes: I64
+    left: I64
+    right: I64
     similarity: F64
     n_common: I64
     is_match: Bool
+    shares_rare: Callable[[], Bool]
 
     @classmethod
     def of_one(
         cls, n_documents: int, sizes: I64, similarity: F64, n_common: I64, is_match: Bool | None = None
     ) -> Sample:
-        """Make a sample of one corpus, in which any two documents may match; by default, none of the sample do."""
+        """Make a sample of one corpus, in which any two documents may match; by default, none of the sample do.
+
+        All of its pairs share a rare shingle.
+        """
+        left, right = np.triu_indices(len(sizes), 1)
         return cls(
             n_documents=n_documents,
             n_pairs=n_documents * (n_documents - 1) / 2,
             sizes=sizes,
+            left=left,
+            right=right,
             similarity=similarity,
             n_common=n_common,
             is_match=np.zeros(len(similarity), np.bool_) if is_match is None else is_match,
+            shares_rare=lambda: np.ones(len(similarity), np.bool_),
         )
 
     @property
@@ -179,6 +209,9 @@ def check_reachable(threshold: float, recall: float) -> None:
 def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
     """Return the cheapest bands and rows that reach the recall at the threshold.
 
+    If many pairs are nearly as similar as the threshold, no bands tell them from matches. Then all texts are searched
+    by rare shingles if that is cheaper, as it is for forms whose common text does not make two of them similar.
+
     Raises
     ------
     ParameterError
@@ -194,7 +227,7 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
     """
     check_reachable(threshold, recall)
     unrelated = sample.similarity[~sample.is_match]
-    plans: list[tuple[float, BandPlan]] = []
+    costs: list[tuple[float, int, int]] = []
     for rows in range(1, _MAX_ROWS + 1):
         bands = bands_for(threshold, rows, recall)
         if bands * rows > MAX_SLOTS:
@@ -203,10 +236,14 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
         # pairs that the sample does not show may still exist: assume one more than was seen (Laplace's rule of
         # succession), half-way to the threshold, to keep a small sample from choosing a search that lets everything by
         unseen = float(found_by_bands(threshold / 2, bands, rows)) * sample.scale
-        reached = float(found_by_bands(threshold, bands, rows))
-        plan = BandPlan(bands, rows, reached, candidates, exact_below=bands * rows)
-        plans.append((_cost(bands, rows, candidates + unseen, sample), plan))
-    return min(plans, key=lambda one: one[0])[1]
+        costs.append((_cost(bands, rows, candidates + unseen, sample), bands, rows))
+    cost, bands, rows = min(costs, key=lambda one: one[0])
+    reached = float(found_by_bands(threshold, bands, rows))
+    plan = BandPlan(bands, rows, reached, 0.0, exact_below=bands * rows)
+    if _is_cheaper_by_rare(threshold, sample, cost):
+        plan = replace(plan, recall_at_threshold=1.0, exact_below=EVERY_SIZE)
+    compared = plan.compared_probability(sample, threshold)[~sample.is_match]
+    return replace(plan, expected_candidates=float(compared.sum()) * sample.scale)
 
 
 def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:
@@ -275,6 +312,14 @@ def _cost(bands: int, rows: int, candidates: float, sample: Sample) -> float:
     sketch = NS_SKETCH_SHINGLE * sample.mean_size + NS_SKETCH_SLOT * slots
     pair = NS_PAIR + NS_PAIR_SHINGLE * sample.mean_size
     return sample.n_documents * (sketch + NS_KEY * bands) + candidates * pair
+
+
+def _is_cheaper_by_rare(threshold: float, sample: Sample, cost: float) -> bool:
+    """Whether a search of the whole corpus by rare shingles costs less; its pairs are counted only if it may."""
+    n_keys = (1 - threshold) * sample.mean_size + 1
+    left = cost - sample.n_documents * (NS_RARE_SHINGLE * sample.mean_size + 2 * NS_KEY * n_keys)
+    pair = NS_PAIR + NS_PAIR_SHINGLE * sample.mean_size
+    return left > 0 and left > (float(sample.shares_rare().sum()) + 1) * sample.scale * pair
 
 
 NO_SUCH_BANDS = 1 << 60

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nearkin.errors import ParameterError
 from nearkin.kernels.chances import found_by_bands, found_by_sample
-from nearkin.planning.search import MAX_SLOTS, Sample, bands_for, missed, plan_bands, plan_sampling
+from nearkin.planning.search import EVERY_SIZE, MAX_SLOTS, Sample, bands_for, missed, plan_bands, plan_sampling
 from nearkin.planning.sketch_recall import SketchRecall
 from nearkin.records import ShingleSets
 from nearkin.stages.signatures.minhash import MinHash
@@ -65,13 +65,28 @@ def test_only_pairs_that_do_not_match_are_unrelated_pairs_of_a_search_by_bands()
     assert plan.expected_candidates == pytest.approx(expected)
 
 
+def test_forms_are_searched_by_rare_shingles_unless_they_share_these():
+    sample = strangers(100_000, 0.62)
+    by_bands = plan_bands(0.7, 0.99, sample)
+    by_rare = plan_bands(0.7, 0.99, replace(sample, shares_rare=lambda: np.arange(4950) == 7))
+    assert by_bands.exact_below == by_bands.size
+    assert (by_rare.exact_below, by_rare.recall_at_threshold) == (EVERY_SIZE, 1.0)
+    assert by_rare.expected_candidates == pytest.approx(sample.scale)
+
+
+def test_a_few_similar_pairs_are_no_reason_for_a_search_by_rare_shingles():
+    similarity = np.where(np.arange(4950) < 5, 0.62, 0.01)
+    sample = replace(strangers(5_000, 0.0), similarity=similarity, shares_rare=lambda: np.zeros(4950, np.bool_))
+    assert plan_bands(0.7, 0.99, sample).exact_below < 100
+
+
 def test_what_cannot_be_reached_is_refused_with_what_helps():
     with pytest.raises(ParameterError, match="lower the recall or raise the threshold"):
         plan_bands(0.001, 0.999, strangers(10, 0.0))
 
 
 def test_expected_candidates_are_the_strangers_of_the_sample_on_the_scale_of_the_collection():
-    sample = strangers(1000, 0.4)
+    sample = strangers(1000, 0.4, size=10_000)
     plan = plan_bands(0.8, 0.99, sample)
     expected = 1000 * 999 / 2 * found_by_bands(0.4, plan.bands, plan.rows)
     assert plan.expected_candidates == pytest.approx(expected)

@@ -53,15 +53,29 @@ def linked(linking: Linking, keys, rows) -> tuple[set[tuple[int, int]], int]:
 @settings(max_examples=examples(300))
 def test_prefixes_miss_no_pair(values, threshold, spread):
     sets, prefixes = as_sets(values, spread=spread), Prefixes(threshold)
-    keys, set_of_key = prefixes.keys(sets, Occurrences.of(sets.hashes).dense())
+    keys, set_of_key, follows = prefixes.keys(sets, Occurrences.of(sets.hashes).dense())
     shared = defaultdict(set)
-    for key, row in zip(keys.tolist(), set_of_key.tolist(), strict=True):
+    for key, row, follower in zip(keys.tolist(), set_of_key.tolist(), follows.tolist(), strict=True):
         assert key >> spread in values[row]
-        shared[key].add(row)
-    candidates = {pair for rows in shared.values() for pair in combinations(sorted(rows), 2)}
+        shared[key].add((row, follower))
+    candidates = {
+        (a, b)
+        for rows in shared.values()
+        for (a, a_follows), (b, b_follows) in combinations(sorted(rows), 2)
+        if not (a_follows and b_follows)
+    }
     for a, b in combinations(range(len(values)), 2):
         if values[a] and values[b] and jaccard(values[a], values[b]) >= threshold:
             assert (a, b) in candidates
+
+
+@pytest.mark.parametrize("threshold", [0.5, 0.7, 0.9])
+def test_a_form_that_does_not_make_two_sets_similar_is_no_leading_element(threshold):
+    form, n_own = set(range(30)), int(30 * (1 - threshold) / (2 * threshold)) + 1  # 30 / (30 + 2 n_own) < threshold
+    values = [form | set(range(30 + n_own * i, 30 + n_own * (i + 1))) for i in range(5)]
+    sets = as_sets(values, spread=46)
+    keys, _, follows = Prefixes(threshold).keys(sets, Occurrences.of(sets.hashes).dense())
+    assert {key >> 46 for key in keys[~follows].tolist()}.isdisjoint(form)
 
 
 @given(small_sets, st.one_of(st.sampled_from(THRESHOLDS), st.floats(0.05, 1.0)))
@@ -70,7 +84,7 @@ def test_prefixes_miss_no_pair(values, threshold, spread):
 def test_prefixes_linked_by_size_miss_no_pair(values, threshold):
     """The way that searches short texts: prefixes, then the filter by size."""
     sets, prefixes = as_sets(values, spread=40), Prefixes(threshold)
-    keys, set_of_key = prefixes.keys(sets, Occurrences.of(sets.hashes).dense())
+    keys, set_of_key, _ = prefixes.keys(sets, Occurrences.of(sets.hashes).dense())
     linking = Linking(sets.sizes.astype(np.uint32), np.full(len(values), 3, np.uint8), threshold)
     found, n_not_compared = linked(linking, keys, set_of_key)
     assert n_not_compared == 0

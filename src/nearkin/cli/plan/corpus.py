@@ -44,8 +44,7 @@ ClusterCores = Annotated[
 HELP = """
 Predict the search that nearkin dedup makes in a large corpus, from a sample of this corpus: the recall, and the \
 number of unrelated pairs that are compared. With --engine spark, also predict the memory, disk and network traffic of \
-a cluster. Short texts are searched by their rare shingles; the number of unrelated pairs compared in this search is \
-not predicted. Time is not predicted.
+a cluster. Time is not predicted.
 
 Examples:
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.nouns import agreeing, counted
 from nearkin.planning.pairs.search import QUICK_S, Plan, Prediction, Question
-from nearkin.planning.search import BandPlan
+from nearkin.planning.search import EVERY_SIZE, BandPlan
 from nearkin.reports.quantities import many_text, recall_text, rough_share_text, share_percent_text, size_text
 from nearkin.reports.sentences.sentence import Sentence
 
@@ -194,26 +194,19 @@ def corpus_plan_sentences(told: CorpusForecast, planned: str) -> Iterator[Senten
         )
     yield Sentence(f"{planned}.")
     yield from _ways_to_search(told)
-    n_unrelated, has_keys = told.n_unrelated, bool(told.is_sampling or told.share_by_bands)
-    if n_unrelated is None and has_keys:
+    n_unrelated = told.n_unrelated
+    if n_unrelated is None:
         yield Sentence(
             "The number of unrelated pairs compared is not predicted: the sample has no two different texts.", "quiet"
         )
-    elif n_unrelated is not None and has_keys:
-        by = "sampled shingles" if told.is_sampling else "bands"
+    else:
         number = f"Predicted number of unrelated pairs: {_number_text(told)}."
-        if told.n_other_keys and told.share_by_bands < 1:
-            number = f"If all texts were searched by {by}, the number of unrelated pairs would be {_number_text(told)}."
         if n_compared >= _PAIR:
             number += (
                 f" This prediction is from {counted(n_compared, 'sampled text')}, compared with one another. The "
                 "number grows with the square of the number of documents."
             )
         yield Sentence(number, "quiet")
-        if told.n_other_keys and not told.is_sampling:
-            yield Sentence(
-                "The number of unrelated pairs compared in the search by rare shingles is not predicted.", "quiet"
-            )
         if (core_days := n_unrelated / _A_SECOND / 86_400) >= _TOO_MANY_CORE_DAYS:
             yield Sentence(
                 f"Not feasible: at a million comparisons per second on a core, which is fast, they take "
@@ -239,10 +232,10 @@ def _ways_to_search(told: CorpusForecast) -> Iterator[Sentence]:
         )
     else:
         recall = share_percent_text(told.plan.recall_at_threshold)  # a minimum
+        longer = f" If the corpus has longer texts, their recall at the threshold is at least {recall}."
         yield Sentence(
-            f"Each text is searched by its rare shingles, on average by {n_keys:,.1f} of them. The number of "
-            f"unrelated pairs compared in this search is not predicted. If the corpus has longer "
-            f"texts, their recall at the threshold is at least {recall}."
+            f"Each text is searched by its rare shingles, on average by {n_keys:,.1f} of them."
+            f"{longer if told.plan.exact_below < EVERY_SIZE else ''}"
         )
 
 

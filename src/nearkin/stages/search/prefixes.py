@@ -1,11 +1,14 @@
 """Exact search of small sets: two sets with Jaccard similarity >= t share one of their few rarest elements.
 
-If all sets are ordered in the same way, two sets A, B with |A ∩ B| >= t |A ∪ B| share an element of the first
-|A| − ⌈t |A|⌉ + 1 of A and the first |B| − ⌈t |B|⌉ + 1 of B. The order with the fewest candidates is the rarest first.
+If all sets are ordered in the same way, two sets A, B with |A ∩ B| >= t |A ∪ B| and |A| <= |B| share an element of the
+first |A| − ⌈2t / (1 + t) |A|⌉ + 1 of A, its leading ones, and of the first |B| − ⌈t |B|⌉ + 1 of B. The order with the
+fewest candidates is the rarest first. So elements with which no set leads make no candidates, such as those that all
+sets share if these alone do not make two sets similar.
 
 Source: Surajit Chaudhuri, Venkatesh Ganti, Raghav Kaushik, "A primitive operator for similarity joins in data
-cleaning", 2006, and Roberto J. Bayardo, Yiming Ma, Ramakrishnan Srikant, "Scaling up all pairs similarity search",
-2007.
+cleaning", 2006; Roberto J. Bayardo, Yiming Ma, Ramakrishnan Srikant, "Scaling up all pairs similarity search", 2007;
+for the leading elements Chuan Xiao, Wei Wang, Xuemin Lin, Jeffrey Xu Yu, "Efficient similarity joins for near duplicate
+detection", 2008.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 
 from nearkin.errors import ParameterError
 from nearkin.kernels.prefixes import prefixes
-from nearkin.records import I64, U32, U64, ShingleSets
+from nearkin.records import I64, U32, U64, Bool, ShingleSets
 
 COUNT_BITS = 22
 _SORTED_BELOW = 1 << 18
@@ -107,10 +110,10 @@ class Prefixes:
 
     def lengths(self, sizes: I64) -> I64:
         """Return the number of elements that each set contributes, shape (n_sets,)."""
-        return np.where(sizes > 0, sizes - np.ceil(self.threshold * sizes - _ROUNDING).astype(np.int64) + 1, 0)
+        return _beyond(self.threshold, sizes)
 
-    def keys(self, sets: ShingleSets, counts: U32) -> tuple[U64, I64]:
-        """Return the elements that each set contributes, and the set of each.
+    def keys(self, sets: ShingleSets, counts: U32) -> tuple[U64, I64, Bool]:
+        """Return the elements that each set contributes, the set of each, and whether it follows.
 
         Parameters
         ----------
@@ -122,7 +125,17 @@ class Prefixes:
         -------
         keys : uint64 array, shape (n_keys,)
         set_of_key : int64 array, shape (n_keys,)
+        follows : bool array, shape (n_keys,)
+            Two sets that only share elements with which neither leads are not similar.
         """
         lengths = self.lengths(sets.sizes)
         elements = prefixes(sets.hashes, sets.offsets, counts, lengths)
-        return elements, np.repeat(np.arange(len(sets), dtype=np.int64), lengths)
+        set_of_key = np.repeat(np.arange(len(sets), dtype=np.int64), lengths)
+        starts = np.cumsum(lengths) - lengths
+        n_leading = _beyond(2 * self.threshold / (1 + self.threshold), sets.sizes)
+        return elements, set_of_key, np.arange(len(elements)) >= (starts + n_leading)[set_of_key]
+
+
+def _beyond(share: float, sizes: I64) -> I64:
+    """Return how many elements of each set contain one of any subset of at least this share of it."""
+    return np.where(sizes > 0, sizes - np.ceil(share * sizes - _ROUNDING).astype(np.int64) + 1, 0)

@@ -114,8 +114,8 @@ class BandSearch(Search):
             stored = load_arrays(path)
             nodes = stored["nodes"]
             sets = ShingleSets(stored["hashes"], stored["offsets"], np.zeros(len(nodes), np.int64), "")
-            keys, set_of_key = self.keys.prefixes.keys(sets, counts)
-            save_entries(written, keys, nodes[set_of_key])
+            keys, set_of_key, follows = self.keys.prefixes.keys(sets, counts)
+            save_entries(written, keys, nodes[set_of_key], follows)
             path.unlink()
 
     @cached_property
@@ -172,7 +172,7 @@ class SampleKeys:
 
     def leading(self, nodes: U32, sets: ShingleSets, counts: U32) -> tuple[U64, U32]:
         """Return the rare shingles of small texts, and the text of each."""
-        keys, set_of_key = self.prefixes.keys(sets, counts)
+        keys, set_of_key, _ = self.prefixes.keys(sets, counts)
         return keys, nodes[set_of_key]
 
     def following(

@@ -11,7 +11,6 @@ from nearkin.errors import SourceError
 from nearkin.nouns import first_of
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.cluster_needs import CorpusForecast
-from nearkin.planning.search import BandPlan
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.workflows.dedup.corpus import EMPTY, UNREADABLE, check_not_too_many
@@ -74,7 +73,7 @@ def forecast(
         plan=plan,
         n_band_keys=n_band_keys,
         n_other_keys=n_other_keys,
-        rare_up_to=plan.exact_up_to(options.threshold) if isinstance(plan, BandPlan) else plan.exact_below - 1,
+        threshold=options.threshold,
     )
 
 
@@ -87,12 +86,12 @@ def in_words(told: CorpusForecast, options: DedupOptions) -> str:
 def forecast_as_stored(told: CorpusForecast, options: DedupOptions) -> dict[str, object]:
     """Return a forecast as JSON types.
 
-    If no text of the sample is long enough for bands, the plan has the kind "rare shingles", and null for the bands and
-    for the unrelated pairs, whose number is not predicted. Nor is it from a sample without two different texts.
+    If no text of the sample is searched by bands, the plan has the kind "rare shingles", and null for the bands. The
+    number of unrelated pairs is null for a sample without two different texts.
     """
     plan = plan_as_stored(told.plan) | {"expected_candidates": told.n_unrelated}
     if not told.is_sampling and not told.share_by_bands:
-        plan |= {"kind": "rare shingles"} | dict.fromkeys(("bands", "rows", "size", "expected_candidates"))
+        plan |= {"kind": "rare shingles"} | dict.fromkeys(("bands", "rows", "size"))
     between = None if plan["expected_candidates"] is None else told.candidates_range()
     return {
         "documents": told.n_documents,

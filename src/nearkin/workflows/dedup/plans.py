@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +14,16 @@ from nearkin.errors import RunError
 from nearkin.kernels.sketch import round_constants
 from nearkin.nouns import agreeing, counted
 from nearkin.options.dedup import DedupOptions
-from nearkin.planning.search import KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
-from nearkin.records import F64, I64, U64, Bool, Matches
+from nearkin.planning.search import EVERY_SIZE, KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
+from nearkin.records import F64, I64, U64, Bool, Matches, ShingleSets
 from nearkin.reports.quantities import many_text, measure_name, parameter_text, rough_share_text, share_percent_text
 from nearkin.runs.spool import texts_of
 from nearkin.stages.search.exhaustive import common_counts
-from nearkin.stages.search.prefixes import Prefixes
+from nearkin.stages.search.linking import Linking
+from nearkin.stages.search.prefixes import Occurrences, Prefixes
 from nearkin.workflows.dedup.candidates import BandKeys
-from nearkin.workflows.dedup.corpus import Corpus
+from nearkin.workflows.dedup.corpus import MINE, THEIRS, Corpus
+from nearkin.workflows.dedup.searching import Entries, linked
 
 Plan = BandPlan | SamplingPlan
 
@@ -56,12 +59,6 @@ def describe_plan(
 ) -> str:
     """Return the plan in one sentence; bands and what they find only if some share of the texts is searched by them."""
     few = counted(plan.exact_below, "shingle")
-    if isinstance(plan, BandPlan) and not share_by_bands:
-        return (
-            f"search: rare shingles only. Texts of fewer than {few} are searched by their rare shingles, and all texts "
-            "of the sample are that short: every match is found, unless very many texts share even the rarest shingles "
-            "of a text"
-        )
     rest = f", texts of fewer than {few} exhaustively" * (plan.exact_below > 1)
     search = (
         f"MinHash with {counted(plan.bands, 'band')} of {counted(plan.rows, 'row')}{' each' * (plan.bands > 1)}"
@@ -72,6 +69,11 @@ def describe_plan(
         f"search: {search}; predicted recall {share_percent_text(plan.recall_at_threshold)} at "
         f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}"
     )
+    if isinstance(plan, BandPlan) and (plan.exact_below == EVERY_SIZE or not share_by_bands):
+        whose = "the rare shingles of each text"
+        if plan.exact_below < EVERY_SIZE:
+            whose += f"; texts of the sample have fewer than {few}"
+        found = f"search: {whose}. Every match is found, unless very many texts share even these"
     if not has_predicted_cost:
         return found
     n_unrelated = round(plan.expected_candidates)
@@ -180,10 +182,27 @@ def sample_of(
         n_documents=n_nodes,
         n_pairs=n_mine * (n_nodes - n_mine) if is_against else n_mine * (n_mine - 1) / 2,
         sizes=sets.sizes,
+        left=a,
+        right=b,
         similarity=n_common / np.maximum(union, 1),
         n_common=n_common,
         is_match=options.is_match(Matches(*(column.astype(np.uint32) for column in columns))),
+        shares_rare=cache(lambda: _share_rare(sets, options)[a, b]),
     )
+
+
+def _share_rare(sets: ShingleSets, options: DedupOptions) -> Bool:
+    """Whether each text (row) and each later one (column) are candidates of a search by rare shingles."""
+    keys, of_key, follows = Prefixes(options.threshold).keys(sets, Occurrences.of(sets.hashes).dense())
+    leading_first = np.argsort(follows, kind="stable")
+    entries = Entries(keys[leading_first], of_key[leading_first].astype(np.uint32), follows[leading_first])
+    n = len(sets)
+    ratio = options.measure.min_size_ratio(options.threshold)
+    linking = Linking(sets.sizes.astype(np.uint32), np.full(n, MINE | THEIRS, np.uint8), ratio, max_pivots=n)
+    share = np.zeros((n, n), np.bool_)
+    for pairs, _ in linked(entries, linking):
+        share[pairs >> np.uint64(32), pairs.astype(np.uint32)] = True
+    return share
 
 
 def _spread(n_nodes: int, n_texts: int) -> U64:

@@ -14,7 +14,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.formats.sealed import Sealing
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import U8, U32, U64, Bool, ShingleSets
-from nearkin.runs.arrays import kept_arrays, load_arrays, mapped_array, save_arrays
+from nearkin.runs.arrays import array_in, kept_arrays, load_arrays, mapped_array, mapped_batch, save_arrays
 from nearkin.runs.files import make_work_folder, published, read_work_json, sealed, write_work_json, writing
 from nearkin.runs.progress import Meter
 from nearkin.runs.spool import Chunk
@@ -93,6 +93,11 @@ class KeyRange:
             return np.ones(len(keys), np.bool_)
         of_key: U64 = (keys >> np.uint64(32)) * np.uint64(self.n_ranges) >> np.uint64(32)
         return np.equal(of_key, np.uint64(self.number))
+
+    def within(self, keys: U64) -> slice:
+        """Return the place of the range in sorted keys."""
+        edges = [-(-(i << 32) // self.n_ranges) << 32 for i in (self.number, self.number + 1)]
+        return slice(*(int(np.searchsorted(keys, np.uint64(edge))) if edge >> 64 == 0 else len(keys) for edge in edges))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,13 +245,15 @@ class Search(ABC):
         """Return the loose entries of the range: leading ones first, then the most preferred text first."""
         found: list[tuple[U64, U32, Bool]] = []
         for path in sorted(self._entry_files):
-            stored = load_arrays(path)
-            wanted = part.holds(stored["keys"])
-            found.append((stored["keys"][wanted], stored["nodes"][wanted], stored["follows"][wanted]))
+            stored = mapped_batch(path)
+            here = part.within(array_in(stored, "keys", path))
+            keys, nodes, follows = (array_in(stored, name, path)[here].copy() for name in ("keys", "nodes", "follows"))
+            found.append((keys, nodes, follows))
         keys, nodes, follows = (np.concatenate(column) for column in zip(*found, strict=True))
         rank = np.empty(len(order), np.uint32)
         rank[order] = np.arange(len(order), dtype=np.uint32)
-        by_rank = np.lexsort((rank[nodes], follows))
+        places = follows.astype(np.uint64) << np.uint64(32) | rank[nodes]
+        _, by_rank = sort_entries(places, np.arange(len(places), dtype=np.uint32))
         return Entries(keys[by_rank], nodes[by_rank], follows[by_rank] if follows.any() else None)
 
 
@@ -270,9 +277,10 @@ def chunk_sets(corpus: Corpus, chunk: Chunk, shingle: Shingling, wanted: U8 | No
 
 
 def save_entries(path: Path, keys: U64, nodes: U32, follows: Bool | None = None) -> None:
-    """Write loose entries: keys of no band, each with its text; see `Entries`."""
-    follows = np.zeros(len(keys), np.bool_) if follows is None else follows
-    save_arrays(path, {"keys": keys, "nodes": nodes, "follows": follows})
+    """Write loose entries, sorted by key: keys of no band, each with its text; see `Entries`."""
+    keys, order = sort_entries(keys, np.arange(len(keys), dtype=np.uint32))
+    follows = np.zeros(len(keys), np.bool_) if follows is None else follows[order]
+    save_arrays(path, {"keys": keys, "nodes": nodes[order], "follows": follows})
 
 
 def load_entries(path: Path) -> tuple[U64, U32]:
@@ -284,7 +292,7 @@ def load_entries(path: Path) -> tuple[U64, U32]:
 def _link(entries: Entries, linking: Linking, name: Path) -> tuple[list[Path], int]:
     """Write the candidates of entries to files beside ``name``; also return the number of pairs not compared."""
     runs, n_not_compared = [], 0
-    for i, (pairs, n_left) in enumerate(_linked(entries, linking)):
+    for i, (pairs, n_left) in enumerate(linked(entries, linking)):
         n_not_compared += n_left
         runs.append(name.with_name(f"{name.name}-{i:09d}.u64"))
         with published(runs[-1], durable=False) as aside:
@@ -292,8 +300,8 @@ def _link(entries: Entries, linking: Linking, name: Path) -> tuple[list[Path], i
     return runs, n_not_compared
 
 
-def _linked(entries: Entries, linking: Linking) -> Iterator[tuple[U64, int]]:
-    """Yield sorted runs of candidates, and the number of pairs not compared."""
+def linked(entries: Entries, linking: Linking) -> Iterator[tuple[U64, int]]:
+    """Yield sorted runs of candidates, and the number of pairs not compared; entries that follow come last."""
     nodes = entries.nodes
     if entries.follows is None:
         yield from linking.link(entries.keys, nodes)

@@ -149,21 +149,25 @@ class SendPrefixesTask:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
         entries = PartitionEntries(self.meetings)
-        entries.add_loose(*leading(self.folder, target, self.keys.prefixes))
+        keys, nodes, sizes, sides, follows = leading(self.folder, target, self.keys.prefixes)
+        entries.add_loose(keys, nodes, sizes, np.where(follows, sides | FOLLOWS, sides))
         yield from entries.sent(skewed_place(self.folder, "prefixes", target))
 
 
-def leading(folder: Path, partition: int, prefixes: Prefixes) -> tuple[U64, U32, U32, U8]:
-    """Return the rarest shingles of the small texts of a partition, with the text of each, its size and its sides."""
+def leading(folder: Path, partition: int, prefixes: Prefixes) -> tuple[U64, U32, U32, U8, Bool]:
+    """Return the rarest shingles of the small texts of a partition, with the text of each, its size and its sides.
+
+    The last column says whether it follows; see `Prefixes.keys`.
+    """
     place = _small_place(folder, partition)
     if not place.exists():
         none = np.zeros(0, np.uint32)
-        return none.astype(np.uint64), none, none, none.astype(np.uint8)
+        return none.astype(np.uint64), none, none, none.astype(np.uint8), none.astype(np.bool_)
     stored = load_arrays(place)
     offsets = np.concatenate([[0], np.cumsum(stored["sizes"])]).astype(np.int64)
     sets = ShingleSets(stored["hashes"], offsets, np.zeros(len(offsets) - 1, np.int64), "")
-    keys, of_key = prefixes.keys(sets, saved_array(counts_place(folder)))
-    return keys, stored["nodes"][of_key], sets.sizes[of_key].astype(np.uint32), stored["sides"][of_key]
+    keys, of_key, follows = prefixes.keys(sets, saved_array(counts_place(folder)))
+    return keys, stored["nodes"][of_key], sets.sizes[of_key].astype(np.uint32), stored["sides"][of_key], follows
 
 
 def n_leading(folder: Path, n_partitions: int, prefixes: Prefixes) -> int:

@@ -338,7 +338,7 @@ class SendSampledTask:
         """See `Task`."""
         texts, entries = PartitionTexts.load(self.texts, target), PartitionEntries(self.meetings)
         leads = None if self.leads is None else LeadKeys(saved_array(self.leads))
-        own = leading(self.folder, target, self.keys.prefixes)
+        own = leading(self.folder, target, self.keys.prefixes)[:4]
         entries.add_loose(*own)
         for chunk in self.partitions.chunks(target):
             here = slice(*np.searchsorted(texts.first, [chunk.start, chunk.end]).tolist())
