@@ -12,7 +12,6 @@ from nearkin.cli.options.collection import (
     LabelColumn,
     LabelIdColumn,
     Limit,
-    MaxConflicts,
     Place,
     ReadOnly,
     WordsThreshold,
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from nearkin.workflows.collection.labels import LabelsRead
 
 _FOUND_UNASKED = 1_000
-"""Maximum number of conflicts to find without --out and --max-conflicts: finding the passage of each takes time."""
+"""Maximum number of conflicts to find without --out: finding the passage of each takes time."""
 
 HELP = """
 Find near-duplicates with different labels. Lists the documents of each group that do not have its most frequent \
@@ -61,7 +60,6 @@ def conflicts(
     label: LabelColumn = None,
     encoding: Encoding = "utf-8",
     out: OutFileIfAny = None,
-    max_conflicts: MaxConflicts = None,
     limit: Limit = 20,
     cache: Cache = None,
     read_only: ReadOnly = False,
@@ -100,7 +98,7 @@ def conflicts(
             measure=measure,  # type: ignore[arg-type]  # it checks the measure
             threshold=threshold,
             gamma=gamma,
-            limit=max_conflicts or (sys.maxsize if out is not None else max(limit, _FOUND_UNASKED)),
+            limit=sys.maxsize if out is not None else max(limit, _FOUND_UNASKED),
             threads=Resources(threads).n_threads,
         )
     if labels is not None and found.unknown and not found.n_labelled:

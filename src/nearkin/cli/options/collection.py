@@ -183,7 +183,6 @@ DateTag = Annotated[
     str | None,
     _versions("--date-tag", metavar="FIELD", help="Tag with the dates of the documents. [default: date]"),
 ]
-Explain = Annotated[bool, _output("--explain", help="Print how many texts each stage of the search leaves.")]
 Uncounted = Annotated[
     bool,
     _output(
@@ -201,7 +200,6 @@ Docx = Annotated[
     Path | None,
     _output("--docx", help="Also write a Word document with the changes from A to B tracked."),
 ]
-ContextLines = Annotated[int, _output("--context", min=0, help="Number of lines to show around each difference.")]
 Ignore = Annotated[
     list[str] | None,
     _output(
@@ -242,15 +240,6 @@ LabelColumn = Annotated[
         "--label",
         metavar="COLUMN",
         help="Column of LABELS with the labels. [default: guessed if only one column fits]",
-    ),
-]
-MaxConflicts = Annotated[
-    int | None,
-    _output(
-        "--max-conflicts",
-        min=1,
-        help="Maximum number of conflicts to list and write, the worst first. [default: all with --out, otherwise "
-        "1000 or --limit, whichever is more]",
     ),
 ]
 
