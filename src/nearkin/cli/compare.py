@@ -20,15 +20,12 @@ from nearkin.cli.options.collection import (
     DateTag,
     DocId,
     Docx,
-    Gamma,
     Html,
     Ignore,
     Limit,
-    Measure,
     Place,
     ReadOnly,
-    Threshold,
-    Tolerance,
+    ToleranceOptions,
     VersionA,
     VersionB,
 )
@@ -302,10 +299,8 @@ def _show(console: Printer, found: _Answer) -> None:
 def versions(
     collection: Place,
     doc_id: DocId,
-    measure: Measure = None,
-    gamma: Gamma = None,
-    threshold: Threshold = None,
-    tolerance: Tolerance = None,
+    *,
+    alike: ToleranceOptions,
     at: At = None,
     date_tag: DateTag = None,
     limit: Limit = 50,
@@ -330,10 +325,7 @@ def versions(
     ):
         found = opened.versions(
             doc_id,
-            measure=measure,  # type: ignore[arg-type]  # it checks the measure
-            gamma=gamma,
-            threshold=threshold,
-            tolerance=tolerance,
+            **alike.given(),
             limit=limit if out is None else ALL,
             at=at,
             date_tag=date_tag,

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.options.collection import (
     Cache,
-    GammaOfPairs,
-    GroupsMeasure,
+    GroupTolerance,
     LabelColumn,
     LabelIdColumn,
     Limit,
     Place,
     ReadOnly,
-    WordsThreshold,
 )
 from nearkin.cli.options.decisions import LabelsFileIfAny, TagOfLabels
 from nearkin.cli.options.definitions import Encoding, Json, OutFileIfAny, OverwriteFile, Quiet, Threads
@@ -53,9 +51,8 @@ def conflicts(
     collection: Place,
     labels: LabelsFileIfAny = None,
     tag: TagOfLabels = None,
-    measure: GroupsMeasure = None,
-    threshold: WordsThreshold = None,
-    gamma: GammaOfPairs = None,
+    *,
+    alike: GroupTolerance,
     id: LabelIdColumn = None,
     label: LabelColumn = None,
     encoding: Encoding = "utf-8",
@@ -95,9 +92,7 @@ def conflicts(
             read = read_labels(labels, doc_id=id, label=label, encoding=encoding, is_document=opened.has_document)
         found = opened.conflicts(
             read.pairs,
-            measure=measure,  # type: ignore[arg-type]  # it checks the measure
-            threshold=threshold,
-            gamma=gamma,
+            **alike.given(),
             limit=sys.maxsize if out is not None else max(limit, _FOUND_UNASKED),
             threads=Resources(threads).n_threads,
         )

@@ -10,16 +10,13 @@ from nearkin.cli.options.collection import (
     DocIdIfAny,
     File,
     FileEncoding,
-    Gamma,
     Limit,
-    Measure,
     OfCurrentWave,
     Place,
     ReadOnly,
     SearchedWords,
     TextGiven,
-    Threshold,
-    Tolerance,
+    ToleranceOptions,
 )
 from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet
 from nearkin.options.reading import DocumentOptions
@@ -70,10 +67,7 @@ def similar(
     encoding: FileEncoding = "utf-8",
     *,
     reading: DocumentOptions,
-    measure: Measure = None,
-    gamma: Gamma = None,
-    threshold: Threshold = None,
-    tolerance: Tolerance = None,
+    alike: ToleranceOptions,
     limit: Limit = 50,
     cache: Cache = None,
     read_only: ReadOnly = False,
@@ -107,10 +101,7 @@ def similar(
             opened,
             doc_id,
             text=text,
-            measure=measure,
-            gamma=gamma,
-            threshold=threshold,
-            tolerance=tolerance,
+            **alike.given(),
             limit=limit if out is None else ALL,
         )
     write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
