@@ -101,7 +101,8 @@ def parameters_of(function: Callable[..., Any]) -> list[click.Parameter]:
     """Return the options and arguments of a command, those of groups among them, in their order."""
     signature = inspect.signature(function, eval_str=True).parameters
     listed = ((one.name, one.annotation, one.default) for one in signature.values())
-    return list(_parameters(listed, signature))
+    own = {name for name, one in signature.items() if not _is_record(one.annotation)}
+    return list(_parameters(listed, own))
 
 
 def _parameters(listed: Iterable[tuple[str, Any, object]], own: Iterable[str] = ()) -> Iterator[click.Parameter]:
