@@ -207,9 +207,7 @@ def test_a_command_of_its_own_process_says_what_was_added(tmp_path: Path) -> Non
         ("similar", "lease", "--limit", "0"),
         ("versions", "lease", "--limit", "-1"),
         ("groups", "--limit", "-1"),
-        ("conflicts", "none.csv", "--max-conflicts", "0"),
         ("conflicts", "none.csv", "--limit", "0"),
-        ("compare", "lease", "copy", "--context", "-1"),
     ],
 )
 def test_numbers_out_of_range_are_wrong_usage(matter: str, arguments: tuple[str, ...]) -> None:

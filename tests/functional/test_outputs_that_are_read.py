@@ -64,7 +64,6 @@ ARE_INPUTS = {
     "compared": "compare p.txt w.jsonl --html w.jsonl",
     "compared with a file": "compare matter d0 --file p.txt --docx p.txt",
     "labels": "conflicts matter w.jsonl --out w.jsonl",
-    "chart": "plan pairs --sample-left v.svg --sample-right w.jsonl --figure v.svg",
 }
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -45,17 +43,6 @@ def test_fixed_values_stay_and_a_shortfall_is_said():
     assert (told["chosen"]["bits"], told["chosen"]["distance"], told["reaches_recall"]) == (1000, 400, False)
     ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--bits", "1000", "--distance", "400")
     assert "The fixed options do not reach 0.9; the best they reach is 76.0%" in ended.out
-
-
-def test_the_figure(tmp_path: Path):
-    out = tmp_path / "plan.svg"
-    ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--figure", out)
-    assert ended.code == 0, ended.err
-    words = "".join(ElementTree.fromstring(out.read_text(encoding="utf-8")).itertext())
-    assert "window of" in words
-    assert "Predicted recall" in words
-    again = nearkin_here("plan", "pairs", *WIKIPEDIA, "--figure", out)
-    assert again.code == 5
 
 
 def test_documents_calibrate_the_plan(tmp_path):

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from nearkin.cli.options.collection import Cache, Measure, ReadOnly, Threshold, Tolerance
+from nearkin.cli.options.collection import Cache, ReadOnly, ToleranceOptions
 from nearkin.cli.options.definitions import Json, Quiet, Threads
 from nearkin.cli.parameters import argument, option
 from nearkin.nouns import agreeing, counted
@@ -40,10 +40,8 @@ def audit(
     place: AuditedPlace,
     sample: Sample = 500,
     seed: AuditSeed = 0,
-    measure: Measure = None,
-    gamma: Gamma = None,
-    threshold: Threshold = None,
-    tolerance: Tolerance = None,
+    *,
+    alike: ToleranceOptions,
     cache: Cache = None,
     read_only: ReadOnly = False,
     missed: MissedFile = None,
@@ -56,7 +54,7 @@ def audit(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free, written
-    from nearkin.collection.tolerance import Tolerance as Alike
+    from nearkin.collection.tolerance import Tolerance
     from nearkin.workflows.auditing.audit import audit as audited_place
     from nearkin.workflows.auditing.audited import AuditOptions
     from nearkin.workflows.collection.tables import check_format, write_table
@@ -68,7 +66,7 @@ def audit(
     options = AuditOptions(
         sample=sample,
         seed=seed,
-        tolerance=Alike.if_given(measure, gamma=gamma, threshold=threshold, tolerance=tolerance),  # type: ignore[arg-type]  # it checks the measure
+        tolerance=Tolerance.if_given(**alike.given()),
         cache=cache,
         threads=Resources(threads).n_threads,
         is_read_only=read_only,
@@ -141,7 +139,6 @@ def _show_missed(console: Printer, audited: Audited, missed: Path | None) -> Non
 
 
 _sample = partial(option, panel="The sample")
-_alike = partial(option, panel="Tolerance")
 _output = partial(option, panel="Output")
 
 AuditedPlace = Annotated[
@@ -150,10 +147,6 @@ AuditedPlace = Annotated[
 ]
 Sample = Annotated[int, _sample(help="Number of documents to sample; all of them if there are fewer.")]
 AuditSeed = Annotated[int, _sample("--seed", help="Random seed of the sample.")]
-Gamma = Annotated[
-    float | None,
-    _alike(help="Maximum distance of letter counts, for --measure letters. [default: 0.025]"),
-]
 ReplaceMissed = Annotated[bool, _output("--overwrite", help="Replace the file of --missed.")]
 MissedFile = Annotated[
     Path | None,

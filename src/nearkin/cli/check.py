@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import click
 
-from nearkin.cli.options.collection import Place, ReadOnly, Tolerance, Wait
+from nearkin.cli.options.collection import Place, ReadOnly, Wait
 from nearkin.cli.options.definitions import Json, OutFileIfAny, Quiet
 from nearkin.cli.parameters import argument, option
 from nearkin.options.reading import DocumentOptions
@@ -92,6 +92,10 @@ CheckedBy = Annotated[
         "document, which misses most matches. Every listed document was compared word by word.",
     ),
 ]
+IndexTolerance = Annotated[
+    float | None,
+    _alike("--tolerance", help="Maximum relative difference of similarity indexes; only for index. [default: 0.3]"),
+]
 CheckLimit = Annotated[
     int,
     option("--limit", min=1, max=10_000, help="Maximum number of documents to list.", panel="Output"),
@@ -169,7 +173,7 @@ def check(
     threshold: NearThreshold = 0.7,
     containment: Containment = None,
     measure: CheckedBy = "jaccard",
-    tolerance: Tolerance = None,
+    tolerance: IndexTolerance = None,
     limit: CheckLimit = 10,
     encoding: CheckedEncoding = "utf-8",
     *,

@@ -17,19 +17,15 @@ from nearkin.cli.options.collection import (
     Cache,
     Compared,
     ComparedFile,
-    ContextLines,
     DateTag,
     DocId,
     Docx,
-    Gamma,
     Html,
     Ignore,
     Limit,
-    Measure,
     Place,
     ReadOnly,
-    Threshold,
-    Tolerance,
+    ToleranceOptions,
     VersionA,
     VersionB,
 )
@@ -93,7 +89,6 @@ def compare(
     version_a: VersionA = None,
     version_b: VersionB = None,
     encoding: Encoding = "utf-8",
-    context: ContextLines = 2,
     ignore: Ignore = None,
     html: Html = None,
     docx: Docx = None,
@@ -113,20 +108,22 @@ def compare(
             check_free(out, overwrite=overwrite, inputs=inputs, option=option)
     if html is not None and html == docx:
         raise ParameterError(f"--html and --docx must be two files. Got {str(html)!r} for both.")
-    shown = _Shown(context, _ignored_kinds(ignore or ()))
+    ignored = _ignored_kinds(ignore or ())
     if file is not None:
         if len(documents) != 2 or version_b is not None:
             raise ParameterError("With --file, name a collection and one of its documents, and no --version-b.")
         found = _compared_with_file(
-            documents[0], documents[1], version_a, file, shown, encoding=encoding, read_only=read_only
+            documents[0], documents[1], version_a, file, ignored, encoding=encoding, read_only=read_only
         )
     elif len(documents) == 2:
         has_versions = version_a is not None or version_b is not None
-        found = _compared_files(documents[0], documents[1], encoding, shown, has_versions=has_versions)
+        found = _compared_files(documents[0], documents[1], encoding, ignored, has_versions=has_versions)
     elif len(documents) == 3:
         if encoding != "utf-8":
             raise ParameterError("--encoding is for two files; the texts of a collection are stored as UTF-8.")
-        found = _compared_documents(documents[0], documents[1], documents[2], (version_a, version_b), shown, read_only)
+        found = _compared_documents(
+            documents[0], documents[1], documents[2], (version_a, version_b), ignored, read_only
+        )
     else:
         raise ParameterError(
             f"Name two files, or a collection and two documents. Got {counted(len(documents), 'name')}."
@@ -161,14 +158,6 @@ def _write_docx(found: _Answer, out: Path) -> None:
         aside.write_bytes(made)
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """Lines around each difference, and the kinds of difference that do not count."""
-
-    context_lines: int
-    ignore: tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
     """Two compared documents, as they will be shown."""
@@ -193,7 +182,9 @@ def _ignored_kinds(ignore: Sequence[str]) -> tuple[str, ...]:
     return kinds
 
 
-def _compared_files(file_a: str, file_b: str, encoding: str, shown: _Shown, *, has_versions: bool) -> _Answer:
+def _compared_files(
+    file_a: str, file_b: str, encoding: str, ignored: tuple[str, ...], *, has_versions: bool
+) -> _Answer:
     from nearkin.reports.sentences.compare import text_comparison_sentences, text_similarity_facts
     from nearkin.reports.sentences.sentence import missing_sentences
     from nearkin.workflows.comparing import compare
@@ -209,7 +200,7 @@ def _compared_files(file_a: str, file_b: str, encoding: str, shown: _Shown, *, h
     for file in (file_a, file_b):
         check_input(file)
     one, other = (read_one_document(Path(file), encoding) for file in (file_a, file_b))
-    found = compare(one.text, other.text, context_lines=shown.context_lines, ignore=shown.ignore)
+    found = compare(one.text, other.text, ignore=ignored)
     return _Answer(
         name_a=file_a,
         name_b=file_b,
@@ -230,17 +221,14 @@ def _compared_files(file_a: str, file_b: str, encoding: str, shown: _Shown, *, h
 
 
 def _compared_documents(
-    collection: str, a: str, b: str, versions: tuple[int | None, int | None], shown: _Shown, read_only: bool
+    collection: str, a: str, b: str, versions: tuple[int | None, int | None], ignored: tuple[str, ...], read_only: bool
 ) -> _Answer:
     from nearkin.collection.collection import Collection
     from nearkin.reports.sentences.compare import comparison_sentences, similarity_facts
 
     with Collection.open(collection, read_only=read_only) as opened:
         try:
-            found = opened.compare(
-                a, b, version_a=versions[0], version_b=versions[1], context_lines=shown.context_lines,
-                ignore=shown.ignore,
-            )  # fmt: skip
+            found = opened.compare(a, b, version_a=versions[0], version_b=versions[1], ignore=ignored)
         except UnknownDocumentError as error:
             if not os.path.isfile(b) or opened.has_document(b):
                 raise
@@ -259,7 +247,14 @@ def _compared_documents(
 
 
 def _compared_with_file(
-    collection: str, doc_id: str, version: int | None, file: Path, shown: _Shown, *, encoding: str, read_only: bool
+    collection: str,
+    doc_id: str,
+    version: int | None,
+    file: Path,
+    ignored: tuple[str, ...],
+    *,
+    encoding: str,
+    read_only: bool,
 ) -> _Answer:
     from nearkin.collection.collection import Collection
     from nearkin.reports.sentences.compare import text_comparison_sentences, text_similarity_facts
@@ -270,7 +265,7 @@ def _compared_with_file(
     document = read_one_document(file, encoding)
     with Collection.open(collection, read_only=read_only) as opened:
         stored = opened.details(doc_id, version=version)
-    found = compare(stored.text, document.text, context_lines=shown.context_lines, ignore=shown.ignore)
+    found = compare(stored.text, document.text, ignore=ignored)
     name = str(stored.document)
     return _Answer(
         name_a=name,
@@ -304,10 +299,8 @@ def _show(console: Printer, found: _Answer) -> None:
 def versions(
     collection: Place,
     doc_id: DocId,
-    measure: Measure = None,
-    gamma: Gamma = None,
-    threshold: Threshold = None,
-    tolerance: Tolerance = None,
+    *,
+    alike: ToleranceOptions,
     at: At = None,
     date_tag: DateTag = None,
     limit: Limit = 50,
@@ -332,10 +325,7 @@ def versions(
     ):
         found = opened.versions(
             doc_id,
-            measure=measure,  # type: ignore[arg-type]  # it checks the measure
-            gamma=gamma,
-            threshold=threshold,
-            tolerance=tolerance,
+            **alike.given(),
             limit=limit if out is None else ALL,
             at=at,
             date_tag=date_tag,

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.options.collection import (
     Cache,
-    GammaOfPairs,
-    GroupsMeasure,
+    GroupTolerance,
     LabelColumn,
     LabelIdColumn,
     Limit,
-    MaxConflicts,
     Place,
     ReadOnly,
-    WordsThreshold,
 )
 from nearkin.cli.options.decisions import LabelsFileIfAny, TagOfLabels
 from nearkin.cli.options.definitions import Encoding, Json, OutFileIfAny, OverwriteFile, Quiet, Threads
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
     from nearkin.workflows.collection.labels import LabelsRead
 
 _FOUND_UNASKED = 1_000
-"""Maximum number of conflicts to find without --out and --max-conflicts: finding the passage of each takes time."""
+"""Maximum number of conflicts to find without --out: finding the passage of each takes time."""
 
 HELP = """
 Find near-duplicates with different labels. Lists the documents of each group that do not have its most frequent \
@@ -54,14 +51,12 @@ def conflicts(
     collection: Place,
     labels: LabelsFileIfAny = None,
     tag: TagOfLabels = None,
-    measure: GroupsMeasure = None,
-    threshold: WordsThreshold = None,
-    gamma: GammaOfPairs = None,
+    *,
+    alike: GroupTolerance,
     id: LabelIdColumn = None,
     label: LabelColumn = None,
     encoding: Encoding = "utf-8",
     out: OutFileIfAny = None,
-    max_conflicts: MaxConflicts = None,
     limit: Limit = 20,
     cache: Cache = None,
     read_only: ReadOnly = False,
@@ -97,10 +92,8 @@ def conflicts(
             read = read_labels(labels, doc_id=id, label=label, encoding=encoding, is_document=opened.has_document)
         found = opened.conflicts(
             read.pairs,
-            measure=measure,  # type: ignore[arg-type]  # it checks the measure
-            threshold=threshold,
-            gamma=gamma,
-            limit=max_conflicts or (sys.maxsize if out is not None else max(limit, _FOUND_UNASKED)),
+            **alike.given(),
+            limit=sys.maxsize if out is not None else max(limit, _FOUND_UNASKED),
             threads=Resources(threads).n_threads,
         )
     if labels is not None and found.unknown and not found.n_labelled:

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 from nearkin.cli.options.collection import (
     Cache,
     Direct,
-    GammaOfPairs,
     GroupOverlay,
-    GroupsMeasure,
+    GroupTolerance,
     Limit,
     MakePrincipal,
     Place,
     ReadOnly,
     Since,
     Wait,
-    WordsThreshold,
 )
 from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet, Threads
 
@@ -59,9 +57,8 @@ Examples:
 
 def groups(
     collection: Place,
-    measure: GroupsMeasure = None,
-    threshold: WordsThreshold = None,
-    gamma: GammaOfPairs = None,
+    *,
+    tolerance: GroupTolerance,
     make_principal: MakePrincipal = None,
     since: Since = None,
     direct: Direct = False,
@@ -96,7 +93,7 @@ def groups(
         is_read_only=read_only,
         has_overlay=overlay is not None,
     )
-    alike = Tolerance.of(measure, threshold=threshold, gamma=gamma)  # type: ignore[arg-type]  # it checks the measure
+    alike = Tolerance.of(**tolerance.given())
     _check_out(out, overlay, is_since=since is not None, overwrite=overwrite)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,

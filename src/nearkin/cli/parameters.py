@@ -13,9 +13,8 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Union, get_args, get_origin
 
 import click
 
@@ -78,25 +77,6 @@ def _click_type(kind: Any) -> Any:
     return click.Tuple(get_args(kind)) if get_origin(kind) is tuple else kind
 
 
-@dataclass(frozen=True)
-class OptionGroup:
-    """Frozen dataclass whose fields are options, each with its default, or groups of options.
-
-    A parameter of a command whose class is a group stands for all of its options.
-    """
-
-    @classmethod
-    def listed(cls) -> Iterable[tuple[str, Any, object]]:
-        """Name, type and default of each option."""
-        hints = get_type_hints(cls, include_extras=True)
-        return ((one.name, hints[one.name], one.default) for one in fields(cls))
-
-    @classmethod
-    def of(cls, **given: Any) -> OptionGroup:
-        """Make the group from the values of its options."""
-        return cls(**given)
-
-
 def declared_parameters(group: type[Options], overridden: Iterable[str] = ()) -> Iterator[PanelOption]:
     """Yield the options of a record, without those that the command declares itself."""
     for name, one in group.declared().items():
@@ -105,9 +85,7 @@ def declared_parameters(group: type[Options], overridden: Iterable[str] = ()) ->
         names = one.names or (f"--{name.replace('_', '-')}",)
         if one.kind is bool and one.default:
             names = (f"{names[0]}/--no-{names[0].removeprefix('--')}",)
-        has_default = (
-            not (one.default is None or one.default is False or one.default == ()) and "[default: " not in one.help
-        )
+        has_default = one.default not in (None, (), "") and one.kind is not bool and "[default: " not in one.help
         settings: dict[str, object] = {"is_flag": True, "default": None} if one.kind is bool else {}
         if one.kind is list:
             settings["multiple"] = True
@@ -123,16 +101,14 @@ def parameters_of(function: Callable[..., Any]) -> list[click.Parameter]:
     """Return the options and arguments of a command, those of groups among them, in their order."""
     signature = inspect.signature(function, eval_str=True).parameters
     listed = ((one.name, one.annotation, one.default) for one in signature.values())
-    return list(_parameters(listed, signature))
+    own = {name for name, one in signature.items() if not _is_record(one.annotation)}
+    return list(_parameters(listed, own))
 
 
 def _parameters(listed: Iterable[tuple[str, Any, object]], own: Iterable[str] = ()) -> Iterator[click.Parameter]:
     for name, annotation, default in listed:
         if _is_record(annotation):
             yield from declared_parameters(annotation, own)
-            continue
-        if _is_group(annotation):
-            yield from _parameters(annotation.listed())
             continue
         kind, make = get_args(annotation)  # of Annotated
         if get_origin(kind) in (types.UnionType, Union):
@@ -150,21 +126,14 @@ def _parameters(listed: Iterable[tuple[str, Any, object]], own: Iterable[str] = 
 
 
 def grouped(function: Callable[..., Any], values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments of a function from the values of its options: its groups are built from theirs."""
+    """Return the arguments of a function from the values of its options: its records are made from theirs."""
     signature = inspect.signature(function, eval_str=True).parameters
-    return {name: _value(one.annotation, name, values) for name, one in signature.items()}
-
-
-def _value(annotation: Any, name: str, values: Mapping[str, Any]) -> Any:
-    if _is_record(annotation):
-        return annotation(**{inner: values[inner] for inner in annotation.declared() if inner in values})
-    if not _is_group(annotation):
-        return values[name]
-    return annotation.of(**{inner: _value(kind, inner, values) for inner, kind, _ in annotation.listed()})
-
-
-def _is_group(annotation: object) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, OptionGroup)
+    return {
+        name: one.annotation(**{inner: values[inner] for inner in one.annotation.declared() if inner in values})
+        if _is_record(one.annotation)
+        else values[name]
+        for name, one in signature.items()
+    }
 
 
 def _is_record(annotation: object) -> bool:

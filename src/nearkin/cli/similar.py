@@ -8,19 +8,15 @@ from typing import TYPE_CHECKING, Any
 from nearkin.cli.options.collection import (
     Cache,
     DocIdIfAny,
-    Explain,
     File,
     FileEncoding,
-    Gamma,
     Limit,
-    Measure,
     OfCurrentWave,
     Place,
     ReadOnly,
     SearchedWords,
     TextGiven,
-    Threshold,
-    Tolerance,
+    ToleranceOptions,
 )
 from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet
 from nearkin.options.reading import DocumentOptions
@@ -53,7 +49,7 @@ Examples:
 
   nearkin similar matter lease-17
 
-  nearkin similar matter lease-17 --gamma 0.05 --explain
+  nearkin similar matter lease-17 --gamma 0.05
 
   nearkin similar matter --file draft.txt --threshold 0.8
 
@@ -71,12 +67,8 @@ def similar(
     encoding: FileEncoding = "utf-8",
     *,
     reading: DocumentOptions,
-    measure: Measure = None,
-    gamma: Gamma = None,
-    threshold: Threshold = None,
-    tolerance: Tolerance = None,
+    alike: ToleranceOptions,
     limit: Limit = 50,
-    explain: Explain = False,
     cache: Cache = None,
     read_only: ReadOnly = False,
     out: OutFileIfAny = None,
@@ -109,10 +101,7 @@ def similar(
             opened,
             doc_id,
             text=text,
-            measure=measure,
-            gamma=gamma,
-            threshold=threshold,
-            tolerance=tolerance,
+            **alike.given(),
             limit=limit if out is None else ALL,
         )
     write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
@@ -120,7 +109,7 @@ def similar(
     name = doc_id if doc_id is not None else (str(file) if file is not None else "the text")
     tell(
         lambda: shown.to_dict() if file is None else {**shown.to_dict(), "missing": missing},
-        lambda console: _show(console, shown, name, explain=explain, missing=missing),
+        lambda console: _show(console, shown, name, missing=missing),
         as_json=as_json,
         quiet=quiet,
     )
@@ -139,18 +128,12 @@ def _similar(opened: Collection, doc_id: str | None, **asked: Any) -> SimilarDoc
     return found
 
 
-def _show(console: Printer, found: SimilarDocuments, name: str, *, explain: bool, missing: str | None) -> None:
+def _show(console: Printer, found: SimilarDocuments, name: str, *, missing: str | None) -> None:
     from nearkin.cli.printing import shown, table
     from nearkin.reports.sentences.sentence import missing_sentences
-    from nearkin.reports.sentences.similar import STAGES_COUNT_TEXTS, similar_sentences
+    from nearkin.reports.sentences.similar import similar_sentences
     from nearkin.wording import distance_text, share_text
 
-    if explain:
-        stages = table("texts left", "stage of the search", numbers=1)
-        for passed in found.stages:
-            stages.add_row(f"{passed.n_left:,}", passed.stage)
-        console.print(stages)
-        console.say([STAGES_COUNT_TEXTS])
     if found.documents:
         by_index = found.tolerance.measure == "index"
         by_share = found.tolerance.measure == "containment"

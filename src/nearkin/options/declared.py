@@ -200,6 +200,10 @@ class Options:
             raise ParameterError(f"there is no option {sorted(unknown)[0]!r}.")
         return cls(**words)
 
+    def given(self) -> Mapping[str, Any]:
+        """Return the values by name, as keywords of a function that takes these options."""
+        return {name: vars(self)[name] for name in self.declared()}
+
     def part(self, group: type[_Group], **more: Any) -> _Group:
         """Return the options of a group, with other values for some."""
         own = {one.name: vars(self)[one.name] for one in fields(group) if one.name in vars(self)}

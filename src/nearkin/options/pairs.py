@@ -58,11 +58,11 @@ class PairOptions(IgnoringOptions):
     n_terms: Same[int] = _similar(
         5, maximum=100, names=("--terms",), help="Number of matching words to write for each pair."
     )
-    min_terms: Same[int] = _similar(
-        5, minimum=1, maximum=_MAX, help="Minimum number of terms of a document; documents with fewer are skipped."
-    )
     min_occurrences: Same[int] = _similar(
         2, minimum=1, maximum=_MAX, help="Minimum number of times a word must occur in its corpus to count."
+    )
+    min_terms: Same[int] = _similar(
+        5, minimum=1, maximum=_MAX, help="Minimum number of terms of a document; documents with fewer are skipped."
     )
     agreement: Same[float] = _words(
         0.05, minimum=0, maximum=1, help="Minimum probability of a translation in the reverse direction."

@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
+from nearkin.cli.dedup import dedup
 from nearkin.cli.options.engine import engine_of
+from nearkin.cli.parameters import parameters_of
 from nearkin.engines.local import LOCAL
 from nearkin.errors import MissingExtraError, ParameterError
 
@@ -20,7 +22,9 @@ def test_the_local_engine_has_no_cluster():
 def test_the_local_engine_imports_nothing_of_spark():
     code = """
 import sys
+from nearkin.cli.dedup import dedup
 from nearkin.cli.options.engine import engine_of
+from nearkin.cli.parameters import parameters_of
 engine_of("local", None, ())
 print([name for name in sys.modules if "spark" in name or name.startswith("py4j")])
 """
@@ -70,3 +74,10 @@ def test_without_pyspark(monkeypatch):
         MissingExtraError, match=r"--engine spark needs the spark extra: pip install 'nearkin\[spark\]'"
     ):
         engine_of("spark", None, None)
+
+
+def test_a_command_has_the_options_of_its_records_except_those_that_it_declares_itself():
+    options = {one.name: one for one in parameters_of(dedup)}
+    assert {"engine", "master", "conf", "threshold", "memory"} <= options.keys()
+    assert (options["out"].required, options["report"].default) == (True, True)
+    assert [one.name for one in parameters_of(dedup)].count("report") == 1

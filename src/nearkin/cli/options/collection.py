@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from nearkin.cli.parameters import argument, option
+from nearkin.options import declared
+from nearkin.options.declared import Options, Same
 
 _collection = partial(option, panel="The collection")
-_alike = partial(option, panel="Tolerance")
+_alike = partial(declared.option, panel="Tolerance")
+_GAMMA = (
+    "Maximum Euclidean distance of two vectors of letter counts, divided by the norm of {}; 0: the same counts. Finds "
+    "every document within this distance; similar documents may be farther away. At least 0 and below 1. "
+    "[default: 0.025]"
+)
 _versions = partial(option, panel="Dates")
 _output = partial(option, panel="Output")
 
@@ -113,54 +121,41 @@ FileEncoding = Annotated[
     ),
 ]
 
-Measure = Annotated[
-    str | None,
-    _alike(
-        "--measure",
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class ToleranceOptions(Options):
+    """Similarity of a search."""
+
+    measure: Same[str | None] = _alike(
         help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. index: one "
         "number per text, by --tolerance; misses similar texts and finds unrelated ones. containment: share of one "
         "text's word 5-grams in the other, by --threshold. [default: jaccard]",
-    ),
-]
-GroupsMeasure = Annotated[
-    str | None,
-    _alike(
-        "--measure",
-        help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma; texts with the same "
-        "letters may be unrelated. [default: jaccard]",
-    ),
-]
-
-
-def _gamma(relative_to: str) -> Any:
-    return _alike(
-        help=f"Maximum Euclidean distance of two vectors of letter counts, divided by the norm of {relative_to}; 0: "
-        "the same counts. "
-        "Finds every document within this distance; similar documents may be farther away. At least 0 and below 1. "
-        "[default: 0.025]"
+    )
+    gamma: Same[float | None] = _alike(kind=float, help=_GAMMA.format("the vector of the query"))
+    threshold: Same[float | None] = _alike(
+        kind=float,
+        help="Minimum Jaccard similarity; with --measure containment, the minimum of that measure. "
+        "[default: 0.5; for containment 0.9]",
+    )
+    tolerance: Same[float | None] = _alike(
+        kind=float, help="Maximum relative difference of similarity indexes; only for index. [default: 0.3]"
     )
 
 
-Gamma = Annotated[float | None, _gamma("the vector of the query")]
-GammaOfPairs = Annotated[float | None, _gamma("the longer vector")]
-Threshold = Annotated[
-    float | None,
-    _alike(
-        help="Minimum Jaccard similarity; with --measure containment, the minimum of that measure. "
-        "[default: 0.5; for containment 0.9]"
-    ),
-]
-WordsThreshold = Annotated[
-    float | None,
-    _alike("--threshold", help="Minimum Jaccard similarity of a match, for --measure jaccard. [default: 0.5]"),
-]
-Tolerance = Annotated[
-    float | None,
-    _alike(
-        "--tolerance",
-        help="Maximum relative difference of similarity indexes; only for index. [default: 0.3]",
-    ),
-]
+@dataclass(unsafe_hash=True, kw_only=True)
+class GroupTolerance(Options):
+    """Similarity of the members of a group."""
+
+    measure: Same[str | None] = _alike(
+        help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma; texts with the same "
+        "letters may be unrelated. [default: jaccard]",
+    )
+    threshold: Same[float | None] = _alike(
+        kind=float, help="Minimum Jaccard similarity of a match, for --measure jaccard. [default: 0.5]"
+    )
+    gamma: Same[float | None] = _alike(kind=float, help=_GAMMA.format("the longer vector"))
+
+
 GroupOverlay = Annotated[
     str | None,
     _output(
@@ -183,7 +178,6 @@ DateTag = Annotated[
     str | None,
     _versions("--date-tag", metavar="FIELD", help="Tag with the dates of the documents. [default: date]"),
 ]
-Explain = Annotated[bool, _output("--explain", help="Print how many texts each stage of the search leaves.")]
 Uncounted = Annotated[
     bool,
     _output(
@@ -201,7 +195,6 @@ Docx = Annotated[
     Path | None,
     _output("--docx", help="Also write a Word document with the changes from A to B tracked."),
 ]
-ContextLines = Annotated[int, _output("--context", min=0, help="Number of lines to show around each difference.")]
 Ignore = Annotated[
     list[str] | None,
     _output(
@@ -242,15 +235,6 @@ LabelColumn = Annotated[
         "--label",
         metavar="COLUMN",
         help="Column of LABELS with the labels. [default: guessed if only one column fits]",
-    ),
-]
-MaxConflicts = Annotated[
-    int | None,
-    _output(
-        "--max-conflicts",
-        min=1,
-        help="Maximum number of conflicts to list and write, the worst first. [default: all with --out, otherwise "
-        "1000 or --limit, whichever is more]",
     ),
 ]
 

@@ -5,47 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from nearkin.cli.parameters import OptionGroup, option
 from nearkin.errors import ParameterError, quoted
+from nearkin.options.declared import Options, Same, option
 
 if TYPE_CHECKING:
     from nearkin.engines.local import Engine
 
 _engine = partial(option, panel="The engine")
 
-EngineName = Annotated[
-    str,
-    _engine(help="local: threads of this machine. spark: a Spark cluster. The results are the same."),
-]
-Master = Annotated[
-    str | None,
-    _engine(
-        "--master",
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class EngineOptions(Options):
+    """Options for the place of the work."""
+
+    engine: Same[str] = _engine(
+        "local", help="local: threads of this machine. spark: a Spark cluster. The results are the same."
+    )
+    master: Same[str | None] = _engine(
         metavar="URL",
         help="Spark master (only with --engine spark): local[*], spark://HOST:PORT, yarn, "
         "k8s://https://HOST:PORT or sc://HOST:PORT. "
         "[default: from spark-submit or spark-defaults.conf, else local[*]]",
-    ),
-]
-Conf = Annotated[
-    list[str] | None,
-    _engine(
-        "--conf",
-        metavar="KEY=VALUE",
+    )
+    conf: Same[list[str] | None] = _engine(
+        kind=list, metavar="KEY=VALUE",
         help="Spark setting (only with --engine spark), for example spark.executor.memory=4g. Repeatable.",
-    ),
-]
-
-
-@dataclass(frozen=True)
-class EngineOptions(OptionGroup):
-    """Options for the place of the work."""
-
-    engine: EngineName = "local"
-    master: Master = None
-    conf: Conf = None
+    )  # fmt: skip
 
     def chosen(self) -> Engine:
         """Return the engine; see `engine_of`."""

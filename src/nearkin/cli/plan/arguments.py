@@ -6,8 +6,6 @@ import math
 import os
 import re
 from dataclasses import asdict, dataclass
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from nearkin.cli.parameters import option
@@ -137,9 +135,6 @@ def show_needs(console: Printer, needs: ClusterNeeds | None, n_cores: int, n_doc
     console.say(cluster_sentences(needs, n_cores))
 
 
-plan_output = partial(option, panel="Output")
-
-Figure = Annotated[Path | None, plan_output("--figure", help="SVG file for a chart of recall against cost.")]
 PlanEngine = Annotated[
     str,
     option(
@@ -148,14 +143,3 @@ PlanEngine = Annotated[
         help="local, or spark: also print what is shuffled on a Spark cluster and the memory and disk it needs.",
     ),
 ]
-
-
-def check_figure(figure: Path | None, *, overwrite: bool) -> None:
-    """Refuse a figure that cannot be written, before the plan is made."""
-    from nearkin.cli.result_file import check_free
-
-    if figure is None:
-        return
-    if figure.suffix.lower() != ".svg":
-        raise ParameterError(f"--figure is an SVG file: its name must end in .svg. Got {figure.name!r} instead.")
-    check_free(figure, overwrite=overwrite, inputs=[], option="--figure")

@@ -6,14 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from nearkin.cli.options.definitions import Json, Overwrite
+from nearkin.cli.options.definitions import Json
 from nearkin.cli.options.engine import check_engine
 from nearkin.cli.parameters import option
-from nearkin.cli.plan.arguments import Figure, PlanEngine, check_figure
+from nearkin.cli.plan.arguments import PlanEngine
 from nearkin.errors import ParameterError
-from nearkin.nouns import counted
 from nearkin.options.reading import FileOptions
-from nearkin.runs.files import writing
 
 if TYPE_CHECKING:
     from nearkin.cli.plan.arguments import Machine
@@ -98,7 +96,7 @@ Examples:
 
   nearkin plan pairs --left 3.44M --right 1.47M --threshold 0.3 --recall 0.9 --machine cores=128
 
-  nearkin plan pairs --left 200k --right 300k --threshold 0.5 --method window --figure plan.svg
+  nearkin plan pairs --left 200k --right 300k --threshold 0.5 --method window
 
   nearkin plan pairs --left 3.44M --right 1.47M --sample-left some.de.parquet --sample-right some.en.parquet
 """
@@ -130,9 +128,7 @@ def plan_pairs(
     permutations: Permutations = None,
     window: Window = None,
     engine: PlanEngine = "local",
-    figure: Figure = None,
     as_json: Json = False,
-    overwrite: Overwrite = False,
 ) -> None:
     """Plan a search for pairs."""
     from nearkin.cli.plan.arguments import parse_machine
@@ -143,7 +139,6 @@ def plan_pairs(
 
     check_engine(engine)
     planned_for = parse_machine(machine, Resources(0).n_threads)
-    check_figure(figure, overwrite=overwrite)
     options = PairOptions(
         threshold=threshold, recall=recall, bits=bits, distance=distance, permutations=permutations, window=window,
         method=method or "auto",  # type: ignore[arg-type]  # it checks the method
@@ -164,7 +159,7 @@ def plan_pairs(
             reading.file_format,
         )  # fmt: skip
         asked = _question((left, right), options, terms, planned_for)
-    answer(asked, options, planned_for, figure, engine, as_json=as_json)
+    answer(asked, options, planned_for, engine, as_json=as_json)
 
 
 def _check_no_samples(
@@ -229,7 +224,6 @@ def answer(
     asked: Question | PairForecast,
     options: PairOptions,
     machine: Machine,
-    figure: Path | None,
     engine: str,
     *,
     as_json: bool,
@@ -245,12 +239,10 @@ def answer(
     sampled = asked if isinstance(asked, PairForecast) else None
     question = asked.question if isinstance(asked, PairForecast) else asked
     planned = asked.plan if isinstance(asked, PairForecast) else plan_without_documents(asked, options)
-    if figure is not None:
-        write_figure(question, planned, figure)
     needs = cluster_needs(question, planned.search, planned.prediction) if engine == "spark" else None
     tell(
         lambda: plan_as_stored(question, planned, sampled) | summary_of(needs),
-        lambda console: _show(console, question, planned, options, machine, figure, sampled, needs),
+        lambda console: _show(console, question, planned, options, machine, sampled, needs),
         as_json=as_json,
     )
 
@@ -261,13 +253,11 @@ def _show(
     planned: Plan,
     options: PairOptions,
     machine: Machine,
-    figure: Path | None,
     sampled: PairForecast | None,
     needs: ClusterNeeds | None,
 ) -> None:
     """Print the question, the methods side by side, then the reason for the choice."""
     from nearkin.cli.plan.arguments import show_needs
-    from nearkin.cli.printing import say_place
     from nearkin.reports.sentences.plan import plan_sentences, question_sentence
     from nearkin.workflows.pairing.planning import MIN_PAIRS
     from nearkin.workflows.pairing.searching import MAX_PAIRS
@@ -285,8 +275,6 @@ def _show(
         max_pairs=MAX_PAIRS,
     )
     console.say(said)
-    if figure is not None:
-        say_place(console, "Recall against cost is drawn", figure)
     show_needs(console, needs, question.cores, question.n_documents)
 
 
@@ -317,49 +305,3 @@ def _ways(question: Question, planned: Plan) -> object:
         row("time on one core", [time_text(told.core_s) for _, told in ways])
     row("time", [time_text(told.elapsed_s) for _, told in ways])
     return rows
-
-
-_STEP = 1.25
-_LINES = 4
-_DRAWN = 1.02
-
-
-def write_figure(question: Question, planned: Plan, out: Path) -> None:
-    """Draw the windows around the best one, up to the cost of comparing every pair."""
-    from nearkin.planning.pairs.prediction import PairSearch, predict
-    from nearkin.reports.plots.charts import Series, line_chart
-    from nearkin.reports.quantities import share_percent_text
-
-    searches = [planned.search, *(search for search, _ in planned.alternatives)]
-    best = next(search for search in searches if search.method == "window")
-    series = []
-    for width in sorted({max(1, best.window * 4**power // 8) for power in range(_LINES)}):
-        predictions = [
-            predict(PairSearch("window", best.bits, best.distance, n_orders, width), question)
-            for n_orders in _orders_up_to(10 * best.permutations)
-        ]
-        drawn = [(one.relative_cost, one.recall) for one in predictions if one.relative_cost <= _DRAWN]
-        if len(drawn) > 1:
-            series.append(Series(f"window of {width:,}", [cost for cost, _ in drawn], [recall for _, recall in drawn]))
-    bound = share_percent_text(predict(PairSearch("signatures", best.bits, best.distance), question).recall, 1)
-    chart = line_chart(
-        series,
-        name="plan",
-        title=f"What windows find and cost: {best.bits:,} bits, distance {best.distance:,}",
-        description=f"Predicted recall of {counted(len(series), 'window')}. Comparing every pair of signatures finds "
-        f"{bound}.",
-        x_title="Cost, relative to comparing every pair of signatures",
-        y_title=f"Predicted recall; {bound} with every pair",
-        x_domain=(0.0, 1.0),
-        y_domain=(0.0, 1.0),
-    )
-    with writing(out):
-        out.write_text(chart + "\n", encoding="utf-8")
-
-
-def _orders_up_to(most: int) -> list[int]:
-    """Return numbers of orders for a smooth line: 1, 2, 3, 4, 5, 6, 8, 9, 12 and on up to the maximum."""
-    made = [1]
-    while made[-1] < most:
-        made.append(max(made[-1] + 1, round(made[-1] * _STEP)))
-    return made

@@ -45,7 +45,7 @@ def conflicts_sentences(
         yield Sentence(f"Labels from the tag {label_column!r}{without}")
     if found.n_found > len(found.conflicts):
         yield Sentence(
-            f"Only the first {len(found.conflicts):,} are listed and written; raise --max-conflicts for more.",
+            f"Only the first {len(found.conflicts):,} are listed; --out writes all.",
             "warning",
         )
     tag = None if id_column else label_column

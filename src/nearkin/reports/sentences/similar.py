@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from nearkin.planning.part_recall import MeanPartRecall, PartRecall
 
 
-STAGES_COUNT_TEXTS = Sentence(
-    "These are counts of distinct texts, including texts of removed documents, and the query's own if it is stored. "
-    "The list below counts documents, copies included, without the query",
-    "quiet",
-)
-
-
 def similar_sentences(found: SimilarDocuments, name: str) -> Iterator[Sentence]:
     """Count the similar documents, and describe the limits of the answer."""
     n, missing = found.n_found, found.n_found - len(found.documents)
