@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import html
 import json
+import os
 import re
 import struct
 import unicodedata
@@ -371,6 +372,8 @@ _SHEETS, _HEADER, _BODY = "xl/worksheets/", b"headerFooter", b"<office:body"
 _CODE_OF_HEADER = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|\d+|[A-Z])')
 _ROOT, _END_BYTES = re.compile(rb"<([\w:.-]+)[^<>]*?(/?)>"), 1024
 _WORD = re.compile(r"[^\W\d_]+")
+_BEFORE_LENGTHS, _MAX_QUICK = 26, 1 << 22
+"""Bytes of the header of a file in an archive before the lengths, and the most that are unpacked at once."""
 _MIN_MISSING, _MISSING_SHARE = 3, 0.02
 """Words, and their share of all, from which on text counts as missing: a reference to a note joins two."""
 
@@ -413,13 +416,26 @@ def with_parts(read: DocumentRead, archive: zipfile.ZipFile, kind: str) -> Docum
 def _part(archive: zipfile.ZipFile, name: str) -> bytes:
     """Return a part. Raises ExtractionError if its end is missing, or it cannot be unpacked."""
     try:
-        part = archive.read(name).strip()
+        part = _unpacked(archive, archive.getinfo(name)).strip()
     except (*ARCHIVE_FAULTS, zlib.error):
         part = b""
     root = _ROOT.search(part)
     if root is None or not (root[2] or b"</" + root[1] in part[-_END_BYTES:]):
         raise ExtractionError("damaged", f"its {name} is damaged: text may be missing")
     return part
+
+
+def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """Return the content of a part; `zipfile` makes a stream for each, which takes longer than to unpack a slide."""
+    if entry.compress_type == zipfile.ZIP_DEFLATED and entry.file_size <= _MAX_QUICK and archive.fp is not None:
+        archive.fp.seek(entry.header_offset + _BEFORE_LENGTHS)
+        archive.fp.seek(
+            sum(struct.unpack("<HH", archive.fp.read(4))), os.SEEK_CUR
+        )  # of the name, and of further fields
+        content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(archive.fp.read(entry.compress_size), _MAX_QUICK)
+        if len(content) == entry.file_size and zlib.crc32(content) == entry.CRC:
+            return content
+    return archive.read(entry)
 
 
 def _has_all(text: str, parts: Mapping[str, bytes], kind: str) -> bool:
