@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
@@ -18,10 +17,7 @@ import pytest
 from commands import command, quick_command
 from functional.conftest import nearkin_here, write_jsonl
 from made_up_prose import Prose
-from nearkin.collection.check_in.results import CheckInMany, CheckOptions
 from nearkin.collection.collection import Collection
-from nearkin.stages.documents.rules import ReadingRules
-from nearkin.workflows.collection.check_stream import StreamColumns, check_stream
 
 PROSE = Prose(31)
 TEXTS = [PROSE.text(120) for _ in range(6)]
@@ -32,30 +28,6 @@ def matter(tmp_path: Path) -> str:
     place = str(tmp_path / "matter")
     assert nearkin_here("add", place, write_jsonl(tmp_path / "in.jsonl", [{"id": "old", "text": TEXTS[0]}])).code == 0
     return place
-
-
-@pytest.mark.parametrize(
-    ("store", "note"),
-    [
-        (CheckInMany(), "Already answered and stored: 80 documents. To continue, run the command again with the same"),
-        (None, "Answered: all lines up to line 64. To continue, run the command again with the lines after it."),
-    ],
-    ids=["stored", "checked"],
-)
-def test_an_interrupted_stream_says_how_to_continue(matter: str, store: CheckInMany | None, note: str) -> None:
-    calls = iter([None, KeyboardInterrupt])
-
-    def answered(_: object) -> None:
-        if (error := next(calls)) is not None:
-            raise error
-
-    stream = io.BytesIO(lines(*({"id": number, "text": f"{number} {TEXTS[1]}"} for number in range(80))))
-    with Collection.open(matter) as opened, pytest.raises(KeyboardInterrupt) as caught:
-        check_stream(
-            lambda: opened, stream, answered, options=CheckOptions(), store=store, columns=StreamColumns(),
-            rules=ReadingRules(),
-        )  # fmt: skip
-    assert caught.value.__notes__[0].startswith(note)
 
 
 def lines(*records: object) -> bytes:

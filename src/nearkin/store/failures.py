@@ -26,22 +26,8 @@ from nearkin.store.place import Place
 
 PERMISSION_DENIED = "42501"
 """SQLSTATE of PostgreSQL's error."""
-_NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
-_NO_MORE_STORED = "The transaction that failed stored nothing; what earlier ones stored is kept."
+_NOTHING_STORED = "The transaction that failed stored nothing; what earlier ones stored is kept."
 _TAKE_READ_ONLY = " To only read (similar, list, or check without --store), add --read-only."
-_PERMISSIONS = {
-    "for database": "to create a collection, the user must own the schema, or have CREATE on the database",
-    "for schema": "its owner grants what the user needs: USAGE, and SELECT on the tables",
-    "must be owner": "only the owner of the collection can run this command",
-    "": "its owner grants what the user needs: SELECT for commands with --read-only, more for others",
-}
-"""Advice where nothing was to be written yet, by a part of PostgreSQL's message."""
-_PERMISSIONS_TO_WRITE = {
-    "for schema": "This command must create tables or functions here: let the owner of the schema run it",
-    "must be owner": "Only the owner of the collection can do this",
-    "": "To write, ask the owner of the schema for more privileges; see docs/guides/postgresql.md",
-}
-"""Advice where something was to be written, which a command that only reads may do, too."""
 _MISSING_IN_SQLITE = re.compile(r"no such (table|column): (?:main\.)?([^ ]+)")
 _MISSING_IN_POSTGRESQL = re.compile(r'(?:relation|column) "?(?P<name>[^" ]+)"? ')
 _REFUSED = "FATAL: "
@@ -56,16 +42,6 @@ def reason_of(error: NearkinError) -> str:
     if code_of(error) == PERMISSION_DENIED:
         return _message_of(_of_driver(error))
     return str(error).rstrip(".")
-
-
-def unrepaired(place: Place, error: CollectionError) -> CollectionError:
-    """Return the error for damage that the user of the database may not repair; another error as it is."""
-    if code_of(error) != PERMISSION_DENIED or _TAKE_READ_ONLY not in str(error):  # it was not to be written
-        return error
-    return CollectionError(
-        f"{place}: damage was found that this user may not repair ({reason_of(error)}). Let the owner of the schema "
-        "run nearkin fsck. To list the damage: nearkin fsck COLLECTION --read-only"
-    )
 
 
 def code_of(error: BaseException) -> str:
@@ -98,18 +74,14 @@ def damaged_file(place: Place, fault: str) -> CollectionError:
 
 
 @contextlib.contextmanager
-def database_errors(place: Place, *, is_writing: bool = False, has_stored: bool = False) -> Iterator[None]:
-    """Convert database errors raised inside the block to Nearkin's; if it was writing, they say what is stored.
-
-    ``has_stored``: whether earlier transactions of the same store may belong to the same command.
-    """
+def database_errors(place: Place, *, is_writing: bool = False) -> Iterator[None]:
+    """Convert database errors raised inside the block to Nearkin's; if it was writing, they say what is stored."""
     try:
         with _in_words(place, is_writing=is_writing):
             yield
     except (CollectionError, OutputError) as error:
         if is_writing and error.__cause__ is not None and not isinstance(error, CollectionBusyError):
-            stored = _NO_MORE_STORED if has_stored else _NOTHING_STORED
-            error.args = (f"{error.message} {stored}",)
+            error.args = (f"{error.message} {_NOTHING_STORED}",)
         raise
 
 
@@ -130,6 +102,8 @@ def _in_words(place: Place, *, is_writing: bool) -> Iterator[None]:
         raise _of_postgresql(place, cause, is_writing=is_writing) from error
     except sqlite3.Error as error:
         raise _of_sqlite(place, error) from error
+    except UnicodeDecodeError as error:  # the driver cannot decode SQLite's error message
+        raise damaged_file(place, f"the names of its tables are not text ({error})") from error
     except SQLAlchemyError as error:
         raise CollectionError(f"{place}: {error}") from error
     except Exception as error:  # the driver's own, not wrapped by SQLAlchemy: from COPY
@@ -148,10 +122,7 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
         if reason is not None:
             return OutputError(f"Cannot write to {place}: {reason}.")
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
-        reason = _reason(place, None)
-        if reason is not None:
-            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.{_TAKE_READ_ONLY}")
-        reason = f"{error}. Check the permissions of the directory and of its files"
+        reason = _reason(place, None) or f"{error}. Check the permissions of the directory and of its files"
         return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.{_TAKE_READ_ONLY}")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged_file(place, f"SQLite reports: {error}")
@@ -159,11 +130,6 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
         return damaged_collection(str(error), place)
     missing = _MISSING_IN_SQLITE.search(str(error))
     return _missing(place, *missing.groups()) if missing else CollectionError(f"{place}: {error}.")
-
-
-def missing_table(place: Place, name: str) -> CollectionError:
-    """Return the error for a table that somebody dropped."""
-    return _missing(place, "table", name)
 
 
 def _missing(place: Place, kind: str, name: str) -> CollectionError:
@@ -195,12 +161,9 @@ def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> NearkinErro
     if code == "42P01" and '"facts"' in message:  # it was found, but the search path skips a schema without USAGE
         code, message = PERMISSION_DENIED, f"permission denied for schema {place.schema}"
     if code == PERMISSION_DENIED:
-        table = _PERMISSIONS_TO_WRITE if is_writing else _PERMISSIONS
-        advice = next(words for part, words in table.items() if part in message)
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"
-        if is_writing:
-            return CollectionError(f"{place}: {denied}. {advice}.{_TAKE_READ_ONLY}")
-        return CollectionError(f"{place}: {denied}; {advice}.")
+        advice = "The owner of the schema grants what the user needs; see docs/guides/postgresql.md"
+        return CollectionError(f"{place}: {denied}. {advice}.{_TAKE_READ_ONLY * is_writing}")
     if code == "53100":
         return OutputError(f"{place}: its disk is full ({message}).")
     missing = _MISSING_IN_POSTGRESQL.search(message) if code in ("42P01", "42703") else None

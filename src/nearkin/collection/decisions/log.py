@@ -406,20 +406,19 @@ def changes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list
     return found
 
 
-def checked_since(since: str) -> str:
-    """Return a date or a time as the log has it; without a zone it is UTC.
+def checked_since(since: str, name: str = "since") -> str:
+    """Return a time in UTC, as the tables have it; see `nearkin.store.schema`.
 
-    Examples
-    --------
-    >>> checked_since("2026-11-23"), checked_since("2026-11-23T10:00+02:00")
-    ('2026-11-23T00:00:00+00:00', '2026-11-23T08:00:00+00:00')
+    Raises
+    ------
+    ParameterError
     """
     try:
         found = datetime.fromisoformat(since)
         found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (TypeError, ValueError, OverflowError) as error:  # in UTC it may be before the year 1
         rule = "a date or a time in ISO 8601, such as 2026-11-23 or 2026-11-23T10:00"
-        raise ParameterError.of("since", rule, since) from error
+        raise ParameterError.of(name, rule, since) from error
     return found.isoformat(timespec="seconds")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,7 +26,6 @@ from nearkin.collection.stored.inside import documents_inside, unread_inside, un
 from nearkin.collection.stored.origins import forget_problems
 from nearkin.collection.word_search import word_tables
 from nearkin.errors import (
-    CollectionBusyError,
     CollectionError,
     OutputError,
     ParameterError,
@@ -103,21 +101,17 @@ def purge(
     if not wanted:
         raise ParameterError.of("doc_ids", "a list of ids", doc_ids)
     who, store, number = checked_by(by), collection.store, None
-    try:
-        with store.reading() if dry_run else store.writing() as connection:
-            if not dry_run:
-                refuse_unless_owner(connection, store.place)
-            plan = _planned(connection, wanted, copies=copies)
-            if plan.contents:
-                collection.progress.say(rewriting_needs(connection, store.place))
-            if (plan.contents or plan.unread) and not dry_run:
-                number = _erase(connection, collection, wanted, plan, who)
-                store.write_facts(connection, {_UNFINISHED: str(number)})
+    with store.reading() if dry_run else store.writing() as connection:
         if not dry_run:
-            finish(collection)
-    except KeyboardInterrupt as error:
-        _note_if_erased(error, collection, number)
-        raise
+            refuse_unless_owner(connection, store.place)
+        plan = _planned(connection, wanted, copies=copies)
+        if plan.contents:
+            collection.progress.say(rewriting_needs(connection, store.place))
+        if (plan.contents or plan.unread) and not dry_run:
+            number = _erase(connection, collection, wanted, plan, who)
+            store.write_facts(connection, {_UNFINISHED: str(number)})
+    if not dry_run:
+        finish(collection)
     return Purged(
         number=number,
         doc_ids=wanted,
@@ -146,15 +140,10 @@ def finish(collection: OpenedCollection) -> bool:
     collection.index.remove_all()
     try:
         store.erase_freed()
-    except CollectionBusyError as error:
-        raise CollectionBusyError(
-            f"The texts are erased, but the files of {collection.place} may still hold bytes of them, because another "
-            "process reads or writes. Close it, and run nearkin fsck COLLECTION to finish."
-        ) from error
     except (CollectionError, OutputError) as error:
         raise type(error)(
-            f"The texts are erased, but the files of {collection.place} may still hold bytes of them ({error}). "
-            "Run nearkin fsck COLLECTION to finish."
+            f"The texts are erased, but the files of {collection.place} may still hold bytes of them ({error}). Close "
+            "what reads or writes it, and run nearkin fsck COLLECTION to finish."
         ) from error
     with store.writing() as connection:
         store.delete_fact(connection, _UNFINISHED)
@@ -165,21 +154,6 @@ def finish(collection: OpenedCollection) -> bool:
 def is_unfinished(connection: Connection, store: Store) -> bool:
     """Whether a purge ended before it had rewritten the files: they may hold bytes of erased texts."""
     return store.fact(connection, _UNFINISHED) is not None
-
-
-def _note_if_erased(error: KeyboardInterrupt, collection: OpenedCollection, number: int | None) -> None:
-    """Say that texts are erased if the database has the purge that was interrupted, and how to finish it."""
-    store, of_purge = collection.store, schema.activity.c.number == number
-    with contextlib.suppress(CollectionError), store.reading() as connection:
-        if number is None or connection.execute(select(schema.activity.c.number).where(of_purge)).first() is None:
-            return
-        if store.fact(connection, _UNFINISHED) == str(number):
-            error.add_note(
-                f"The texts are erased, but the files of {collection.place} may still hold bytes of them. To finish, "
-                "run: nearkin fsck COLLECTION"
-            )
-        else:
-            error.add_note("The texts are erased, and the purge is finished. The next command updates the index.")
 
 
 def _refuse_copies(others: list[str], *, copies: bool) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.stored.contents import PURGED, digest_of, purged_digests, text_of
+from nearkin.collection.stored.contents import PURGED, unpacked
 from nearkin.collection.stored.origins import FailedPlace, OriginValues, of_plain_file, origins_in
 from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.collection.word_search import word_tables
@@ -25,12 +25,10 @@ from nearkin.stages.documents.members import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices, insert_rows, is_name
-from nearkin.store.store import Store
+from nearkin.store.bulk import in_slices, is_name
 
 CONTENT_COLUMNS = tuple(column.name for column in schema.contents.columns)[1:]
 """Row of a content, without its number."""
-_OF_SEGMENTS = ("is_counted", "counts", "signature")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +55,12 @@ Known = Callable[[Sequence[bytes]], KnownTexts]
 
 def known_texts(connection: Connection, digests: Sequence[bytes]) -> KnownTexts:
     """Look up digests, and compare each with the text stored under it."""
-    contents, known = schema.contents.c, KnownTexts(purged=purged_digests(connection, digests))
-    for some in in_slices([digest for digest in digests if digest not in known.purged]):
+    contents, known = schema.contents.c, KnownTexts()
+    for some in in_slices(digests):
         for digest, text in connection.execute(select(contents.digest, contents.text).where(contents.digest.in_(some))):
-            (known.whole if digest_of(text) == digest else known.damaged).add(bytes(digest))
+            is_whole = unpacked(text, digest)[0] is not None
+            # no compressed text is empty: an erased one is, even if its purge is lost
+            (known.purged if text == b"" else known.whole if is_whole else known.damaged).add(bytes(digest))
     return known
 
 
@@ -71,42 +71,6 @@ def numbers_of(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, 
         rows = connection.execute(select(contents.digest, contents.content).where(contents.digest.in_(some)))
         found |= {bytes(digest): content for digest, content in rows}
     return found
-
-
-def repair(
-    connection: Connection,
-    store: Store,
-    counting: TextCounting,
-    number: int,
-    content: tuple[Any, ...],
-    profile: Profile,
-) -> None:
-    """Replace a damaged text by the added one, with everything that is derived from it.
-
-    Parameters
-    ----------
-    connection : Connection
-        In a write transaction.
-    store : Store
-    counting : TextCounting
-    number : int
-    content, profile : tuples
-        Rows made by `incoming.examine` from the added text.
-    """
-    from nearkin.collection.stored import key_table, shingle_table
-
-    contents, profiles = schema.contents, schema.profiles
-    right = dict(zip(CONTENT_COLUMNS, content, strict=True))
-    is_it = contents.c.content == number
-    was = connection.execute(select(*(contents.c[name] for name in _OF_SEGMENTS)).where(is_it)).one()
-    connection.execute(update(contents).where(is_it).values(**right))
-    connection.execute(profiles.delete().where(profiles.c.content == number))
-    insert_rows(connection, profiles, [[value] for value in (number, *profile)])
-    text = text_of(number, right["text"], right["digest"])
-    key_table.restore(connection, store, counting, number, text)
-    shingle_table.restore(connection, store, counting, number, text)
-    if tuple(was) != tuple(right[name] for name in _OF_SEGMENTS):
-        store.raise_generation(connection)
 
 
 _LEVEL = 3

@@ -158,14 +158,6 @@ def remake(connection: Connection, store: Store, counting: TextCounting, progres
     fill(connection, store, counting, progress)
 
 
-def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
-    """Store the keys of a repaired text, if it should have stored keys by now."""
-    if number < (KEYS.end(connection) or 0):
-        forget(connection, [number])
-        keys = keys_of([text], counting.ignored)
-        append(connection, Marks.of(counting, np.array([number], np.int64), [text], keys), keys)
-
-
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
     """Delete the keys of erased texts; no keys are expected of them any more."""
     for some in in_slices(numbers):

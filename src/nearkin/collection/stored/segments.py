@@ -24,7 +24,6 @@ from nearkin.collection.stored import segment_files
 from nearkin.collection.stored.load_spans import LoadSpan
 from nearkin.collection.stored.segment_files import (
     DamagedSegmentError,
-    OtherSegmentError,
     Segment,
     check,
     load,
@@ -235,8 +234,6 @@ class Segments:
         try:
             if name_of(*span) not in self._forgotten:
                 return load(self.folder, *span, identity)
-        except OtherSegmentError as error:  # of the time before a backup was restored, for example
-            progress.say(f"part of the index is rebuilt from the database ({error})")
         except DamagedSegmentError as error:
             if (self.folder / name_of(*span)).exists():
                 told = f"part of the index is damaged and is rebuilt from the database ({error})"
