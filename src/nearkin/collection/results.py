@@ -270,3 +270,8 @@ CONFLICT: Fields = (
 def table_of(rows: Iterable[Mapping[str, object]], *fields: tuple[str, pa.DataType]) -> pa.Table:
     """Return a table with one row for each record, and only the columns of the fields."""
     return pa.Table.from_pylist(list(rows), pa.schema(list(fields)))
+
+
+def required(*fields: tuple[str, pa.DataType]) -> pa.Schema:
+    """Return a schema without nulls."""
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in fields])

@@ -22,6 +22,7 @@ from nearkin.store.place import FILE, Place
 BUSY_S = 2.0
 """Default time that a writer waits for another writer."""
 _BETWEEN_TRIES_S = 0.05
+_HAS_LOG, _LOG = "nearkin has log", "nearkin log"
 _READING_KIB, _WRITING_KIB = 1 << 16, 1 << 18
 """Maximum sizes of SQLite's page cache. Two indexes of a million documents fill 150 MB, and new rows fall anywhere in
 them: with a smaller cache each page is written to the log again and again."""
@@ -50,17 +51,20 @@ def _sqlite_engine(place: Place, wait_s: float, file: ReadOnlyFile | None, opene
     else:
         engine = create_engine(place.url, poolclass=QueuePool, creator=lambda: file.connect(wait_s))
 
-    def set_up(connection: Any, _: object) -> None:
-        _set_up_sqlite(connection, is_read_only=file is not None)
+    def set_up(connection: Any, record: Any) -> None:
+        record.info[_HAS_LOG] = _set_up_sqlite(connection, is_read_only=file is not None)
         opened.connected()
 
     def begin(connection: Connection) -> None:
         _begin_sqlite(connection)
         opened.check()
+        before_commit(connection)
 
     def before_commit(connection: Connection) -> None:
         if _is_writing(connection):
             opened.check()
+            if connection.info[_HAS_LOG]:
+                opened.check_log(connection)
 
     event.listen(engine, "do_connect", lambda *_: opened.before_connecting())
     event.listen(engine, "connect", set_up)
@@ -105,12 +109,15 @@ def lock(connection: Connection, place: Place, wait_s: float, collection: str | 
         raise replaced(place, f"the schema {place.schema}")
 
 
-def _set_up_sqlite(connection: Any, *, is_read_only: bool) -> None:
+def _set_up_sqlite(connection: Any, *, is_read_only: bool) -> bool:
+    """Configure a connection; return whether it writes to a log beside the file."""
     connection.isolation_level = None  # we begin transactions ourselves instead of the driver
-    if not is_read_only:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
+    if is_read_only:
+        return False
+    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    return bool(mode == "wal")
 
 
 def _is_writing(connection: Connection) -> bool:
@@ -167,6 +174,19 @@ class OpenedFile:
         """
         if self._id is None or _id_of(self._path) != self._id:
             raise replaced(self._place, self._path)
+
+    def check_log(self, connection: Connection) -> None:
+        """Refuse to write if the log is not that of the connection: it holds what the file does not contain yet.
+
+        SQLite keeps one log while any connection is open, and does not rename or replace it.
+
+        Raises
+        ------
+        ReplacedCollectionError
+        """
+        now = _id_of(f"{self._path}-wal")
+        if now is None or connection.info.setdefault(_LOG, now) != now:
+            raise replaced(self._place, f"{self._path}-wal")
 
 
 def replaced(place: Place, what: str) -> ReplacedCollectionError:

@@ -11,6 +11,8 @@ versions change neither an id, nor a row's content, nor the digest of a content,
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     DDL,
     BigInteger,
@@ -33,18 +35,31 @@ VERSION = 1
 
 metadata = MetaData()
 
+
+def _key(name: str, kind: Any, *rest: Any) -> Column[Any]:
+    """Make a column of a primary key, whose values we give; the last argument describes it."""
+    *of, comment = rest
+    return Column(name, kind, *of, primary_key=True, autoincrement=False, comment=comment)
+
+
+def _value(name: str, kind: Any, *rest: Any) -> Column[Any]:
+    """Make a column that is never null; the last argument describes it."""
+    *of, comment = rest
+    return Column(name, kind, *of, nullable=False, comment=comment)
+
+
 facts = Table(
     "facts",
     metadata,
     Column("name", Text, primary_key=True, comment="Such as schema, collection (its id), generation, letters."),
-    Column("value", Text, nullable=False, comment="Its value as text."),
+    _value("value", Text, "Its value as text."),
     comment="Facts about the collection.",
 )
 
 waves = Table(
     "waves",
     metadata,
-    Column("wave", Integer, primary_key=True, autoincrement=False, comment="Number, from 1."),
+    _key("wave", Integer, "Number, from 1."),
     Column("name", Text, nullable=False, unique=True, comment="Name that the user gave."),
     comment="Waves, each of one or more loads.",
 )
@@ -52,56 +67,50 @@ waves = Table(
 loads = Table(
     "loads",
     metadata,
-    Column("load", Integer, primary_key=True, autoincrement=False, comment="Number, from 1."),
-    Column("wave", Integer, ForeignKey("waves.wave"), nullable=False, comment="Its wave."),
-    Column("added_at", Text, nullable=False, comment="UTC, ISO 8601."),
-    Column("first_content", BigInteger, nullable=False, comment="First text that it brought."),
-    Column("end_content", BigInteger, nullable=False, comment="One after the last."),
-    Column(
+    _key("load", Integer, "Number, from 1."),
+    _value("wave", Integer, ForeignKey("waves.wave"), "Its wave."),
+    _value("added_at", Text, "UTC, ISO 8601."),
+    _value("first_content", BigInteger, "First text that it brought."),
+    _value("end_content", BigInteger, "One after the last."),
+    _value(
         "digest",
         LargeBinary,
-        nullable=False,
-        comment="SHA-256 over the ids (UTF-8, each with a zero byte) and digests of its documents, by row.",
+        "SHA-256 over the ids (UTF-8, each with a zero byte) and digests of its rows.",
     ),
-    Column("n_new", BigInteger, nullable=False, comment="Documents with a new id."),
-    Column(
-        "n_new_versions",
-        BigInteger,
-        nullable=False,
-        comment="Documents with another text than before; with n_new, all of its documents.",
-    ),
-    Column("n_unchanged", BigInteger, nullable=False, comment="Documents stored already."),
-    Column("n_problems", BigInteger, nullable=False, comment="Documents that were not stored."),
+    _value("n_new", BigInteger, "Documents with a new id."),
+    _value("n_new_versions", BigInteger, "Documents with another text than before; with n_new, all of its documents."),
+    _value("n_unchanged", BigInteger, "Documents stored already."),
+    _value("n_problems", BigInteger, "Documents that were not stored."),
     comment="Commands that added something, one transaction each.",
 )
 
 contents = Table(
     "contents",
     metadata,
-    Column("content", BigInteger, primary_key=True, autoincrement=False, comment="Number, from 0; never reused."),
+    _key("content", BigInteger, "Number, from 0; never reused."),
     Column("digest", LargeBinary, nullable=False, unique=True, comment="SHA-256 of the text in UTF-8."),
-    Column("n_bytes", BigInteger, nullable=False, comment="Length in UTF-8."),
-    Column("n_characters", BigInteger, nullable=False, comment="Length in characters."),
-    Column("n_letters", BigInteger, nullable=False, comment="Letters that have a column of their own in counts."),
-    Column("n_other_letters", BigInteger, nullable=False, comment="All other letters."),
-    Column("is_counted", Boolean, nullable=False, comment="False: too few letters; only signatures are compared."),
-    Column("counts", LargeBinary, nullable=False, comment="Letter counts, uint32, little-endian."),
+    _value("n_bytes", BigInteger, "Length in UTF-8."),
+    _value("n_characters", BigInteger, "Length in characters."),
+    _value("n_letters", BigInteger, "Letters that have a column of their own in counts."),
+    _value("n_other_letters", BigInteger, "All other letters."),
+    _value("is_counted", Boolean, "False: too few letters; only signatures are compared."),
+    _value("counts", LargeBinary, "Letter counts, uint32, little-endian."),
     Column("signature", LargeBinary, comment="Bits for the search by words; null: no words."),
-    Column("text", LargeBinary, nullable=False, comment="UTF-8, compressed with Zstandard; empty: it was erased."),
+    _value("text", LargeBinary, "UTF-8, compressed with Zstandard; empty: it was erased."),
     comment="Distinct texts, in order of arrival.",
 )
 
 documents = Table(
     "documents",
     metadata,
-    Column("row", BigInteger, primary_key=True, autoincrement=False, comment="Number, from 0."),
-    Column("doc_id", Text, nullable=False, comment="Id of the document."),
-    Column("version", Integer, nullable=False, comment="From 1."),
-    Column("content", BigInteger, ForeignKey("contents.content"), nullable=False, comment="Its text."),
-    Column("load", Integer, ForeignKey("loads.load"), nullable=False, comment="Load that stored it."),
-    Column("source", Text, nullable=False, comment="File or source that it came from."),
-    Column("line", BigInteger, nullable=False, comment="Line or place in the source."),
-    Column("is_current", Boolean, nullable=False, comment="Whether it is the version that counts now."),
+    _key("row", BigInteger, "Number, from 0."),
+    _value("doc_id", Text, "Id of the document."),
+    _value("version", Integer, "From 1."),
+    _value("content", BigInteger, ForeignKey("contents.content"), "Its text."),
+    _value("load", Integer, ForeignKey("loads.load"), "Load that stored it."),
+    _value("source", Text, "File or source that it came from."),
+    _value("line", BigInteger, "Line or place in the source."),
+    _value("is_current", Boolean, "Whether it is the version that counts now."),
     Column("removed_at", Text, comment="UTC; null for current and for replaced versions."),
     UniqueConstraint("doc_id", "version"),
     comment="Versions of documents.",
@@ -114,12 +123,12 @@ Index("documents_of_content", documents.c.content)
 problems = Table(
     "problems",
     metadata,
-    Column("load", Integer, ForeignKey("loads.load"), nullable=False, comment="The load."),
-    Column("number", BigInteger, nullable=False, comment="From 0 in the load."),
-    Column("doc_id", Text, nullable=False, comment="Id, or place."),
-    Column("source", Text, nullable=False, comment="File or source."),
-    Column("line", BigInteger, nullable=False, comment="Line or place in it."),
-    Column("problem", Text, nullable=False, comment="The reason."),
+    _value("load", Integer, ForeignKey("loads.load"), "The load."),
+    _value("number", BigInteger, "From 0 in the load."),
+    _value("doc_id", Text, "Id, or place."),
+    _value("source", Text, "File or source."),
+    _value("line", BigInteger, "Line or place in it."),
+    _value("problem", Text, "The reason."),
     UniqueConstraint("load", "number"),
     comment="Documents of a load that could not be read or stored.",
 )
@@ -127,38 +136,28 @@ problems = Table(
 groupings = Table(
     "groupings",
     metadata,
-    Column("grouping", Integer, primary_key=True, autoincrement=False, comment="Number of the tolerance."),
-    Column("call", Integer, primary_key=True, autoincrement=False, comment="From 1."),
-    Column("tolerance", Text, nullable=False, comment="Measure and limit."),
-    Column("grouped_at", Text, nullable=False, comment="UTC, ISO 8601."),
-    Column("last_load", Integer, nullable=False, comment="Latest load that was grouped; -1: none."),
-    Column("seen_row", BigInteger, nullable=False, comment="Documents with this row and above were not grouped."),
-    Column("next_group", BigInteger, nullable=False, comment="Next free number; numbers of groups are never reused."),
-    Column("last_activity", BigInteger, nullable=False, comment="Latest activity that was followed; 0: none."),
-    Column(
-        "n_not_compared", BigInteger, nullable=False, comment="Pairs of texts that were not compared, in all calls."
-    ),
-    Column("revision", Integer, nullable=False, comment="Number of principals chosen after the call."),
+    _key("grouping", Integer, "Number of the tolerance."),
+    _key("call", Integer, "From 1."),
+    _value("tolerance", Text, "Measure and limit."),
+    _value("grouped_at", Text, "UTC, ISO 8601."),
+    _value("last_load", Integer, "Latest load that was grouped; -1: none."),
+    _value("seen_row", BigInteger, "Documents with this row and above were not grouped."),
+    _value("next_group", BigInteger, "Next free number; numbers of groups are never reused."),
+    _value("last_activity", BigInteger, "Latest activity that was followed; 0: none."),
+    _value("n_not_compared", BigInteger, "Pairs of texts that were not compared, in all calls."),
+    _value("revision", Integer, "Number of principals chosen after the call."),
     comment="Calls of nearkin groups.",
 )
 
 members = Table(
     "members",
     metadata,
-    Column("grouping", Integer, primary_key=True, autoincrement=False, comment="Number of the tolerance."),
-    Column(
-        "row", BigInteger, ForeignKey("documents.row"), primary_key=True, autoincrement=False, comment="The document."
-    ),
-    Column(
-        "since",
-        Integer,
-        primary_key=True,
-        autoincrement=False,
-        comment="First call that counts; one after the last: a principal was chosen.",
-    ),
+    _key("grouping", Integer, "Number of the tolerance."),
+    _key("row", BigInteger, ForeignKey("documents.row"), "The document."),
+    _key("since", Integer, "First call that counts; one after the last: a principal was chosen."),
     Column("until", Integer, comment="First call that does not count; null: it counts now."),
-    Column("group_number", BigInteger, nullable=False, comment="Number of the group."),
-    Column("is_principal", Boolean, nullable=False, comment="Whether it represents the group."),
+    _value("group_number", BigInteger, "Number of the group."),
+    _value("is_principal", Boolean, "Whether it represents the group."),
     comment="Documents in groups, from a call on until a later one.",
 )
 Index("members_of_group", members.c.grouping, members.c.until, members.c.group_number)
@@ -181,14 +180,7 @@ _TOLD = (
 profiles = Table(
     "profiles",
     metadata,
-    Column(
-        "content",
-        BigInteger,
-        ForeignKey("contents.content"),
-        primary_key=True,
-        autoincrement=False,
-        comment="The text.",
-    ),
+    _key("content", BigInteger, ForeignKey("contents.content"), "The text."),
     Column("similarity_index", BigInteger, comment="Null: too few words."),
     Column("squared_length", BigInteger, comment="Sum of the squared letter counts; null, as below: too few letters."),
     *(Column(name, Integer, comment=told) for name, told in zip(PROJECTIONS, _TOLD, strict=True)),
@@ -218,14 +210,8 @@ checked_contents = Table(
     "checked_contents",
     metadata,
     # SQLite uses the row number itself, which saves an index
-    Column(
-        "content",
-        BigInteger().with_variant(Integer, "sqlite"),
-        primary_key=True,
-        autoincrement=False,
-        comment="The text.",
-    ),
-    Column("n_samples", Integer, nullable=False, comment="Number of its keys that are sampled 5-grams."),
+    _key("content", BigInteger().with_variant(Integer, "sqlite"), "The text."),
+    _value("n_samples", Integer, "Number of its keys that are sampled 5-grams."),
     Column("signature", LargeBinary, comment="As in contents, whose rows are wide."),
     comment="Texts with stored keys.",
 )
@@ -243,19 +229,21 @@ WHERE documents.is_current
 """Current documents with their profiles."""
 
 profiles.add_is_dependent_on(documents)  # through the view
-event.listen(profiles, "after_create", DDL(CHECK_KEYS_OF_SQLITE).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
-event.listen(profiles, "after_create", DDL(CHECK_KEYS).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
-event.listen(profiles, "after_create", DDL(SEARCH_WORDS_OF_SQLITE).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
-event.listen(profiles, "after_create", DDL(SEARCH_WORDS_OF_POSTGRESQL).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
-event.listen(profiles, "after_create", DDL(INDEXED_DOCUMENTS))  # type: ignore[no-untyped-call]
+for _dialect, _statements in {
+    "sqlite": (CHECK_KEYS_OF_SQLITE, SEARCH_WORDS_OF_SQLITE, INDEXED_DOCUMENTS),
+    "postgresql": (CHECK_KEYS, SEARCH_WORDS_OF_POSTGRESQL, INDEXED_DOCUMENTS),
+}.items():
+    for _statement in _statements:
+        event.listen(profiles, "after_create", DDL(_statement).execute_if(dialect=_dialect))  # type: ignore[no-untyped-call]
+
 activity = Table(
     "activity",
     metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="From 1."),
-    Column("done_at", Text, nullable=False, comment="UTC, ISO 8601."),
-    Column("done_by", Text, nullable=False, comment="Name of the person."),
-    Column("kind", Text, nullable=False, comment="Such as tag, remove or undo."),
-    Column("data", Text, nullable=False, comment="JSON."),
+    _key("number", BigInteger, "From 1."),
+    _value("done_at", Text, "UTC, ISO 8601."),
+    _value("done_by", Text, "Name of the person."),
+    _value("kind", Text, "Such as tag, remove or undo."),
+    _value("data", Text, "JSON."),
     Column(
         "undoes", BigInteger, ForeignKey("activity.number"), comment="Activity that it undoes; null: it is no undo."
     ),
@@ -265,18 +253,11 @@ activity = Table(
 changes = Table(
     "changes",
     metadata,
-    Column(
-        "activity",
-        BigInteger,
-        ForeignKey("activity.number"),
-        primary_key=True,
-        autoincrement=False,
-        comment="The activity.",
-    ),
-    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="From 0 in the activity."),
-    Column("kind", Text, nullable=False, comment="What changed."),
-    Column("subject", Text, nullable=False, comment="Id of a document, or tolerance of a group."),
-    Column("other", Text, nullable=False, comment="Field, id of another document, or group."),
+    _key("activity", BigInteger, ForeignKey("activity.number"), "The activity."),
+    _key("number", BigInteger, "From 0 in the activity."),
+    _value("kind", Text, "What changed."),
+    _value("subject", Text, "Id of a document, or tolerance of a group."),
+    _value("other", Text, "Field, id of another document, or group."),
     Column("was", Text, comment="Value before; null: none."),
     Column("now", Text, comment="Value after; null: none."),
     comment="Values that an activity changed, one row each.",
@@ -288,27 +269,20 @@ tags = Table(
     metadata,
     Column("doc_id", Text, primary_key=True, comment="Id of the document, whatever its version."),
     Column("field", Text, primary_key=True, comment="Name of the tag."),
-    Column("value", Text, nullable=False, comment="Empty: a bare tag."),
-    Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False, comment="Activity that set it."),
+    _value("value", Text, "Empty: a bare tag."),
+    _value("activity", BigInteger, ForeignKey("activity.number"), "Activity that set it."),
     comment="Current tags of documents, by id.",
 )
 
 decisions = Table(
     "decisions",
     metadata,
-    Column(
-        "activity",
-        BigInteger,
-        ForeignKey("activity.number"),
-        primary_key=True,
-        autoincrement=False,
-        comment="Activity that made it.",
-    ),
-    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="As in changes."),
-    Column("kind", Text, nullable=False, comment="Such as same group or never group."),
-    Column("subject", Text, nullable=False, comment="Id of a document, or tolerance of a group."),
-    Column("other", Text, nullable=False, comment="Id of another document, or group."),
-    Column("value", Text, nullable=False, comment="What was decided."),
+    _key("activity", BigInteger, ForeignKey("activity.number"), "Activity that made it."),
+    _key("number", BigInteger, "As in changes."),
+    _value("kind", Text, "Such as same group or never group."),
+    _value("subject", Text, "Id of a document, or tolerance of a group."),
+    _value("other", Text, "Id of another document, or group."),
+    _value("value", Text, "What was decided."),
     comment="Current decisions on documents and groups.",
 )
 """Current decisions on documents and groups. Two ids of documents would be too long for a key of PostgreSQL."""
@@ -317,25 +291,18 @@ Index("decisions_on_subject", decisions.c.subject)
 purges = Table(
     "purges",
     metadata,
-    Column(
-        "content",
-        BigInteger,
-        ForeignKey("contents.content"),
-        primary_key=True,
-        autoincrement=False,
-        comment="The text.",
-    ),
-    Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False, comment="Activity that erased it."),
+    _key("content", BigInteger, ForeignKey("contents.content"), "The text."),
+    _value("activity", BigInteger, ForeignKey("activity.number"), "Activity that erased it."),
     comment="Erased texts: the row in contents keeps number and digest.",
 )
 
 origins = Table(
     "origins",
     metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="From 0."),
-    Column("load", Integer, ForeignKey("loads.load"), nullable=False, comment="Load that wrote it."),
+    _key("number", BigInteger, "From 0."),
+    _value("load", Integer, ForeignKey("loads.load"), "Load that wrote it."),
     Column("row", BigInteger, ForeignKey("documents.row"), comment="The document; null: the file gave no text."),
-    Column("doc_id", Text, nullable=False, comment="Its id."),
+    _value("doc_id", Text, "Its id."),
     Column("parent", Text, comment="Id of the document or container that it is inside of."),
     Column("sha256", Text, comment="Of the original bytes, hexadecimal; null, as below: it was not extracted."),
     Column("size_bytes", BigInteger, comment="Of the file."),
@@ -345,8 +312,8 @@ origins = Table(
     Column("n_pages", BigInteger, comment="Number of pages."),
     Column("exception", Text, comment="Reason why there is no text, or not all of it."),
     Column("sentence", Text, comment="The same in words."),
-    Column("is_partial", Integer, nullable=False, comment="1: not all of the text."),
-    Column("warnings", Text, nullable=False, comment="Remarks of the extractor."),
+    _value("is_partial", Integer, "1: not all of the text."),
+    _value("warnings", Text, "Remarks of the extractor."),
     Column("family", Text, comment="Id of the outermost container."),
     Column("position", BigInteger, comment="Place in the family."),
     Column("mail", Text, comment="Headers in JSON; null for other kinds."),

@@ -135,8 +135,8 @@ class Store:
         self.access, self._file = access, file
         self._turn, self._waiting = threading.Lock(), set[int]()
         if hasattr(os, "register_at_fork"):
-            own = weakref.ref(self)
-            os.register_at_fork(after_in_child=lambda: _begin_in_child(own()))
+            begin = weakref.WeakMethod(self._begin_in_child)
+            os.register_at_fork(after_in_child=lambda: (own := begin()) and own())
 
     @classmethod
     def open(
@@ -257,7 +257,7 @@ class Store:
         """Close the connections."""
         self._engine.dispose()
 
-    def begin_in_child(self) -> None:
+    def _begin_in_child(self) -> None:
         """Forget the connections and the turn of the process that forked."""
         self._engine.dispose(close=False)
         self._turn = threading.Lock()
@@ -267,11 +267,6 @@ class Store:
 
     def __exit__(self, *failure: object) -> None:
         self.close()
-
-
-def _begin_in_child(store: Store | None) -> None:
-    if store is not None:
-        store.begin_in_child()
 
 
 def _file_to_read(place: Place, directory: Path, *, create: bool, access: Access) -> ReadOnlyFile | None:
@@ -284,10 +279,6 @@ def _file_to_read(place: Place, directory: Path, *, create: bool, access: Access
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        if os.path.isfile(directory):
-            raise OutputError(
-                f"Cannot create {directory}: it is a file, and a collection is a directory. Choose another name."
-            ) from error
         raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
     refuse_other_files(directory)
     return None

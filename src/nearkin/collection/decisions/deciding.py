@@ -34,7 +34,7 @@ from nearkin.collection.decisions.log import (
     values_of,
 )
 from nearkin.collection.decisions.principals import chosen_principals, settle_principals
-from nearkin.collection.results import as_json
+from nearkin.collection.results import as_json, required
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -146,6 +146,13 @@ def _checked_note(text: object) -> str | None:
     return text.strip() or None
 
 
+_NOT_UNDONE = {
+    PURGE: "erased texts. It cannot be undone",
+    REMOVE: "removed documents. It cannot be undone. Add the documents again; nearkin show --version N prints a text",
+    STORE: "stored documents. It cannot be undone. Remove them with nearkin remove",
+}
+
+
 def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_changes: int | None) -> ActivityResult:
     """Undo an activity; see `Collection.undo`."""
     who, table = checked_by(by), schema.activity
@@ -159,17 +166,8 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
                 f"There is no activity {number}; the last one is {last}. List them: nearkin log COLLECTION"
             )
         kind = found.kind
-        if kind == PURGE:
-            raise ParameterError(f"Activity {number} erased texts. It cannot be undone.")
-        if kind == REMOVE:
-            raise ParameterError(
-                f"Activity {number} removed documents. It cannot be undone. Add the documents again; this prints the "
-                "text of one: nearkin show COLLECTION DOC_ID --version N --text-only"
-            )
-        if kind == STORE:
-            raise ParameterError(
-                f"Activity {number} stored documents. It cannot be undone. Remove them with nearkin remove."
-            )
+        if kind in _NOT_UNDONE:
+            raise ParameterError(f"Activity {number} {_NOT_UNDONE[kind]}.")
         made = changes_of(connection, [number])[number]
         _refuse_changed(connection, number, made)
         changes = tuple(SettingChange(*one.key, one.now, one.was) for one in made)
@@ -214,16 +212,11 @@ def _undos(connection: Connection) -> dict[int, int]:
 MAX_OF_A_VALUE = 1_000
 _MAX_OF_A_FIELD = 100
 _MAX_NAMED = 10
-TAGS_SCHEMA = pa.schema(
-    [
-        pa.field("doc_id", pa.large_string(), nullable=False),
-        pa.field("field", pa.large_string(), nullable=False),
-        pa.field("value", pa.large_string(), nullable=False),  # empty: a bare tag
-        pa.field("activity", pa.int64(), nullable=False),  # that set it
-        pa.field("at", pa.large_string(), nullable=False),  # UTC, ISO 8601
-        pa.field("by", pa.large_string(), nullable=False),
-    ]
+TAGS_SCHEMA = required(
+    *(("doc_id", pa.large_string()), ("field", pa.large_string()), ("value", pa.large_string())),
+    *(("activity", pa.int64()), ("at", pa.large_string()), ("by", pa.large_string())),
 )
+"""Columns of tags: an empty value is a bare tag; ``activity`` set it, ``at`` a time in UTC."""
 
 
 @dataclass(frozen=True, slots=True)

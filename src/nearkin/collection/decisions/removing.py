@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, select
@@ -101,50 +101,27 @@ def remove(
             conditions = [documents.c.doc_id.in_(some) for some in in_slices(wanted)]
             of_unread = [origins.c.doc_id.in_(some) for some in in_slices(wanted)]
             of_problems = [problems.c.doc_id.in_(some) for some in in_slices(wanted)]
-        data = {} if wave is None else {"wave": wave}
         earlier = () if wave is None else tuple(_of_other_waves(connection, conditions[0]))
-        found = remove_rows(
-            connection, conditions, of_unread, of_problems, by=who, data=data, dry_run=dry_run,
-            max_documents=max_documents,
-        )  # fmt: skip
-    return replace(found, earlier_ids=earlier)
-
-
-def remove_rows(
-    connection: Connection,
-    conditions: Sequence[ColumnElement[bool]],
-    of_unread: Sequence[ColumnElement[bool]],
-    of_problems: Sequence[ColumnElement[bool]] = (),
-    *,
-    by: str,
-    data: Mapping[str, object],
-    dry_run: bool = False,
-    max_documents: int | None = None,
-) -> Removed:
-    """Remove current documents, and files and records without a text, that meet conditions; record it in the log.
-
-    A dry run only finds them, and so does a call that finds more than ``max_documents``.
-    """
-    found = [one for condition in conditions for one in _current_versions(connection, condition)]
-    unread = [one for condition in of_unread for one in _unread_where(connection, condition)]
-    forgotten = [one for condition in of_problems for one in _problems_where(connection, condition)]
-    unread = list(dict.fromkeys([*unread, *forgotten]))
-    ids, n = tuple(doc_id for doc_id, _ in found), len(found) + len(unread)
-    if dry_run or (max_documents is not None and n > max_documents):
-        return Removed(doc_ids=ids, unread_ids=tuple(unread), is_dry_run=True)
-    if not n:
-        return Removed()
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    for condition in conditions:
-        remove_current(connection, condition, now)
-    for condition in of_unread:
-        remove_unread(connection, condition, now)
-    for condition in of_problems:
-        forget_problems(connection, condition & IS_ABOUT_NO_TEXT)
-    changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
-    changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread]
-    number = record(connection, REMOVE, changes, by=by, data=data)
-    return Removed(doc_ids=ids, unread_ids=tuple(unread), number=number)
+        found = [one for condition in conditions for one in _current_versions(connection, condition)]
+        unread = [one for condition in of_unread for one in _unread_where(connection, condition)]
+        forgotten = [one for condition in of_problems for one in _problems_where(connection, condition)]
+        ids, unread_ids = tuple(doc_id for doc_id, _ in found), tuple(dict.fromkeys([*unread, *forgotten]))
+        n = len(ids) + len(unread_ids)
+        if dry_run or (max_documents is not None and n > max_documents):
+            return Removed(doc_ids=ids, unread_ids=unread_ids, is_dry_run=True, earlier_ids=earlier)
+        if not n:
+            return Removed()
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        for condition in conditions:
+            remove_current(connection, condition, now)
+        for condition in of_unread:
+            remove_unread(connection, condition, now)
+        for condition in of_problems:
+            forget_problems(connection, condition & IS_ABOUT_NO_TEXT)
+        changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
+        changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread_ids]
+        number = record(connection, REMOVE, changes, by=who, data={} if wave is None else {"wave": wave})
+    return Removed(doc_ids=ids, unread_ids=unread_ids, number=number, earlier_ids=earlier)
 
 
 def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:

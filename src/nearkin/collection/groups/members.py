@@ -18,7 +18,7 @@ from nearkin.collection.groups.grouping import Membership
 from nearkin.collection.groups.representatives import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import AnswerRecord, StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument, required
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import relations_of
@@ -29,22 +29,14 @@ from nearkin.stages.differences.relating import MemberComparison
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents, documents, loads, waves
 
-MEMBERS_SCHEMA = pa.schema(
-    [
-        pa.field("group", pa.int64(), nullable=False),
-        pa.field("doc_id", pa.large_string(), nullable=False),
-        pa.field("version", pa.int32(), nullable=False),
-        pa.field("wave", pa.large_string(), nullable=False),
-        pa.field("n_characters", pa.int64(), nullable=False),
-        pa.field("is_principal", pa.bool_(), nullable=False),
-        pa.field("is_proposed_principal", pa.bool_(), nullable=False),
-        pa.field("jaccard", pa.float64(), nullable=False),  # of the word 5-grams, with the principal
-        pa.field("relative_distance", pa.float64(), nullable=False),  # of the letter counts
-        pa.field("is_match", pa.bool_(), nullable=False),  # of the principal; otherwise linked through others
-        pa.field("is_new", pa.bool_(), nullable=False),  # since the last call
-        pa.field("is_letters_only", pa.bool_(), nullable=False),  # letters like the principal's, wording not
-    ]
+MEMBERS_SCHEMA = required(
+    *(("group", pa.int64()), ("doc_id", pa.large_string()), ("version", pa.int32()), ("wave", pa.large_string())),
+    *(("n_characters", pa.int64()), ("is_principal", pa.bool_()), ("is_proposed_principal", pa.bool_())),
+    *(("jaccard", pa.float64()), ("relative_distance", pa.float64()), ("is_match", pa.bool_())),
+    *(("is_new", pa.bool_()), ("is_letters_only", pa.bool_())),
 )
+"""Columns of members: the similarities are those to the principal; a member that is no match is linked through others;
+``is_new`` since the last call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

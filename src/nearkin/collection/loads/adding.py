@@ -11,12 +11,11 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 
-from nearkin.collection.loads.incoming import Examined, FailedRecords, Incoming, KnownTexts, examine, known_texts
+from nearkin.collection.loads.incoming import Examined, Incoming, KnownTexts, examine, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave
-from nearkin.collection.stored.origins import failed_places
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, check_int
 from nearkin.stages.documents.members import place_text
@@ -115,7 +114,6 @@ def add_incoming(
     with suppress(_RolledBackError), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
         load.by = by
-        load.failed = FailedRecords(failed_places(connection))
         n_unreadable, n_documents, first_problem = 0, 0, ""
         ready = list[Examined]()
         if first is not None and store.generation(connection) == generation:
@@ -123,7 +121,6 @@ def add_incoming(
         elif first is not None:  # texts were erased meanwhile
             rest = chain([first], rest)
         for examined in chain(ready, map_ordered(partial(look, wave=load.name), rest, threads=threads)):
-            load.failed.take(examined)
             load.store(examined)
             n_documents += len(examined.problems)
             for place, problem in _problems(examined):

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.stored.contents import PURGED, unpacked
-from nearkin.collection.stored.origins import FailedPlace, OriginValues, of_plain_file, origins_in
+from nearkin.collection.stored.origins import OriginValues, of_plain_file, origins_in
 from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.collection.word_search import word_tables
 from nearkin.formats import zstd
@@ -361,34 +361,3 @@ class SeenIds:
 def _hashes(doc_ids: Sequence[str]) -> U64:
     joined = b"".join(hashlib.blake2b(doc_id.encode(), digest_size=8).digest() for doc_id in doc_ids)
     return np.frombuffer(joined, np.uint64)
-
-
-class FailedRecords:
-    """Failed records whose id has a document, during a load.
-
-    A record is solved if a text is read at its place, or, under its id, elsewhere in its source, where records may have
-    moved. The latter does not count if a record with the id fails in that source again, which may be the same record.
-    """
-
-    def __init__(self, places: Set[FailedPlace] = frozenset()) -> None:
-        self._places = places
-        self._ids = {doc_id for doc_id, _, _ in places}
-        self._read, self._failed = set[FailedPlace](), set[tuple[str, str]]()
-
-    def take(self, examined: Examined) -> None:
-        """Look for the records in a batch."""
-        if not self._ids.intersection(examined.doc_ids):
-            return
-        columns = examined.doc_ids, examined.sources, examined.lines, examined.problems
-        for doc_id, source, line, problem in zip(*columns):
-            if doc_id not in self._ids:
-                continue
-            if problem is None:
-                self._read.add((doc_id, source, line))
-            else:
-                self._failed.add((doc_id, source))
-
-    def solved(self) -> set[FailedPlace]:
-        """Return the places, as they were listed, of the records that were read."""
-        moved = {(doc_id, source) for doc_id, source, _ in self._read} - self._failed
-        return {place for place in self._places if place in self._read or place[:2] in moved}

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.log import STORE, SettingChange, checked_by, record
-from nearkin.collection.loads.incoming import CONTENT_COLUMNS, Examined, FailedRecords, SeenIds, numbers_of
+from nearkin.collection.loads.incoming import CONTENT_COLUMNS, Examined, SeenIds, numbers_of
 from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored import key_table, origins, shingle_table
 from nearkin.collection.stored.contents import text_of
@@ -120,8 +120,8 @@ class Load:
         Whether the collection has stored sets of word 5-grams: those of new texts are stored before their documents.
     n_new_problems : int
         Number of problems that were not recorded before.
-    failed : FailedRecords
-        Records that failed before; those that were read since have no problem any more.
+    failing, read_again : sets of str
+        Ids of documents with a problem in this load, and of those that are read, and had one before.
     by : str or None
         Name of the person by whom the log has an activity of what is stored; None: it has none.
     """
@@ -142,7 +142,8 @@ class Load:
     figures: Figures = field(default_factory=Figures)
     seen: SeenIds = field(default_factory=SeenIds)
     digest: LoadDigest = field(default_factory=LoadDigest)
-    failed: FailedRecords = field(default_factory=FailedRecords)
+    failing: set[str] = field(default_factory=set)
+    read_again: set[str] = field(default_factory=set)
     by: str | None = None
     n_new_problems: int = 0
 
@@ -190,7 +191,10 @@ class Load:
         """
         readable = [i for i, problem in enumerate(examined.problems) if problem is None]
         is_repeated = np.zeros(len(examined.doc_ids), np.bool_)
-        is_repeated[readable] = self.seen.mark([examined.doc_ids[i] for i in readable])
+        ids = [examined.doc_ids[i] for i in readable]
+        is_repeated[readable] = self.seen.mark(ids)
+        self.read_again |= origins.ids_with_problems(self.connection, ids)
+        self.failing |= {doc_id for doc_id, problem in zip(examined.doc_ids, examined.problems) if problem is not None}
         batch = _LoadBatch(
             examined=examined,
             newest=_newest_of(self.connection, set(examined.doc_ids)),
@@ -250,8 +254,7 @@ class Load:
         """Record problems, and count them; those that are recorded already are not recorded again."""
         columns, told = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")], set[Any]()
         for some in in_slices([problem[0] for problem in problems]):
-            is_told = columns[0].in_(some) & ~origins.IS_STORED_SINCE
-            told |= {tuple(row) for row in self.connection.execute(select(*columns).where(is_told))}
+            told |= {tuple(row) for row in self.connection.execute(select(*columns).where(columns[0].in_(some)))}
         unknown = [problem for problem in problems if problem not in told]
         numbered = [(self.number, self.n_new_problems + i, *problem) for i, problem in enumerate(unknown)]
         insert_rows(self.connection, schema.problems, _columns(numbered))
@@ -325,7 +328,7 @@ class Load:
 
     def finish(self) -> Figures:
         """Write the load's counts and digest; a load that added nothing leaves no trace."""
-        origins.forget_solved(self.connection, self.failed.solved())
+        origins.forget_solved(self.connection, self.read_again - self.failing)
         loads, waves, figures = schema.loads, schema.waves, self.figures
         mine = loads.c.load == self.number
         if figures.n_new or figures.n_new_versions or self.n_new_problems or self.origins.n_written:

@@ -165,8 +165,8 @@ def _content(row: Any, text: str) -> Content:
     )
 
 
-def content_of(connection: Connection, counting: TextCounting, text: str) -> Content:
-    """Count and sign a given text; the result has its number if the text is stored.
+def digest_of_text(text: object) -> bytes:
+    """Return the SHA-256 of a given text.
 
     Raises
     ------
@@ -175,12 +175,20 @@ def content_of(connection: Connection, counting: TextCounting, text: str) -> Con
     if not isinstance(text, str):
         raise ParameterError.of("text", "a str", text)
     try:
-        data = text.encode("utf-8")
+        return hashlib.sha256(text.encode("utf-8")).digest()
     except UnicodeEncodeError as error:
         raise ParameterError.of("text", "text that can be encoded as UTF-8", text[error.start]) from error
-    texts = strings([text])
+
+
+def content_of(connection: Connection, counting: TextCounting, text: str) -> Content:
+    """Count and sign a given text; the result has its number if the text is stored.
+
+    Raises
+    ------
+    ParameterError
+    """
+    digest, texts = digest_of_text(text), strings([text])
     vectors, signed = counting.count(texts), counting.sign(texts)
-    digest = hashlib.sha256(data).digest()
     number = connection.execute(select(contents.c.content).where(contents.c.digest == digest)).scalar()
     signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
     own = _NOT_STORED if number is None else int(number)

@@ -101,13 +101,11 @@ class Segments:
         self._loads: Sequence[LoadSpan] = ()
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):  # a child lacks the thread that may hold the lock
-            forgotten = weakref.ref(self)
+            unlock = weakref.WeakMethod(self._unlock)
+            os.register_at_fork(after_in_child=lambda: (own := unlock()) and own())
 
-            def unlock() -> None:
-                if (alive := forgotten()) is not None:
-                    alive._lock = threading.Lock()
-
-            os.register_at_fork(after_in_child=unlock)
+    def _unlock(self) -> None:
+        self._lock = threading.Lock()
 
     def cover(
         self, connection: Connection, loads: Sequence[LoadSpan], progress: Progress, *, settle: bool
