@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import groupby
 
 import msgspec
-from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, func, select
+from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, select
 
 from nearkin.collection.counting import NORMALISE
 from nearkin.collection.opened import OpenedCollection
@@ -23,7 +23,7 @@ from nearkin.formats import zstd
 from nearkin.stages.differences.one_sided import MAX_CHARACTERS
 from nearkin.stages.differences.relating import COPY, N_SHOWN
 from nearkin.stages.differences.relations import RULES_NUMBER
-from nearkin.store.bulk import in_slices, insert_rows
+from nearkin.store.bulk import in_slices, insert_rows, n_rows
 from nearkin.store.failures import reason_of
 from nearkin.store.schema import contents
 from nearkin.store.store import Store
@@ -189,9 +189,7 @@ def forget(connection: Connection, store: Store) -> None:
 
 def n_stored(connection: Connection, store: Store) -> int:
     """Return the number of stored relations."""
-    if not _is_there(connection, store):
-        return 0
-    return int(connection.execute(select(func.count()).select_from(TABLE)).scalar_one())
+    return n_rows(connection, TABLE) if _is_there(connection, store) else 0
 
 
 def _is_there(connection: Connection, store: Store) -> bool:

@@ -11,21 +11,11 @@ from typing import ClassVar
 import pyarrow as pa
 from sqlalchemy import Connection
 
+from nearkin.collection import results
 from nearkin.collection.dates import DateAsked, InForce, in_force
 from nearkin.collection.history import MAX_COMPARED, TextChange, change_columns
 from nearkin.collection.measuring import compare_with
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import (
-    CHANGE,
-    DOCUMENT,
-    SIMILARITIES,
-    VERSION,
-    AnswerRecord,
-    SimilarDocument,
-    StoredDocument,
-    json_names,
-    table_of,
-)
 from nearkin.collection.similar import documents_among, near, prepare
 from nearkin.collection.stored.contents import contents_of, purged_contents, stored_text
 from nearkin.collection.stored.documents import current_documents, document, stored_documents, with_documents
@@ -40,7 +30,7 @@ from nearkin.tabular import Histogram, Tabular, histogram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Version(AnswerRecord):
+class Version(results.AnswerRecord):
     """A version of a document, and its changes.
 
     Parameters
@@ -66,7 +56,7 @@ class Version(AnswerRecord):
 
     hidden = ("change",)
 
-    similar: SimilarDocument
+    similar: results.SimilarDocument
     relation: str
     filled_in: str
     date: date | None
@@ -76,13 +66,13 @@ class Version(AnswerRecord):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, those of the change among its own."""
-        change = dict.fromkeys(json_names(TextChange)) if self.change is None else self.change.to_dict()
+        change = dict.fromkeys(results.json_names(TextChange)) if self.change is None else self.change.to_dict()
         relation = {"relation": self.relation or None, "filled_in": self.filled_in or None}
-        return {**change, **AnswerRecord.to_dict(self), **relation}
+        return {**change, **results.AnswerRecord.to_dict(self), **relation}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versions(Tabular, AnswerRecord):
+class Versions(Tabular, results.AnswerRecord):
     """All versions of a document in a collection.
 
     Parameters
@@ -105,7 +95,7 @@ class Versions(Tabular, AnswerRecord):
     tables: ClassVar[tuple[str, ...]] = ("table",)
     hidden = ("document", "in_force")
 
-    document: StoredDocument
+    document: results.StoredDocument
     tolerance: Tolerance
     versions: tuple[Version, ...]
     n_found: int
@@ -121,7 +111,9 @@ class Versions(Tabular, AnswerRecord):
     def table(self) -> pa.Table:
         """A row for each version, the most similar first; the passage as marked-up text."""
         rows = ({**one.to_dict(), "passage": change_columns(one.change).get("passage")} for one in self.versions)
-        return table_of(rows, *DOCUMENT, *SIMILARITIES, *VERSION, ("is_older", pa.bool_()), *CHANGE)
+        return results.table_of(
+            rows, *results.DOCUMENT, *results.SIMILARITIES, *results.VERSION, ("is_older", pa.bool_()), *results.CHANGE
+        )
 
     def __repr__(self) -> str:
         return f"Versions({counted(self.n_found, 'version')} of {self.document})"
@@ -134,7 +126,7 @@ class Versions(Tabular, AnswerRecord):
         force = {} if self.in_force is None else self.in_force.to_dict(self.document)
         is_truncated = self.n_found > len(self.versions) or self.n_not_compared > 0
         return {
-            **AnswerRecord.to_dict(self),
+            **results.AnswerRecord.to_dict(self),
             "document": self.document.to_dict(),
             "is_truncated": is_truncated,
             **force,
@@ -197,7 +189,7 @@ def versions(
 
 
 def _compared(
-    connection: Connection, own: StoredDocument, text: str, alike: Sequence[SimilarDocument]
+    connection: Connection, own: results.StoredDocument, text: str, alike: Sequence[results.SimilarDocument]
 ) -> dict[tuple[int, bool], TextChange]:
     """Compare the texts of versions with the document, the longest last and not more than a call may, by content."""
     changes, n_left = dict[tuple[int, bool], TextChange](), MAX_COMPARED
@@ -211,7 +203,7 @@ def _compared(
     return changes
 
 
-def _is_older(one: StoredDocument, own: StoredDocument) -> bool:
+def _is_older(one: results.StoredDocument, own: results.StoredDocument) -> bool:
     return one.doc_id == own.doc_id and one.version < own.version
 
 
@@ -229,7 +221,7 @@ def _with_relations(collection: OpenedCollection, found: Versions) -> Iterator[V
             yield one
 
 
-def _all(connection: Connection, contents: I64) -> Sequence[StoredDocument]:
+def _all(connection: Connection, contents: I64) -> Sequence[results.StoredDocument]:
     """Return every current document with one of these contents."""
     found, _ = current_documents(connection, contents.tolist(), 2**62)
     return found
@@ -238,7 +230,7 @@ def _all(connection: Connection, contents: I64) -> Sequence[StoredDocument]:
 _FILLED_IN = {"principal": "document", "member": "version"}
 
 
-def _order(one: SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
+def _order(one: results.SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
     """Return the sort key: the measure that was asked for, then the edit similarity."""
     edit = one.jaccard if one.edit_similarity is None else one.edit_similarity
     if tolerance.measure == "letters":
@@ -248,7 +240,9 @@ def _order(one: SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
     return -one.jaccard, -edit
 
 
-def _version(one: SimilarDocument, own: StoredDocument, change: TextChange | None, force: InForce | None) -> Version:
+def _version(
+    one: results.SimilarDocument, own: results.StoredDocument, change: TextChange | None, force: InForce | None
+) -> Version:
     return Version(
         similar=one,
         relation="",

@@ -10,7 +10,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BindParameter, Column, Connection, Integer, Table, bindparam, func, select
+from sqlalchemy import (
+    BindParameter,
+    Column,
+    ColumnElement,
+    Connection,
+    FromClause,
+    Integer,
+    Table,
+    bindparam,
+    func,
+    select,
+)
 
 from nearkin.errors import CollectionError
 
@@ -53,6 +64,11 @@ def number_after_last(connection: Connection, column: Column[int]) -> int:
     """Return one more than the highest number in a column; 0 if the table is empty."""
     last = connection.execute(select(func.max(column))).scalar()
     return 0 if last is None else last + 1
+
+
+def n_rows(connection: Connection, source: FromClause, *conditions: ColumnElement[bool]) -> int:
+    """Count the rows of a table, or of a join, that meet all conditions."""
+    return int(connection.execute(select(func.count()).select_from(source).where(*conditions)).scalar_one())
 
 
 def in_slices(values: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -12,14 +12,7 @@ from typing import Any
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from nearkin.errors import (
-    CollectionBusyError,
-    CollectionError,
-    MissingExtraError,
-    NearkinError,
-    OutputError,
-    UnavailableCollectionError,
-)
+from nearkin import errors
 from nearkin.paths import has_limit_on_files, why
 from nearkin.store.damage import damaged_collection, unrepairable
 from nearkin.store.place import Place
@@ -37,7 +30,7 @@ _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
 
 
-def reason_of(error: NearkinError) -> str:
+def reason_of(error: errors.NearkinError) -> str:
     """Return why something could not be stored, without the advice for a command that failed."""
     if code_of(error) == PERMISSION_DENIED:
         return _message_of(_of_driver(error))
@@ -61,14 +54,14 @@ def _message_of(error: Any) -> str:
     return str(error.diag.message_primary or str(error).partition("\n")[0]).rstrip(".")
 
 
-def busy(place: Place) -> CollectionBusyError:
+def busy(place: Place) -> errors.CollectionBusyError:
     """Return the error for a store that another process is writing to."""
-    return CollectionBusyError(f"Another command or request is writing to {place}.")
+    return errors.CollectionBusyError(f"Another command or request is writing to {place}.")
 
 
-def damaged_file(place: Place, fault: str) -> CollectionError:
+def damaged_file(place: Place, fault: str) -> errors.CollectionError:
     """Return the error for an SQLite file that is damaged."""
-    return CollectionError(
+    return errors.CollectionError(
         f"{unrepairable(fault, place)} To recover what is still readable: sqlite3 nearkin.sqlite .recover"
     )
 
@@ -79,8 +72,8 @@ def database_errors(place: Place, *, is_writing: bool = False) -> Iterator[None]
     try:
         with _in_words(place, is_writing=is_writing):
             yield
-    except (CollectionError, OutputError) as error:
-        if is_writing and error.__cause__ is not None and not isinstance(error, CollectionBusyError):
+    except (errors.CollectionError, errors.OutputError) as error:
+        if is_writing and error.__cause__ is not None and not isinstance(error, errors.CollectionBusyError):
             error.args = (f"{error.message} {_NOTHING_STORED}",)
         raise
 
@@ -89,12 +82,12 @@ def database_errors(place: Place, *, is_writing: bool = False) -> Iterator[None]
 def _in_words(place: Place, *, is_writing: bool) -> Iterator[None]:
     try:
         yield
-    except NearkinError:
+    except errors.NearkinError:
         raise
     except ModuleNotFoundError as error:
         if error.name != "psycopg":
             raise
-        raise MissingExtraError.of("PostgreSQL", "postgresql") from error
+        raise errors.MissingExtraError.of("PostgreSQL", "postgresql") from error
     except DBAPIError as error:
         cause = error.orig
         if isinstance(cause, sqlite3.Error):
@@ -105,14 +98,14 @@ def _in_words(place: Place, *, is_writing: bool) -> Iterator[None]:
     except UnicodeDecodeError as error:  # the driver cannot decode SQLite's error message
         raise damaged_file(place, f"the names of its tables are not text ({error})") from error
     except SQLAlchemyError as error:
-        raise CollectionError(f"{place}: {error}") from error
+        raise errors.CollectionError(f"{place}: {error}") from error
     except Exception as error:  # the driver's own, not wrapped by SQLAlchemy: from COPY
         if not type(error).__module__.startswith("psycopg"):
             raise
         raise _of_postgresql(place, error, is_writing=is_writing) from error
 
 
-def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
+def _of_sqlite(place: Place, error: sqlite3.Error) -> errors.NearkinError:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return busy(place)
@@ -120,19 +113,19 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     if is_full or name.startswith("SQLITE_IOERR"):
         reason = _reason(place, errno.ENOSPC if is_full or name.startswith("SQLITE_IOERR_WRITE") else None)
         if reason is not None:
-            return OutputError(f"Cannot write to {place}: {reason}.")
+            return errors.OutputError(f"Cannot write to {place}: {reason}.")
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
         reason = _reason(place, None) or f"{error}. Check the permissions of the directory and of its files"
-        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.{_TAKE_READ_ONLY}")
+        return errors.CollectionError(f"{place} cannot be opened for reading and writing: {reason}.{_TAKE_READ_ONLY}")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged_file(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
         return damaged_collection(str(error), place)
     missing = _MISSING_IN_SQLITE.search(str(error))
-    return _missing(place, *missing.groups()) if missing else CollectionError(f"{place}: {error}.")
+    return _missing(place, *missing.groups()) if missing else errors.CollectionError(f"{place}: {error}.")
 
 
-def _missing(place: Place, kind: str, name: str) -> CollectionError:
+def _missing(place: Place, kind: str, name: str) -> errors.CollectionError:
     """Return the error for a table or a column that somebody dropped."""
     return unrepairable(f"its {kind} {name} is missing", place)
 
@@ -152,7 +145,7 @@ def _reason(place: Place, otherwise: int | None) -> str | None:
     return None if otherwise is None else why(OSError(otherwise, ""))
 
 
-def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> NearkinError:
+def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> errors.NearkinError:
     from psycopg import OperationalError
 
     code, message = error.sqlstate or "", _message_of(error)
@@ -163,15 +156,15 @@ def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> NearkinErro
     if code == PERMISSION_DENIED:
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"
         advice = "The owner of the schema grants what the user needs; see docs/guides/postgresql.md"
-        return CollectionError(f"{place}: {denied}. {advice}.{_TAKE_READ_ONLY * is_writing}")
+        return errors.CollectionError(f"{place}: {denied}. {advice}.{_TAKE_READ_ONLY * is_writing}")
     if code == "53100":
-        return OutputError(f"{place}: its disk is full ({message}).")
+        return errors.OutputError(f"{place}: its disk is full ({message}).")
     missing = _MISSING_IN_POSTGRESQL.search(message) if code in ("42P01", "42703") else None
     if missing:
         return _missing(place, "table" if code == "42P01" else "column", missing["name"])
     if not isinstance(error, OperationalError):
-        return CollectionError(f"{place}: {message} ({code or type(error).__name__}).")
+        return errors.CollectionError(f"{place}: {message} ({code or type(error).__name__}).")
     # an answer to a connection has no code
     if _REFUSED in message and not _FOR_A_TIME.search(message):
-        return CollectionError(f"{place} refuses the connection: {message.rpartition(_REFUSED)[2].strip()}.")
-    return UnavailableCollectionError(f"{place} does not answer: {message}.")
+        return errors.CollectionError(f"{place} refuses the connection: {message.rpartition(_REFUSED)[2].strip()}.")
+    return errors.UnavailableCollectionError(f"{place} does not answer: {message}.")

@@ -13,154 +13,141 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import (
-    DDL,
-    BigInteger,
-    Boolean,
-    Column,
-    Connection,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    UniqueConstraint,
-    event,
-)
+import sqlalchemy as sa
 
 VERSION = 1
 """Version of the schema; a store of another one is refused."""
 
-metadata = MetaData()
+metadata = sa.MetaData()
 
 
-def _key(name: str, kind: Any, *rest: Any) -> Column[Any]:
+def _key(name: str, kind: Any, *rest: Any) -> sa.Column[Any]:
     """Make a column of a primary key, whose values we give; the last argument describes it."""
     *of, comment = rest
-    return Column(name, kind, *of, primary_key=True, autoincrement=False, comment=comment)
+    return sa.Column(name, kind, *of, primary_key=True, autoincrement=False, comment=comment)
 
 
-def _value(name: str, kind: Any, *rest: Any) -> Column[Any]:
+def _value(name: str, kind: Any, *rest: Any) -> sa.Column[Any]:
     """Make a column that is never null; the last argument describes it."""
     *of, comment = rest
-    return Column(name, kind, *of, nullable=False, comment=comment)
+    return sa.Column(name, kind, *of, nullable=False, comment=comment)
 
 
-facts = Table(
+facts = sa.Table(
     "facts",
     metadata,
-    Column("name", Text, primary_key=True, comment="Such as schema, collection (its id), generation, letters."),
-    _value("value", Text, "Its value as text."),
+    sa.Column("name", sa.Text, primary_key=True, comment="Such as schema, collection (its id), generation, letters."),
+    _value("value", sa.Text, "Its value as text."),
     comment="Facts about the collection.",
 )
 
-waves = Table(
+waves = sa.Table(
     "waves",
     metadata,
-    _key("wave", Integer, "Number, from 1."),
-    Column("name", Text, nullable=False, unique=True, comment="Name that the user gave."),
+    _key("wave", sa.Integer, "Number, from 1."),
+    sa.Column("name", sa.Text, nullable=False, unique=True, comment="Name that the user gave."),
     comment="Waves, each of one or more loads.",
 )
 
-loads = Table(
+loads = sa.Table(
     "loads",
     metadata,
-    _key("load", Integer, "Number, from 1."),
-    _value("wave", Integer, ForeignKey("waves.wave"), "Its wave."),
-    _value("added_at", Text, "UTC, ISO 8601."),
-    _value("first_content", BigInteger, "First text that it brought."),
-    _value("end_content", BigInteger, "One after the last."),
+    _key("load", sa.Integer, "Number, from 1."),
+    _value("wave", sa.Integer, sa.ForeignKey("waves.wave"), "Its wave."),
+    _value("added_at", sa.Text, "UTC, ISO 8601."),
+    _value("first_content", sa.BigInteger, "First text that it brought."),
+    _value("end_content", sa.BigInteger, "One after the last."),
     _value(
         "digest",
-        LargeBinary,
+        sa.LargeBinary,
         "SHA-256 over the ids (UTF-8, each with a zero byte) and digests of its rows.",
     ),
-    _value("n_new", BigInteger, "Documents with a new id."),
-    _value("n_new_versions", BigInteger, "Documents with another text than before; with n_new, all of its documents."),
-    _value("n_unchanged", BigInteger, "Documents stored already."),
-    _value("n_problems", BigInteger, "Documents that were not stored."),
+    _value("n_new", sa.BigInteger, "Documents with a new id."),
+    _value(
+        "n_new_versions", sa.BigInteger, "Documents with another text than before; with n_new, all of its documents."
+    ),
+    _value("n_unchanged", sa.BigInteger, "Documents stored already."),
+    _value("n_problems", sa.BigInteger, "Documents that were not stored."),
     comment="Commands that added something, one transaction each.",
 )
 
-contents = Table(
+contents = sa.Table(
     "contents",
     metadata,
-    _key("content", BigInteger, "Number, from 0; never reused."),
-    Column("digest", LargeBinary, nullable=False, unique=True, comment="SHA-256 of the text in UTF-8."),
-    _value("n_bytes", BigInteger, "Length in UTF-8."),
-    _value("n_characters", BigInteger, "Length in characters."),
-    _value("n_letters", BigInteger, "Letters that have a column of their own in counts."),
-    _value("n_other_letters", BigInteger, "All other letters."),
-    _value("is_counted", Boolean, "False: too few letters; only signatures are compared."),
-    _value("counts", LargeBinary, "Letter counts, uint32, little-endian."),
-    Column("signature", LargeBinary, comment="Bits for the search by words; null: no words."),
-    _value("text", LargeBinary, "UTF-8, compressed with Zstandard; empty: it was erased."),
+    _key("content", sa.BigInteger, "Number, from 0; never reused."),
+    sa.Column("digest", sa.LargeBinary, nullable=False, unique=True, comment="SHA-256 of the text in UTF-8."),
+    _value("n_bytes", sa.BigInteger, "Length in UTF-8."),
+    _value("n_characters", sa.BigInteger, "Length in characters."),
+    _value("n_letters", sa.BigInteger, "Letters that have a column of their own in counts."),
+    _value("n_other_letters", sa.BigInteger, "All other letters."),
+    _value("is_counted", sa.Boolean, "False: too few letters; only signatures are compared."),
+    _value("counts", sa.LargeBinary, "Letter counts, uint32, little-endian."),
+    sa.Column("signature", sa.LargeBinary, comment="Bits for the search by words; null: no words."),
+    _value("text", sa.LargeBinary, "UTF-8, compressed with Zstandard; empty: it was erased."),
     comment="Distinct texts, in order of arrival.",
 )
 
-documents = Table(
+documents = sa.Table(
     "documents",
     metadata,
-    _key("row", BigInteger, "Number, from 0."),
-    _value("doc_id", Text, "Id of the document."),
-    _value("version", Integer, "From 1."),
-    _value("content", BigInteger, ForeignKey("contents.content"), "Its text."),
-    _value("load", Integer, ForeignKey("loads.load"), "Load that stored it."),
-    _value("source", Text, "File or source that it came from."),
-    _value("line", BigInteger, "Line or place in the source."),
-    _value("is_current", Boolean, "Whether it is the version that counts now."),
-    Column("removed_at", Text, comment="UTC; null for current and for replaced versions."),
-    UniqueConstraint("doc_id", "version"),
+    _key("row", sa.BigInteger, "Number, from 0."),
+    _value("doc_id", sa.Text, "Id of the document."),
+    _value("version", sa.Integer, "From 1."),
+    _value("content", sa.BigInteger, sa.ForeignKey("contents.content"), "Its text."),
+    _value("load", sa.Integer, sa.ForeignKey("loads.load"), "Load that stored it."),
+    _value("source", sa.Text, "File or source that it came from."),
+    _value("line", sa.BigInteger, "Line or place in the source."),
+    _value("is_current", sa.Boolean, "Whether it is the version that counts now."),
+    sa.Column("removed_at", sa.Text, comment="UTC; null for current and for replaced versions."),
+    sa.UniqueConstraint("doc_id", "version"),
     comment="Versions of documents.",
 )
 # SQL that both databases accept; SQLAlchemy's dialect parameters would load both dialects in every command
 OF_CURRENT = "CREATE UNIQUE INDEX current_documents ON documents (doc_id) WHERE is_current"
-event.listen(documents, "after_create", DDL(OF_CURRENT))  # type: ignore[no-untyped-call]
-Index("documents_of_content", documents.c.content)
+sa.event.listen(documents, "after_create", sa.DDL(OF_CURRENT))  # type: ignore[no-untyped-call]
+sa.Index("documents_of_content", documents.c.content)
 
-problems = Table(
+problems = sa.Table(
     "problems",
     metadata,
-    _value("load", Integer, ForeignKey("loads.load"), "The load."),
-    _value("number", BigInteger, "From 0 in the load."),
-    _value("doc_id", Text, "Id, or place."),
-    _value("source", Text, "File or source."),
-    _value("line", BigInteger, "Line or place in it."),
-    _value("problem", Text, "The reason."),
-    UniqueConstraint("load", "number"),
+    _value("load", sa.Integer, sa.ForeignKey("loads.load"), "The load."),
+    _value("number", sa.BigInteger, "From 0 in the load."),
+    _value("doc_id", sa.Text, "Id, or place."),
+    _value("source", sa.Text, "File or source."),
+    _value("line", sa.BigInteger, "Line or place in it."),
+    _value("problem", sa.Text, "The reason."),
+    sa.UniqueConstraint("load", "number"),
     comment="Documents of a load that could not be read or stored.",
 )
 
-groupings = Table(
+groupings = sa.Table(
     "groupings",
     metadata,
-    _key("grouping", Integer, "Number of the tolerance."),
-    _key("call", Integer, "From 1."),
-    _value("tolerance", Text, "Measure and limit."),
-    _value("grouped_at", Text, "UTC, ISO 8601."),
-    _value("last_load", Integer, "Latest load that was grouped; -1: none."),
-    _value("seen_row", BigInteger, "Documents with this row and above were not grouped."),
-    _value("next_group", BigInteger, "Next free number; numbers of groups are never reused."),
-    _value("last_activity", BigInteger, "Latest activity that was followed; 0: none."),
-    _value("n_not_compared", BigInteger, "Pairs of texts that were not compared, in all calls."),
-    _value("revision", Integer, "Number of principals chosen after the call."),
+    _key("grouping", sa.Integer, "Number of the tolerance."),
+    _key("call", sa.Integer, "From 1."),
+    _value("tolerance", sa.Text, "Measure and limit."),
+    _value("grouped_at", sa.Text, "UTC, ISO 8601."),
+    _value("last_load", sa.Integer, "Latest load that was grouped; -1: none."),
+    _value("seen_row", sa.BigInteger, "Documents with this row and above were not grouped."),
+    _value("next_group", sa.BigInteger, "Next free number; numbers of groups are never reused."),
+    _value("last_activity", sa.BigInteger, "Latest activity that was followed; 0: none."),
+    _value("n_not_compared", sa.BigInteger, "Pairs of texts that were not compared, in all calls."),
+    _value("revision", sa.Integer, "Number of principals chosen after the call."),
     comment="Calls of nearkin groups.",
 )
 
-members = Table(
+members = sa.Table(
     "members",
     metadata,
-    _key("grouping", Integer, "Number of the tolerance."),
-    _key("row", BigInteger, ForeignKey("documents.row"), "The document."),
-    _key("since", Integer, "First call that counts; one after the last: a principal was chosen."),
-    Column("until", Integer, comment="First call that does not count; null: it counts now."),
-    _value("group_number", BigInteger, "Number of the group."),
-    _value("is_principal", Boolean, "Whether it represents the group."),
+    _key("grouping", sa.Integer, "Number of the tolerance."),
+    _key("row", sa.BigInteger, sa.ForeignKey("documents.row"), "The document."),
+    _key("since", sa.Integer, "First call that counts; one after the last: a principal was chosen."),
+    sa.Column("until", sa.Integer, comment="First call that does not count; null: it counts now."),
+    _value("group_number", sa.BigInteger, "Number of the group."),
+    _value("is_principal", sa.Boolean, "Whether it represents the group."),
     comment="Documents in groups, from a call on until a later one.",
 )
-Index("members_of_group", members.c.grouping, members.c.until, members.c.group_number)
+sa.Index("members_of_group", members.c.grouping, members.c.until, members.c.group_number)
 
 LETTERS = ("e", "t", "a", "o", "i", "n", "s", "r")
 """Letters whose counts a profile stores."""
@@ -177,23 +164,27 @@ _TOLD = (
     *(f"Number of Cyrillic {letter}, and of other letters that share its column." for letter in OTHER_LETTERS),
 )
 
-profiles = Table(
+profiles = sa.Table(
     "profiles",
     metadata,
-    _key("content", BigInteger, ForeignKey("contents.content"), "The text."),
-    Column("similarity_index", BigInteger, comment="Null: too few words."),
-    Column("squared_length", BigInteger, comment="Sum of the squared letter counts; null, as below: too few letters."),
-    *(Column(name, Integer, comment=told) for name, told in zip(PROJECTIONS, _TOLD, strict=True)),
+    _key("content", sa.BigInteger, sa.ForeignKey("contents.content"), "The text."),
+    sa.Column("similarity_index", sa.BigInteger, comment="Null: too few words."),
+    sa.Column(
+        "squared_length", sa.BigInteger, comment="Sum of the squared letter counts; null, as below: too few letters."
+    ),
+    *(sa.Column(name, sa.Integer, comment=told) for name, told in zip(PROJECTIONS, _TOLD, strict=True)),
     comment="Numbers of each text for searches in plain SQL; contents has wide rows.",
 )
-Index("profiles_by_similarity_index", profiles.c.similarity_index)
-Index("profiles_by_length", *(profiles.c[name] for name in PROJECTIONS), profiles.c.content)  # a covering index
+sa.Index("profiles_by_similarity_index", profiles.c.similarity_index)
+sa.Index("profiles_by_length", *(profiles.c[name] for name in PROJECTIONS), profiles.c.content)  # a covering index
 
-check_keys = Table(
+check_keys = sa.Table(
     "check_keys",
-    MetaData(),  # created by the statements below
-    Column("key", BigInteger, primary_key=True, comment="Hash of the whole text, of a band, or of a sampled 5-gram."),
-    Column("content", BigInteger, primary_key=True, comment="Text that has it."),
+    sa.MetaData(),  # created by the statements below
+    sa.Column(
+        "key", sa.BigInteger, primary_key=True, comment="Hash of the whole text, of a band, or of a sampled 5-gram."
+    ),
+    sa.Column("content", sa.BigInteger, primary_key=True, comment="Text that has it."),
     comment="Keys of texts that share wording; filled by the first check.",
 )
 """Contents by keys; the fact ``check_keys_end`` says up to which content keys are stored."""
@@ -206,13 +197,13 @@ SEARCH_WORDS_OF_POSTGRESQL = (
 )
 """Words of the contents as Nearkin splits them; a long text has several parts, as PostgreSQL limits each."""
 
-checked_contents = Table(
+checked_contents = sa.Table(
     "checked_contents",
     metadata,
     # SQLite uses the row number itself, which saves an index
-    _key("content", BigInteger().with_variant(Integer, "sqlite"), "The text."),
-    _value("n_samples", Integer, "Number of its keys that are sampled 5-grams."),
-    Column("signature", LargeBinary, comment="As in contents, whose rows are wide."),
+    _key("content", sa.BigInteger().with_variant(sa.Integer, "sqlite"), "The text."),
+    _value("n_samples", sa.Integer, "Number of its keys that are sampled 5-grams."),
+    sa.Column("signature", sa.LargeBinary, comment="As in contents, whose rows are wide."),
     comment="Texts with stored keys.",
 )
 
@@ -234,98 +225,103 @@ for _dialect, _statements in {
     "postgresql": (CHECK_KEYS, SEARCH_WORDS_OF_POSTGRESQL, INDEXED_DOCUMENTS),
 }.items():
     for _statement in _statements:
-        event.listen(profiles, "after_create", DDL(_statement).execute_if(dialect=_dialect))  # type: ignore[no-untyped-call]
+        sa.event.listen(profiles, "after_create", sa.DDL(_statement).execute_if(dialect=_dialect))  # type: ignore[no-untyped-call]
 
-activity = Table(
+activity = sa.Table(
     "activity",
     metadata,
-    _key("number", BigInteger, "From 1."),
-    _value("done_at", Text, "UTC, ISO 8601."),
-    _value("done_by", Text, "Name of the person."),
-    _value("kind", Text, "Such as tag, remove or undo."),
-    _value("data", Text, "JSON."),
-    Column(
-        "undoes", BigInteger, ForeignKey("activity.number"), comment="Activity that it undoes; null: it is no undo."
+    _key("number", sa.BigInteger, "From 1."),
+    _value("done_at", sa.Text, "UTC, ISO 8601."),
+    _value("done_by", sa.Text, "Name of the person."),
+    _value("kind", sa.Text, "Such as tag, remove or undo."),
+    _value("data", sa.Text, "JSON."),
+    sa.Column(
+        "undoes",
+        sa.BigInteger,
+        sa.ForeignKey("activity.number"),
+        comment="Activity that it undoes; null: it is no undo.",
     ),
     comment="Log of decisions; rows are only added.",
 )
 
-changes = Table(
+changes = sa.Table(
     "changes",
     metadata,
-    _key("activity", BigInteger, ForeignKey("activity.number"), "The activity."),
-    _key("number", BigInteger, "From 0 in the activity."),
-    _value("kind", Text, "What changed."),
-    _value("subject", Text, "Id of a document, or tolerance of a group."),
-    _value("other", Text, "Field, id of another document, or group."),
-    Column("was", Text, comment="Value before; null: none."),
-    Column("now", Text, comment="Value after; null: none."),
+    _key("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "The activity."),
+    _key("number", sa.BigInteger, "From 0 in the activity."),
+    _value("kind", sa.Text, "What changed."),
+    _value("subject", sa.Text, "Id of a document, or tolerance of a group."),
+    _value("other", sa.Text, "Field, id of another document, or group."),
+    sa.Column("was", sa.Text, comment="Value before; null: none."),
+    sa.Column("now", sa.Text, comment="Value after; null: none."),
     comment="Values that an activity changed, one row each.",
 )
-Index("changes_of_subject", changes.c.subject)
+sa.Index("changes_of_subject", changes.c.subject)
 
-tags = Table(
+tags = sa.Table(
     "tags",
     metadata,
-    Column("doc_id", Text, primary_key=True, comment="Id of the document, whatever its version."),
-    Column("field", Text, primary_key=True, comment="Name of the tag."),
-    _value("value", Text, "Empty: a bare tag."),
-    _value("activity", BigInteger, ForeignKey("activity.number"), "Activity that set it."),
+    sa.Column("doc_id", sa.Text, primary_key=True, comment="Id of the document, whatever its version."),
+    sa.Column("field", sa.Text, primary_key=True, comment="Name of the tag."),
+    _value("value", sa.Text, "Empty: a bare tag."),
+    _value("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "Activity that set it."),
     comment="Current tags of documents, by id.",
 )
 
-decisions = Table(
+decisions = sa.Table(
     "decisions",
     metadata,
-    _key("activity", BigInteger, ForeignKey("activity.number"), "Activity that made it."),
-    _key("number", BigInteger, "As in changes."),
-    _value("kind", Text, "Such as same group or never group."),
-    _value("subject", Text, "Id of a document, or tolerance of a group."),
-    _value("other", Text, "Id of another document, or group."),
-    _value("value", Text, "What was decided."),
+    _key("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "Activity that made it."),
+    _key("number", sa.BigInteger, "As in changes."),
+    _value("kind", sa.Text, "Such as same group or never group."),
+    _value("subject", sa.Text, "Id of a document, or tolerance of a group."),
+    _value("other", sa.Text, "Id of another document, or group."),
+    _value("value", sa.Text, "What was decided."),
     comment="Current decisions on documents and groups.",
 )
 """Current decisions on documents and groups. Two ids of documents would be too long for a key of PostgreSQL."""
-Index("decisions_on_subject", decisions.c.subject)
+sa.Index("decisions_on_subject", decisions.c.subject)
 
-purges = Table(
+purges = sa.Table(
     "purges",
     metadata,
-    _key("content", BigInteger, ForeignKey("contents.content"), "The text."),
-    _value("activity", BigInteger, ForeignKey("activity.number"), "Activity that erased it."),
+    _key("content", sa.BigInteger, sa.ForeignKey("contents.content"), "The text."),
+    _value("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "Activity that erased it."),
     comment="Erased texts: the row in contents keeps number and digest.",
 )
 
-origins = Table(
+origins = sa.Table(
     "origins",
     metadata,
-    _key("number", BigInteger, "From 0."),
-    _value("load", Integer, ForeignKey("loads.load"), "Load that wrote it."),
-    Column("row", BigInteger, ForeignKey("documents.row"), comment="The document; null: the file gave no text."),
-    _value("doc_id", Text, "Its id."),
-    Column("parent", Text, comment="Id of the document or container that it is inside of."),
-    Column("sha256", Text, comment="Of the original bytes, hexadecimal; null, as below: it was not extracted."),
-    Column("size_bytes", BigInteger, comment="Of the file."),
-    Column("kind", Text, comment="Such as pdf or mail."),
-    Column("declared_kind", Text, comment="Kind that the file name says, if it is another one."),
-    Column("extractor", Text, comment="Program and version; null: read as text."),
-    Column("n_pages", BigInteger, comment="Number of pages."),
-    Column("exception", Text, comment="Reason why there is no text, or not all of it."),
-    Column("sentence", Text, comment="The same in words."),
-    _value("is_partial", Integer, "1: not all of the text."),
-    _value("warnings", Text, "Remarks of the extractor."),
-    Column("family", Text, comment="Id of the outermost container."),
-    Column("position", BigInteger, comment="Place in the family."),
-    Column("mail", Text, comment="Headers in JSON; null for other kinds."),
-    Column("removed_at", Text, comment="UTC; only of a file without a text."),
+    _key("number", sa.BigInteger, "From 0."),
+    _value("load", sa.Integer, sa.ForeignKey("loads.load"), "Load that wrote it."),
+    sa.Column(
+        "row", sa.BigInteger, sa.ForeignKey("documents.row"), comment="The document; null: the file gave no text."
+    ),
+    _value("doc_id", sa.Text, "Its id."),
+    sa.Column("parent", sa.Text, comment="Id of the document or container that it is inside of."),
+    sa.Column("sha256", sa.Text, comment="Of the original bytes, hexadecimal; null, as below: it was not extracted."),
+    sa.Column("size_bytes", sa.BigInteger, comment="Of the file."),
+    sa.Column("kind", sa.Text, comment="Such as pdf or mail."),
+    sa.Column("declared_kind", sa.Text, comment="Kind that the file name says, if it is another one."),
+    sa.Column("extractor", sa.Text, comment="Program and version; null: read as text."),
+    sa.Column("n_pages", sa.BigInteger, comment="Number of pages."),
+    sa.Column("exception", sa.Text, comment="Reason why there is no text, or not all of it."),
+    sa.Column("sentence", sa.Text, comment="The same in words."),
+    _value("is_partial", sa.Integer, "1: not all of the text."),
+    _value("warnings", sa.Text, "Remarks of the extractor."),
+    sa.Column("family", sa.Text, comment="Id of the outermost container."),
+    sa.Column("position", sa.BigInteger, comment="Place in the family."),
+    sa.Column("mail", sa.Text, comment="Headers in JSON; null for other kinds."),
+    sa.Column("removed_at", sa.Text, comment="UTC; only of a file without a text."),
     comment="Files that were extracted, or are inside others.",
 )
-Index("origins_of_row", origins.c.row)
-Index("origins_of_id", origins.c.doc_id)
-Index("origins_of_parent", origins.c.parent)
+sa.Index("origins_of_row", origins.c.row)
+sa.Index("origins_of_id", origins.c.doc_id)
+sa.Index("origins_of_parent", origins.c.parent)
 
 
-def say_method(connection: Connection, fingerprint: str) -> None:
+def say_method(connection: sa.Connection, fingerprint: str) -> None:
     """Document the method of the similarity indexes as a comment on the column, where the database allows it."""
     if connection.dialect.name == "postgresql":
         quoted = fingerprint.replace("'", "''")

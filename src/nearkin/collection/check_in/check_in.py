@@ -17,19 +17,9 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, func, select
 
+from nearkin.collection.check_in import results
 from nearkin.collection.check_in.candidates import Query
 from nearkin.collection.check_in.checking import TextCheck
-from nearkin.collection.check_in.results import (
-    DROPPED_FROM_STREAMS,
-    VERDICTS,
-    CheckAnswer,
-    Checked,
-    CheckIn,
-    CheckInMany,
-    CheckOptions,
-    Verdict,
-    check_name,
-)
 from nearkin.collection.loads.incoming import Examined, examine, incoming_of, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
@@ -42,7 +32,7 @@ from nearkin.store.failures import reason_of
 from nearkin.store.schema import activity, facts, loads
 
 Answer = TypeVar("Answer")
-_SIMILAR = frozenset(VERDICTS) - {"new"}
+_SIMILAR = frozenset(results.VERDICTS) - {"new"}
 
 
 def with_keys(collection: OpenedCollection, ask: Callable[[Connection, int | None], Answer]) -> Answer:
@@ -65,7 +55,9 @@ def with_keys(collection: OpenedCollection, ask: Callable[[Connection, int | Non
         return ask(connection, KEYS.first_missing(connection))
 
 
-def check_one(collection: OpenedCollection, text: str, options: CheckOptions, under: CheckIn | None) -> Checked:
+def check_one(
+    collection: OpenedCollection, text: str, options: results.CheckOptions, under: results.CheckIn | None
+) -> results.Checked:
     """Check a text, and store it on request; see `Collection.check`."""
     started = time.perf_counter()
     doc_id = None if under is None else under.doc_id
@@ -78,52 +70,52 @@ def check_one(collection: OpenedCollection, text: str, options: CheckOptions, un
 def check_many(
     collection: OpenedCollection,
     documents: Sequence[tuple[str, str]],
-    options: CheckOptions,
-    under: CheckInMany | None,
+    options: results.CheckOptions,
+    under: results.CheckInMany | None,
     *,
     stops: bool,
-) -> tuple[CheckAnswer, ...]:
+) -> tuple[results.CheckAnswer, ...]:
     """Check documents in order, and store them in one exclusive transaction; see `Collection.check_many`."""
     for one in documents:
         if not isinstance(one, tuple | list) or len(one) != 2:
             raise ParameterError.of("documents", "an iterable of pairs (id, text)", one)
-    found = _outcomes(collection, documents, options, under, stops=stops, refused=DROPPED_FROM_STREAMS)
+    found = _outcomes(collection, documents, options, under, stops=stops, refused=results.DROPPED_FROM_STREAMS)
     return tuple(_answer(doc_id, one) for (doc_id, _), one in zip(documents, found))
 
 
-def _answer(doc_id: str, found: Checked | NearkinError) -> CheckAnswer:
-    if isinstance(found, Checked):
-        return CheckAnswer(doc_id=doc_id, checked=found)
-    return CheckAnswer(doc_id=doc_id, problem=str(found), is_purged=isinstance(found, InputError))
+def _answer(doc_id: str, found: results.Checked | NearkinError) -> results.CheckAnswer:
+    if isinstance(found, results.Checked):
+        return results.CheckAnswer(doc_id=doc_id, checked=found)
+    return results.CheckAnswer(doc_id=doc_id, problem=str(found), is_purged=isinstance(found, InputError))
 
 
 def _outcomes(
     collection: OpenedCollection,
     documents: Sequence[tuple[str | None, str]],
-    options: CheckOptions,
-    under: CheckInMany | None,
+    options: results.CheckOptions,
+    under: results.CheckInMany | None,
     *,
     stops: bool,
-    refused: Collection[Verdict],
-) -> list[Checked | NearkinError]:
+    refused: Collection[results.Verdict],
+) -> list[results.Checked | NearkinError]:
     """Return the answer for each document, or why it has none; see `_in_order`."""
     checks = [_prepared(collection, *one, options, is_stored=under is not None) for one in documents]
     if under is not None:
         return _stored(collection, documents, checks, under, stops=stops, refused=refused)
 
-    def answers(connection: Connection, first_missing: int | None) -> list[Checked | NearkinError]:
+    def answers(connection: Connection, first_missing: int | None) -> list[results.Checked | NearkinError]:
         return _in_order(connection, checks, lambda _, check: check.answer(connection, first_missing), stops=stops)
 
     return with_keys(collection, answers)
 
 
 def _prepared(
-    collection: OpenedCollection, doc_id: str | None, text: str, options: CheckOptions, *, is_stored: bool
+    collection: OpenedCollection, doc_id: str | None, text: str, options: results.CheckOptions, *, is_stored: bool
 ) -> TextCheck | ParameterError:
     """Compute what can be computed about a text before the store is asked."""
     try:
         if is_stored:
-            check_name("doc_id", doc_id)
+            results.check_name("doc_id", doc_id)
         query = Query.of(collection.counting, text, with_index=options.measure == "index")
     except ParameterError as error:
         return error
@@ -133,16 +125,16 @@ def _prepared(
 def _in_order(
     connection: Connection,
     checks: Sequence[TextCheck | ParameterError],
-    ask: Callable[[int, TextCheck], Checked],
-    store: Callable[[int, TextCheck, Checked], Checked] = lambda _, check, checked: checked,
+    ask: Callable[[int, TextCheck], results.Checked],
+    store: Callable[[int, TextCheck, results.Checked], results.Checked] = lambda _, check, checked: checked,
     *,
     stops: bool,
-) -> list[Checked | NearkinError]:
+) -> list[results.Checked | NearkinError]:
     """Check and store in order; if the check stops at a problem, up to the first document with a problem.
 
     If a document cannot be checked, the others are checked all the same; if one cannot be stored, none is.
     """
-    outcomes = list[Checked | NearkinError]()
+    outcomes = list[results.Checked | NearkinError]()
     for place, check in enumerate(checks):
         started = time.perf_counter()
         try:
@@ -176,11 +168,11 @@ def _stored(
     collection: OpenedCollection,
     documents: Sequence[tuple[str | None, str]],
     checks: Sequence[TextCheck | ParameterError],
-    under: CheckInMany,
+    under: results.CheckInMany,
     *,
     stops: bool,
-    refused: Collection[Verdict],
-) -> list[Checked | NearkinError]:
+    refused: Collection[results.Verdict],
+) -> list[results.Checked | NearkinError]:
     """Check and store in one transaction: each document is also compared with those stored before it."""
     wave, lines = checked_wave(under.wave), under.lines or range(1, len(documents) + 1)
     if len(lines) != len(documents):
@@ -188,7 +180,7 @@ def _stored(
     good = [i for i, check in enumerate(checks) if isinstance(check, TextCheck)]
     places, file = (
         {i: place for place, i in enumerate(good)},
-        under.file if isinstance(under, CheckIn) else UNKNOWN_FILE,
+        under.file if isinstance(under, results.CheckIn) else UNKNOWN_FILE,
     )
     ids, texts = [documents[i][0] or "" for i in good], [documents[i][1] for i in good]
     incoming = incoming_of(ids, texts, [lines[i] for i in good], under.source, file)
@@ -197,7 +189,7 @@ def _stored(
         known, dialect = partial(known_texts, connection), collection.store.dialect
         return examine(incoming, collection.counting, known=known, wave=wave, dialect=dialect)
 
-    def snapshot(connection: Connection, first_missing: int | None) -> tuple[object, Examined, Checked | None]:
+    def snapshot(connection: Connection, first_missing: int | None) -> tuple[object, Examined, results.Checked | None]:
         """Return the state if all keys are stored, the documents, and the answer if there is only one document."""
         state = tuple(connection.execute(_STATE).one()) if first_missing is None else None
         answer = None
@@ -208,21 +200,21 @@ def _stored(
 
     state, ready, answer = with_keys(collection, snapshot)
     with collection.store.writing() as connection:
-        if isinstance(under, CheckIn) and under.id_is_new is not None:
+        if isinstance(under, results.CheckIn) and under.id_is_new is not None:
             under.refuse_other_id(is_current(connection, under.doc_id))
         if state != tuple(connection.execute(_STATE).one()):  # texts may have been stored, or erased
             fill(connection, collection.store, collection.counting, collection.progress)
             ready, answer = examined(connection), None
         load: Load | None = None
 
-        def ask(place: int, check: TextCheck) -> Checked:
+        def ask(place: int, check: TextCheck) -> results.Checked:
             doc_id, problem = ready.doc_ids[places[place]], ready.problems[places[place]]
             if problem is not None:
                 kind = InputError if problem == PURGED else ParameterError
                 raise kind(f"The document {quoted(doc_id)} cannot be stored: {problem}.")
             return answer or check.answer(connection, None)
 
-        def store(place: int, check: TextCheck, checked: Checked) -> Checked:
+        def store(place: int, check: TextCheck, checked: results.Checked) -> results.Checked:
             nonlocal load
             if under.only_new and checked.verdict in refused:
                 return checked

@@ -13,15 +13,9 @@ from nearkin.collection import stored_relations
 from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, checked_by, record
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument
+from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored import key_table, origins, shingle_table
 from nearkin.collection.stored.contents import BLANK, purged_contents
-from nearkin.collection.stored.documents import (
-    checked_ids,
-    refuse_unknown,
-    remove_current,
-    stored_documents,
-    with_documents,
-)
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
 from nearkin.collection.stored.origins import forget_problems
 from nearkin.collection.word_search import word_tables
@@ -97,7 +91,7 @@ def purge(
     dry_run: bool,
 ) -> Purged:
     """Erase texts; see `Collection.purge`."""
-    wanted = tuple(checked_ids(doc_ids))
+    wanted = tuple(stored.checked_ids(doc_ids))
     if not wanted:
         raise ParameterError.of("doc_ids", "a list of ids", doc_ids)
     who, store, number = checked_by(by), collection.store, None
@@ -172,7 +166,7 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
     known = {one.doc_id for one in own}
     unread = _unread_among(connection, [doc_id for doc_id in doc_ids if doc_id not in known])
     known |= unread
-    refuse_unknown(connection, doc_ids, known)
+    stored.refuse_unknown(connection, doc_ids, known)
     numbers = {one.content for one in own}
     numbers -= purged_contents(connection, sorted(numbers)).keys()
     holders = _versions(connection, schema.documents.c.content, sorted(numbers))
@@ -204,8 +198,8 @@ def _versions(connection: Connection, column: Any, values: Sequence[object]) -> 
     """Return all versions of documents with one of these values."""
     found = list[StoredDocument]()
     for some in in_slices(values):
-        query = with_documents().where(column.in_(some)).order_by(schema.documents.c.row)
-        found += stored_documents(connection.execute(query).all())
+        query = stored.with_documents().where(column.in_(some)).order_by(schema.documents.c.row)
+        found += stored.stored_documents(connection.execute(query).all())
     return found
 
 
@@ -216,7 +210,7 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
         connection.exec_driver_sql("PRAGMA secure_delete = ON")
     now = datetime.now(UTC).isoformat(timespec="seconds")
     for some in in_slices([one for one in [*doc_ids, *plan.copies] if is_storable(one)]):
-        remove_current(connection, documents.doc_id.in_(some), now)
+        stored.remove_current(connection, documents.doc_id.in_(some), now)
     digests = dict[int, str]()
     word_tables.forget(connection, plan.contents, collection.progress)
     for some in in_slices(plan.contents):

@@ -10,14 +10,7 @@ from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.log import NO_VERSION, REMOVE, SettingChange, checked_by, record
 from nearkin.collection.results import AnswerRecord
-from nearkin.collection.stored.documents import (
-    checked_ids,
-    current_ids,
-    number_of_wave,
-    refuse_unknown,
-    remove_current,
-    rows_where,
-)
+from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored.origins import IS_ABOUT_NO_TEXT, IS_UNREAD, forget_problems, remove_unread
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import in_slices, is_storable
@@ -87,17 +80,19 @@ def remove(
     ParameterError
         Neither or both are given, or a name is invalid.
     """
-    wanted, who = checked_ids(doc_ids), checked_by(by)
+    wanted, who = stored.checked_ids(doc_ids), checked_by(by)
     if bool(wanted) == (wave is not None):
         raise ParameterError("Give either a list of documents to remove or a wave.")
     with store.reading() if dry_run else store.writing() as connection:
         if wave is not None:
-            of_wave = select(loads.c.load).where(loads.c.wave == number_of_wave(connection, wave))
+            of_wave = select(loads.c.load).where(loads.c.wave == stored.number_of_wave(connection, wave))
             conditions = [documents.c.load.in_(of_wave)]
             of_unread = [origins.c.load.in_(of_wave)]
             of_problems = [problems.c.load.in_(of_wave)]
         else:
-            refuse_unknown(connection, wanted, current_ids(connection, wanted) | _unread(connection, wanted))
+            stored.refuse_unknown(
+                connection, wanted, stored.current_ids(connection, wanted) | _unread(connection, wanted)
+            )
             conditions = [documents.c.doc_id.in_(some) for some in in_slices(wanted)]
             of_unread = [origins.c.doc_id.in_(some) for some in in_slices(wanted)]
             of_problems = [problems.c.doc_id.in_(some) for some in in_slices(wanted)]
@@ -113,7 +108,7 @@ def remove(
             return Removed()
         now = datetime.now(UTC).isoformat(timespec="seconds")
         for condition in conditions:
-            remove_current(connection, condition, now)
+            stored.remove_current(connection, condition, now)
         for condition in of_unread:
             remove_unread(connection, condition, now)
         for condition in of_problems:
@@ -125,7 +120,7 @@ def remove(
 
 
 def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:
-    found = rows_where(connection, condition & documents.c.is_current)
+    found = stored.rows_where(connection, condition & documents.c.is_current)
     return [(one.doc_id, one.version) for one in found]
 
 
@@ -133,7 +128,7 @@ def _of_other_waves(connection: Connection, is_of_wave: ColumnElement[bool]) -> 
     """Yield the current documents of a wave that have a version of another wave."""
     found = [doc_id for doc_id, version in _current_versions(connection, is_of_wave) if version > 1]
     for some in in_slices(found):
-        of_others = rows_where(connection, documents.c.doc_id.in_(some) & ~is_of_wave)
+        of_others = stored.rows_where(connection, documents.c.doc_id.in_(some) & ~is_of_wave)
         yield from dict.fromkeys(one.doc_id for one in of_others)
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, case, exists, func, select, true
 
-from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
+from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.deciding import checked_field, parsed
 from nearkin.collection.decisions.log import checked_since
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, shown_principals
@@ -21,7 +21,7 @@ from nearkin.collection.stored.origins import OriginValues, origins_of, value_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, is_among
 from nearkin.nouns import counted
-from nearkin.store.bulk import is_storable, written_out
+from nearkin.store.bulk import is_storable, n_rows, written_out
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import contents, documents, loads, members, origins, tags
 from nearkin.tabular import Tabular
@@ -284,7 +284,7 @@ def n_listed(connection: Connection, wanted: DocumentFilter) -> int:
     """Count the documents that meet the conditions."""
     joined = documents.join(loads)
     condition = wanted.condition(connection, wanted.groups_asked(connection))
-    return int(connection.execute(select(func.count()).select_from(joined).where(condition)).scalar_one())
+    return n_rows(connection, joined, condition)
 
 
 def n_not_grouped(connection: Connection, wanted: DocumentFilter) -> int:
@@ -319,8 +319,6 @@ def listed_batches(
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "an int >= 1", limit)
     date_tag = checked_field(date_tag)
-    if sort == "date":
-        refuse_wrong_dates(connection, date_tag)
     groups = wanted.groups_asked(connection)
     is_dated = and_(tags.c.doc_id == documents.c.doc_id, tags.c.field == date_tag, documents.c.is_current)
     page = with_documents().where(wanted.condition(connection, groups)).outerjoin(tags, is_dated)

@@ -78,21 +78,8 @@ _MAX_OF_AN_ID = 2_000  # bytes: PostgreSQL's indexes allow little more
 _MAX_STORED = 900_000_000  # bytes: SQLite allows a billion, PostgreSQL 1 GiB
 
 
-@dataclass(frozen=True, slots=True)
-class PlainFile:
-    """A file that is read as text.
-
-    Parameters
-    ----------
-    kind : str
-    sha256 : str
-        Of its bytes, in hexadecimal.
-    size_bytes : int
-    """
-
-    kind: str
-    sha256: str
-    size_bytes: int
+PlainFile = tuple[str, str, int]
+"""Kind of a file that is read as text, the SHA-256 of its bytes in hexadecimal, and its size in bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,7 +260,7 @@ def _plain_files(
         if is_extracted or not _is_storable(doc_ids[place], problems[place]):
             continue
         if (file := incoming.file_of(place)) is not None:
-            found[place] = of_plain_file(kind_of_plain(file.kind, problems[place]), file.sha256, file.size_bytes)
+            found[place] = of_plain_file(kind_of_plain(file[0], problems[place]), *file[1:])
     return found
 
 

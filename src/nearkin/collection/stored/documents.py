@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, true, update
@@ -44,23 +45,14 @@ def stored_documents(rows: Iterable[Any]) -> list[StoredDocument]:
     return [_stored_document(row) for row in rows]
 
 
-def _stored_document(row: Sequence[Any]) -> StoredDocument:
-    _, doc_id, version, content, source, line, is_current, _, wave, n_characters, n_letters, is_counted, *_ = row
-    if wave is None or n_characters is None:
-        missing = "wave" if wave is None else "text"
-        raise damaged_collection(f"the {missing} of document {doc_id!r} is missing from the database")
-    return StoredDocument(
-        doc_id=doc_id,
-        version=version,
-        wave=wave,
-        source=source,
-        line=line,
-        n_characters=n_characters,
-        n_letters=n_letters,
-        is_counted=is_counted,
-        is_current=is_current,
-        content=content,
-    )
+def _stored_document(row: Any) -> StoredDocument:
+    if row.wave is None or row.n_characters is None:
+        missing = "wave" if row.wave is None else "text"
+        raise damaged_collection(f"the {missing} of document {row.doc_id!r} is missing from the database")
+    return StoredDocument(**{name: getattr(row, name) for name in _FIELDS})
+
+
+_FIELDS = tuple(one.name for one in fields(StoredDocument))
 
 
 def current_documents(

@@ -91,17 +91,11 @@ class GroupState:
         of_contents = of_rows[first]
         for column in (rows, of_rows, distinct, of_contents):  # many share them; see `known`
             column.flags.writeable = False
+        of_call = _NO_CALL if stored is None else {name: getattr(stored, name) for name in _NO_CALL}
         return cls(
             tolerance=tolerance,
             number=number,
-            call=0 if stored is None else stored.call,
-            grouped_at="" if stored is None else stored.grouped_at,
-            last_load=-1 if stored is None else stored.last_load,
-            seen_row=0 if stored is None else stored.seen_row,
-            next_group=1 if stored is None else stored.next_group,
-            last_activity=0 if stored is None else stored.last_activity,
-            n_not_compared=0 if stored is None else stored.n_not_compared,
-            revision=0 if stored is None else stored.revision,
+            **of_call,
             rows=rows,
             row_groups=of_rows,
             member_contents=distinct,
@@ -150,6 +144,16 @@ class GroupState:
         return np.array(connection.execute(select(documents.c.content).where(is_new)).scalars().all(), np.int64)
 
 
+_NO_CALL: dict[str, Any] = {
+    "call": 0,
+    "grouped_at": "",
+    "last_load": -1,
+    "seen_row": 0,
+    "next_group": 1,
+    "last_activity": 0,
+    "n_not_compared": 0,
+    "revision": 0,
+}
 _KNOWN = KeptValues[GroupState]()
 """Groups by tolerance, each made from the row of its latest call."""
 

@@ -84,7 +84,7 @@ def _plain_file(sources: Sequence[Source], numbers: I64, place: int) -> PlainFil
         return None
     with contextlib.suppress(SourceError):
         kind = "text" if source.format == "file" else source.format
-        return PlainFile(kind, file_sha256(source.path), source.size_bytes)
+        return kind, file_sha256(source.path), source.size_bytes
     return None
 
 

@@ -11,11 +11,9 @@ from nearkin.collection.check_in.checking import expected_recall
 from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions, StreamSummary
 from nearkin.collection.loads.incoming import SeenIds
 from nearkin.errors import DocumentError, SourceError
-from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS, WIDE
 from nearkin.stages.documents.faults import reason_of
 from nearkin.stages.documents.line_stream import ArrivedLine, arriving_lines, json_documents
 from nearkin.stages.documents.rules import STOPPED, ReadingRules, too_long
-from nearkin.stages.documents.streams import MAGIC_BYTES, compression_of
 
 if TYPE_CHECKING:
     from nearkin.collection.collection import Collection
@@ -138,8 +136,6 @@ def check_stream(
     )
     stored = None if store is None else _StoredLines()
     for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
-        if summary.n_documents == 0:
-            _check_plain(lot[0])
         rows = list(_rows(lot, columns, rules, are_stored=store is not None))
         if rules.on_error == "stop":
             rows = _until_problem(rows)
@@ -161,17 +157,6 @@ def check_stream(
         done = "checked" if store is None else "stored"
         raise SourceError(f"No document could be {done}. The first: {first_problem.removesuffix('.')}.")
     return summary
-
-
-def _check_plain(first: ArrivedLine) -> None:
-    """Refuse a stream that is compressed, or not UTF-8, with one message instead of one for each line."""
-    if first.number != 1:
-        return
-    method = compression_of(first.data[:MAGIC_BYTES])
-    marked = next((name[:6] for mark, name in BYTE_ORDER_MARKS if first.data.startswith(mark)), "utf-8")
-    if method != "none" or marked in WIDE:
-        what = f"text in {marked.upper()}" if method == "none" else f"compressed ({method})"
-        raise SourceError(f"The stream is {what}, and --jsonl reads plain lines in UTF-8. Convert it first.")
 
 
 def _rows(

@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.listing.lists import (
-    LISTED,
-    DocumentFilter,
-    ListedDocuments,
-    Sort,
-    asked_columns,
-    listed,
-    listed_batches,
-    n_decisions,
-    n_not_grouped,
-)
+from nearkin.collection.listing import lists
 from nearkin.collection.results import DOCUMENT, PROBLEM, WAVE, table_of
 from nearkin.formats.delimited import check_suffix, table_writer
 from nearkin.runs.files import published
@@ -64,40 +54,46 @@ def table_of_conflicts(found: Conflicts, label_column: str) -> pa.Table:
 
 
 def list_documents(
-    collection: Collection, wanted: DocumentFilter, *, sort: Sort, date_tag: str, limit: int, out: Path | None
-) -> ListedDocuments:
+    collection: Collection,
+    wanted: lists.DocumentFilter,
+    *,
+    sort: lists.Sort,
+    date_tag: str,
+    limit: int,
+    out: Path | None,
+) -> lists.ListedDocuments:
     """Return the first documents that meet the conditions, and write all of them to a file if one is given.
 
     Both come from one snapshot of the collection.
     """
     with collection.opened.store.reading() as connection:
         if out is None:
-            return listed(connection, wanted, sort, limit, date_tag)
-        first, n_found, columns = list[pa.RecordBatch](), 0, asked_columns(wanted)
+            return lists.listed(connection, wanted, sort, limit, date_tag)
+        first, n_found, columns = list[pa.RecordBatch](), 0, lists.asked_columns(wanted)
 
         def counted() -> Iterator[pa.RecordBatch]:
             nonlocal n_found
-            for batch in listed_batches(connection, wanted, sort, date_tag=date_tag):
+            for batch in lists.listed_batches(connection, wanted, sort, date_tag=date_tag):
                 if n_found < limit:
                     first.append(batch.slice(0, limit - n_found))
                 n_found += len(batch)
                 yield batch.select(columns)
 
-        write_batches(pa.schema([LISTED.field(name) for name in columns]), counted(), out)
-        late = n_not_grouped(connection, wanted), n_decisions(connection, wanted)
-        return ListedDocuments(pa.Table.from_batches(first, LISTED), n_found, *late)
+        write_batches(pa.schema([lists.LISTED.field(name) for name in columns]), counted(), out)
+        late = lists.n_not_grouped(connection, wanted), lists.n_decisions(connection, wanted)
+        return lists.ListedDocuments(pa.Table.from_batches(first, lists.LISTED), n_found, *late)
 
 
 def table_of_documents(listed: Iterable[StoredDocument]) -> pa.Table:
     """Return a row for each document."""
-    return table_of((one.to_dict() for one in listed), *DOCUMENT)
+    return table_of((one.to_dict() for one in lists.listed), *DOCUMENT)
 
 
 def table_of_waves(listed: Iterable[Wave]) -> pa.Table:
     """Return a row for each wave."""
-    return table_of(map(asdict, listed), *WAVE)
+    return table_of(map(asdict, lists.listed), *WAVE)
 
 
 def table_of_problems(listed: Iterable[Problem]) -> pa.Table:
     """Return a row for each document that could not be stored, or got another id."""
-    return table_of(map(asdict, listed), *PROBLEM)
+    return table_of(map(asdict, lists.listed), *PROBLEM)
