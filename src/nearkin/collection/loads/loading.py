@@ -30,7 +30,7 @@ from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema
 from nearkin.store.bulk import as_name, in_slices, insert_rows, is_storable
-from nearkin.store.store import Store
+from nearkin.store.store import Store, delete_fact
 
 _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
 
@@ -215,8 +215,10 @@ class Load:
         return batch.newest
 
     def _repair(self, examined: Examined, numbers: dict[bytes, int]) -> None:
-        """Replace damaged texts by the added ones."""
+        """Replace damaged texts by the added ones; what may lack them is made anew when it is needed."""
         contents = schema.contents
+        for derived in (key_table.KEYS, shingle_table.SETS) if examined.damaged else ():
+            delete_fact(self.connection, derived.name)
         for digest in examined.damaged & numbers.keys():
             right = dict(zip(CONTENT_COLUMNS, examined.contents[digest], strict=True))
             self.connection.execute(update(contents).where(contents.c.content == numbers[digest]).values(**right))
