@@ -86,14 +86,14 @@ def list_documents(
 
 def table_of_documents(listed: Iterable[StoredDocument]) -> pa.Table:
     """Return a row for each document."""
-    return table_of((one.to_dict() for one in lists.listed), *DOCUMENT)
+    return table_of((one.to_dict() for one in listed), *DOCUMENT)
 
 
 def table_of_waves(listed: Iterable[Wave]) -> pa.Table:
     """Return a row for each wave."""
-    return table_of(map(asdict, lists.listed), *WAVE)
+    return table_of(map(asdict, listed), *WAVE)
 
 
 def table_of_problems(listed: Iterable[Problem]) -> pa.Table:
     """Return a row for each document that could not be stored, or got another id."""
-    return table_of(map(asdict, lists.listed), *PROBLEM)
+    return table_of(map(asdict, listed), *PROBLEM)
