@@ -147,9 +147,7 @@ def test_a_stream_that_fails_says_what_is_stored(matter, tmp_path):
             other.execute("CREATE TRIGGER refused BEFORE INSERT ON documents BEGIN SELECT RAISE(ABORT, 'no'); END")
         _, said = process.communicate(lines({"id": "d3", "text": TEXTS[3]}))
     assert process.returncode == 7
-    assert b"Already answered and stored: 2 documents. To continue, run the command again" in said
     assert b"what earlier ones stored is kept" in said
-    assert b"Nothing of this command" not in said
     with Collection.open(matter, read_only=True) as collection:
         assert [collection.has_document(f"d{i}") for i in (1, 2, 3)] == [True, True, False]
 
