@@ -18,6 +18,7 @@ from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
+from nearkin.store.environment import usual_cache
 from nearkin.store.place import FILE, Place
 from nearkin.store.store import Access, Store
 from nearkin.wording import WarningMessage
@@ -60,7 +61,9 @@ class OpenedCollection:
         self.place, self.store, self.progress = store.place, store, progress
         self.counting = TextCounting.of(store.facts)
         self._cache = cache
-        self._folder = self._folder_now()
+        # beside SQLite's file, or in the cache
+        own = None if self.place.directory is None else self.place.directory.absolute() / "segments"
+        self._folder = own or (cache or usual_cache()) / store.facts["collection"]
 
     @classmethod
     def open(
@@ -119,15 +122,6 @@ class OpenedCollection:
             # in one step, so that threads share the first; a lock might be held when a process forks
             vars(self).setdefault("_index", made)
         return self._index
-
-    def _folder_now(self) -> Path:
-        """Directory of the segments: beside SQLite's file, or in the cache."""
-        if self.place.directory is not None:
-            return self.place.directory.absolute() / "segments"
-        from nearkin.store.environment import usual_cache
-
-        collection = self.store.facts["collection"]
-        return (self._cache or usual_cache()) / collection
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Snapshot]:

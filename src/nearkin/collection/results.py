@@ -153,8 +153,17 @@ class SearchStage:
     n_left: int
 
 
+class ByJaccard(Tabular):
+    """Answer whose histogram is that of its Jaccard similarities."""
+
+    __slots__ = ()
+
+    def _bars(self) -> Histogram:
+        return histogram(self._chosen(None)["jaccard"], "Jaccard similarity")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarDocuments(Tabular, AnswerRecord):
+class SimilarDocuments(ByJaccard, AnswerRecord):
     """Result of a query.
 
     Parameters
@@ -219,9 +228,6 @@ class SimilarDocuments(Tabular, AnswerRecord):
 
     def __repr__(self) -> str:
         return f"SimilarDocuments({counted(self.n_found, 'document')} {self.tolerance.in_words()})"
-
-    def _bars(self) -> Histogram:
-        return histogram(self.table["jaccard"], "Jaccard similarity")
 
 
 _TEXT, _WHOLE, _NUMBER, _YES = pa.large_string(), pa.int64(), pa.float64(), pa.bool_()

@@ -26,7 +26,6 @@ from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.passages import first_difference
 from nearkin.store.schema import documents
-from nearkin.tabular import Histogram, Tabular, histogram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +71,7 @@ class Version(results.AnswerRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versions(Tabular, results.AnswerRecord):
+class Versions(results.ByJaccard, results.AnswerRecord):
     """All versions of a document in a collection.
 
     Parameters
@@ -117,9 +116,6 @@ class Versions(Tabular, results.AnswerRecord):
 
     def __repr__(self) -> str:
         return f"Versions({counted(self.n_found, 'version')} of {self.document})"
-
-    def _bars(self) -> Histogram:
-        return histogram(self.table["jaccard"], "Jaccard similarity")
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 
 from nearkin.arguments import checking_methods
-from nearkin.collection.results import CHECKED, DOCUMENT, AnswerRecord, StoredDocument, table_of
+from nearkin.collection.results import CHECKED, DOCUMENT, AnswerRecord, ByJaccard, StoredDocument, table_of
 from nearkin.collection.tolerance import LIMITS, Measure, is_limit
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
@@ -17,7 +17,6 @@ from nearkin.planning.part_recall import MeanPartRecall, PartRecall
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.documents.members import UNKNOWN_FILE, KnownFile
 from nearkin.store.bulk import is_name, is_storable
-from nearkin.tabular import Histogram, Tabular, histogram
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
@@ -188,7 +187,7 @@ class CheckedDocument(AnswerRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked(Tabular, AnswerRecord):
+class Checked(ByJaccard, AnswerRecord):
     """Result of a check.
 
     Parameters
@@ -275,9 +274,6 @@ class Checked(Tabular, AnswerRecord):
 
     def __repr__(self) -> str:
         return f"Checked({self.verdict}; {counted(self.n_found, 'similar document')})"
-
-    def _bars(self) -> Histogram:
-        return histogram(self.table["jaccard"], "Jaccard similarity")
 
     def recalls_to_dict(self) -> dict[str, object]:
         """Return the expected recalls as JSON types."""

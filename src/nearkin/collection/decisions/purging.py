@@ -131,16 +131,19 @@ def finish(collection: OpenedCollection) -> bool:
     with store.reading() as connection:
         if not is_unfinished(connection, store):
             return False
-    collection.index.remove_all()
+    unfinished = f"The texts are erased, but the files of {collection.place} may still hold bytes of them"
     try:
+        collection.index.remove_all()
         store.erase_freed()
+        with store.writing() as connection:
+            store.delete_fact(connection, _UNFINISHED)
+    except KeyboardInterrupt as error:
+        error.add_note(f"{unfinished}. To finish, run: nearkin fsck COLLECTION")
+        raise
     except (CollectionError, OutputError) as error:
         raise type(error)(
-            f"The texts are erased, but the files of {collection.place} may still hold bytes of them ({error}). Close "
-            "what reads or writes it, and run nearkin fsck COLLECTION to finish."
+            f"{unfinished} ({error}). Close what reads or writes it, and run nearkin fsck COLLECTION to finish."
         ) from error
-    with store.writing() as connection:
-        store.delete_fact(connection, _UNFINISHED)
     collection.settle()
     return True
 

@@ -85,12 +85,7 @@ class GroupDecisions:
         )
 
     def kept(
-        self,
-        nodes: I64,
-        component: I64,
-        n_copies: I64,
-        similarity: Similarity,
-        linked: Linked,
+        self, nodes: I64, component: I64, n_copies: I64, similarity: Similarity, linked: Linked
     ) -> tuple[I64, I64]:
         """Return components that follow the decisions, without components of a single document."""
         if not (len(self.same) or len(self.never)):

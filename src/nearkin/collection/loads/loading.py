@@ -7,7 +7,7 @@ If an id occurs twice in a load with two texts, the first is stored, and the sec
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any, NamedTuple
@@ -243,7 +243,7 @@ class Load:
         """Store the keys of new contents, before their documents, and their sets if the collection keeps them."""
         numbers = np.array([row[0] for row in rows.contents], np.int64)
         if made is not None:
-            keys, marks = made[0], replace(made[1], contents=numbers)
+            keys, marks = made[0], made[1]._replace(contents=numbers)
         else:
             texts = [text_of(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
             keys = keys_of(texts, self.counting.ignored)

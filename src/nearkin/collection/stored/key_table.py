@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, func, select, text
@@ -80,8 +80,7 @@ _ROWS_AT_A_TIME = 1 << 16
 _KEYS_AT_A_TIME = 1 << 21  # sorted before they are stored, so that the table's pages are written in order
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(NamedTuple):
     """Values of some contents that show whether they are worth comparing.
 
     Parameters
@@ -109,16 +108,11 @@ class Marks:
     @classmethod
     def joined(cls, parts: Sequence[Marks]) -> Marks:
         """Concatenate marks."""
-        return cls(
-            np.concatenate([part.contents for part in parts]),
-            np.concatenate([part.n_samples for part in parts]),
-            np.concatenate([part.signatures for part in parts]),
-            np.concatenate([part.is_signed for part in parts]),
-        )
+        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def where(self, places: I64) -> Marks:
         """Select the marks of the contents at some places."""
-        return Marks(self.contents[places], self.n_samples[places], self.signatures[places], self.is_signed[places])
+        return Marks(*(column[places] for column in self))
 
     def columns(self) -> list[list[Any]]:
         """Return the marks as columns for a database."""
