@@ -314,13 +314,7 @@ def _related_pair(one: TimeLineEntry, tolerance: Tolerance) -> tuple[int, int] |
 
 
 def _time_line(
-    collection: OpenedCollection,
-    seen: Snapshot,
-    number: int,
-    tolerance: Tolerance,
-    field: str,
-    limit: int,
-    offset: int,
+    collection: OpenedCollection, seen: Snapshot, number: int, tolerance: Tolerance, field: str, limit: int, offset: int
 ) -> GroupTimeLine:
     connection = seen.connection
     _, measures = matching_of(connection, collection.counting, seen.segments, tolerance)

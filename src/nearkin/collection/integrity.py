@@ -194,10 +194,7 @@ class _Check:
                 partial(table.difference, store=store, counting=counting, progress=progress),
                 partial(table.remake, store=store, counting=counting, progress=progress),
             )
-        yield (
-            partial(word_tables.difference, progress=progress),
-            partial(word_tables.remake, progress=progress),
-        )
+        yield (partial(word_tables.difference, progress=progress), partial(word_tables.remake, progress=progress))
 
 
 def _faults_of_loads(connection: Connection) -> Iterator[str]:

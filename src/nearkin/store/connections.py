@@ -249,11 +249,6 @@ class ReadOnlyFile:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def refused(place: Place) -> CollectionError:
-    """Return the error for an attempt to write."""
-    return CollectionError(f"{place} is opened read-only, and nothing can be stored in it.")
-
-
 def _postgresql_engine(place: Place, wait_s: float) -> Engine:
     """Return an engine for a schema of a PostgreSQL database; a statement waits ``wait_s`` for locks of others."""
     # a prepared statement breaks when its table is made anew

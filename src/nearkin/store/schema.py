@@ -57,11 +57,7 @@ loads = sa.Table(
     _value("added_at", sa.Text, "UTC, ISO 8601."),
     _value("first_content", sa.BigInteger, "First text that it brought."),
     _value("end_content", sa.BigInteger, "One after the last."),
-    _value(
-        "digest",
-        sa.LargeBinary,
-        "SHA-256 over the ids (UTF-8, each with a zero byte) and digests of its rows.",
-    ),
+    _value("digest", sa.LargeBinary, "SHA-256 over the ids (UTF-8, each with a zero byte) and digests of its rows."),
     _value("n_new", sa.BigInteger, "Documents with a new id."),
     _value(
         "n_new_versions", sa.BigInteger, "Documents with another text than before; with n_new, all of its documents."

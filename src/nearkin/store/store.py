@@ -23,7 +23,7 @@ from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import connections, schema
 from nearkin.store.bulk import insert_rows
-from nearkin.store.connections import ReadOnlyFile, engine_of, lock, refused, transaction
+from nearkin.store.connections import ReadOnlyFile, engine_of, lock, transaction
 from nearkin.store.damage import unrepairable
 from nearkin.store.failures import busy, database_errors
 from nearkin.store.place import FILE, Place
@@ -124,12 +124,7 @@ class Store:
     """
 
     def __init__(
-        self,
-        place: Place,
-        engine: Engine,
-        facts: Mapping[str, str],
-        access: Access,
-        file: ReadOnlyFile | None,
+        self, place: Place, engine: Engine, facts: Mapping[str, str], access: Access, file: ReadOnlyFile | None
     ) -> None:
         self.place, self._engine, self.facts = place, engine, dict(facts)
         self.access, self._file = access, file
@@ -193,7 +188,7 @@ class Store:
             The store was opened read-only.
         """
         if self.access.is_read_only:
-            raise refused(self.place)
+            raise CollectionError(f"{self.place} is opened read-only, and nothing can be stored in it.")
         with (
             self._in_turn(),
             database_errors(self.place, is_writing=True),

@@ -414,8 +414,7 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     state = GroupState.known(connection, tolerance)
     found = current_rows(connection, schema.documents.c.content, state.contents_of(group))
     if not found:
-        is_at_all = state.number is not None
-        raise UnknownDocumentError(
-            no_group_text(tolerance, group) if is_at_all else no_groups_text(connection, tolerance)
-        )
+        is_unknown = state.number is not None
+        said = no_group_text(tolerance, group) if is_unknown else no_groups_text(connection, tolerance)
+        raise UnknownDocumentError(said)
     return [one.doc_id for one in found]

@@ -19,11 +19,7 @@ from nearkin.collection.stored.contents import BLANK, purged_contents
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
 from nearkin.collection.stored.origins import forget_problems
 from nearkin.collection.word_search import word_tables
-from nearkin.errors import (
-    CollectionError,
-    OutputError,
-    ParameterError,
-)
+from nearkin.errors import CollectionError, OutputError, ParameterError
 from nearkin.nouns import agreeing, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable
@@ -83,12 +79,7 @@ class _Plan:
 
 
 def purge(
-    collection: OpenedCollection,
-    doc_ids: Sequence[str],
-    *,
-    copies: bool,
-    by: str | None,
-    dry_run: bool,
+    collection: OpenedCollection, doc_ids: Sequence[str], *, copies: bool, by: str | None, dry_run: bool
 ) -> Purged:
     """Erase texts; see `Collection.purge`."""
     wanted = tuple(stored.checked_ids(doc_ids))

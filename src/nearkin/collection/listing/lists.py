@@ -269,7 +269,7 @@ def listed(
     """List documents; see `Collection.documents`."""
     table = pa.Table.from_batches(listed_batches(connection, wanted, sort, limit, date_tag), LISTED)
     n_found = n_listed(connection, wanted) if limit is not None else len(table)
-    return ListedDocuments(table, n_found, n_not_grouped(connection, wanted), n_decisions(connection, wanted))
+    return ListedDocuments(table, n_found, *n_late(connection, wanted))
 
 
 def asked_columns(wanted: DocumentFilter) -> list[str]:
@@ -287,16 +287,10 @@ def n_listed(connection: Connection, wanted: DocumentFilter) -> int:
     return n_rows(connection, joined, condition)
 
 
-def n_not_grouped(connection: Connection, wanted: DocumentFilter) -> int:
-    """Count the current documents added or changed since the groups of a condition were updated."""
+def n_late(connection: Connection, wanted: DocumentFilter) -> tuple[int, int]:
+    """Count the documents and decisions that the groups of a condition do not have yet."""
     asked = wanted.groups_asked(connection)
-    return 0 if asked is None else n_later_documents(connection, asked)
-
-
-def n_decisions(connection: Connection, wanted: DocumentFilter) -> int:
-    """Count the decisions that were made or undone since the groups of a condition were updated."""
-    asked = wanted.groups_asked(connection)
-    return 0 if asked is None else n_later_decisions(connection, asked)
+    return (0, 0) if asked is None else (n_later_documents(connection, asked), n_later_decisions(connection, asked))
 
 
 def listed_batches(

@@ -106,11 +106,7 @@ class Incoming:
 
 
 def incoming_of(
-    doc_ids: Sequence[str],
-    texts: Sequence[str],
-    lines: Sequence[int],
-    source: str,
-    file: KnownFile = UNKNOWN_FILE,
+    doc_ids: Sequence[str], texts: Sequence[str], lines: Sequence[int], source: str, file: KnownFile = UNKNOWN_FILE
 ) -> Incoming:
     """Make a batch of documents from one source; of a single one the file may be known."""
     n, origin = len(texts), file.origin

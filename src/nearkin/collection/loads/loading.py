@@ -215,13 +215,16 @@ class Load:
         return batch.newest
 
     def _repair(self, examined: Examined, numbers: dict[bytes, int]) -> None:
-        """Replace damaged texts by the added ones; what may lack them is made anew when it is needed."""
-        contents = schema.contents
-        for derived in (key_table.KEYS, shingle_table.SETS) if examined.damaged else ():
-            delete_fact(self.connection, derived.name)
-        for digest in examined.damaged & numbers.keys():
+        """Replace damaged texts by the added ones; keys and sets, which may lack them, are made anew."""
+        contents, damaged = schema.contents, examined.damaged & numbers.keys()
+        for digest in damaged:
             right = dict(zip(CONTENT_COLUMNS, examined.contents[digest], strict=True))
             self.connection.execute(update(contents).where(contents.c.content == numbers[digest]).values(**right))
+        if damaged:
+            delete_fact(self.connection, key_table.KEYS.name)
+        if damaged and self.keeps_words:
+            delete_fact(self.connection, shingle_table.SETS.name)
+            shingle_table.fill(self.connection, self.collection_store, self.counting)
 
     def _write(self, batch: _LoadBatch, made: tuple[Keys, Marks] | None) -> None:
         """Write the rows of a batch; ``made``: keys of a document that is checked in, which are stored in any case."""

@@ -70,8 +70,9 @@ def list_documents(
                 yield batch.select(columns)
 
         write_batches(pa.schema([lists.LISTED.field(name) for name in columns]), counted(), out)
-        late = lists.n_not_grouped(connection, wanted), lists.n_decisions(connection, wanted)
-        return lists.ListedDocuments(pa.Table.from_batches(first, lists.LISTED), n_found, *late)
+        return lists.ListedDocuments(
+            pa.Table.from_batches(first, lists.LISTED), n_found, *lists.n_late(connection, wanted)
+        )
 
 
 def table_of_documents(listed: Iterable[StoredDocument]) -> pa.Table:
