@@ -76,7 +76,7 @@ def files_of(place) -> dict[str, bytes]:
     return {str(path.relative_to(place.segments)): path.read_bytes() for path in place.segments.rglob("*.*")}
 
 
-DAMAGED = "is damaged and is rebuilt"
+DAMAGED = "is rebuilt from the database"
 
 
 def check(

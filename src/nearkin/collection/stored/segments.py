@@ -221,7 +221,7 @@ class Segments:
                 return segment_files.load(self.folder, *span, identity)
         except segment_files.DamagedSegmentError as error:
             if (self.folder / segment_files.name_of(*span)).exists():
-                told = f"part of the index is damaged and is rebuilt from the database ({error})"
+                told = f"part of the index is rebuilt from the database ({error})"
                 progress.say(WarningMessage(told))
         segment = build(connection, self._counting, span, progress)
         if self._is_read_only:
