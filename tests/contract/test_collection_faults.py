@@ -55,7 +55,7 @@ def test_a_query_that_was_interrupted_leaves_the_next_one_right(collection, monk
         raise RuntimeError("a time limit, say")
 
     with monkeypatch.context() as patched:
-        patched.setattr(contents, "_text", fails)
+        patched.setattr(contents, "unpacked", fails)
         with pytest.raises(RuntimeError):
             collection.text("a")
     assert collection.text("b") == TEXTS[1][1]
