@@ -112,7 +112,7 @@ class Marks(NamedTuple):
 
     def where(self, places: I64) -> Marks:
         """Select the marks of the contents at some places."""
-        return Marks(*(column[places] for column in self))
+        return Marks._make(column[places] for column in self)
 
     def columns(self) -> list[list[Any]]:
         """Return the marks as columns for a database."""
