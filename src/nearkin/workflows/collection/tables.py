@@ -12,7 +12,7 @@ import pyarrow as pa
 from nearkin.collection.collection import Collection
 from nearkin.collection.listing import lists
 from nearkin.collection.results import DOCUMENT, PROBLEM, WAVE, table_of
-from nearkin.formats.delimited import table_writer
+from nearkin.formats.delimited import check_suffix, table_writer
 from nearkin.runs.files import published
 
 if TYPE_CHECKING:
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 
 
 _ROWS_AT_A_TIME = 1 << 14
+
+
+def check_format(out: Path, option: str = "out") -> None:
+    """Refuse a file whose suffix is not that of a table.
+
+    Raises
+    ------
+    ParameterError
+    """
+    check_suffix(out, option)
 
 
 def write_table(table: pa.Table, out: Path) -> None:
