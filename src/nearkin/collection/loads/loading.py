@@ -215,7 +215,7 @@ class Load:
         return batch.newest
 
     def _repair(self, examined: Examined, numbers: dict[bytes, int]) -> None:
-        """Replace damaged texts by the added ones; keys and sets, which may lack them, are made anew."""
+        """Replace damaged texts by the added ones; keys and sets, which may lack them, are made again."""
         contents, damaged = schema.contents, examined.damaged & numbers.keys()
         for digest in damaged:
             right = dict(zip(CONTENT_COLUMNS, examined.contents[digest], strict=True))

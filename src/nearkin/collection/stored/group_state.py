@@ -91,11 +91,11 @@ class GroupState:
         of_contents = of_rows[first]
         for column in (rows, of_rows, distinct, of_contents):  # many share them; see `known`
             column.flags.writeable = False
-        of_call = _NO_CALL if stored is None else {name: getattr(stored, name) for name in _NO_CALL}
+        values = _NO_CALL if stored is None else [getattr(stored, name) for name in _OF_CALL]
         return cls(
             tolerance=tolerance,
             number=number,
-            **of_call,
+            **dict(zip(_OF_CALL, values, strict=True)),
             rows=rows,
             row_groups=of_rows,
             member_contents=distinct,
@@ -144,16 +144,9 @@ class GroupState:
         return np.array(connection.execute(select(documents.c.content).where(is_new)).scalars().all(), np.int64)
 
 
-_NO_CALL: dict[str, Any] = {
-    "call": 0,
-    "grouped_at": "",
-    "last_load": -1,
-    "seen_row": 0,
-    "next_group": 1,
-    "last_activity": 0,
-    "n_not_compared": 0,
-    "revision": 0,
-}
+_OF_CALL = "call", "grouped_at", "last_load", "seen_row", "next_group", "last_activity", "n_not_compared", "revision"
+_NO_CALL: tuple[Any, ...] = 0, "", -1, 0, 1, 0, 0, 0
+"""Values of these columns before the first call."""
 _KNOWN = KeptValues[GroupState]()
 """Groups by tolerance, each made from the row of its latest call."""
 

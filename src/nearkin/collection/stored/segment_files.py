@@ -120,7 +120,7 @@ def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None
 
 
 def remove(directory: Path) -> None:
-    """Remove a segment; a process that was about to open it builds it anew."""
+    """Remove a segment; a process that was about to open it builds it again."""
     shutil.rmtree(directory, ignore_errors=True)
     with contextlib.suppress(OSError):  # it is gone, or a file
         directory.unlink()
