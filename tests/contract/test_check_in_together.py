@@ -53,15 +53,15 @@ def test_under_the_lock_only_what_came_since_is_compared(place, monkeypatch):
         assert compared == [(False, 0)]
         for number, came in enumerate((prose.altered(near, 1), text, near)):
             compared.clear()
-            prepare = rooms._Ready.of
+            with_keys = rooms.with_keys
 
-            def meanwhile(*given, prepare=prepare, came=came, number=number):
-                ready = prepare(*given)
+            def meanwhile(*given, with_keys=with_keys, came=came, number=number):
+                seen = with_keys(*given)
                 another.add([(f"came {number}", came)])
-                return ready
+                return seen
 
             with monkeypatch.context() as patched:
-                patched.setattr(rooms._Ready, "of", meanwhile)
+                patched.setattr(rooms, "with_keys", meanwhile)
                 checked = collection.check(near, store=CheckIn(f"late {number}"))
             assert f"came {number}" in ids(checked)
             assert [content for is_writing, content in compared if is_writing] == ([2] if number == 0 else [])

@@ -77,7 +77,7 @@ def test_a_purge_is_no_damage_and_is_in_the_log(collection) -> None:
 def test_what_is_left_answers(collection) -> None:
     before = [one.document.doc_id for one in collection.similar("d0", gamma=GAMMA).documents]
     collection.purge(["s"])
-    with pytest.raises(UnknownDocumentError, match=r"'s' was removed .*All of its versions were erased"):
+    with pytest.raises(UnknownDocumentError, match="'s' was removed"):
         collection.text("s")
     with pytest.raises(UnknownDocumentError, match=r"text of 's' was purged \(activity 1\)"):
         collection.text("s", version=2)

@@ -73,7 +73,7 @@ def test_unknown_ids_change_nothing_and_are_named(collection) -> None:
 
 
 def test_a_group_is_tagged(collection) -> None:
-    with pytest.raises(UnknownDocumentError, match=r"no groups within gamma 0\.2 yet"):
+    with pytest.raises(UnknownDocumentError, match=r"no groups at letters 0\.2 yet"):
         collection.tag(field="hot", group=1, gamma=GAMMA)
     collection.groups(gamma=GAMMA)
     assert len(collection.tag(field="hot", group=1, gamma=GAMMA).changes) == 6

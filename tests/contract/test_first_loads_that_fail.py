@@ -34,9 +34,8 @@ def test_after_a_first_load_that_fails_the_next_one_fills_the_collection(place, 
 
     with pytest.raises(SourceError):
         add(bad)
-    with pytest.raises(ParameterError, match="which cannot be changed") as caught:
+    with pytest.raises(ParameterError, match="which cannot be changed"):
         add(good, Ignored.of(None, numbers=True))
-    assert "It is empty" in caught.value.__notes__[0]
     assert add(good) == 1
     with Collection.open(place.address, cache=place.cache) as collection:
         assert collection.fsck().is_whole

@@ -124,7 +124,7 @@ def test_groups_that_are_not_stored_are_not_kept_in_memory(visit: Visit) -> None
 
 def test_a_comparison_reads_its_reference_once(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     """The strip of differences asks for the number of lines of A, which the comparison has read already."""
-    reads, read = list[bytes](), contents._text
-    monkeypatch.setattr(contents, "_text", lambda text, digest: (reads.append(bytes(digest)), read(text, digest))[1])
+    reads, read = list[bytes](), contents.unpacked
+    monkeypatch.setattr(contents, "unpacked", lambda text, digest: (reads.append(bytes(digest)), read(text, digest))[1])
     visit.get("/compare", a="lease", b="lease, longer")
     assert reads.count(hashlib.sha256(LEASE.encode()).digest()) == 1

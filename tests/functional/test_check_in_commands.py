@@ -163,7 +163,7 @@ def test_a_purged_text_is_refused_before_and_with_store(repository, tmp_path):
     assert "The text of 1 document was erased by nearkin purge; it cannot be stored again." in stream.err
     stream = nearkin_here("check", repository, "-", "--jsonl", "--store", stdin=line)
     assert (stream.code, "unreadable" in stream.err, ".." in stream.err) == (3, False, False)
-    assert "The only document could not be stored: line 1: The document 'zz' cannot be stored" in stream.err
+    assert "No document could be stored. The first: line 1: The document 'zz' cannot be stored" in stream.err
     several = b"\n".join([line, json.dumps({"id": "new", "text": "A new note."}).encode(), b"no JSON"])
     stream = nearkin_here("check", repository, "-", "--jsonl", "--store", stdin=several)
     assert (stream.code, [json.loads(one).get("is_purged") for one in stream.out.splitlines()]) == (

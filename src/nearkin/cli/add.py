@@ -94,7 +94,7 @@ def add(
     from nearkin.collection.collection import Collection
     from nearkin.reports.sentences.add import add_sentences
     from nearkin.stages.documents.ignoring import Ignored
-    from nearkin.workflows.collection.adding import add_files, opened_to_preview, refuse_unnamed
+    from nearkin.workflows.collection.adding import add_files, opened_to_preview
     from nearkin.workflows.reading.request import ReadingRequest, not_read_files
     from nearkin.workflows.resources import Resources
 
@@ -102,7 +102,7 @@ def add(
     ignored = Ignored.of(ignore, numbers=ignore_numbers) if ignore is not None or ignore_numbers else None
     with bars_shown(is_quiet=quiet or as_json) as bars:
         # before the collection is made: a wrong name leaves nothing behind
-        texts = ReadingRequest.from_options(inputs, reading).opened(bars, refuse_unnamed)
+        texts = ReadingRequest.from_options(inputs, reading).opened(bars)
         open_at = partial(
             Collection.open,
             alphabet=alphabet,  # type: ignore[arg-type]  # it checks it

@@ -356,6 +356,6 @@ def _show_versions(console: Printer, found: Versions) -> None:
             highlight=False,
             soft_wrap=True,
         )
-        if one.passage and not measured.is_letters_only:
-            say_passage(console, one.passage)
+        if one.change and one.change.passage and not measured.is_letters_only:
+            say_passage(console, one.change.passage)
     console.say(versions_sentences(found))

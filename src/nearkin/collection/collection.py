@@ -320,12 +320,11 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             The text is to be stored, and was purged.
         ParameterError
         """
-        from nearkin.collection.check_in.check_in import check_in, check_only
+        from nearkin.collection.check_in.check_in import check_one
         from nearkin.collection.check_in.results import CheckIn, CheckOptions, check_given
 
         check_given(options, store, CheckIn)
-        options = options or CheckOptions()
-        return check_only(self.opened, text, options) if store is None else check_in(self.opened, text, options, store)
+        return check_one(self.opened, text, options or CheckOptions(), store)
 
     def check_many(
         self,

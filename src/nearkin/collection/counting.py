@@ -81,18 +81,11 @@ class TextCounting:
         """
         if missing := [name for name in cls(LetterCounts()).facts() if name not in facts]:
             raise unrepairable(f"its {', '.join(missing)} is missing")
-        if facts["alphabet"] not in ("latin", "universal"):
-            raise FingerprintError(
-                f"The alphabet of the collection must be 'latin' or 'universal'. Got {facts['alphabet']!r} instead."
-            )
         try:
-            index = SimilarityIndex.parse(facts.get("index", ""))
+            index, letters = SimilarityIndex.parse(facts["index"]), LetterCounts(facts["alphabet"])  # type: ignore[arg-type]  # it checks it
         except ParameterError as error:
-            raise FingerprintError(
-                f"The collection is damaged: the method of its similarity indexes is {facts.get('index')!r}. {BACKUP}"
-            ) from error
-        ignored = Ignored.restored(facts.get("ignored", ""))
-        counting = cls(LetterCounts(facts["alphabet"]), index, ignored)  # type: ignore[arg-type]  # it was checked
+            raise FingerprintError(f"The collection is damaged: its methods are invalid ({error}). {BACKUP}") from error
+        counting = cls(letters, index, Ignored.restored(facts.get("ignored", "")))
         for name, value in counting.facts().items():
             if facts.get(name) != value:
                 raise FingerprintError(

@@ -22,7 +22,7 @@ from nearkin.collection.stored.contents import purged_contents, stored_text
 from nearkin.collection.stored.documents import document, stored_documents, with_documents
 from nearkin.collection.stored_relations import relations_of
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
-from nearkin.errors import CollectionBusyError, UnknownDocumentError
+from nearkin.errors import UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
@@ -76,6 +76,11 @@ class TextChange(AnswerRecord):
         )
 
 
+def change_columns(change: TextChange | None) -> dict[str, object]:
+    """Return the fields of a change as columns of a table."""
+    return {} if change is None else change.to_dict() | {"passage": marked_text(change.passage)}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEntry(AnswerRecord):
     """A version of a document.
@@ -119,13 +124,7 @@ class DocumentHistory(Tabular, AnswerRecord):
     @property
     def table(self) -> pa.Table:
         """A row for each version, the oldest first, with its change as columns."""
-        rows = (
-            {
-                **({} if one.change is None else one.change.to_dict() | {"passage": marked_text(one.change.passage)}),
-                **one.to_dict(),
-            }
-            for one in self.versions
-        )
+        rows = ({**change_columns(one.change), **one.to_dict()} for one in self.versions)
         return table_of(rows, *DOCUMENT, *ENTRY, *CHANGE)
 
     def __repr__(self) -> str:
@@ -265,12 +264,7 @@ class GroupTimeLine(Tabular, AnswerRecord):
     def table(self) -> pa.Table:
         """A row for each member, the earliest first, with its change as columns."""
         rows = (
-            {
-                **({} if one.change is None else one.change.to_dict() | {"passage": marked_text(one.change.passage)}),
-                **one.to_dict(),
-                "kinds": ", ".join(one.n_of_kind),
-            }
-            for one in self.entries
+            {**change_columns(one.change), **one.to_dict(), "kinds": ", ".join(one.n_of_kind)} for one in self.entries
         )
         return table_of(rows, *DOCUMENT, *STEP, *CHANGE)
 
@@ -289,7 +283,7 @@ def group_time_line(
 ) -> GroupTimeLine:
     """Sort the current members of a stored group by time, and compare each with the previous member.
 
-    Relations are stored when they are first computed; while another process writes, they are missing.
+    Relations are stored when they are first computed.
 
     Raises
     ------
@@ -302,11 +296,7 @@ def group_time_line(
     field = checked_field(date_tag)
     found = collection.answered(lambda seen: _time_line(collection, seen, number, tolerance, field, limit, offset))
     pairs = [pair for one in found.entries if (pair := _related_pair(one, tolerance)) is not None]
-    try:
-        related = relations_of(collection, pairs)
-        relations = {pair: text.comparison.judgement.relation for pair, text in related}
-    except CollectionBusyError:
-        return found
+    relations = {pair: text.comparison.judgement.relation for pair, text in relations_of(collection, pairs)}
     return replace(
         found,
         entries=tuple(
@@ -324,13 +314,7 @@ def _related_pair(one: TimeLineEntry, tolerance: Tolerance) -> tuple[int, int] |
 
 
 def _time_line(
-    collection: OpenedCollection,
-    seen: Snapshot,
-    number: int,
-    tolerance: Tolerance,
-    field: str,
-    limit: int,
-    offset: int,
+    collection: OpenedCollection, seen: Snapshot, number: int, tolerance: Tolerance, field: str, limit: int, offset: int
 ) -> GroupTimeLine:
     connection = seen.connection
     _, measures = matching_of(connection, collection.counting, seen.segments, tolerance)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, func, select
 
@@ -12,6 +11,7 @@ from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
 from nearkin.stages.documents.extraction.kinds import is_ocr
+from nearkin.store.bulk import n_rows
 from nearkin.store.schema import contents, documents, loads, origins, problems, profiles, purges, waves
 
 
@@ -118,31 +118,21 @@ def info(collection: OpenedCollection) -> Info:
 def _counted(connection: Connection, place: str, facts: dict[str, str], n_segments: int) -> Info:
     found_waves = waves_of(connection)  # first, because it refuses loads and documents that are damaged
 
-    def count(condition: Any = None) -> int:
-        query = select(func.count()).select_from(documents)
-        return int(connection.execute(query if condition is None else query.where(condition)).scalar_one())
-
-    uncounted = (
-        select(func.count())
-        .select_from(documents.join(contents))
-        .where(documents.c.is_current & ~contents.c.is_counted)
-    )
     n_texts, size_bytes = connection.execute(
         select(func.count(), func.sum(contents.c.n_bytes)).select_from(contents)
     ).one()
-    n_erased = int(connection.execute(select(func.count()).select_from(purges)).scalar_one())
-    n_problems = connection.execute(select(func.count()).select_from(problems).where(is_open())).scalar_one()
+    n_erased = n_rows(connection, purges)
     return Info(
         place=place,
         alphabet=facts["alphabet"],
         schema=int(facts["schema"]),
-        n_documents=count(documents.c.is_current),
-        n_versions=count(),
-        n_removed=count(is_removed()),
+        n_documents=n_rows(connection, documents, documents.c.is_current),
+        n_versions=n_rows(connection, documents),
+        n_removed=n_rows(connection, documents, is_removed()),
         n_texts=n_texts - n_erased,
         n_erased=n_erased,
-        n_uncounted=int(connection.execute(uncounted).scalar_one()),
-        n_problems=n_problems,
+        n_uncounted=n_rows(connection, documents.join(contents), documents.c.is_current, ~contents.c.is_counted),
+        n_problems=n_rows(connection, problems, is_open()),
         size_bytes=int(size_bytes or 0),
         waves=found_waves,
         n_segments=n_segments,

@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, exists, func, select, update
 
-from nearkin.collection import stored_relations
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions import purging
 from nearkin.collection.opened import OpenedCollection
@@ -26,7 +25,6 @@ from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionBusyError, CollectionError
 from nearkin.nouns import counted
 from nearkin.store.bulk import in_slices, insert_rows
-from nearkin.store.failures import unrepaired
 from nearkin.store.schema import contents, documents, loads, profiles
 from nearkin.store.upkeep import database_faults, has_page_checksums
 
@@ -94,11 +92,8 @@ def fsck(
     CollectionError
         Something must be rebuilt, and the user of the database may not write it.
     """
-    check = _Check(collection, threads, since, rebuilds=rebuilds and not collection.store.access.is_read_only)
-    try:
-        return check.report()
-    except CollectionError as error:
-        raise unrepaired(collection.place, error) from error.__cause__
+    is_written = rebuilds and not collection.store.access.is_read_only
+    return _Check(collection, threads, since, rebuilds=is_written).report()
 
 
 class _Check:
@@ -199,11 +194,7 @@ class _Check:
                 partial(table.difference, store=store, counting=counting, progress=progress),
                 partial(table.remake, store=store, counting=counting, progress=progress),
             )
-        yield (
-            partial(word_tables.difference, progress=progress),
-            partial(word_tables.remake, progress=progress),
-        )
-        yield partial(stored_relations.difference, store=store), partial(stored_relations.forget, store=store)
+        yield (partial(word_tables.difference, progress=progress), partial(word_tables.remake, progress=progress))
 
 
 def _faults_of_loads(connection: Connection) -> Iterator[str]:

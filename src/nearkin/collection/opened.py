@@ -9,16 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
-from nearkin.errors import CollectionError, FingerprintError, NearkinError, ParameterError
+from nearkin.errors import CollectionError, FingerprintError, ParameterError
 from nearkin.paths import path_of
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
-from nearkin.store import schema
+from nearkin.store.environment import usual_cache
 from nearkin.store.place import FILE, Place
 from nearkin.store.store import Access, Store
 from nearkin.wording import WarningMessage
@@ -61,7 +61,9 @@ class OpenedCollection:
         self.place, self.store, self.progress = store.place, store, progress
         self.counting = TextCounting.of(store.facts)
         self._cache = cache
-        self._folder = self._folder_now()
+        # beside SQLite's file, or in the cache
+        own = None if self.place.directory is None else self.place.directory.absolute() / "segments"
+        self._folder = own or (cache or usual_cache()) / store.facts["collection"]
 
     @classmethod
     def open(
@@ -88,21 +90,18 @@ class OpenedCollection:
         store = Store.open(place, facts, create=create, access=access)
         try:
             opened = cls(store, own_cache, progress)
-            own = opened.counting.letters.alphabet
-            if alphabet is not None and alphabet != own:
-                raise ParameterError(
-                    f"{place} counts the letters of the alphabet {own!r}; that is fixed when a collection is created. "
-                    f"Omit the alphabet, or add the documents to a new collection."
-                )
-            if ignored is not None and ignored != opened.counting.ignored:
-                raise ParameterError(
-                    f"{place} was created with other settings of ignored, which cannot be changed "
-                    "later. Omit the options, or add the documents to a new collection."
-                )
-            _check_index(place, opened.counting.similarity_index, similarity_index)
-        except BaseException as error:
-            if isinstance(error, ParameterError | FingerprintError):
-                _note_if_empty(error, store)
+            own = opened.counting
+            for name, given, kept, kind in (
+                ("alphabet", alphabet, own.letters.alphabet, ParameterError),
+                ("ignored", ignored, own.ignored, ParameterError),
+                ("similarity_index", similarity_index and index.spec, own.similarity_index.spec, FingerprintError),
+            ):
+                if given is not None and given != kept:
+                    raise kind(
+                        f"{place} was created with another {name} ({kept}), which cannot be changed later. Omit "
+                        f"{name}, or add the documents to a new collection."
+                    )
+        except BaseException:
             store.close()
             raise
         return opened
@@ -123,18 +122,6 @@ class OpenedCollection:
             # in one step, so that threads share the first; a lock might be held when a process forks
             vars(self).setdefault("_index", made)
         return self._index
-
-    def _folder_now(self) -> Path:
-        """Directory of the segments: beside SQLite's file, or in the cache.
-
-        Other texts are added to a copy of the database, so it has an index of its own; see `Place.name_outside`.
-        """
-        if self.place.directory is not None:
-            return self.place.directory.absolute() / "segments"
-        from nearkin.store.environment import usual_cache
-
-        collection = self.store.facts["collection"]
-        return (self._cache or usual_cache()) / self.place.name_outside(collection)
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
@@ -188,13 +175,6 @@ class OpenedCollection:
         return partial(OpenedCollection.open, cache=self._cache, access=self.store.access), (name,)
 
 
-def _note_if_empty(error: BaseException, store: Store) -> None:
-    """Add what to do to the error that a collection has other settings, if nothing was ever added to it."""
-    with contextlib.suppress(NearkinError), store.reading() as connection:
-        if connection.execute(select(schema.loads.c.load).limit(1)).first() is None:
-            error.add_note("It is empty, because its first load failed: delete it and repeat the command.")
-
-
 def chosen(index: SimilarityIndex | str | None) -> SimilarityIndex | None:
     """Return the method named by the user.
 
@@ -205,20 +185,3 @@ def chosen(index: SimilarityIndex | str | None) -> SimilarityIndex | None:
     if index is None or isinstance(index, SimilarityIndex):
         return index
     return SimilarityIndex.parse(index)
-
-
-def _check_index(place: object, own: SimilarityIndex, asked: SimilarityIndex | str | None) -> None:
-    """Refuse a method other than the collection's.
-
-    Raises
-    ------
-    FingerprintError
-        The methods differ; the message names both.
-    """
-    method = chosen(asked)
-    if method is not None and method.fingerprint != own.fingerprint:
-        raise FingerprintError(
-            f"{place} has similarity indexes by {own} ({own.fingerprint!r}), not by {method} ({method.fingerprint!r}); "
-            "the two cannot be compared. The method is fixed when a collection is created: omit --index, "
-            f"or add the documents to a new collection with --index {method.spec}"
-        )

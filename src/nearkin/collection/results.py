@@ -153,8 +153,17 @@ class SearchStage:
     n_left: int
 
 
+class ByJaccard(Tabular):
+    """Answer whose histogram is that of its Jaccard similarities."""
+
+    __slots__ = ()
+
+    def _bars(self) -> Histogram:
+        return histogram(self._chosen(None)["jaccard"], "Jaccard similarity")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimilarDocuments(Tabular, AnswerRecord):
+class SimilarDocuments(ByJaccard, AnswerRecord):
     """Result of a query.
 
     Parameters
@@ -220,9 +229,6 @@ class SimilarDocuments(Tabular, AnswerRecord):
     def __repr__(self) -> str:
         return f"SimilarDocuments({counted(self.n_found, 'document')} {self.tolerance.in_words()})"
 
-    def _bars(self) -> Histogram:
-        return histogram(self.table["jaccard"], "Jaccard similarity")
-
 
 _TEXT, _WHOLE, _NUMBER, _YES = pa.large_string(), pa.int64(), pa.float64(), pa.bool_()
 Fields = Sequence[tuple[str, pa.DataType]]
@@ -270,3 +276,8 @@ CONFLICT: Fields = (
 def table_of(rows: Iterable[Mapping[str, object]], *fields: tuple[str, pa.DataType]) -> pa.Table:
     """Return a table with one row for each record, and only the columns of the fields."""
     return pa.Table.from_pylist(list(rows), pa.schema(list(fields)))
+
+
+def required(*fields: tuple[str, pa.DataType]) -> pa.Schema:
+    """Return a schema without nulls."""
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in fields])

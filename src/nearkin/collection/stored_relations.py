@@ -11,8 +11,7 @@ from dataclasses import replace
 from itertools import groupby
 
 import msgspec
-from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, func, select
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, select
 
 from nearkin.collection.counting import NORMALISE
 from nearkin.collection.opened import OpenedCollection
@@ -21,12 +20,11 @@ from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.word_sets import some_at_a_time
 from nearkin.errors import CollectionError
 from nearkin.formats import zstd
-from nearkin.nouns import counted
 from nearkin.stages.differences.one_sided import MAX_CHARACTERS
 from nearkin.stages.differences.relating import COPY, N_SHOWN
 from nearkin.stages.differences.relations import RULES_NUMBER
-from nearkin.store.bulk import in_slices, insert_rows
-from nearkin.store.failures import PERMISSION_DENIED, code_of, reason_of
+from nearkin.store.bulk import in_slices, insert_rows, n_rows
+from nearkin.store.failures import reason_of
 from nearkin.store.schema import contents
 from nearkin.store.store import Store
 
@@ -54,7 +52,8 @@ def relations_of(
 ) -> Iterator[tuple[Pair, RelatedText]]:
     """Yield the relation of each member to its principal; those that are not stored yet are computed and stored.
 
-    In a collection opened read-only, or by a user who may not store them, they are only computed.
+    In a collection opened read-only, by a user who may not store them, or while another process writes, they are only
+    computed.
 
     Comparisons are read, and stored, at most 512 at a time, and fewer of long texts, so that they fit in memory, other
     writers have their turn, and an interrupted call loses little.
@@ -69,8 +68,6 @@ def relations_of(
 
     Raises
     ------
-    CollectionBusyError
-        Another process is writing.
     CollectionError
         A text is damaged.
     """
@@ -91,13 +88,11 @@ def relations_of(
 
 
 def _is_written(collection: OpenedCollection, found: Mapping[Pair, RelatedText]) -> bool:
-    """Store relations; return False if permission is denied."""
+    """Store relations; return False if they cannot be stored."""
     try:
         with collection.store.writing() as connection:
             _write(connection, collection.store, found)
-    except CollectionError as error:
-        if code_of(error) != PERMISSION_DENIED:
-            raise
+    except CollectionError as error:  # permission is denied, or another process is writing
         collection.progress.say(
             f"the relations of texts cannot be stored ({reason_of(error)}): they are computed for this call only, "
             "which is slower"
@@ -192,29 +187,9 @@ def forget(connection: Connection, store: Store) -> None:
         store.delete_fact(connection, _METHOD)
 
 
-def difference(connection: Connection, store: Store) -> str | None:
-    """Return how many stored relations cannot be unpacked, or None.
-
-    Relations that are not stored yet are no difference, nor are those of another version of Nearkin, which are never
-    read.
-    """
-    if store.fact(connection, _METHOD) != FINGERPRINT:
-        return None
-    try:
-        if not _is_there(connection, store):
-            return "relations of texts: missing"
-        rows = connection.execution_options(yield_per=_PAIRS_AT_A_TIME).execute(select(TABLE))
-        n_damaged = sum(_unpacked(row.comparison) is None for row in rows)
-    except DBAPIError as error:
-        return f"relations of texts: invalid ({error})"
-    return f"relations of texts: {counted(n_damaged, 'row')} damaged" if n_damaged else None
-
-
 def n_stored(connection: Connection, store: Store) -> int:
     """Return the number of stored relations."""
-    if not _is_there(connection, store):
-        return 0
-    return int(connection.execute(select(func.count()).select_from(TABLE)).scalar_one())
+    return n_rows(connection, TABLE) if _is_there(connection, store) else 0
 
 
 def _is_there(connection: Connection, store: Store) -> bool:

@@ -176,13 +176,10 @@ class Tolerance:
         >>> Tolerance.of(gamma=0.05).in_words(), Tolerance("index", 0.07).in_words()
         ('within gamma 0.05', 'whose similarity index differs by less than 7%')
         """
-        if self.measure == "jaccard":
-            return f"with a Jaccard similarity of at least {self.value:g}"
-        if self.measure == "containment":
-            return f"with a containment of at least {self.value:g} in either direction"
         if self.measure == "index":
             return f"whose similarity index differs by less than {100 * self.value:g}%"
-        return f"within gamma {self.value:g}"
+        said = {"jaccard": "with a Jaccard similarity of at least {}", "letters": "within gamma {}"}
+        return said.get(self.measure, "with a containment of at least {} in either direction").format(f"{self.value:g}")
 
     @property
     def _number(self) -> str:

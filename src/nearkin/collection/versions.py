@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import ClassVar
@@ -11,36 +11,25 @@ from typing import ClassVar
 import pyarrow as pa
 from sqlalchemy import Connection
 
+from nearkin.collection import results
 from nearkin.collection.dates import DateAsked, InForce, in_force
+from nearkin.collection.history import MAX_COMPARED, TextChange, change_columns
 from nearkin.collection.measuring import compare_with
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.relations import relate
-from nearkin.collection.results import (
-    CHANGE,
-    DOCUMENT,
-    SIMILARITIES,
-    VERSION,
-    AnswerRecord,
-    SimilarDocument,
-    StoredDocument,
-    table_of,
-)
 from nearkin.collection.similar import documents_among, near, prepare
-from nearkin.collection.stored.contents import contents_of, purged_contents
+from nearkin.collection.stored.contents import contents_of, purged_contents, stored_text
 from nearkin.collection.stored.documents import current_documents, document, stored_documents, with_documents
+from nearkin.collection.stored_relations import relations_of
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.stages.differences.comparing import compare_texts
-from nearkin.stages.differences.comparison import Piece, marked_text
 from nearkin.stages.differences.passages import first_difference
-from nearkin.stages.differences.relations import Judgement
 from nearkin.store.schema import documents
-from nearkin.tabular import Histogram, Tabular, histogram
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Version(AnswerRecord):
+class Version(results.AnswerRecord):
     """A version of a document, and its changes.
 
     Parameters
@@ -59,39 +48,30 @@ class Version(AnswerRecord):
     is_older : bool
         Whether it was stored earlier under the same id. The changes then lead from the version to the document;
         otherwise they lead from the document to the version.
-    n_words_removed, n_words_added : int
-        Number of words that occur only before the change, and only after it.
-    n_words_moved : int
-        Number of words of passages that occur before and after it, in different places.
-    n_differences : int
-        Without the moved passages.
-    passage : tuple of Piece
-        Most significant difference, with a few words around it; "only_a" is the text before the change, "only_b" the
-        text after it.
-    is_whole : bool
-        Whether the texts were compared to the end; False if they were too long.
+    change : TextChange or None
+        Changes of the text; its passage is the most significant difference. None: the texts are too long to compare
+        all of them in one call.
     """
 
-    similar: SimilarDocument
+    hidden = ("change",)
+
+    similar: results.SimilarDocument
     relation: str
     filled_in: str
     date: date | None
     is_in_force: bool
     is_older: bool
-    n_words_removed: int
-    n_words_added: int
-    n_differences: int
-    passage: tuple[Piece, ...]
-    is_whole: bool
-    n_words_moved: int = 0
+    change: TextChange | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return {**AnswerRecord.to_dict(self), "relation": self.relation or None, "filled_in": self.filled_in or None}
+        """Return the fields as JSON types, those of the change among its own."""
+        change = dict.fromkeys(results.json_names(TextChange)) if self.change is None else self.change.to_dict()
+        relation = {"relation": self.relation or None, "filled_in": self.filled_in or None}
+        return {**change, **results.AnswerRecord.to_dict(self), **relation}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Versions(Tabular, AnswerRecord):
+class Versions(results.ByJaccard, results.AnswerRecord):
     """All versions of a document in a collection.
 
     Parameters
@@ -114,7 +94,7 @@ class Versions(Tabular, AnswerRecord):
     tables: ClassVar[tuple[str, ...]] = ("table",)
     hidden = ("document", "in_force")
 
-    document: StoredDocument
+    document: results.StoredDocument
     tolerance: Tolerance
     versions: tuple[Version, ...]
     n_found: int
@@ -129,21 +109,20 @@ class Versions(Tabular, AnswerRecord):
     @property
     def table(self) -> pa.Table:
         """A row for each version, the most similar first; the passage as marked-up text."""
-        rows = ({**one.to_dict(), "passage": marked_text(one.passage)} for one in self.versions)
-        return table_of(rows, *DOCUMENT, *SIMILARITIES, *VERSION, ("is_older", pa.bool_()), *CHANGE)
+        rows = ({**one.to_dict(), "passage": change_columns(one.change).get("passage")} for one in self.versions)
+        return results.table_of(
+            rows, *results.DOCUMENT, *results.SIMILARITIES, *results.VERSION, ("is_older", pa.bool_()), *results.CHANGE
+        )
 
     def __repr__(self) -> str:
         return f"Versions({counted(self.n_found, 'version')} of {self.document})"
-
-    def _bars(self) -> Histogram:
-        return histogram(self.table["jaccard"], "Jaccard similarity")
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         force = {} if self.in_force is None else self.in_force.to_dict(self.document)
         is_truncated = self.n_found > len(self.versions) or self.n_not_compared > 0
         return {
-            **AnswerRecord.to_dict(self),
+            **results.AnswerRecord.to_dict(self),
             "document": self.document.to_dict(),
             "is_truncated": is_truncated,
             **force,
@@ -187,26 +166,58 @@ def versions(
         wanted = [one for one in (force.documents if force else ()) if one != own]
         hidden = [one for one in wanted if one not in [shown.document for shown in alike[:limit]]][:limit]
         alike = [*alike[: limit - len(hidden)], *compare_with(connection, counting, query, hidden)]
-        texts = contents_of(connection, list({one.document.content for one in alike}))
-        related = relate(query.text, [texts[one.document.content].text for one in alike])
-        told = tuple(
-            _version(one, own, query.text, texts[one.document.content].text, relation.comparison.judgement, force)
-            for one, relation in zip(alike, related, strict=True)
-        )
+        compared = _compared(connection, own, query.text, alike)
         return Versions(
             document=own,
             tolerance=tolerance,
-            versions=told,
+            versions=tuple(
+                _version(one, own, compared.get((one.document.content, _is_older(one.document, own))), force)
+                for one in alike
+            ),
             n_found=n_found + len(others),
             in_force=force,
             n_not_compared=found.n_not_compared,
         )
 
     prepare(collection, tolerance)
-    return collection.answered(ask)
+    found = collection.answered(ask)
+    return replace(found, versions=tuple(_with_relations(collection, found)))
 
 
-def _all(connection: Connection, contents: I64) -> Sequence[StoredDocument]:
+def _compared(
+    connection: Connection, own: results.StoredDocument, text: str, alike: Sequence[results.SimilarDocument]
+) -> dict[tuple[int, bool], TextChange]:
+    """Compare the texts of versions with the document, the longest last and not more than a call may, by content."""
+    changes, n_left = dict[tuple[int, bool], TextChange](), MAX_COMPARED
+    for one in sorted((one.document for one in alike), key=lambda one: one.n_characters):
+        key = one.content, _is_older(one, own)
+        n_left -= one.n_characters * (key not in changes)
+        if n_left >= 0 and key not in changes:
+            texts = text, stored_text(connection, one.content)
+            comparison = compare_texts(*(texts[::-1] if key[1] else texts), context_lines=0, with_moves=True)
+            changes[key] = TextChange.of(comparison, first_difference(comparison))
+    return changes
+
+
+def _is_older(one: results.StoredDocument, own: results.StoredDocument) -> bool:
+    return one.doc_id == own.doc_id and one.version < own.version
+
+
+def _with_relations(collection: OpenedCollection, found: Versions) -> Iterator[Version]:
+    """Yield the versions with their relations, which are stored when they are first computed."""
+    shown = {one.similar.document.content for one in found.versions if one.change and not one.similar.is_letters_only}
+    pairs = [(found.document.content, content) for content in sorted(shown)]
+    of_content = {content: related.comparison.judgement for (_, content), related in relations_of(collection, pairs)}
+    for one in found.versions:
+        judgement = of_content.get(one.similar.document.content)
+        if judgement is not None and not one.similar.is_letters_only:
+            filled_in = _FILLED_IN.get(judgement.filled_in, judgement.filled_in)
+            yield replace(one, relation=judgement.relation, filled_in=filled_in)
+        else:
+            yield one
+
+
+def _all(connection: Connection, contents: I64) -> Sequence[results.StoredDocument]:
     """Return every current document with one of these contents."""
     found, _ = current_documents(connection, contents.tolist(), 2**62)
     return found
@@ -215,7 +226,7 @@ def _all(connection: Connection, contents: I64) -> Sequence[StoredDocument]:
 _FILLED_IN = {"principal": "document", "member": "version"}
 
 
-def _order(one: SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
+def _order(one: results.SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
     """Return the sort key: the measure that was asked for, then the edit similarity."""
     edit = one.jaccard if one.edit_similarity is None else one.edit_similarity
     if tolerance.measure == "letters":
@@ -226,22 +237,14 @@ def _order(one: SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
 
 
 def _version(
-    one: SimilarDocument, own: StoredDocument, text: str, other: str, judgement: Judgement, force: InForce | None
+    one: results.SimilarDocument, own: results.StoredDocument, change: TextChange | None, force: InForce | None
 ) -> Version:
-    is_older = one.document.doc_id == own.doc_id and one.document.version < own.version
-    before, after = (other, text) if is_older else (text, other)
-    comparison = compare_texts(before, after, context_lines=0, with_moves=True)
     return Version(
         similar=one,
-        relation="" if one.is_letters_only else judgement.relation,
-        filled_in="" if one.is_letters_only else _FILLED_IN.get(judgement.filled_in, judgement.filled_in),
+        relation="",
+        filled_in="",
         date=None if force is None else force.date_of(one.document),
         is_in_force=force is not None and one.document in force.documents,
-        is_older=is_older,
-        n_words_removed=comparison.n_words_only_a,
-        n_words_added=comparison.n_words_only_b,
-        n_differences=comparison.n_changes,
-        passage=first_difference(comparison),
-        is_whole=comparison.is_whole,
-        n_words_moved=comparison.n_words_moved,
+        is_older=_is_older(one.document, own),
+        change=change,
     )

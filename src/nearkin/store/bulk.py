@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import struct
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import (
-    BigInteger,
     BindParameter,
-    Boolean,
     Column,
+    ColumnElement,
     Connection,
+    FromClause,
     Integer,
-    LargeBinary,
     Table,
-    Text,
     bindparam,
     func,
     select,
@@ -30,13 +29,6 @@ MAX_NAMED = 4_096
 """Values bound in one statement; PostgreSQL allows at most 65,535, SQLite 32,766."""
 Columns = Sequence[Sequence[Any]]
 
-_PACKED: list[tuple[type[Any], Callable[[Any], bytes]]] = [
-    (BigInteger, struct.Struct(">q").pack),  # before Integer, its base class
-    (Integer, struct.Struct(">i").pack),
-    (Boolean, struct.Struct(">?").pack),
-    (Text, str.encode),
-    (LargeBinary, bytes),
-]
 _HEADER, _TRAILER = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0), b"\xff\xff"
 _FIELD = ("length", ">i4"), ("value", ">i8")
 
@@ -52,22 +44,31 @@ def insert_rows(connection: Connection, table: Table, columns: Columns) -> None:
         marks = ", ".join("?" * len(columns))
         connection.exec_driver_sql(f"INSERT INTO {table.name} VALUES ({marks})", list(zip(*columns, strict=True)))
         return
-    _copy_in(connection, table, _copy(table, columns))
+    with _copying_into(connection, table) as copy:
+        copy.set_types([column.type.compile(connection.dialect).lower() for column in table.columns])
+        for row in zip(*columns, strict=True):
+            copy.write_row(row)
 
 
-def _copy_in(connection: Connection, table: Table, rows: bytes) -> None:
+@contextlib.contextmanager
+def _copying_into(connection: Connection, table: Table) -> Iterator[Any]:
     """Load rows with PostgreSQL's COPY."""
     driver = connection.connection.driver_connection
     if driver is None:
         raise CollectionError("The connection was closed before its rows were stored.")
     with driver.cursor() as cursor, cursor.copy(f"COPY {table.name} FROM STDIN WITH (FORMAT binary)") as copy:
-        copy.write(rows)
+        yield copy
 
 
 def number_after_last(connection: Connection, column: Column[int]) -> int:
     """Return one more than the highest number in a column; 0 if the table is empty."""
     last = connection.execute(select(func.max(column))).scalar()
     return 0 if last is None else last + 1
+
+
+def n_rows(connection: Connection, source: FromClause, *conditions: ColumnElement[bool]) -> int:
+    """Count the rows of a table, or of a join, that meet all conditions."""
+    return int(connection.execute(select(func.count()).select_from(source).where(*conditions)).scalar_one())
 
 
 def in_slices(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -118,23 +119,6 @@ def as_name(text: str) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _copy(table: Table, columns: Columns) -> bytes:
-    """Encode rows for PostgreSQL's COPY: a header; per row its number of fields, per field its length."""
-    packs = [next(pack for kind, pack in _PACKED if isinstance(column.type, kind)) for column in table.columns]
-    length, width = struct.Struct(">i").pack, struct.pack(">h", len(columns))
-    out = [_HEADER]
-    for row in zip(*columns, strict=True):
-        out.append(width)
-        for pack, value in zip(packs, row):
-            if value is None:
-                out.append(b"\xff\xff\xff\xff")
-            else:
-                packed = pack(value)
-                out += length(len(packed)), packed
-    out.append(_TRAILER)
-    return b"".join(out)
-
-
 def insert_integers(connection: Connection, table: Table, columns: Sequence[NDArray[np.int64]]) -> None:
     """Insert rows into a table of BIGINT columns, without a Python object per number where possible."""
     if not len(columns[0]):
@@ -147,4 +131,5 @@ def insert_integers(connection: Connection, table: Table, columns: Sequence[NDAr
     rows["width"] = len(columns)
     for i, column in enumerate(columns):
         rows[f"length_{i}"], rows[f"value_{i}"] = 8, column
-    _copy_in(connection, table, b"".join((_HEADER, rows.tobytes(), _TRAILER)))
+    with _copying_into(connection, table) as copy:
+        copy.write(b"".join((_HEADER, rows.tobytes(), _TRAILER)))

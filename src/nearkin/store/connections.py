@@ -13,18 +13,16 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from nearkin.errors import CollectionError, ReplacedCollectionError
-from nearkin.store.failures import busy, damaged_file
+from nearkin.store.failures import busy
 from nearkin.store.place import FILE, Place
 
 BUSY_S = 2.0
 """Default time that a writer waits for another writer."""
-NO_TEXT = "the names of its tables are not text"
 _BETWEEN_TRIES_S = 0.05
-_HAS_LOG = "nearkin has log"
+_HAS_LOG, _LOG = "nearkin has log", "nearkin log"
 _READING_KIB, _WRITING_KIB = 1 << 16, 1 << 18
 """Maximum sizes of SQLite's page cache. Two indexes of a million documents fill 150 MB, and new rows fall anywhere in
 them: with a smaller cache each page is written to the log again and again."""
@@ -42,11 +40,9 @@ def engine_of(place: Place, wait_s: float, file: ReadOnlyFile | None = None) -> 
     file : ReadOnlyFile, optional
         SQLite's file, if it is only read.
     """
-    if place.directory is not None:
-        engine = _sqlite_engine(place, wait_s, file, OpenedFile(place, place.directory / FILE))
-    else:
-        engine = postgresql_engine(place, wait_s)
-    return engine
+    if place.directory is None:
+        return _postgresql_engine(place, wait_s)
+    return _sqlite_engine(place, wait_s, file, OpenedFile(place, place.directory / FILE))
 
 
 def _sqlite_engine(place: Place, wait_s: float, file: ReadOnlyFile | None, opened: OpenedFile) -> Engine:
@@ -55,33 +51,23 @@ def _sqlite_engine(place: Place, wait_s: float, file: ReadOnlyFile | None, opene
     else:
         engine = create_engine(place.url, poolclass=QueuePool, creator=lambda: file.connect(wait_s))
 
-    def unread(context: Any) -> CollectionError | None:
-        """Report damage where the driver fails to decode SQLite's error message."""
-        error = context.original_exception
-        return damaged_file(place, f"{NO_TEXT} ({error})") if isinstance(error, UnicodeDecodeError) else None
-
     def set_up(connection: Any, record: Any) -> None:
-        has_log = _set_up_sqlite(connection, place, is_read_only=file is not None)
-        record.info[_HAS_LOG] = has_log
+        record.info[_HAS_LOG] = _set_up_sqlite(connection, is_read_only=file is not None)
         opened.connected()
 
     def begin(connection: Connection) -> None:
         _begin_sqlite(connection)
         opened.check()
-        check_log(connection)
+        before_commit(connection)
 
     def before_commit(connection: Connection) -> None:
         if _is_writing(connection):
             opened.check()
-            check_log(connection)
-
-    def check_log(connection: Connection) -> None:
-        if _is_writing(connection) and connection.info[_HAS_LOG]:
-            opened.check_log(connection)
+            if connection.info[_HAS_LOG]:
+                opened.check_log(connection)
 
     event.listen(engine, "do_connect", lambda *_: opened.before_connecting())
     event.listen(engine, "connect", set_up)
-    event.listen(engine, "handle_error", unread, retval=True)
     event.listen(engine, "begin", begin)
     event.listen(engine, "commit", before_commit)
     return engine
@@ -90,35 +76,20 @@ def _sqlite_engine(place: Place, wait_s: float, file: ReadOnlyFile | None, opene
 @contextlib.contextmanager
 def transaction(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
     """Open a transaction that sees one state of the database."""
-    with _begun(engine, is_writing=is_writing) as connection:
+    with engine.connect().execution_options(is_writing=is_writing) as connection, connection.begin():
         yield connection
 
 
-@contextlib.contextmanager
-def _begun(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
-    """Begin a transaction, on another connection if the pooled one was lost: no statement was sent on it yet."""
-    with contextlib.ExitStack() as opened:
-        for has_another in (True, False):
-            connection = opened.enter_context(engine.connect()).execution_options(is_writing=is_writing)
-            try:
-                opened.enter_context(connection.begin())
-            except DBAPIError as error:
-                if not (has_another and error.connection_invalidated):
-                    raise
-                opened.close()
-            else:
-                break
-        yield connection
+def lock(connection: Connection, place: Place, wait_s: float, collection: str | None = None) -> None:
+    """Become the only writer until the transaction ends; SQLite's write transactions are exclusive already.
 
-
-def lock(connection: Connection, place: Place, wait_s: float) -> None:
-    """Become the only writer until the transaction ends; SQLite's write transactions are exclusive already."""
-    if place.schema is not None:
-        _locked(connection, place, wait_s, "NULL")
-
-
-def lock_same(connection: Connection, place: Place, wait_s: float, collection: str) -> None:
-    """Become the only writer of a collection that was opened; see `lock`.
+    Parameters
+    ----------
+    connection : Connection
+    place : Place
+    wait_s : float
+    collection : str, optional
+        Id of the collection that was opened; it is read by the statement that locks, which saves a wait for the server.
 
     Raises
     ------
@@ -127,34 +98,23 @@ def lock_same(connection: Connection, place: Place, wait_s: float, collection: s
     """
     if place.schema is None:
         return
-    found = _locked(connection, place, wait_s, "(SELECT value FROM facts WHERE name = 'collection')")
-    if found != collection:
-        raise replaced(place, f"the schema {place.schema}")
-
-
-def _locked(connection: Connection, place: Place, wait_s: float, also: str) -> object:
-    """Return a value that is read in the statement that locks, which saves a wait for the server."""
-    key = text(f"SELECT pg_try_advisory_xact_lock(hashtext('nearkin'), hashtext(:name)), {also}")
+    found = "NULL" if collection is None else "(SELECT value FROM facts WHERE name = 'collection')"
+    key = text(f"SELECT pg_try_advisory_xact_lock(hashtext('nearkin'), hashtext(:name)), {found}")
     given_up_at = time.monotonic() + wait_s
-    while True:
-        is_locked, found = connection.execute(key, {"name": place.schema}).one()
-        if is_locked:
-            return found
+    while not (row := connection.execute(key, {"name": place.schema}).one())[0]:
         if time.monotonic() > given_up_at:
             raise busy(place)
         time.sleep(_BETWEEN_TRIES_S)
+    if row[1] != collection:
+        raise replaced(place, f"the schema {place.schema}")
 
 
-def _set_up_sqlite(connection: Any, place: Place, *, is_read_only: bool) -> bool:
+def _set_up_sqlite(connection: Any, *, is_read_only: bool) -> bool:
     """Configure a connection; return whether it writes to a log beside the file."""
     connection.isolation_level = None  # we begin transactions ourselves instead of the driver
-    try:
-        if is_read_only:
-            connection.execute(f"PRAGMA cache_size = -{_READING_KIB}")
-            return False
-        (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
-    except UnicodeDecodeError as error:  # the driver cannot decode SQLite's error message
-        raise damaged_file(place, f"{NO_TEXT} ({error})") from error
+    if is_read_only:
+        return False
+    (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
     return bool(mode == "wal")
@@ -172,7 +132,6 @@ def _begin_sqlite(connection: Connection) -> None:
 
 _FileId = tuple[int, int]
 """Device and inode."""
-_LOG = "nearkin log"
 
 
 class OpenedFile:
@@ -188,7 +147,6 @@ class OpenedFile:
     def __init__(self, place: Place, path: Path) -> None:
         self._place = place
         self._path = os.path.abspath(path)  # the process may change its directory later
-        self._log = f"{self._path}-wal"
         self._id: _FileId | None = None
 
     def before_connecting(self) -> None:
@@ -226,9 +184,9 @@ class OpenedFile:
         ------
         ReplacedCollectionError
         """
-        now = _id_of(self._log)
+        now = _id_of(f"{self._path}-wal")
         if now is None or connection.info.setdefault(_LOG, now) != now:
-            raise replaced(self._place, self._log)
+            raise replaced(self._place, f"{self._path}-wal")
 
 
 def replaced(place: Place, what: str) -> ReplacedCollectionError:
@@ -291,16 +249,11 @@ class ReadOnlyFile:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def refused(place: Place) -> CollectionError:
-    """Return the error for an attempt to write."""
-    return CollectionError(f"{place} is opened read-only, and nothing can be stored in it.")
-
-
-def postgresql_engine(place: Place, wait_s: float) -> Engine:
+def _postgresql_engine(place: Place, wait_s: float) -> Engine:
     """Return an engine for a schema of a PostgreSQL database; a statement waits ``wait_s`` for locks of others."""
     # a prepared statement breaks when its table is made anew
     settings = {"fallback_application_name": "nearkin", "prepare_threshold": None}
-    engine = create_engine(place.url, connect_args=settings, use_native_hstore=False)
+    engine = create_engine(place.url, connect_args=settings, use_native_hstore=False, pool_pre_ping=True)
     event.listen(engine, "connect", lambda connection, _: _set_up(connection, place))
     event.listen(engine, "begin", lambda connection: _begin(connection, wait_s))
     return engine

@@ -12,36 +12,15 @@ from typing import Any
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from nearkin.errors import (
-    CollectionBusyError,
-    CollectionError,
-    MissingExtraError,
-    NearkinError,
-    OutputError,
-    UnavailableCollectionError,
-)
+from nearkin import errors
 from nearkin.paths import has_limit_on_files, why
 from nearkin.store.damage import damaged_collection, unrepairable
 from nearkin.store.place import Place
 
 PERMISSION_DENIED = "42501"
 """SQLSTATE of PostgreSQL's error."""
-_NOTHING_STORED = "Nothing of this command was stored; the collection is unchanged."
-_NO_MORE_STORED = "The transaction that failed stored nothing; what earlier ones stored is kept."
+_NOTHING_STORED = "The transaction that failed stored nothing; what earlier ones stored is kept."
 _TAKE_READ_ONLY = " To only read (similar, list, or check without --store), add --read-only."
-_PERMISSIONS = {
-    "for database": "to create a collection, the user must own the schema, or have CREATE on the database",
-    "for schema": "its owner grants what the user needs: USAGE, and SELECT on the tables",
-    "must be owner": "only the owner of the collection can run this command",
-    "": "its owner grants what the user needs: SELECT for commands with --read-only, more for others",
-}
-"""Advice where nothing was to be written yet, by a part of PostgreSQL's message."""
-_PERMISSIONS_TO_WRITE = {
-    "for schema": "This command must create tables or functions here: let the owner of the schema run it",
-    "must be owner": "Only the owner of the collection can do this",
-    "": "To write, ask the owner of the schema for more privileges; see docs/guides/postgresql.md",
-}
-"""Advice where something was to be written, which a command that only reads may do, too."""
 _MISSING_IN_SQLITE = re.compile(r"no such (table|column): (?:main\.)?([^ ]+)")
 _MISSING_IN_POSTGRESQL = re.compile(r'(?:relation|column) "?(?P<name>[^" ]+)"? ')
 _REFUSED = "FATAL: "
@@ -51,21 +30,11 @@ _BUSY_IN_POSTGRESQL = {"40001", "40P01", "55P03"}
 """Serialization failure, deadlock, lock not available: another process was faster, and nothing is damaged."""
 
 
-def reason_of(error: NearkinError) -> str:
+def reason_of(error: errors.NearkinError) -> str:
     """Return why something could not be stored, without the advice for a command that failed."""
     if code_of(error) == PERMISSION_DENIED:
         return _message_of(_of_driver(error))
     return str(error).rstrip(".")
-
-
-def unrepaired(place: Place, error: CollectionError) -> CollectionError:
-    """Return the error for damage that the user of the database may not repair; another error as it is."""
-    if code_of(error) != PERMISSION_DENIED or _TAKE_READ_ONLY not in str(error):  # it was not to be written
-        return error
-    return CollectionError(
-        f"{place}: damage was found that this user may not repair ({reason_of(error)}). Let the owner of the schema "
-        "run nearkin fsck. To list the damage: nearkin fsck COLLECTION --read-only"
-    )
 
 
 def code_of(error: BaseException) -> str:
@@ -85,31 +54,27 @@ def _message_of(error: Any) -> str:
     return str(error.diag.message_primary or str(error).partition("\n")[0]).rstrip(".")
 
 
-def busy(place: Place) -> CollectionBusyError:
+def busy(place: Place) -> errors.CollectionBusyError:
     """Return the error for a store that another process is writing to."""
-    return CollectionBusyError(f"Another command or request is writing to {place}.")
+    return errors.CollectionBusyError(f"Another command or request is writing to {place}.")
 
 
-def damaged_file(place: Place, fault: str) -> CollectionError:
+def damaged_file(place: Place, fault: str) -> errors.CollectionError:
     """Return the error for an SQLite file that is damaged."""
-    return CollectionError(
+    return errors.CollectionError(
         f"{unrepairable(fault, place)} To recover what is still readable: sqlite3 nearkin.sqlite .recover"
     )
 
 
 @contextlib.contextmanager
-def database_errors(place: Place, *, is_writing: bool = False, has_stored: bool = False) -> Iterator[None]:
-    """Convert database errors raised inside the block to Nearkin's; if it was writing, they say what is stored.
-
-    ``has_stored``: whether earlier transactions of the same store may belong to the same command.
-    """
+def database_errors(place: Place, *, is_writing: bool = False) -> Iterator[None]:
+    """Convert database errors raised inside the block to Nearkin's; if it was writing, they say what is stored."""
     try:
         with _in_words(place, is_writing=is_writing):
             yield
-    except (CollectionError, OutputError) as error:
-        if is_writing and error.__cause__ is not None and not isinstance(error, CollectionBusyError):
-            stored = _NO_MORE_STORED if has_stored else _NOTHING_STORED
-            error.args = (f"{error.message} {stored}",)
+    except (errors.CollectionError, errors.OutputError) as error:
+        if is_writing and error.__cause__ is not None and not isinstance(error, errors.CollectionBusyError):
+            error.args = (f"{error.message} {_NOTHING_STORED}",)
         raise
 
 
@@ -117,12 +82,12 @@ def database_errors(place: Place, *, is_writing: bool = False, has_stored: bool 
 def _in_words(place: Place, *, is_writing: bool) -> Iterator[None]:
     try:
         yield
-    except NearkinError:
+    except errors.NearkinError:
         raise
     except ModuleNotFoundError as error:
         if error.name != "psycopg":
             raise
-        raise MissingExtraError.of("PostgreSQL", "postgresql") from error
+        raise errors.MissingExtraError.of("PostgreSQL", "postgresql") from error
     except DBAPIError as error:
         cause = error.orig
         if isinstance(cause, sqlite3.Error):
@@ -130,15 +95,17 @@ def _in_words(place: Place, *, is_writing: bool) -> Iterator[None]:
         raise _of_postgresql(place, cause, is_writing=is_writing) from error
     except sqlite3.Error as error:
         raise _of_sqlite(place, error) from error
+    except UnicodeDecodeError as error:  # the driver cannot decode SQLite's error message
+        raise damaged_file(place, f"the names of its tables are not text ({error})") from error
     except SQLAlchemyError as error:
-        raise CollectionError(f"{place}: {error}") from error
+        raise errors.CollectionError(f"{place}: {error}") from error
     except Exception as error:  # the driver's own, not wrapped by SQLAlchemy: from COPY
         if not type(error).__module__.startswith("psycopg"):
             raise
         raise _of_postgresql(place, error, is_writing=is_writing) from error
 
 
-def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
+def _of_sqlite(place: Place, error: sqlite3.Error) -> errors.NearkinError:
     name = getattr(error, "sqlite_errorname", "") or ""
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return busy(place)
@@ -146,27 +113,19 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> NearkinError:
     if is_full or name.startswith("SQLITE_IOERR"):
         reason = _reason(place, errno.ENOSPC if is_full or name.startswith("SQLITE_IOERR_WRITE") else None)
         if reason is not None:
-            return OutputError(f"Cannot write to {place}: {reason}.")
+            return errors.OutputError(f"Cannot write to {place}: {reason}.")
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_IOERR")):
-        reason = _reason(place, None)
-        if reason is not None:
-            return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.{_TAKE_READ_ONLY}")
-        reason = f"{error}. Check the permissions of the directory and of its files"
-        return CollectionError(f"{place} cannot be opened for reading and writing: {reason}.{_TAKE_READ_ONLY}")
+        reason = _reason(place, None) or f"{error}. Check the permissions of the directory and of its files"
+        return errors.CollectionError(f"{place} cannot be opened for reading and writing: {reason}.{_TAKE_READ_ONLY}")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return damaged_file(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
         return damaged_collection(str(error), place)
     missing = _MISSING_IN_SQLITE.search(str(error))
-    return _missing(place, *missing.groups()) if missing else CollectionError(f"{place}: {error}.")
+    return _missing(place, *missing.groups()) if missing else errors.CollectionError(f"{place}: {error}.")
 
 
-def missing_table(place: Place, name: str) -> CollectionError:
-    """Return the error for a table that somebody dropped."""
-    return _missing(place, "table", name)
-
-
-def _missing(place: Place, kind: str, name: str) -> CollectionError:
+def _missing(place: Place, kind: str, name: str) -> errors.CollectionError:
     """Return the error for a table or a column that somebody dropped."""
     return unrepairable(f"its {kind} {name} is missing", place)
 
@@ -186,7 +145,7 @@ def _reason(place: Place, otherwise: int | None) -> str | None:
     return None if otherwise is None else why(OSError(otherwise, ""))
 
 
-def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> NearkinError:
+def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> errors.NearkinError:
     from psycopg import OperationalError
 
     code, message = error.sqlstate or "", _message_of(error)
@@ -195,20 +154,17 @@ def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> NearkinErro
     if code == "42P01" and '"facts"' in message:  # it was found, but the search path skips a schema without USAGE
         code, message = PERMISSION_DENIED, f"permission denied for schema {place.schema}"
     if code == PERMISSION_DENIED:
-        table = _PERMISSIONS_TO_WRITE if is_writing else _PERMISSIONS
-        advice = next(words for part, words in table.items() if part in message)
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"
-        if is_writing:
-            return CollectionError(f"{place}: {denied}. {advice}.{_TAKE_READ_ONLY}")
-        return CollectionError(f"{place}: {denied}; {advice}.")
+        advice = "The owner of the schema grants what the user needs; see docs/guides/postgresql.md"
+        return errors.CollectionError(f"{place}: {denied}. {advice}.{_TAKE_READ_ONLY * is_writing}")
     if code == "53100":
-        return OutputError(f"{place}: its disk is full ({message}).")
+        return errors.OutputError(f"{place}: its disk is full ({message}).")
     missing = _MISSING_IN_POSTGRESQL.search(message) if code in ("42P01", "42703") else None
     if missing:
         return _missing(place, "table" if code == "42P01" else "column", missing["name"])
     if not isinstance(error, OperationalError):
-        return CollectionError(f"{place}: {message} ({code or type(error).__name__}).")
+        return errors.CollectionError(f"{place}: {message} ({code or type(error).__name__}).")
     # an answer to a connection has no code
     if _REFUSED in message and not _FOR_A_TIME.search(message):
-        return CollectionError(f"{place} refuses the connection: {message.rpartition(_REFUSED)[2].strip()}.")
-    return UnavailableCollectionError(f"{place} does not answer: {message}.")
+        return errors.CollectionError(f"{place} refuses the connection: {message.rpartition(_REFUSED)[2].strip()}.")
+    return errors.UnavailableCollectionError(f"{place} does not answer: {message}.")

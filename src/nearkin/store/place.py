@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,22 +86,6 @@ class Place:
             return str(self.directory)
         return self._as_written().render_as_string(hide_password=False)
 
-    def name_outside(self, collection: str) -> str:
-        """Return a name for what belongs to a collection in PostgreSQL but is not in its database.
-
-        A copy of the database has the id of its original, so the name has the id and a digest of the address.
-        """
-        from psycopg.pq import Conninfo
-
-        found = {one.keyword.decode(): (one.val or b"").decode() for one in Conninfo.get_defaults()}
-        url = self.url
-        written = {"host": url.host, "port": url.port, "user": url.username, "dbname": url.database, **url.query}
-        found |= {name: str(value) for name, value in written.items() if value}
-        database = found.get("dbname") or found.get("user", "")
-        address = f"{found.get('service', '')}{found.get('host', '')}:{found.get('port', '')}/{database}"
-        digest = hashlib.sha256(f"{address}?schema={self.schema}".encode()).hexdigest()
-        return f"{collection}-{digest[:12]}"
-
     def __str__(self) -> str:
         """Return the location without a password, for messages."""
         if self.directory is not None:
@@ -130,19 +113,7 @@ def _check_as_written(written: str, url: URL) -> None:
     if url.drivername not in _DRIVERS:
         rule = f"{_RULE}, without the name of a driver: Nearkin connects with its own"
         raise ParameterError.of("collection", rule, shown)
-    if url.username is not None:
-        user, _, rest = rest.rpartition("@")
-        if "/" in user or "?" in user.partition(":")[0]:  # rather an @ behind the host, in a setting
-            escaped = f"{_RULE}; write @ in a setting as %40, and / and ? in a user or password as %2F and %3F"
-            raise ParameterError.of("collection", escaped, shown)
-    address, _, query = rest.partition("?")
-    if "&" in address:
-        rule = f"{_RULE}, with ? before the first setting and & between settings (a & in a name is written as %26)"
-        raise ParameterError.of("collection", rule, shown)
-    port = address.partition("/")[0].rpartition(":")[2]
-    if url.port is not None and not port.isascii():  # digits of other scripts
-        raise ParameterError(f"The port of PostgreSQL must be a number from 1 to 65535. Got {port!r} instead.")
-    settings = parse_qsl(query, keep_blank_values=True)
+    settings = parse_qsl(rest.partition("?")[2], keep_blank_values=True)
     names = [name for name, _ in settings]
     if any("password" in name for name in names):  # messages would show it
         raise ParameterError.of("collection", f"{_RULE}; a password is written before @", shown)

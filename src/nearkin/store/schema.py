@@ -11,157 +11,139 @@ versions change neither an id, nor a row's content, nor the digest of a content,
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    DDL,
-    BigInteger,
-    Boolean,
-    Column,
-    Connection,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Table,
-    Text,
-    UniqueConstraint,
-    event,
-)
+from typing import Any
+
+import sqlalchemy as sa
 
 VERSION = 1
 """Version of the schema; a store of another one is refused."""
 
-metadata = MetaData()
+metadata = sa.MetaData()
 
-facts = Table(
+
+def _key(name: str, kind: Any, *rest: Any) -> sa.Column[Any]:
+    """Make a column of a primary key, whose values we give; the last argument describes it."""
+    *of, comment = rest
+    return sa.Column(name, kind, *of, primary_key=True, autoincrement=False, comment=comment)
+
+
+def _value(name: str, kind: Any, *rest: Any) -> sa.Column[Any]:
+    """Make a column that is never null; the last argument describes it."""
+    *of, comment = rest
+    return sa.Column(name, kind, *of, nullable=False, comment=comment)
+
+
+facts = sa.Table(
     "facts",
     metadata,
-    Column("name", Text, primary_key=True, comment="Such as schema, collection (its id), generation, letters."),
-    Column("value", Text, nullable=False, comment="Its value as text."),
+    sa.Column("name", sa.Text, primary_key=True, comment="Such as schema, collection (its id), generation, letters."),
+    _value("value", sa.Text, "Its value as text."),
     comment="Facts about the collection.",
 )
 
-waves = Table(
+waves = sa.Table(
     "waves",
     metadata,
-    Column("wave", Integer, primary_key=True, autoincrement=False, comment="Number, from 1."),
-    Column("name", Text, nullable=False, unique=True, comment="Name that the user gave."),
+    _key("wave", sa.Integer, "Number, from 1."),
+    sa.Column("name", sa.Text, nullable=False, unique=True, comment="Name that the user gave."),
     comment="Waves, each of one or more loads.",
 )
 
-loads = Table(
+loads = sa.Table(
     "loads",
     metadata,
-    Column("load", Integer, primary_key=True, autoincrement=False, comment="Number, from 1."),
-    Column("wave", Integer, ForeignKey("waves.wave"), nullable=False, comment="Its wave."),
-    Column("added_at", Text, nullable=False, comment="UTC, ISO 8601."),
-    Column("first_content", BigInteger, nullable=False, comment="First text that it brought."),
-    Column("end_content", BigInteger, nullable=False, comment="One after the last."),
-    Column(
-        "digest",
-        LargeBinary,
-        nullable=False,
-        comment="SHA-256 over the ids (UTF-8, each with a zero byte) and digests of its documents, by row.",
+    _key("load", sa.Integer, "Number, from 1."),
+    _value("wave", sa.Integer, sa.ForeignKey("waves.wave"), "Its wave."),
+    _value("added_at", sa.Text, "UTC, ISO 8601."),
+    _value("first_content", sa.BigInteger, "First text that it brought."),
+    _value("end_content", sa.BigInteger, "One after the last."),
+    _value("digest", sa.LargeBinary, "SHA-256 over the ids (UTF-8, each with a zero byte) and digests of its rows."),
+    _value("n_new", sa.BigInteger, "Documents with a new id."),
+    _value(
+        "n_new_versions", sa.BigInteger, "Documents with another text than before; with n_new, all of its documents."
     ),
-    Column("n_new", BigInteger, nullable=False, comment="Documents with a new id."),
-    Column(
-        "n_new_versions",
-        BigInteger,
-        nullable=False,
-        comment="Documents with another text than before; with n_new, all of its documents.",
-    ),
-    Column("n_unchanged", BigInteger, nullable=False, comment="Documents stored already."),
-    Column("n_problems", BigInteger, nullable=False, comment="Documents that were not stored."),
+    _value("n_unchanged", sa.BigInteger, "Documents stored already."),
+    _value("n_problems", sa.BigInteger, "Documents that were not stored."),
     comment="Commands that added something, one transaction each.",
 )
 
-contents = Table(
+contents = sa.Table(
     "contents",
     metadata,
-    Column("content", BigInteger, primary_key=True, autoincrement=False, comment="Number, from 0; never reused."),
-    Column("digest", LargeBinary, nullable=False, unique=True, comment="SHA-256 of the text in UTF-8."),
-    Column("n_bytes", BigInteger, nullable=False, comment="Length in UTF-8."),
-    Column("n_characters", BigInteger, nullable=False, comment="Length in characters."),
-    Column("n_letters", BigInteger, nullable=False, comment="Letters that have a column of their own in counts."),
-    Column("n_other_letters", BigInteger, nullable=False, comment="All other letters."),
-    Column("is_counted", Boolean, nullable=False, comment="False: too few letters; only signatures are compared."),
-    Column("counts", LargeBinary, nullable=False, comment="Letter counts, uint32, little-endian."),
-    Column("signature", LargeBinary, comment="Bits for the search by words; null: no words."),
-    Column("text", LargeBinary, nullable=False, comment="UTF-8, compressed with Zstandard; empty: it was erased."),
+    _key("content", sa.BigInteger, "Number, from 0; never reused."),
+    sa.Column("digest", sa.LargeBinary, nullable=False, unique=True, comment="SHA-256 of the text in UTF-8."),
+    _value("n_bytes", sa.BigInteger, "Length in UTF-8."),
+    _value("n_characters", sa.BigInteger, "Length in characters."),
+    _value("n_letters", sa.BigInteger, "Letters that have a column of their own in counts."),
+    _value("n_other_letters", sa.BigInteger, "All other letters."),
+    _value("is_counted", sa.Boolean, "False: too few letters; only signatures are compared."),
+    _value("counts", sa.LargeBinary, "Letter counts, uint32, little-endian."),
+    sa.Column("signature", sa.LargeBinary, comment="Bits for the search by words; null: no words."),
+    _value("text", sa.LargeBinary, "UTF-8, compressed with Zstandard; empty: it was erased."),
     comment="Distinct texts, in order of arrival.",
 )
 
-documents = Table(
+documents = sa.Table(
     "documents",
     metadata,
-    Column("row", BigInteger, primary_key=True, autoincrement=False, comment="Number, from 0."),
-    Column("doc_id", Text, nullable=False, comment="Id of the document."),
-    Column("version", Integer, nullable=False, comment="From 1."),
-    Column("content", BigInteger, ForeignKey("contents.content"), nullable=False, comment="Its text."),
-    Column("load", Integer, ForeignKey("loads.load"), nullable=False, comment="Load that stored it."),
-    Column("source", Text, nullable=False, comment="File or source that it came from."),
-    Column("line", BigInteger, nullable=False, comment="Line or place in the source."),
-    Column("is_current", Boolean, nullable=False, comment="Whether it is the version that counts now."),
-    Column("removed_at", Text, comment="UTC; null for current and for replaced versions."),
-    UniqueConstraint("doc_id", "version"),
+    _key("row", sa.BigInteger, "Number, from 0."),
+    _value("doc_id", sa.Text, "Id of the document."),
+    _value("version", sa.Integer, "From 1."),
+    _value("content", sa.BigInteger, sa.ForeignKey("contents.content"), "Its text."),
+    _value("load", sa.Integer, sa.ForeignKey("loads.load"), "Load that stored it."),
+    _value("source", sa.Text, "File or source that it came from."),
+    _value("line", sa.BigInteger, "Line or place in the source."),
+    _value("is_current", sa.Boolean, "Whether it is the version that counts now."),
+    sa.Column("removed_at", sa.Text, comment="UTC; null for current and for replaced versions."),
+    sa.UniqueConstraint("doc_id", "version"),
     comment="Versions of documents.",
 )
 # SQL that both databases accept; SQLAlchemy's dialect parameters would load both dialects in every command
 OF_CURRENT = "CREATE UNIQUE INDEX current_documents ON documents (doc_id) WHERE is_current"
-event.listen(documents, "after_create", DDL(OF_CURRENT))  # type: ignore[no-untyped-call]
-Index("documents_of_content", documents.c.content)
+sa.event.listen(documents, "after_create", sa.DDL(OF_CURRENT))  # type: ignore[no-untyped-call]
+sa.Index("documents_of_content", documents.c.content)
 
-problems = Table(
+problems = sa.Table(
     "problems",
     metadata,
-    Column("load", Integer, ForeignKey("loads.load"), nullable=False, comment="The load."),
-    Column("number", BigInteger, nullable=False, comment="From 0 in the load."),
-    Column("doc_id", Text, nullable=False, comment="Id, or place."),
-    Column("source", Text, nullable=False, comment="File or source."),
-    Column("line", BigInteger, nullable=False, comment="Line or place in it."),
-    Column("problem", Text, nullable=False, comment="The reason."),
-    UniqueConstraint("load", "number"),
+    _value("load", sa.Integer, sa.ForeignKey("loads.load"), "The load."),
+    _value("number", sa.BigInteger, "From 0 in the load."),
+    _value("doc_id", sa.Text, "Id, or place."),
+    _value("source", sa.Text, "File or source."),
+    _value("line", sa.BigInteger, "Line or place in it."),
+    _value("problem", sa.Text, "The reason."),
+    sa.UniqueConstraint("load", "number"),
     comment="Documents of a load that could not be read or stored.",
 )
 
-groupings = Table(
+groupings = sa.Table(
     "groupings",
     metadata,
-    Column("grouping", Integer, primary_key=True, autoincrement=False, comment="Number of the tolerance."),
-    Column("call", Integer, primary_key=True, autoincrement=False, comment="From 1."),
-    Column("tolerance", Text, nullable=False, comment="Measure and limit."),
-    Column("grouped_at", Text, nullable=False, comment="UTC, ISO 8601."),
-    Column("last_load", Integer, nullable=False, comment="Latest load that was grouped; -1: none."),
-    Column("seen_row", BigInteger, nullable=False, comment="Documents with this row and above were not grouped."),
-    Column("next_group", BigInteger, nullable=False, comment="Next free number; numbers of groups are never reused."),
-    Column("last_activity", BigInteger, nullable=False, comment="Latest activity that was followed; 0: none."),
-    Column(
-        "n_not_compared", BigInteger, nullable=False, comment="Pairs of texts that were not compared, in all calls."
-    ),
-    Column("revision", Integer, nullable=False, comment="Number of principals chosen after the call."),
+    _key("grouping", sa.Integer, "Number of the tolerance."),
+    _key("call", sa.Integer, "From 1."),
+    _value("tolerance", sa.Text, "Measure and limit."),
+    _value("grouped_at", sa.Text, "UTC, ISO 8601."),
+    _value("last_load", sa.Integer, "Latest load that was grouped; -1: none."),
+    _value("seen_row", sa.BigInteger, "Documents with this row and above were not grouped."),
+    _value("next_group", sa.BigInteger, "Next free number; numbers of groups are never reused."),
+    _value("last_activity", sa.BigInteger, "Latest activity that was followed; 0: none."),
+    _value("n_not_compared", sa.BigInteger, "Pairs of texts that were not compared, in all calls."),
+    _value("revision", sa.Integer, "Number of principals chosen after the call."),
     comment="Calls of nearkin groups.",
 )
 
-members = Table(
+members = sa.Table(
     "members",
     metadata,
-    Column("grouping", Integer, primary_key=True, autoincrement=False, comment="Number of the tolerance."),
-    Column(
-        "row", BigInteger, ForeignKey("documents.row"), primary_key=True, autoincrement=False, comment="The document."
-    ),
-    Column(
-        "since",
-        Integer,
-        primary_key=True,
-        autoincrement=False,
-        comment="First call that counts; one after the last: a principal was chosen.",
-    ),
-    Column("until", Integer, comment="First call that does not count; null: it counts now."),
-    Column("group_number", BigInteger, nullable=False, comment="Number of the group."),
-    Column("is_principal", Boolean, nullable=False, comment="Whether it represents the group."),
+    _key("grouping", sa.Integer, "Number of the tolerance."),
+    _key("row", sa.BigInteger, sa.ForeignKey("documents.row"), "The document."),
+    _key("since", sa.Integer, "First call that counts; one after the last: a principal was chosen."),
+    sa.Column("until", sa.Integer, comment="First call that does not count; null: it counts now."),
+    _value("group_number", sa.BigInteger, "Number of the group."),
+    _value("is_principal", sa.Boolean, "Whether it represents the group."),
     comment="Documents in groups, from a call on until a later one.",
 )
-Index("members_of_group", members.c.grouping, members.c.until, members.c.group_number)
+sa.Index("members_of_group", members.c.grouping, members.c.until, members.c.group_number)
 
 LETTERS = ("e", "t", "a", "o", "i", "n", "s", "r")
 """Letters whose counts a profile stores."""
@@ -178,55 +160,48 @@ _TOLD = (
     *(f"Number of Cyrillic {letter}, and of other letters that share its column." for letter in OTHER_LETTERS),
 )
 
-profiles = Table(
+profiles = sa.Table(
     "profiles",
     metadata,
-    Column(
-        "content",
-        BigInteger,
-        ForeignKey("contents.content"),
-        primary_key=True,
-        autoincrement=False,
-        comment="The text.",
+    _key("content", sa.BigInteger, sa.ForeignKey("contents.content"), "The text."),
+    sa.Column("similarity_index", sa.BigInteger, comment="Null: too few words."),
+    sa.Column(
+        "squared_length", sa.BigInteger, comment="Sum of the squared letter counts; null, as below: too few letters."
     ),
-    Column("similarity_index", BigInteger, comment="Null: too few words."),
-    Column("squared_length", BigInteger, comment="Sum of the squared letter counts; null, as below: too few letters."),
-    *(Column(name, Integer, comment=told) for name, told in zip(PROJECTIONS, _TOLD, strict=True)),
+    *(sa.Column(name, sa.Integer, comment=told) for name, told in zip(PROJECTIONS, _TOLD, strict=True)),
     comment="Numbers of each text for searches in plain SQL; contents has wide rows.",
 )
-Index("profiles_by_similarity_index", profiles.c.similarity_index)
-Index("profiles_by_length", *(profiles.c[name] for name in PROJECTIONS), profiles.c.content)  # a covering index
+sa.Index("profiles_by_similarity_index", profiles.c.similarity_index)
+sa.Index("profiles_by_length", *(profiles.c[name] for name in PROJECTIONS), profiles.c.content)  # a covering index
 
-check_keys = Table(
+check_keys = sa.Table(
     "check_keys",
-    MetaData(),  # created by the statements below
-    Column("key", BigInteger, primary_key=True, comment="Hash of the whole text, of a band, or of a sampled 5-gram."),
-    Column("content", BigInteger, primary_key=True, comment="Text that has it."),
+    sa.MetaData(),  # created by the statements below
+    sa.Column(
+        "key", sa.BigInteger, primary_key=True, comment="Hash of the whole text, of a band, or of a sampled 5-gram."
+    ),
+    sa.Column("content", sa.BigInteger, primary_key=True, comment="Text that has it."),
     comment="Keys of texts that share wording; filled by the first check.",
 )
 """Contents by keys; the fact ``check_keys_end`` says up to which content keys are stored."""
 CHECK_KEYS = "CREATE TABLE check_keys (key BIGINT NOT NULL, content BIGINT NOT NULL, PRIMARY KEY (key, content))"
 CHECK_KEYS_OF_SQLITE = f"{CHECK_KEYS} WITHOUT ROWID"
 SEARCH_WORDS_OF_SQLITE = "CREATE VIRTUAL TABLE search_words USING fts5(words, content='', tokenize='ascii')"
+_MEMORY_FOR_WORDS = f"INSERT INTO search_words (search_words, rank) VALUES ('hashsize', {1 << 26})"
+"""Bytes of new words that SQLite gathers before it writes them: the default of a megabyte takes twice the time."""
 SEARCH_WORDS_OF_POSTGRESQL = (
     "CREATE TABLE search_words (content BIGINT NOT NULL, part INTEGER NOT NULL, words TSVECTOR NOT NULL, "
     "PRIMARY KEY (content, part)); CREATE INDEX search_words_by_word ON search_words USING gin (words)"
 )
 """Words of the contents as Nearkin splits them; a long text has several parts, as PostgreSQL limits each."""
 
-checked_contents = Table(
+checked_contents = sa.Table(
     "checked_contents",
     metadata,
     # SQLite uses the row number itself, which saves an index
-    Column(
-        "content",
-        BigInteger().with_variant(Integer, "sqlite"),
-        primary_key=True,
-        autoincrement=False,
-        comment="The text.",
-    ),
-    Column("n_samples", Integer, nullable=False, comment="Number of its keys that are sampled 5-grams."),
-    Column("signature", LargeBinary, comment="As in contents, whose rows are wide."),
+    _key("content", sa.BigInteger().with_variant(sa.Integer, "sqlite"), "The text."),
+    _value("n_samples", sa.Integer, "Number of its keys that are sampled 5-grams."),
+    sa.Column("signature", sa.LargeBinary, comment="As in contents, whose rows are wide."),
     comment="Texts with stored keys.",
 )
 
@@ -243,122 +218,108 @@ WHERE documents.is_current
 """Current documents with their profiles."""
 
 profiles.add_is_dependent_on(documents)  # through the view
-event.listen(profiles, "after_create", DDL(CHECK_KEYS_OF_SQLITE).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
-event.listen(profiles, "after_create", DDL(CHECK_KEYS).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
-event.listen(profiles, "after_create", DDL(SEARCH_WORDS_OF_SQLITE).execute_if(dialect="sqlite"))  # type: ignore[no-untyped-call]
-event.listen(profiles, "after_create", DDL(SEARCH_WORDS_OF_POSTGRESQL).execute_if(dialect="postgresql"))  # type: ignore[no-untyped-call]
-event.listen(profiles, "after_create", DDL(INDEXED_DOCUMENTS))  # type: ignore[no-untyped-call]
-activity = Table(
+for _dialect, _statements in {
+    "sqlite": (CHECK_KEYS_OF_SQLITE, SEARCH_WORDS_OF_SQLITE, _MEMORY_FOR_WORDS, INDEXED_DOCUMENTS),
+    "postgresql": (CHECK_KEYS, SEARCH_WORDS_OF_POSTGRESQL, INDEXED_DOCUMENTS),
+}.items():
+    for _statement in _statements:
+        sa.event.listen(profiles, "after_create", sa.DDL(_statement).execute_if(dialect=_dialect))  # type: ignore[no-untyped-call]
+
+activity = sa.Table(
     "activity",
     metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="From 1."),
-    Column("done_at", Text, nullable=False, comment="UTC, ISO 8601."),
-    Column("done_by", Text, nullable=False, comment="Name of the person."),
-    Column("kind", Text, nullable=False, comment="Such as tag, remove or undo."),
-    Column("data", Text, nullable=False, comment="JSON."),
-    Column(
-        "undoes", BigInteger, ForeignKey("activity.number"), comment="Activity that it undoes; null: it is no undo."
+    _key("number", sa.BigInteger, "From 1."),
+    _value("done_at", sa.Text, "UTC, ISO 8601."),
+    _value("done_by", sa.Text, "Name of the person."),
+    _value("kind", sa.Text, "Such as tag, remove or undo."),
+    _value("data", sa.Text, "JSON."),
+    sa.Column(
+        "undoes",
+        sa.BigInteger,
+        sa.ForeignKey("activity.number"),
+        comment="Activity that it undoes; null: it is no undo.",
     ),
     comment="Log of decisions; rows are only added.",
 )
 
-changes = Table(
+changes = sa.Table(
     "changes",
     metadata,
-    Column(
-        "activity",
-        BigInteger,
-        ForeignKey("activity.number"),
-        primary_key=True,
-        autoincrement=False,
-        comment="The activity.",
-    ),
-    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="From 0 in the activity."),
-    Column("kind", Text, nullable=False, comment="What changed."),
-    Column("subject", Text, nullable=False, comment="Id of a document, or tolerance of a group."),
-    Column("other", Text, nullable=False, comment="Field, id of another document, or group."),
-    Column("was", Text, comment="Value before; null: none."),
-    Column("now", Text, comment="Value after; null: none."),
+    _key("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "The activity."),
+    _key("number", sa.BigInteger, "From 0 in the activity."),
+    _value("kind", sa.Text, "What changed."),
+    _value("subject", sa.Text, "Id of a document, or tolerance of a group."),
+    _value("other", sa.Text, "Field, id of another document, or group."),
+    sa.Column("was", sa.Text, comment="Value before; null: none."),
+    sa.Column("now", sa.Text, comment="Value after; null: none."),
     comment="Values that an activity changed, one row each.",
 )
-Index("changes_of_subject", changes.c.subject)
+sa.Index("changes_of_subject", changes.c.subject)
 
-tags = Table(
+tags = sa.Table(
     "tags",
     metadata,
-    Column("doc_id", Text, primary_key=True, comment="Id of the document, whatever its version."),
-    Column("field", Text, primary_key=True, comment="Name of the tag."),
-    Column("value", Text, nullable=False, comment="Empty: a bare tag."),
-    Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False, comment="Activity that set it."),
+    sa.Column("doc_id", sa.Text, primary_key=True, comment="Id of the document, whatever its version."),
+    sa.Column("field", sa.Text, primary_key=True, comment="Name of the tag."),
+    _value("value", sa.Text, "Empty: a bare tag."),
+    _value("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "Activity that set it."),
     comment="Current tags of documents, by id.",
 )
 
-decisions = Table(
+decisions = sa.Table(
     "decisions",
     metadata,
-    Column(
-        "activity",
-        BigInteger,
-        ForeignKey("activity.number"),
-        primary_key=True,
-        autoincrement=False,
-        comment="Activity that made it.",
-    ),
-    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="As in changes."),
-    Column("kind", Text, nullable=False, comment="Such as same group or never group."),
-    Column("subject", Text, nullable=False, comment="Id of a document, or tolerance of a group."),
-    Column("other", Text, nullable=False, comment="Id of another document, or group."),
-    Column("value", Text, nullable=False, comment="What was decided."),
+    _key("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "Activity that made it."),
+    _key("number", sa.BigInteger, "As in changes."),
+    _value("kind", sa.Text, "Such as same group or never group."),
+    _value("subject", sa.Text, "Id of a document, or tolerance of a group."),
+    _value("other", sa.Text, "Id of another document, or group."),
+    _value("value", sa.Text, "What was decided."),
     comment="Current decisions on documents and groups.",
 )
 """Current decisions on documents and groups. Two ids of documents would be too long for a key of PostgreSQL."""
-Index("decisions_on_subject", decisions.c.subject)
+sa.Index("decisions_on_subject", decisions.c.subject)
 
-purges = Table(
+purges = sa.Table(
     "purges",
     metadata,
-    Column(
-        "content",
-        BigInteger,
-        ForeignKey("contents.content"),
-        primary_key=True,
-        autoincrement=False,
-        comment="The text.",
-    ),
-    Column("activity", BigInteger, ForeignKey("activity.number"), nullable=False, comment="Activity that erased it."),
+    _key("content", sa.BigInteger, sa.ForeignKey("contents.content"), "The text."),
+    _value("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "Activity that erased it."),
     comment="Erased texts: the row in contents keeps number and digest.",
 )
 
-origins = Table(
+origins = sa.Table(
     "origins",
     metadata,
-    Column("number", BigInteger, primary_key=True, autoincrement=False, comment="From 0."),
-    Column("load", Integer, ForeignKey("loads.load"), nullable=False, comment="Load that wrote it."),
-    Column("row", BigInteger, ForeignKey("documents.row"), comment="The document; null: the file gave no text."),
-    Column("doc_id", Text, nullable=False, comment="Its id."),
-    Column("parent", Text, comment="Id of the document or container that it is inside of."),
-    Column("sha256", Text, comment="Of the original bytes, hexadecimal; null, as below: it was not extracted."),
-    Column("size_bytes", BigInteger, comment="Of the file."),
-    Column("kind", Text, comment="Such as pdf or mail."),
-    Column("declared_kind", Text, comment="Kind that the file name says, if it is another one."),
-    Column("extractor", Text, comment="Program and version; null: read as text."),
-    Column("n_pages", BigInteger, comment="Number of pages."),
-    Column("exception", Text, comment="Reason why there is no text, or not all of it."),
-    Column("sentence", Text, comment="The same in words."),
-    Column("is_partial", Integer, nullable=False, comment="1: not all of the text."),
-    Column("warnings", Text, nullable=False, comment="Remarks of the extractor."),
-    Column("family", Text, comment="Id of the outermost container."),
-    Column("position", BigInteger, comment="Place in the family."),
-    Column("mail", Text, comment="Headers in JSON; null for other kinds."),
-    Column("removed_at", Text, comment="UTC; only of a file without a text."),
+    _key("number", sa.BigInteger, "From 0."),
+    _value("load", sa.Integer, sa.ForeignKey("loads.load"), "Load that wrote it."),
+    sa.Column(
+        "row", sa.BigInteger, sa.ForeignKey("documents.row"), comment="The document; null: the file gave no text."
+    ),
+    _value("doc_id", sa.Text, "Its id."),
+    sa.Column("parent", sa.Text, comment="Id of the document or container that it is inside of."),
+    sa.Column("sha256", sa.Text, comment="Of the original bytes, hexadecimal; null, as below: it was not extracted."),
+    sa.Column("size_bytes", sa.BigInteger, comment="Of the file."),
+    sa.Column("kind", sa.Text, comment="Such as pdf or mail."),
+    sa.Column("declared_kind", sa.Text, comment="Kind that the file name says, if it is another one."),
+    sa.Column("extractor", sa.Text, comment="Program and version; null: read as text."),
+    sa.Column("n_pages", sa.BigInteger, comment="Number of pages."),
+    sa.Column("exception", sa.Text, comment="Reason why there is no text, or not all of it."),
+    sa.Column("sentence", sa.Text, comment="The same in words."),
+    _value("is_partial", sa.Integer, "1: not all of the text."),
+    _value("warnings", sa.Text, "Remarks of the extractor."),
+    sa.Column("family", sa.Text, comment="Id of the outermost container."),
+    sa.Column("position", sa.BigInteger, comment="Place in the family."),
+    sa.Column("mail", sa.Text, comment="Headers in JSON; null for other kinds."),
+    sa.Column("removed_at", sa.Text, comment="UTC; only of a file without a text."),
     comment="Files that were extracted, or are inside others.",
 )
-Index("origins_of_row", origins.c.row)
-Index("origins_of_id", origins.c.doc_id)
-Index("origins_of_parent", origins.c.parent)
+sa.Index("origins_of_row", origins.c.row)
+sa.Index("origins_of_id", origins.c.doc_id)
+sa.Index("origins_of_parent", origins.c.parent)
 
 
-def say_method(connection: Connection, fingerprint: str) -> None:
+def say_method(connection: sa.Connection, fingerprint: str) -> None:
     """Document the method of the similarity indexes as a comment on the column, where the database allows it."""
     if connection.dialect.name == "postgresql":
         quoted = fingerprint.replace("'", "''")

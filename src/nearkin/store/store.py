@@ -23,9 +23,9 @@ from nearkin.nouns import first_of
 from nearkin.paths import why
 from nearkin.store import connections, schema
 from nearkin.store.bulk import insert_rows
-from nearkin.store.connections import ReadOnlyFile, engine_of, lock, lock_same, refused, transaction
+from nearkin.store.connections import ReadOnlyFile, engine_of, lock, transaction
 from nearkin.store.damage import unrepairable
-from nearkin.store.failures import busy, database_errors, missing_table
+from nearkin.store.failures import busy, database_errors
 from nearkin.store.place import FILE, Place
 from nearkin.store.schema import facts
 from nearkin.store.upkeep import erase_freed
@@ -124,19 +124,14 @@ class Store:
     """
 
     def __init__(
-        self,
-        place: Place,
-        engine: Engine,
-        facts: Mapping[str, str],
-        access: Access,
-        file: ReadOnlyFile | None,
+        self, place: Place, engine: Engine, facts: Mapping[str, str], access: Access, file: ReadOnlyFile | None
     ) -> None:
         self.place, self._engine, self.facts = place, engine, dict(facts)
         self.access, self._file = access, file
-        self._has_stored, self._turn, self._waiting = False, threading.Lock(), set[int]()
+        self._turn, self._waiting = threading.Lock(), set[int]()
         if hasattr(os, "register_at_fork"):
-            own = weakref.ref(self)
-            os.register_at_fork(after_in_child=lambda: _begin_in_child(own()))
+            begin = weakref.WeakMethod(self._begin_in_child)
+            os.register_at_fork(after_in_child=lambda: (own := begin()) and own())
 
     @classmethod
     def open(
@@ -193,16 +188,15 @@ class Store:
             The store was opened read-only.
         """
         if self.access.is_read_only:
-            raise refused(self.place)
+            raise CollectionError(f"{self.place} is opened read-only, and nothing can be stored in it.")
         with (
             self._in_turn(),
-            database_errors(self.place, is_writing=True, has_stored=self._has_stored),
+            database_errors(self.place, is_writing=True),
             transaction(self._engine, is_writing=True) as connection,
         ):
-            lock_same(connection, self.place, self.access.patience_s, self.facts["collection"])
+            lock(connection, self.place, self.access.patience_s, self.facts["collection"])
             yield connection
             _commit(connection, self.place)
-        self._has_stored = True
 
     @property
     def n_waiting(self) -> int:
@@ -230,19 +224,9 @@ class Store:
 
     def fact(self, connection: Connection, name: str) -> str | None:
         """Return the current value of a fact, which may be newer than `facts`."""
-        return self.facts_now(connection, (name,)).get(name)
+        return read_facts(connection, (name,)).get(name)
 
-    def facts_now(self, connection: Connection, names: Sequence[str]) -> dict[str, str]:
-        """Return the current values of several facts, without those that are missing; see `fact`."""
-        return read_facts(connection, names)
-
-    def write_facts(self, connection: Connection, facts: Mapping[str, str]) -> None:
-        """Store facts about the collection; facts of the same names are replaced."""
-        write_facts(connection, facts)
-
-    def delete_fact(self, connection: Connection, name: str) -> None:
-        """Delete a fact."""
-        delete_fact(connection, name)
+    write_facts, delete_fact = staticmethod(write_facts), staticmethod(delete_fact)
 
     def raise_generation(self, connection: Connection) -> None:
         """Mark all derived data as stale."""
@@ -268,7 +252,7 @@ class Store:
         """Close the connections."""
         self._engine.dispose()
 
-    def begin_in_child(self) -> None:
+    def _begin_in_child(self) -> None:
         """Forget the connections and the turn of the process that forked."""
         self._engine.dispose(close=False)
         self._turn = threading.Lock()
@@ -280,27 +264,16 @@ class Store:
         self.close()
 
 
-def _begin_in_child(store: Store | None) -> None:
-    if store is not None:
-        store.begin_in_child()
-
-
 def _file_to_read(place: Place, directory: Path, *, create: bool, access: Access) -> ReadOnlyFile | None:
     """Return SQLite's file if it is only read; make the directory of a new one."""
     path = directory / FILE
     if os.path.isfile(path):
-        if not create:
-            _refuse_empty(place, path)
         return ReadOnlyFile(place, path) if access.is_read_only else None
     if not create:
         raise MissingCollectionError(_not_there(place))
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        if os.path.isfile(directory):
-            raise OutputError(
-                f"Cannot create {directory}: it is a file, and a collection is a directory. Choose another name."
-            ) from error
         raise OutputError(f"Cannot create {directory}: {why(error)}.") from error
     refuse_other_files(directory)
     return None
@@ -407,24 +380,7 @@ def _not_there(place: Place) -> str:
     if place.directory is not None and os.path.isfile(place.directory):
         named = f" Name its directory: {place.directory.parent}" if place.directory.name == FILE else ""
         return f"{place} is a file, and a collection is a directory or a PostgreSQL database.{named}"
-    with contextlib.suppress(OSError, ValueError):  # a name that cannot be one of the system is none of a directory
-        if place.directory is not None and (others := _other_files(place.directory)):
-            return (
-                f"{place} is not a collection: it has other files ({first_of(others, 3)}). Name the directory of a "
-                "collection, or create one in a new directory: nearkin add NEW INPUT..."
-            )
     return f"There is no collection at {place}. Create one by adding documents: nearkin add COLLECTION INPUT..."
-
-
-def _refuse_empty(place: Place, file: Path) -> None:
-    """Refuse a file of no bytes, unless what belongs in it is still in the log beside it."""
-    log = file.with_name(f"{file.name}-wal")
-    if file.stat().st_size or (log.exists() and log.stat().st_size):
-        return
-    raise CollectionError(
-        f"{place} is not a collection: the file {file} is empty. If it held documents, restore it from a backup; "
-        "otherwise create the collection by adding documents: nearkin add COLLECTION INPUT..."
-    )
 
 
 def _commit(connection: Connection, place: Place) -> None:
@@ -444,9 +400,4 @@ def _commit(connection: Connection, place: Place) -> None:
 
 
 def _has_tables(connection: Connection, place: Place) -> bool:
-    tables = inspect(connection)
-    if tables.has_table(schema.facts.name, schema=place.schema):
-        return True
-    if tables.has_table(schema.documents.name, schema=place.schema):
-        raise missing_table(place, schema.facts.name)
-    return False
+    return inspect(connection).has_table(schema.facts.name, schema=place.schema)

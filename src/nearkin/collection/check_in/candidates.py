@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,11 +12,11 @@ from sqlalchemy import Connection, exists, select, text, union_all
 
 from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.counting import SIGNATURE, TextCounting
-from nearkin.collection.stored.contents import texts_from
+from nearkin.collection.stored.contents import digest_of_text, texts_from
 from nearkin.collection.stored.key_table import Marks, array_of, numbers_in, sent, stored_marks
 from nearkin.collection.stored.keys import BAND, EXACT, SAMPLE, SAMPLING, Keys, keys_of
 from nearkin.collection.stored.word_sets import in_lots
-from nearkin.errors import CollectionError, ParameterError
+from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.planning.neighbour_recall import distance_for
 from nearkin.planning.part_recall import PartRecall, SampledSearch
@@ -71,12 +70,7 @@ class Query:
         ParameterError
             The text is not a str, or cannot be encoded as UTF-8.
         """
-        if not isinstance(text, str):
-            raise ParameterError.of("text", "a str", text)
-        try:
-            digest = hashlib.sha256(text.encode("utf-8")).digest()
-        except UnicodeEncodeError as error:
-            raise ParameterError.of("text", "text that can be encoded as UTF-8", text[error.start]) from error
+        digest = digest_of_text(text)
         texts = strings([text])
         signed, indexed = counting.sign(texts), counting.index(texts) if with_index else None
         signature: U8 | None = signed.packed[0] if signed.has_features[0] else None

@@ -9,15 +9,14 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 
 from nearkin.arguments import checking_methods
-from nearkin.collection.results import CHECKED, DOCUMENT, StoredDocument, table_of
+from nearkin.collection.results import CHECKED, DOCUMENT, AnswerRecord, ByJaccard, StoredDocument, table_of
 from nearkin.collection.tolerance import LIMITS, Measure, is_limit
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.planning.part_recall import MeanPartRecall, PartRecall
-from nearkin.stages.differences.comparison import Piece, passage_as_stored
+from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.documents.members import UNKNOWN_FILE, KnownFile
 from nearkin.store.bulk import is_name, is_storable
-from nearkin.tabular import Histogram, Tabular, histogram
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
 VERDICTS: tuple[Verdict, ...] = ("exact", "near", "contained", "contains", "new")
@@ -76,62 +75,6 @@ class CheckOptions:
 
 
 @checking_methods
-@dataclass(frozen=True, slots=True)
-class CheckIn:
-    """Id and wave under which to store a document.
-
-    Parameters
-    ----------
-    doc_id : str
-    wave : str
-        A missing wave is created.
-    source : str
-        Origin of the document.
-    only_new : bool
-        Store it only if the verdict is "new".
-    file : KnownFile
-        The file from which the text was extracted.
-    id_is_new : bool, optional
-        Whether the id must be new (True) or must be that of a current document (False); by default both are accepted.
-        The id is looked up in the transaction that stores the document.
-    by : str, optional
-        Name of the person who stores the document, for the activity log.
-    """
-
-    doc_id: str
-    _: KW_ONLY
-    wave: str = "check-ins"
-    source: str = "check-in"
-    only_new: bool = False
-    file: KnownFile = UNKNOWN_FILE
-    id_is_new: bool | None = None
-    by: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("doc_id", "source"):
-            check_name(name, getattr(self, name))
-
-    def refuse_other_id(self, is_there: bool) -> None:
-        """Refuse an id that breaks the rule of ``id_is_new``.
-
-        Parameters
-        ----------
-        is_there : bool
-            Whether there is a current document with the id.
-
-        Raises
-        ------
-        ParameterError
-        """
-        if self.id_is_new and is_there:
-            raise ParameterError(
-                f"The document {self.doc_id!r} already exists. Choose another id, or store a version of it."
-            )
-        if self.id_is_new is False and not is_there:
-            raise ParameterError(f"There is no document {self.doc_id!r} any more.")
-
-
-@checking_methods
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckInMany:
     """Wave under which to store several documents that are checked in together, and which of them to store.
@@ -164,8 +107,54 @@ class CheckInMany:
             raise ParameterError.of("lines", "a sequence of ints from 0 to 2**63 - 1", self.lines)
 
 
+@checking_methods
+@dataclass(frozen=True, slots=True)
+class CheckIn(CheckInMany):
+    """Id and wave under which to store one document; with ``only_new``, only if its verdict is "new".
+
+    Parameters
+    ----------
+    doc_id : str
+    file : KnownFile
+        The file from which the text was extracted.
+    id_is_new : bool, optional
+        Whether the id must be new (True) or must be that of a current document (False); by default both are accepted.
+        The id is looked up in the transaction that stores the document.
+    wave, source, lines, only_new, by
+        As in `CheckInMany`.
+    """
+
+    doc_id: str
+    _: KW_ONLY
+    file: KnownFile = UNKNOWN_FILE
+    id_is_new: bool | None = None
+
+    def __post_init__(self) -> None:
+        CheckInMany.__post_init__(self)
+        check_name("doc_id", self.doc_id)
+
+    def refuse_other_id(self, is_there: bool) -> None:
+        """Refuse an id that breaks the rule of ``id_is_new``.
+
+        Parameters
+        ----------
+        is_there : bool
+            Whether there is a current document with the id.
+
+        Raises
+        ------
+        ParameterError
+        """
+        if self.id_is_new and is_there:
+            raise ParameterError(
+                f"The document {self.doc_id!r} already exists. Choose another id, or store a version of it."
+            )
+        if self.id_is_new is False and not is_there:
+            raise ParameterError(f"There is no document {self.doc_id!r} any more.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedDocument:
+class CheckedDocument(AnswerRecord):
     """A stored document that is similar to the checked text, compared word by word.
 
     Parameters
@@ -196,14 +185,9 @@ class CheckedDocument:
     similarity_index: int | None
     is_same_text: bool
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        own = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "document"}
-        return {**self.document.to_dict(), **own}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked(Tabular):
+class Checked(ByJaccard, AnswerRecord):
     """Result of a check.
 
     Parameters
@@ -253,6 +237,8 @@ class Checked(Tabular):
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
+    hidden = ("options",)
+    computed = ("is_truncated",)
 
     verdict: Verdict
     documents: tuple[CheckedDocument, ...]
@@ -289,9 +275,6 @@ class Checked(Tabular):
     def __repr__(self) -> str:
         return f"Checked({self.verdict}; {counted(self.n_found, 'similar document')})"
 
-    def _bars(self) -> Histogram:
-        return histogram(self.table["jaccard"], "Jaccard similarity")
-
     def recalls_to_dict(self) -> dict[str, object]:
         """Return the expected recalls as JSON types."""
         parts = self.expected_recall_of_parts
@@ -301,32 +284,10 @@ class Checked(Tabular):
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types; the expected recall of parts only if they are searched for."""
         options = self.options
-        return {
-            "verdict": self.verdict,
-            "measure": options.measure,
-            "threshold": options.threshold,
-            "containment": options.containment,
-            **({"tolerance": options.tolerance} if options.measure == "index" else {}),
-            **self.recalls_to_dict(),
-            "is_answered": self.is_answered,
-            "similarity_index": self.similarity_index,
-            "n_found": self.n_found,
-            "is_truncated": self.is_truncated,
-            "n_candidates": self.n_candidates,
-            "n_compared": self.n_compared,
-            "n_hot_keys": self.n_hot_keys,
-            "stored_as": self.stored_as,
-            "version": self.version,
-            "is_resent": self.is_resent,
-            "is_purged": self.is_purged,
-            "missing": self.missing,
-            "not_checked": list(self.not_checked),
-            "elapsed_s": self.elapsed_s,
-            "n_differences": self.n_differences,
-            "n_moves": self.n_moves,
-            "passage": passage_as_stored(self.passage),
-            "documents": [one.to_dict() for one in self.documents],
-        }
+        names = "measure", "threshold", "containment", *(("tolerance",) if options.measure == "index" else ())
+        shown = AnswerRecord.to_dict(self) | {name: getattr(options, name) for name in names}
+        del shown["expected_recall_of_parts"]
+        return shown | self.recalls_to_dict()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

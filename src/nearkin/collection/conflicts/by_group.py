@@ -25,7 +25,7 @@ from nearkin.collection.groups.grouping import NO_GROUP, GroupDecisions, Members
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
-from nearkin.collection.results import CONFLICT, AnswerRecord, StoredDocument, table_of
+from nearkin.collection.results import CONFLICT, AnswerRecord, ByJaccard, StoredDocument, table_of
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.documents import current_contents, rows_where, stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState
@@ -40,7 +40,6 @@ from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import in_slices, is_storable
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import activity, documents, tags
-from nearkin.tabular import Histogram, Tabular, histogram
 
 _MAX_NAMED = 100
 Labels = Mapping[str, str] | Iterable[tuple[str, str]]
@@ -107,7 +106,7 @@ class Conflict(AnswerRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflicts(Tabular, AnswerRecord):
+class Conflicts(ByJaccard, AnswerRecord):
     """All conflicts within a tolerance.
 
     Parameters
@@ -164,9 +163,6 @@ class Conflicts(Tabular, AnswerRecord):
 
     def __repr__(self) -> str:
         return f"Conflicts({counted(self.n_found, 'conflict')} in {counted(self.n_groups, 'group')})"
-
-    def _bars(self) -> Histogram:
-        return histogram(self.table["jaccard"], "Jaccard similarity")
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""

@@ -193,11 +193,7 @@ def labelled_groups(entries: Sequence[Entry], numbers: Sequence[int]) -> list[La
         Group of each.
     """
     of_number = dict[int, list[Entry]]()
-    for number, entry in sorted(zip(numbers, entries, strict=True), key=lambda one: _order(one[1])):
+    for number, entry in sorted(zip(numbers, entries, strict=True), key=lambda one: (one[1].row, one[1].label)):
         of_number.setdefault(number, []).append(entry)
     several = ((number, own) for number, own in of_number.items() if any(one.label != own[0].label for one in own))
     return [LabelledGroup(own, number) for number, own in several]
-
-
-def _order(entry: Entry) -> tuple[int, str]:
-    return entry.row, entry.label

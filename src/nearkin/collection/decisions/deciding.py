@@ -9,32 +9,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
+from nearkin.collection.decisions import log
 from nearkin.collection.decisions.contradictions import refuse_contradicting
-from nearkin.collection.decisions.log import (
-    FIRST,
-    GROUP_NOTE,
-    NEVER_GROUP,
-    NOTE,
-    PRINCIPAL,
-    PURGE,
-    REMOVE,
-    SAME_GROUP,
-    SPLIT_OFF,
-    STORE,
-    TAG,
-    ActivityResult,
-    SettingChange,
-    changes_of,
-    checked_by,
-    current_tags,
-    digest_of,
-    next_number,
-    record,
-    undone,
-    values_of,
-)
 from nearkin.collection.decisions.principals import chosen_principals, settle_principals
-from nearkin.collection.results import as_json
+from nearkin.collection.results import as_json, required
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -58,44 +36,44 @@ def decide(
     tolerance: Tolerance,
     by: str | None,
     dry_run: bool,
-) -> ActivityResult:
+) -> log.ActivityResult:
     """Store a decision or a note; see `Collection.decide`."""
     given = {
-        NEVER_GROUP: never_group,
-        SPLIT_OFF: split_off,
-        SAME_GROUP: same_group,
-        PRINCIPAL: principal,
-        NOTE: note,
-        GROUP_NOTE: group_note,
+        log.NEVER_GROUP: never_group,
+        log.SPLIT_OFF: split_off,
+        log.SAME_GROUP: same_group,
+        log.PRINCIPAL: principal,
+        log.NOTE: note,
+        log.GROUP_NOTE: group_note,
     }
     kinds = [kind for kind, value in given.items() if value is not None]
     if len(kinds) != 1:
         *others, last = (kind.replace("-", "_") for kind in given)
         raise ParameterError(f"Give one decision: {', '.join(others)} or {last}.")
-    kind, who, data = kinds[0], checked_by(by), dict[str, object]()
+    kind, who, data = kinds[0], log.checked_by(by), dict[str, object]()
     with store.reading() if dry_run else store.writing() as connection:
-        if kind in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
+        if kind in (log.NEVER_GROUP, log.SPLIT_OFF, log.SAME_GROUP):
             wanted = _of_pair(connection, kind, given[kind])
             pair = never_group or same_group
             if pair and pair[0] != wanted.subject:
-                data[FIRST] = pair[0]  # ids are stored in their order, and told as they were given
+                data[log.FIRST] = pair[0]  # ids are stored in their order, and told as they were given
         elif principal is not None:
             wanted = _of_principal(connection, document(connection, principal).doc_id)
         elif note is not None:
             _check_pair(kind, note, "an id and a text")
             document(connection, note[0])
-            wanted = SettingChange(kind, note[0], "", None, _checked_note(note[1]))
+            wanted = log.SettingChange(kind, note[0], "", None, _checked_note(note[1]))
         elif group_note is not None:
             wanted = _of_group(connection, kind, group_note, tolerance)
-        was = values_of(connection, [wanted.key]).get(wanted.key)
-        changes = (SettingChange(*wanted.key, was, wanted.now),) if was != wanted.now else ()
+        was = log.values_of(connection, [wanted.key]).get(wanted.key)
+        changes = (log.SettingChange(*wanted.key, was, wanted.now),) if was != wanted.now else ()
         refuse_contradicting(connection, changes)
         number = None
         if changes and not dry_run:
-            number = record(connection, kind, changes, by=who, data=data)
+            number = log.record(connection, kind, changes, by=who, data=data)
             if principal is not None:
                 settle_principals(connection, changes[0])
-    return ActivityResult(
+    return log.ActivityResult(
         number=number, kind=kind, changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data
     )  # fmt: skip
 
@@ -103,35 +81,37 @@ def decide(
 def record_principal(connection: Connection, doc_id: str) -> None:
     """Store the choice of a document as principal, in the caller's transaction."""
     wanted = _of_principal(connection, doc_id)
-    was = values_of(connection, [wanted.key]).get(wanted.key)
+    was = log.values_of(connection, [wanted.key]).get(wanted.key)
     if was != wanted.now:
-        change = SettingChange(*wanted.key, was, wanted.now)
-        record(connection, PRINCIPAL, [change], by=checked_by(None), data={})
+        change = log.SettingChange(*wanted.key, was, wanted.now)
+        log.record(connection, log.PRINCIPAL, [change], by=log.checked_by(None), data={})
         settle_principals(connection, change)
 
 
-def _of_principal(connection: Connection, doc_id: str) -> SettingChange:
+def _of_principal(connection: Connection, doc_id: str) -> log.SettingChange:
     """Return the choice of a principal. Its value is a number: of two principals in one group, the higher counts."""
     chosen = chosen_principals(connection)
     highest = max(chosen.values(), default=0)
-    value = highest if doc_id in chosen and chosen[doc_id] == highest else next_number(connection)
-    return SettingChange(PRINCIPAL, doc_id, "", None, str(value))
+    value = highest if doc_id in chosen and chosen[doc_id] == highest else log.next_number(connection)
+    return log.SettingChange(log.PRINCIPAL, doc_id, "", None, str(value))
 
 
-def _of_pair(connection: Connection, kind: str, pair: object) -> SettingChange:
+def _of_pair(connection: Connection, kind: str, pair: object) -> log.SettingChange:
     if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
         raise ParameterError.of(kind.replace("-", "_"), "two different ids", pair)
     first, second = sorted(document(connection, doc_id).doc_id for doc_id in pair)
-    if kind == SPLIT_OFF:
-        return SettingChange(NEVER_GROUP, first, second, None, pair[0])
-    return SettingChange(kind, first, second, None, "")
+    if kind == log.SPLIT_OFF:
+        return log.SettingChange(log.NEVER_GROUP, first, second, None, pair[0])
+    return log.SettingChange(kind, first, second, None, "")
 
 
-def _of_group(connection: Connection, kind: str, group_note: tuple[int, str], tolerance: Tolerance) -> SettingChange:
+def _of_group(
+    connection: Connection, kind: str, group_note: tuple[int, str], tolerance: Tolerance
+) -> log.SettingChange:
     _check_pair(kind, group_note, "a group and a text")
     number, text = group_note
     members_of(connection, number, str(tolerance))
-    return SettingChange(kind, str(tolerance), str(number), None, _checked_note(text))
+    return log.SettingChange(kind, str(tolerance), str(number), None, _checked_note(text))
 
 
 def _check_pair(kind: str, value: object, rule: str) -> None:
@@ -146,9 +126,16 @@ def _checked_note(text: object) -> str | None:
     return text.strip() or None
 
 
-def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_changes: int | None) -> ActivityResult:
+_NOT_UNDONE = {
+    log.PURGE: "erased texts. It cannot be undone",
+    log.REMOVE: "removed documents. It cannot be undone. Add the documents again",
+    log.STORE: "stored documents. It cannot be undone. Remove them with nearkin remove",
+}
+
+
+def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_changes: int | None) -> log.ActivityResult:
     """Undo an activity; see `Collection.undo`."""
-    who, table = checked_by(by), schema.activity
+    who, table = log.checked_by(by), schema.activity
     if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**63:
         raise ParameterError.of("number", "the number of an activity", number)
     with store.reading() if dry_run else store.writing() as connection:
@@ -159,35 +146,26 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
                 f"There is no activity {number}; the last one is {last}. List them: nearkin log COLLECTION"
             )
         kind = found.kind
-        if kind == PURGE:
-            raise ParameterError(f"Activity {number} erased texts. It cannot be undone.")
-        if kind == REMOVE:
-            raise ParameterError(
-                f"Activity {number} removed documents. It cannot be undone. Add the documents again; this prints the "
-                "text of one: nearkin show COLLECTION DOC_ID --version N --text-only"
-            )
-        if kind == STORE:
-            raise ParameterError(
-                f"Activity {number} stored documents. It cannot be undone. Remove them with nearkin remove."
-            )
-        made = changes_of(connection, [number])[number]
+        if kind in _NOT_UNDONE:
+            raise ParameterError(f"Activity {number} {_NOT_UNDONE[kind]}.")
+        made = log.changes_of(connection, [number])[number]
         _refuse_changed(connection, number, made)
-        changes = tuple(SettingChange(*one.key, one.now, one.was) for one in made)
+        changes = tuple(log.SettingChange(*one.key, one.now, one.was) for one in made)
         refuse_contradicting(connection, changes)
         told: dict[str, object] = {"activity": number, "kind": kind}
         done, is_dry_run = None, dry_run or (max_changes is not None and len(changes) > max_changes)
         if not is_dry_run:
-            done = record(connection, "undo", changes, by=who, data=told, undoes=number)
+            done = log.record(connection, "undo", changes, by=who, data=told, undoes=number)
             for one in changes:
-                if one.kind == PRINCIPAL:
+                if one.kind == log.PRINCIPAL:
                     settle_principals(connection, one)
-    return ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=told)
+    return log.ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=told)
 
 
-def _refuse_changed(connection: Connection, number: int, made: Sequence[SettingChange]) -> None:
+def _refuse_changed(connection: Connection, number: int, made: Sequence[log.SettingChange]) -> None:
     """Refuse to undo an activity if a later one, which is not undone itself, changed the same value."""
     changes, keys, undoes = schema.changes, {one.key for one in made}, _undos(connection)
-    table, by = changes.c, undone(undoes)
+    table, by = changes.c, log.undone(undoes)
     for some in in_slices(sorted({one.subject for one in made})):
         is_later = table.subject.in_(some) & (table.activity > number)
         query = select(changes).where(is_later).order_by(table.activity)
@@ -214,16 +192,11 @@ def _undos(connection: Connection) -> dict[int, int]:
 MAX_OF_A_VALUE = 1_000
 _MAX_OF_A_FIELD = 100
 _MAX_NAMED = 10
-TAGS_SCHEMA = pa.schema(
-    [
-        pa.field("doc_id", pa.large_string(), nullable=False),
-        pa.field("field", pa.large_string(), nullable=False),
-        pa.field("value", pa.large_string(), nullable=False),  # empty: a bare tag
-        pa.field("activity", pa.int64(), nullable=False),  # that set it
-        pa.field("at", pa.large_string(), nullable=False),  # UTC, ISO 8601
-        pa.field("by", pa.large_string(), nullable=False),
-    ]
+TAGS_SCHEMA = required(
+    *(("doc_id", pa.large_string()), ("field", pa.large_string()), ("value", pa.large_string())),
+    *(("activity", pa.int64()), ("at", pa.large_string()), ("by", pa.large_string())),
 )
+"""Columns of tags: an empty value is a bare tag; ``activity`` set it, ``at`` a time in UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,12 +251,12 @@ def tag(
     dry_run: bool,
     max_changes: int | None,
     agreed: str | None = None,
-) -> ActivityResult:
+) -> log.ActivityResult:
     """Set a field of documents to a value, or remove it if the value is None; see `Collection.tag`.
 
     ``agreed`` is the digest of the changes that a preview showed: others are only returned, as in a dry run.
     """
-    field, who = checked_field(field), checked_by(by)
+    field, who = checked_field(field), log.checked_by(by)
     value = None if value is None else _checked_value(value)
     kind = "untag" if value is None else "tag"
     wanted = checked_ids(doc_ids)
@@ -299,7 +272,9 @@ def tag(
         else:
             known = current_ids(connection, wanted)
             if value is None:  # a removed document may have it, too
-                known |= {doc_id for _, doc_id, _ in values_of(connection, [(TAG, one, field) for one in wanted])}
+                known |= {
+                    doc_id for _, doc_id, _ in log.values_of(connection, [(log.TAG, one, field) for one in wanted])
+                }
             refuse_unknown(connection, wanted, known)
         values = dict.fromkeys(wanted, value)
         return _set(
@@ -309,9 +284,9 @@ def tag(
 
 def tag_values(
     store: Store, values: Mapping[str, str], field: str, *, by: str | None, dry_run: bool, max_changes: int | None
-) -> ActivityResult:
+) -> log.ActivityResult:
     """Set a field to a different value for each document; see `Collection.tag_values`."""
-    field, who = checked_field(field), checked_by(by)
+    field, who = checked_field(field), log.checked_by(by)
     if not isinstance(values, Mapping) or not values:
         raise ParameterError.of("values", "a mapping of ids of documents to values, not empty", values)
     checked: dict[str, str | None] = {doc_id: _checked_value(value) for doc_id, value in values.items()}
@@ -333,17 +308,17 @@ def _set(
     dry_run: bool,
     max_changes: int | None,
     agreed: str | None = None,
-) -> ActivityResult:
-    was = values_of(connection, [(TAG, doc_id, field) for doc_id in values])
+) -> log.ActivityResult:
+    was = log.values_of(connection, [(log.TAG, doc_id, field) for doc_id in values])
     changes = tuple(
-        SettingChange(TAG, doc_id, field, before, value)
+        log.SettingChange(log.TAG, doc_id, field, before, value)
         for doc_id, value in values.items()
-        if (before := was.get((TAG, doc_id, field))) != value
+        if (before := was.get((log.TAG, doc_id, field))) != value
     )
     is_dry_run = dry_run or (max_changes is not None and len(changes) > max_changes)
-    is_dry_run = is_dry_run or (agreed is not None and digest_of(changes) != agreed)
-    number = record(connection, kind, changes, by=by, data=data) if changes and not is_dry_run else None
-    return ActivityResult(
+    is_dry_run = is_dry_run or (agreed is not None and log.digest_of(changes) != agreed)
+    number = log.record(connection, kind, changes, by=by, data=data) if changes and not is_dry_run else None
+    return log.ActivityResult(
         number=number,
         kind=kind,
         changes=changes,
@@ -356,7 +331,7 @@ def _set(
 def tags(store: Store) -> Tags:
     """Count the tags, and list those of current documents; see `Collection.tags`."""
     with store.reading() as connection:
-        rows = list(current_tags(connection))
+        rows = list(log.current_tags(connection))
         current = current_ids(connection, [doc_id for doc_id, _, _, _ in rows])
         table = schema.activity
         acted = {row[0]: row for row in connection.execute(select(table))}
@@ -372,7 +347,7 @@ def tags(store: Store) -> Tags:
 
 def tags_as_labels(connection: Connection, field: str) -> list[tuple[str, str]]:
     """Return the ids of current documents with a field, and its values, in order of values and ids."""
-    rows = list(current_tags(connection, schema.tags.c.field == checked_field(field)))
+    rows = list(log.current_tags(connection, schema.tags.c.field == checked_field(field)))
     current = current_ids(connection, [doc_id for doc_id, _, _, _ in rows])
     return [(doc_id, value) for doc_id, _, value, _ in rows if doc_id in current]
 
@@ -381,7 +356,7 @@ def tags_of(connection: Connection, doc_ids: Sequence[str]) -> dict[str, dict[st
     """Return the values of tags by id and field; ids without tags are omitted."""
     found = dict[str, dict[str, str]]()
     for some in in_slices([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
-        for doc_id, field, value, _ in current_tags(connection, schema.tags.c.doc_id.in_(some)):
+        for doc_id, field, value, _ in log.current_tags(connection, schema.tags.c.doc_id.in_(some)):
             found.setdefault(doc_id, {})[field] = value
     return found
 
@@ -439,8 +414,7 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     state = GroupState.known(connection, tolerance)
     found = current_rows(connection, schema.documents.c.content, state.contents_of(group))
     if not found:
-        is_at_all = state.number is not None
-        raise UnknownDocumentError(
-            no_group_text(tolerance, group) if is_at_all else no_groups_text(connection, tolerance)
-        )
+        is_unknown = state.number is not None
+        said = no_group_text(tolerance, group) if is_unknown else no_groups_text(connection, tolerance)
+        raise UnknownDocumentError(said)
     return [one.doc_id for one in found]

@@ -290,21 +290,15 @@ class ActivityResult(AnswerRecord):
         return digest_of(self.changes)
 
 
+_LOG_COLUMNS = ("activity", "at", "by", "kind", "undoes", "undone_by", "changed", "subject", "other", "was", "now")
+_OR_NULL = ("undoes", "undone_by", "was", "now")
 LOG_SCHEMA = pa.schema(
     [
-        pa.field("activity", pa.int64(), nullable=False),
-        pa.field("at", pa.large_string(), nullable=False),  # UTC, ISO 8601
-        pa.field("by", pa.large_string(), nullable=False),
-        pa.field("kind", pa.large_string(), nullable=False),
-        pa.field("undoes", pa.int64()),
-        pa.field("undone_by", pa.int64()),
-        pa.field("changed", pa.large_string(), nullable=False),  # kind of the value that it changed
-        pa.field("subject", pa.large_string(), nullable=False),
-        pa.field("other", pa.large_string(), nullable=False),
-        pa.field("was", pa.large_string()),
-        pa.field("now", pa.large_string()),
+        pa.field(one, pa.int64() if one in ("activity", "undoes", "undone_by") else pa.large_string(), one in _OR_NULL)
+        for one in _LOG_COLUMNS
     ]
 )
+"""Columns of the log: ``changed`` is the kind of the value that an activity changed."""
 
 
 def activities(
@@ -328,7 +322,7 @@ def activities(
     if of is not None:
         if not isinstance(of, str):
             raise ParameterError.of("of", "the id of a document", of)
-        acted = _activities_of(connection, rows, of) if is_storable(of) else set()
+        acted = _activities_of(connection, of) if is_storable(of) else set()
         wanted = [row for row in wanted if row[0] in acted]
     return _activities(connection, wanted, rows)
 
@@ -361,22 +355,13 @@ def activity_of(connection: Connection, number: int) -> Activity | None:
     return next(iter(_activities(connection, found, rows)), None)
 
 
-def _activities_of(connection: Connection, rows: Sequence[Row], doc_id: str) -> set[int]:
-    """Return the activities that changed a document, as the subject or as the second document of a pair.
-
-    Only subjects have an index. The second one is looked for in the few changes of decisions on pairs, by their key.
-    """
-    changes, kinds, pairs = schema.changes.c, dict[int, str](), list[int]()
-    is_subject = select(changes.activity).where(changes.subject == doc_id)
-    found = set(connection.execute(is_subject).scalars())
-    for number, _, _, kind, _, undoes in rows:  # an undo changes the same values as what it undoes
-        kinds[number] = kinds.get(undoes or 0, str(kind))
-        if kinds[number] in (NEVER_GROUP, SPLIT_OFF, SAME_GROUP):
-            pairs.append(number)
-    for some in in_slices(pairs):
-        is_other = changes.activity.in_(some) & (changes.other == doc_id)
-        found |= set(connection.execute(select(changes.activity).where(is_other)).scalars())
-    return found
+def _activities_of(connection: Connection, doc_id: str) -> set[int]:
+    """Return the activities that changed a value of a document, alone or in a pair."""
+    changes, of_pairs = schema.changes.c, (NEVER_GROUP, SPLIT_OFF, SAME_GROUP, "undo")  # tags may have millions
+    pairs = select(activity.c.number).where(activity.c.kind.in_(of_pairs))
+    is_other = changes.activity.in_(pairs) & changes.kind.in_((NEVER_GROUP, SAME_GROUP)) & (changes.other == doc_id)
+    found = connection.execute(select(changes.activity).where(changes.subject == doc_id)).scalars()
+    return {*found, *connection.execute(select(changes.activity).where(is_other)).scalars()}
 
 
 def undone(undoes: Mapping[int, int]) -> dict[int, int]:
@@ -406,20 +391,19 @@ def changes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list
     return found
 
 
-def checked_since(since: str) -> str:
-    """Return a date or a time as the log has it; without a zone it is UTC.
+def checked_since(since: str, name: str = "since") -> str:
+    """Return a time in UTC, as the tables have it; see `nearkin.store.schema`.
 
-    Examples
-    --------
-    >>> checked_since("2026-11-23"), checked_since("2026-11-23T10:00+02:00")
-    ('2026-11-23T00:00:00+00:00', '2026-11-23T08:00:00+00:00')
+    Raises
+    ------
+    ParameterError
     """
     try:
         found = datetime.fromisoformat(since)
         found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (TypeError, ValueError, OverflowError) as error:  # in UTC it may be before the year 1
         rule = "a date or a time in ISO 8601, such as 2026-11-23 or 2026-11-23T10:00"
-        raise ParameterError.of("since", rule, since) from error
+        raise ParameterError.of(name, rule, since) from error
     return found.isoformat(timespec="seconds")
 
 

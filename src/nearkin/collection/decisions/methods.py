@@ -249,11 +249,7 @@ class DecisionMethods:
         from nearkin.collection.decisions.deciding import undo
 
         return undo(
-            self.opened.store,
-            number,
-            by=by,
-            dry_run=dry_run,
-            max_changes=checked_max("max_changes", max_changes),
+            self.opened.store, number, by=by, dry_run=dry_run, max_changes=checked_max("max_changes", max_changes)
         )
 
     def log(self, *, since: str | None = None, of: str | None = None) -> list[Activity]:
@@ -272,12 +268,7 @@ class DecisionMethods:
             return activities(connection, since=since, of=of)
 
     def purge(
-        self,
-        doc_ids: Sequence[str],
-        *,
-        copies: bool = False,
-        by: str | None = None,
-        dry_run: bool = False,
+        self, doc_ids: Sequence[str], *, copies: bool = False, by: str | None = None, dry_run: bool = False
     ) -> Purged:
         """Remove documents, and erase the texts of all of their versions from the files of the collection.
 

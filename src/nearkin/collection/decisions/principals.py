@@ -8,16 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.decisions.log import (
-    NEVER_GROUP,
-    NOTE,
-    PRINCIPAL,
-    SAME_GROUP,
-    SPLIT_OFF,
-    TAG,
-    SettingChange,
-    current_decisions,
-)
+from nearkin.collection.decisions import log
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import current_rows, document_rows
 from nearkin.collection.stored.group_state import GroupState
@@ -33,7 +24,7 @@ N_LETTERS = contents.c.n_letters + contents.c.n_other_letters
 
 def chosen_principals(connection: Connection) -> dict[str, int]:
     """Return the chosen documents; if a group has two of them, the one with the higher number is its principal."""
-    chosen = current_decisions(connection, decisions.c.kind == PRINCIPAL)
+    chosen = log.current_decisions(connection, decisions.c.kind == log.PRINCIPAL)
     return {doc_id: int(value) for (_, doc_id, _), value, _ in chosen}
 
 
@@ -53,7 +44,7 @@ def places_of_chosen(doc_ids: Sequence[str], groups_of_ids: I64, chosen: Mapping
     return places
 
 
-def settle_principals(connection: Connection, change: SettingChange) -> None:
+def settle_principals(connection: Connection, change: log.SettingChange) -> None:
     """After a choice or its undo, give the stored groups of a document their principals, at every tolerance.
 
     That is the member chosen last; if there is none, the principal before the choice; if that one is gone, the member
@@ -150,16 +141,19 @@ def n_later_decisions(connection: Connection, state: GroupState) -> int:
     """Return the number of activities that made or undid decisions which stored groups do not follow yet."""
     if state.number is None:
         return 0
-    changes, kinds = schema.changes.c, (NEVER_GROUP, SPLIT_OFF, SAME_GROUP, "undo")  # tags may have millions of changes
+    changes, kinds = (
+        schema.changes.c,
+        (log.NEVER_GROUP, log.SPLIT_OFF, log.SAME_GROUP, "undo"),
+    )  # tags may have millions of changes
     later = select(activity.c.number).where(activity.c.kind.in_(kinds), activity.c.number > state.last_activity)
-    is_one = changes.activity.in_(later) & changes.kind.in_((NEVER_GROUP, SAME_GROUP))
+    is_one = changes.activity.in_(later) & changes.kind.in_((log.NEVER_GROUP, log.SAME_GROUP))
     return int(connection.execute(select(func.count(changes.activity.distinct())).where(is_one)).scalar_one())
 
 
-_OF_TEXTS = (NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE)
+_OF_TEXTS = (log.NEVER_GROUP, log.SAME_GROUP, log.PRINCIPAL, log.NOTE)
 
 
-def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[str, tuple[SettingChange, ...]]:
+def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[str, tuple[log.SettingChange, ...]]:
     """Return the current tags and decisions on documents that were made for an earlier text of the document.
 
     Times are compared by the second: what was decided in the second in which the present text was stored counts as
@@ -170,7 +164,7 @@ def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[
     dict of str to tuple of SettingChange
         By the ids of current documents; those without such a decision are omitted.
     """
-    found = dict[str, list[SettingChange]]()
+    found = dict[str, list[log.SettingChange]]()
     for some in in_slices(list(doc_ids)):
         replaced_at = _replaced_at(connection, some)
         for doc_id, setting, decided_at in _made(connection, list(replaced_at)):
@@ -192,7 +186,7 @@ def _replaced_at(connection: Connection, doc_ids: Sequence[str]) -> dict[str, st
     return {doc_id: added_at[load] for doc_id, load in loaded.items() if load in added_at}
 
 
-def _made(connection: Connection, doc_ids: Sequence[str]) -> Iterator[tuple[str, SettingChange, str]]:
+def _made(connection: Connection, doc_ids: Sequence[str]) -> Iterator[tuple[str, log.SettingChange, str]]:
     """Yield documents with their current tags and decisions, and when these were made."""
     tags, decisions, wanted = schema.tags.c, schema.decisions.c, set(doc_ids)
     of_tags = select(tags.doc_id, tags.field, tags.value, activity.c.done_at).join(
@@ -200,11 +194,11 @@ def _made(connection: Connection, doc_ids: Sequence[str]) -> Iterator[tuple[str,
     )
     of_tags = of_tags.where(tags.doc_id.in_(doc_ids)).order_by(by_bytes(connection, tags.field))
     for doc_id, name, value, at in connection.execute(of_tags):
-        yield doc_id, SettingChange(TAG, doc_id, name, None, value), at
+        yield doc_id, log.SettingChange(log.TAG, doc_id, name, None, value), at
     columns = decisions.kind, decisions.subject, decisions.other, decisions.value, activity.c.done_at
     made = select(*columns).join(activity, activity.c.number == decisions.activity)
     is_on_them = decisions.subject.in_(doc_ids) | decisions.other.in_(doc_ids)
     made = made.where(decisions.kind.in_(_OF_TEXTS) & is_on_them).order_by(decisions.activity, decisions.number)
     for *key, value, at in connection.execute(made):
-        setting = SettingChange(key[0], key[1], key[2], None, value)
+        setting = log.SettingChange(key[0], key[1], key[2], None, value)
         yield from ((doc_id, setting, at) for doc_id in key[1:] if doc_id in wanted)

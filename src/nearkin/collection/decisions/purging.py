@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,24 +13,13 @@ from nearkin.collection import stored_relations
 from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, checked_by, record
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument
+from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored import key_table, origins, shingle_table
 from nearkin.collection.stored.contents import BLANK, purged_contents
-from nearkin.collection.stored.documents import (
-    checked_ids,
-    refuse_unknown,
-    remove_current,
-    stored_documents,
-    with_documents,
-)
 from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
 from nearkin.collection.stored.origins import forget_problems
 from nearkin.collection.word_search import word_tables
-from nearkin.errors import (
-    CollectionBusyError,
-    CollectionError,
-    OutputError,
-    ParameterError,
-)
+from nearkin.errors import CollectionError, OutputError, ParameterError
 from nearkin.nouns import agreeing, first_of
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable
@@ -91,33 +79,24 @@ class _Plan:
 
 
 def purge(
-    collection: OpenedCollection,
-    doc_ids: Sequence[str],
-    *,
-    copies: bool,
-    by: str | None,
-    dry_run: bool,
+    collection: OpenedCollection, doc_ids: Sequence[str], *, copies: bool, by: str | None, dry_run: bool
 ) -> Purged:
     """Erase texts; see `Collection.purge`."""
-    wanted = tuple(checked_ids(doc_ids))
+    wanted = tuple(stored.checked_ids(doc_ids))
     if not wanted:
         raise ParameterError.of("doc_ids", "a list of ids", doc_ids)
     who, store, number = checked_by(by), collection.store, None
-    try:
-        with store.reading() if dry_run else store.writing() as connection:
-            if not dry_run:
-                refuse_unless_owner(connection, store.place)
-            plan = _planned(connection, wanted, copies=copies)
-            if plan.contents:
-                collection.progress.say(rewriting_needs(connection, store.place))
-            if (plan.contents or plan.unread) and not dry_run:
-                number = _erase(connection, collection, wanted, plan, who)
-                store.write_facts(connection, {_UNFINISHED: str(number)})
+    with store.reading() if dry_run else store.writing() as connection:
         if not dry_run:
-            finish(collection)
-    except KeyboardInterrupt as error:
-        _note_if_erased(error, collection, number)
-        raise
+            refuse_unless_owner(connection, store.place)
+        plan = _planned(connection, wanted, copies=copies)
+        if plan.contents:
+            collection.progress.say(rewriting_needs(connection, store.place))
+        if (plan.contents or plan.unread) and not dry_run:
+            number = _erase(connection, collection, wanted, plan, who)
+            store.write_facts(connection, {_UNFINISHED: str(number)})
+    if not dry_run:
+        finish(collection)
     return Purged(
         number=number,
         doc_ids=wanted,
@@ -143,21 +122,19 @@ def finish(collection: OpenedCollection) -> bool:
     with store.reading() as connection:
         if not is_unfinished(connection, store):
             return False
-    collection.index.remove_all()
+    unfinished = f"The texts are erased, but the files of {collection.place} may still hold bytes of them"
     try:
+        collection.index.remove_all()
         store.erase_freed()
-    except CollectionBusyError as error:
-        raise CollectionBusyError(
-            f"The texts are erased, but the files of {collection.place} may still hold bytes of them, because another "
-            "process reads or writes. Close it, and run nearkin fsck COLLECTION to finish."
-        ) from error
+        with store.writing() as connection:
+            store.delete_fact(connection, _UNFINISHED)
+    except KeyboardInterrupt as error:
+        error.add_note(f"{unfinished}. To finish, run: nearkin fsck COLLECTION")
+        raise
     except (CollectionError, OutputError) as error:
         raise type(error)(
-            f"The texts are erased, but the files of {collection.place} may still hold bytes of them ({error}). "
-            "Run nearkin fsck COLLECTION to finish."
+            f"{unfinished} ({error}). Close what reads or writes it, and run nearkin fsck COLLECTION to finish."
         ) from error
-    with store.writing() as connection:
-        store.delete_fact(connection, _UNFINISHED)
     collection.settle()
     return True
 
@@ -165,21 +142,6 @@ def finish(collection: OpenedCollection) -> bool:
 def is_unfinished(connection: Connection, store: Store) -> bool:
     """Whether a purge ended before it had rewritten the files: they may hold bytes of erased texts."""
     return store.fact(connection, _UNFINISHED) is not None
-
-
-def _note_if_erased(error: KeyboardInterrupt, collection: OpenedCollection, number: int | None) -> None:
-    """Say that texts are erased if the database has the purge that was interrupted, and how to finish it."""
-    store, of_purge = collection.store, schema.activity.c.number == number
-    with contextlib.suppress(CollectionError), store.reading() as connection:
-        if number is None or connection.execute(select(schema.activity.c.number).where(of_purge)).first() is None:
-            return
-        if store.fact(connection, _UNFINISHED) == str(number):
-            error.add_note(
-                f"The texts are erased, but the files of {collection.place} may still hold bytes of them. To finish, "
-                "run: nearkin fsck COLLECTION"
-            )
-        else:
-            error.add_note("The texts are erased, and the purge is finished. The next command updates the index.")
 
 
 def _refuse_copies(others: list[str], *, copies: bool) -> None:
@@ -198,7 +160,7 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
     known = {one.doc_id for one in own}
     unread = _unread_among(connection, [doc_id for doc_id in doc_ids if doc_id not in known])
     known |= unread
-    refuse_unknown(connection, doc_ids, known)
+    stored.refuse_unknown(connection, doc_ids, known)
     numbers = {one.content for one in own}
     numbers -= purged_contents(connection, sorted(numbers)).keys()
     holders = _versions(connection, schema.documents.c.content, sorted(numbers))
@@ -230,8 +192,8 @@ def _versions(connection: Connection, column: Any, values: Sequence[object]) -> 
     """Return all versions of documents with one of these values."""
     found = list[StoredDocument]()
     for some in in_slices(values):
-        query = with_documents().where(column.in_(some)).order_by(schema.documents.c.row)
-        found += stored_documents(connection.execute(query).all())
+        query = stored.with_documents().where(column.in_(some)).order_by(schema.documents.c.row)
+        found += stored.stored_documents(connection.execute(query).all())
     return found
 
 
@@ -242,7 +204,7 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
         connection.exec_driver_sql("PRAGMA secure_delete = ON")
     now = datetime.now(UTC).isoformat(timespec="seconds")
     for some in in_slices([one for one in [*doc_ids, *plan.copies] if is_storable(one)]):
-        remove_current(connection, documents.doc_id.in_(some), now)
+        stored.remove_current(connection, documents.doc_id.in_(some), now)
     digests = dict[int, str]()
     word_tables.forget(connection, plan.contents, collection.progress)
     for some in in_slices(plan.contents):

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, select
 
 from nearkin.collection.decisions.log import NO_VERSION, REMOVE, SettingChange, checked_by, record
 from nearkin.collection.results import AnswerRecord
-from nearkin.collection.stored.documents import (
-    checked_ids,
-    current_ids,
-    number_of_wave,
-    refuse_unknown,
-    remove_current,
-    rows_where,
-)
+from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored.origins import IS_ABOUT_NO_TEXT, IS_UNREAD, forget_problems, remove_unread
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import in_slices, is_storable
@@ -87,68 +80,47 @@ def remove(
     ParameterError
         Neither or both are given, or a name is invalid.
     """
-    wanted, who = checked_ids(doc_ids), checked_by(by)
+    wanted, who = stored.checked_ids(doc_ids), checked_by(by)
     if bool(wanted) == (wave is not None):
         raise ParameterError("Give either a list of documents to remove or a wave.")
     with store.reading() if dry_run else store.writing() as connection:
         if wave is not None:
-            of_wave = select(loads.c.load).where(loads.c.wave == number_of_wave(connection, wave))
+            of_wave = select(loads.c.load).where(loads.c.wave == stored.number_of_wave(connection, wave))
             conditions = [documents.c.load.in_(of_wave)]
             of_unread = [origins.c.load.in_(of_wave)]
             of_problems = [problems.c.load.in_(of_wave)]
         else:
-            refuse_unknown(connection, wanted, current_ids(connection, wanted) | _unread(connection, wanted))
+            stored.refuse_unknown(
+                connection, wanted, stored.current_ids(connection, wanted) | _unread(connection, wanted)
+            )
             conditions = [documents.c.doc_id.in_(some) for some in in_slices(wanted)]
             of_unread = [origins.c.doc_id.in_(some) for some in in_slices(wanted)]
             of_problems = [problems.c.doc_id.in_(some) for some in in_slices(wanted)]
-        data = {} if wave is None else {"wave": wave}
         earlier = () if wave is None else tuple(_of_other_waves(connection, conditions[0]))
-        found = remove_rows(
-            connection, conditions, of_unread, of_problems, by=who, data=data, dry_run=dry_run,
-            max_documents=max_documents,
-        )  # fmt: skip
-    return replace(found, earlier_ids=earlier)
-
-
-def remove_rows(
-    connection: Connection,
-    conditions: Sequence[ColumnElement[bool]],
-    of_unread: Sequence[ColumnElement[bool]],
-    of_problems: Sequence[ColumnElement[bool]] = (),
-    *,
-    by: str,
-    data: Mapping[str, object],
-    dry_run: bool = False,
-    max_documents: int | None = None,
-) -> Removed:
-    """Remove current documents, and files and records without a text, that meet conditions; record it in the log.
-
-    A dry run only finds them, and so does a call that finds more than ``max_documents``.
-    """
-    found = [one for condition in conditions for one in _current_versions(connection, condition)]
-    unread = [one for condition in of_unread for one in _unread_where(connection, condition)]
-    forgotten = [one for condition in of_problems for one in _problems_where(connection, condition)]
-    unread = list(dict.fromkeys([*unread, *forgotten]))
-    ids, n = tuple(doc_id for doc_id, _ in found), len(found) + len(unread)
-    if dry_run or (max_documents is not None and n > max_documents):
-        return Removed(doc_ids=ids, unread_ids=tuple(unread), is_dry_run=True)
-    if not n:
-        return Removed()
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    for condition in conditions:
-        remove_current(connection, condition, now)
-    for condition in of_unread:
-        remove_unread(connection, condition, now)
-    for condition in of_problems:
-        forget_problems(connection, condition & IS_ABOUT_NO_TEXT)
-    changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
-    changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread]
-    number = record(connection, REMOVE, changes, by=by, data=data)
-    return Removed(doc_ids=ids, unread_ids=tuple(unread), number=number)
+        found = [one for condition in conditions for one in _current_versions(connection, condition)]
+        unread = [one for condition in of_unread for one in _unread_where(connection, condition)]
+        forgotten = [one for condition in of_problems for one in _problems_where(connection, condition)]
+        ids, unread_ids = tuple(doc_id for doc_id, _ in found), tuple(dict.fromkeys([*unread, *forgotten]))
+        n = len(ids) + len(unread_ids)
+        if dry_run or (max_documents is not None and n > max_documents):
+            return Removed(doc_ids=ids, unread_ids=unread_ids, is_dry_run=True, earlier_ids=earlier)
+        if not n:
+            return Removed()
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        for condition in conditions:
+            stored.remove_current(connection, condition, now)
+        for condition in of_unread:
+            remove_unread(connection, condition, now)
+        for condition in of_problems:
+            forget_problems(connection, condition & IS_ABOUT_NO_TEXT)
+        changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
+        changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread_ids]
+        number = record(connection, REMOVE, changes, by=who, data={} if wave is None else {"wave": wave})
+    return Removed(doc_ids=ids, unread_ids=unread_ids, number=number, earlier_ids=earlier)
 
 
 def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:
-    found = rows_where(connection, condition & documents.c.is_current)
+    found = stored.rows_where(connection, condition & documents.c.is_current)
     return [(one.doc_id, one.version) for one in found]
 
 
@@ -156,7 +128,7 @@ def _of_other_waves(connection: Connection, is_of_wave: ColumnElement[bool]) -> 
     """Yield the current documents of a wave that have a version of another wave."""
     found = [doc_id for doc_id, version in _current_versions(connection, is_of_wave) if version > 1]
     for some in in_slices(found):
-        of_others = rows_where(connection, documents.c.doc_id.in_(some) & ~is_of_wave)
+        of_others = stored.rows_where(connection, documents.c.doc_id.in_(some) & ~is_of_wave)
         yield from dict.fromkeys(one.doc_id for one in of_others)
 
 

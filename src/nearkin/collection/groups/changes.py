@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import AnswerRecord, StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument, required
 from nearkin.collection.stored.documents import current_ids, stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState, calls_by_load, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -30,14 +30,9 @@ _IN_NONE = -1
 _N_NAMED = 10
 CHANGES_SCHEMA = pa.schema(
     [
-        pa.field("group", pa.int64()),  # null: in none now
-        pa.field("group_was", pa.int64()),  # null: in none then
-        pa.field("doc_id", pa.large_string(), nullable=False),
-        pa.field("version", pa.int32(), nullable=False),
-        pa.field("wave", pa.large_string(), nullable=False),
-        pa.field("change", pa.large_string(), nullable=False),
-        pa.field("is_principal", pa.bool_(), nullable=False),
-        pa.field("was_principal", pa.bool_(), nullable=False),
+        *(("group", pa.int64()), ("group_was", pa.int64())),  # null: in none
+        *required(("doc_id", pa.large_string()), ("version", pa.int32()), ("wave", pa.large_string())),
+        *required(("change", pa.large_string()), ("is_principal", pa.bool_()), ("was_principal", pa.bool_())),
     ]
 )
 

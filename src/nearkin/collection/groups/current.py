@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -21,9 +21,9 @@ from nearkin.collection.decisions.principals import (
     shown_principals,
 )
 from nearkin.collection.groups.changes import GroupChange, changes_between
-from nearkin.collection.groups.grouping import NO_GROUP, Membership, Regrouped, regroup, similarity_by
+from nearkin.collection.groups.grouping import NO_GROUP, Membership, regroup, similarity_by
 from nearkin.collection.groups.members import ComparedMembers, Group, MemberRows
-from nearkin.collection.matching.matches import Matching, PairMeasures, matching_of
+from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import group_state
@@ -112,16 +112,6 @@ class CollectionGroups(Tabular, AnswerRecord):
         return counts_of(sizes, "documents in a group")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Updated:
-    """Groups and what is stored of them, up to a row of documents and a number of the log."""
-
-    groups: CollectionGroups
-    state: GroupState
-    now: GroupState
-    is_chosen: bool
-
-
 def group(
     collection: OpenedCollection,
     tolerance: Tolerance,
@@ -137,38 +127,61 @@ def group(
     """
     check_threads(threads)
 
-    def ask(seen: Snapshot) -> _Updated:
-        state = GroupState.read(seen.connection, str(tolerance))
-        matching, measures = matching_of(seen.connection, collection.counting, seen.segments, tolerance)
+    def ask(seen: Snapshot) -> tuple[CollectionGroups, GroupState, GroupState]:
+        connection, state = seen.connection, GroupState.read(seen.connection, str(tolerance))
+        matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance)
         regrouped = regroup(
-            seen.connection, state, matching, similarity_by(measures, tolerance),
+            connection, state, matching, similarity_by(measures, tolerance),
             threads=threads, progress=progress or collection.progress,
         )  # fmt: skip
-        rows = MemberRows(seen.connection, regrouped.membership)
-        is_chosen = principal is not None and principal in rows.doc_id
-        chosen = chosen_principals(seen.connection)
-        if principal is not None and is_chosen:
+        rows, chosen = MemberRows(connection, regrouped.membership), chosen_principals(connection)
+        if principal is not None and principal in rows.doc_id:
             chosen[principal] = 1 + max(chosen.values(), default=0)
-        return _updated(seen.connection, tolerance, state, regrouped, rows, chosen, matching, measures, is_chosen)
+        places = _principals(connection, rows, state)
+        again = _returned_principals(connection, state, rows) if regrouped.is_undone else {}
+        moved = again | places_of_chosen(rows.doc_id, rows.group, chosen)
+        places[np.searchsorted(rows.numbers, list(moved))] = list(moved.values())
+        compared = ComparedMembers(rows, places, chosen, matching, measures)
+        is_first = state.number is None
+        now = replace(
+            state,
+            rows=rows.row,
+            row_groups=rows.group,
+            principals=dict(zip(rows.numbers.tolist(), rows.row[places].tolist(), strict=True)),
+            seen_row=group_state.n_rows(connection),
+            next_group=regrouped.next_group,
+            last_activity=next_number(connection) - 1,
+            n_not_compared=state.n_not_compared + regrouped.n_not_compared,
+        )
+        changes = () if is_first else changes_between(connection, state.as_last_stored(connection), now)[0]
+        new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(connection, state.seen_row)))
+        told = CollectionGroups(
+            tolerance=tolerance,
+            groups=tuple(sorted(compared.groups(), key=lambda one: (-one.n_documents, one.number))),
+            changes=changes,
+            is_first=is_first,
+            new_waves=new_waves,
+            n_uncounted=regrouped.n_uncounted,
+            n_not_compared=now.n_not_compared,
+            members=compared.table(tolerance, (rows.row >= state.seen_row) & (not is_first)),
+        )
+        return told, state, now
 
-    found = collection.answered(ask)
+    told, state, now = collection.answered(ask)
     if collection.store.access.is_read_only:
-        return found.groups
+        return told
     with collection.store.writing() as connection:
-        before, now = GroupState.read(connection, found.state.tolerance), found.now
-        if not found.state.is_same_as(before):
+        before = GroupState.read(connection, state.tolerance)
+        if not state.is_same_as(before):
             raise CollectionBusyError(
                 f"Another process has updated the groups of {collection.place} or changed a principal meanwhile. Try "
                 "again."
             )
-        if principal is not None and found.is_chosen:
+        if principal is not None and principal in told.members["doc_id"].to_pylist():
             record_principal(connection, principal)
-            before = GroupState.read(connection, found.state.tolerance)
-        group_state.store(
-            connection, before, now.rows, now.row_groups, now.principals, seen_row=now.seen_row,
-            next_group=now.next_group, last_activity=now.last_activity, n_not_compared=now.n_not_compared,
-        )  # fmt: skip
-    return found.groups
+            before = GroupState.read(connection, state.tolerance)
+        group_state.store(connection, before, now)
+    return told
 
 
 def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Tolerance) -> int:
@@ -185,49 +198,6 @@ def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Toleran
             )
         record_principal(connection, doc_id)
     return number
-
-
-def _updated(
-    connection: Connection,
-    tolerance: Tolerance,
-    state: GroupState,
-    regrouped: Regrouped,
-    rows: MemberRows,
-    chosen: Mapping[str, int],
-    matching: Matching,
-    measures: PairMeasures,
-    is_chosen: bool,
-) -> _Updated:
-    """Return the groups with their principals, and the changes."""
-    places = _principals(connection, rows, state)
-    again = _returned_principals(connection, state, rows) if regrouped.is_undone else {}
-    moved = again | places_of_chosen(rows.doc_id, rows.group, chosen)
-    places[np.searchsorted(rows.numbers, list(moved))] = list(moved.values())
-    compared = ComparedMembers(rows, places, chosen, matching, measures)
-    is_first = state.number is None
-    now = replace(
-        state,
-        rows=rows.row,
-        row_groups=rows.group,
-        principals=dict(zip(rows.numbers.tolist(), rows.row[places].tolist(), strict=True)),
-        seen_row=group_state.n_rows(connection),
-        next_group=regrouped.next_group,
-        last_activity=next_number(connection) - 1,
-        n_not_compared=state.n_not_compared + regrouped.n_not_compared,
-    )
-    changes = () if is_first else changes_between(connection, state.as_last_stored(connection), now)[0]
-    new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(connection, state.seen_row)))
-    told = CollectionGroups(
-        tolerance=tolerance,
-        groups=tuple(sorted(compared.groups(), key=lambda one: (-one.n_documents, one.number))),
-        changes=changes,
-        is_first=is_first,
-        new_waves=new_waves,
-        n_uncounted=regrouped.n_uncounted,
-        n_not_compared=now.n_not_compared,
-        members=compared.table(tolerance, (rows.row >= state.seen_row) & (not is_first)),
-    )
-    return _Updated(groups=told, state=state, now=now, is_chosen=is_chosen)
 
 
 def _principals(connection: Connection, rows: MemberRows, state: GroupState) -> I64:

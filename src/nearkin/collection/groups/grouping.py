@@ -85,12 +85,7 @@ class GroupDecisions:
         )
 
     def kept(
-        self,
-        nodes: I64,
-        component: I64,
-        n_copies: I64,
-        similarity: Similarity,
-        linked: Linked,
+        self, nodes: I64, component: I64, n_copies: I64, similarity: Similarity, linked: Linked
     ) -> tuple[I64, I64]:
         """Return components that follow the decisions, without components of a single document."""
         if not (len(self.same) or len(self.never)):
@@ -341,9 +336,7 @@ def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
     return contents[:-1][is_same], contents[1:][is_same]
 
 
-def _numbered(
-    nodes: I64, component: I64, before: Membership, replaced: ReplacedMembers, next_group: int
-) -> tuple[I64, int]:
+def _numbered(nodes: I64, component: I64, before: Membership, replaced: Membership, next_group: int) -> tuple[I64, int]:
     """Return the group number of each node: the number that most members of its component had, or a new number.
 
     An old number goes to the component with most of its members; in a tie, to that with the lowest content. If all of
@@ -372,7 +365,7 @@ def _numbered(
     return numbers[component] if len(component) else np.zeros(0, np.int64), next_group
 
 
-def moved_together(membership: Membership, replaced: ReplacedMembers) -> list[tuple[int, int]]:
+def moved_together(membership: Membership, replaced: Membership) -> list[tuple[int, int]]:
     """Return groups and former groups that share at least two documents with new texts, those with the most first."""
     now = membership.group_of(replaced.contents)
     is_in = now != NO_GROUP
@@ -381,33 +374,12 @@ def moved_together(membership: Membership, replaced: ReplacedMembers) -> list[tu
     return [(int(pairs[0, at]), int(pairs[1, at])) for at in order.tolist() if n[at] > 1]
 
 
-@dataclass(frozen=True, slots=True)
-class ReplacedMembers:
-    """Documents that were in a group and got another text since, one place for each.
-
-    Parameters
-    ----------
-    contents : int64 array, shape (n_documents,)
-        Contents of their present texts.
-    groups : int64 array, shape (n_documents,)
-        Groups of their former texts.
-    """
-
-    contents: I64
-    groups: I64
-
-    @classmethod
-    def none(cls) -> ReplacedMembers:
-        """Return an empty record."""
-        return cls(np.zeros(0, np.int64), np.zeros(0, np.int64))
-
-
-def replaced_members(connection: Connection, state: GroupState) -> ReplacedMembers:
+def replaced_members(connection: Connection, state: GroupState) -> Membership:
     """Return the documents whose former text was in a group, as stored, and that have a version it does not know."""
     is_new = (documents.c.row >= state.seen_row) & documents.c.is_current & (documents.c.version > 1)
     now = dict(connection.execute(select(documents.c.doc_id, documents.c.content).where(is_new)).all())
     if not now or not len(state.member_contents):
-        return ReplacedMembers.none()
+        return Membership(np.zeros(0, np.int64), np.zeros(0, np.int64))
     former = dict[str, int]()
     for some in in_slices(list(now)):
         is_former = documents.c.doc_id.in_(some) & (documents.c.row < state.seen_row)
@@ -415,4 +387,4 @@ def replaced_members(connection: Connection, state: GroupState) -> ReplacedMembe
         former |= dict(connection.execute(query).all())  # of several versions the last one
     group_of = dict(zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True))
     found = [(now[doc_id], group_of[was]) for doc_id, was in former.items() if was in group_of]
-    return ReplacedMembers(*(np.array([one[i] for one in found], np.int64) for i in range(2)))
+    return Membership(*(np.array([one[i] for one in found], np.int64) for i in range(2)))

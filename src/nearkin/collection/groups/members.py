@@ -18,33 +18,25 @@ from nearkin.collection.groups.grouping import Membership
 from nearkin.collection.groups.representatives import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import AnswerRecord, StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument, required
 from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored_relations import relations_of
 from nearkin.collection.tolerance import Tolerance, is_letters_only
-from nearkin.errors import CollectionBusyError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.records import I64, Bool
 from nearkin.stages.differences.relating import MemberComparison
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents, documents, loads, waves
 
-MEMBERS_SCHEMA = pa.schema(
-    [
-        pa.field("group", pa.int64(), nullable=False),
-        pa.field("doc_id", pa.large_string(), nullable=False),
-        pa.field("version", pa.int32(), nullable=False),
-        pa.field("wave", pa.large_string(), nullable=False),
-        pa.field("n_characters", pa.int64(), nullable=False),
-        pa.field("is_principal", pa.bool_(), nullable=False),
-        pa.field("is_proposed_principal", pa.bool_(), nullable=False),
-        pa.field("jaccard", pa.float64(), nullable=False),  # of the word 5-grams, with the principal
-        pa.field("relative_distance", pa.float64(), nullable=False),  # of the letter counts
-        pa.field("is_match", pa.bool_(), nullable=False),  # of the principal; otherwise linked through others
-        pa.field("is_new", pa.bool_(), nullable=False),  # since the last call
-        pa.field("is_letters_only", pa.bool_(), nullable=False),  # letters like the principal's, wording not
-    ]
+MEMBERS_SCHEMA = required(
+    *(("group", pa.int64()), ("doc_id", pa.large_string()), ("version", pa.int32()), ("wave", pa.large_string())),
+    *(("n_characters", pa.int64()), ("is_principal", pa.bool_()), ("is_proposed_principal", pa.bool_())),
+    *(("jaccard", pa.float64()), ("relative_distance", pa.float64()), ("is_match", pa.bool_())),
+    *(("is_new", pa.bool_()), ("is_letters_only", pa.bool_())),
 )
+"""Columns of members: the similarities are those to the principal; a member that is no match is linked through others;
+``is_new`` since the last call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,7 +330,7 @@ class GroupMembers(AnswerRecord):
         Whether relations are missing because another process was writing.
     """
 
-    hidden = ("n_shown", "n_left", "is_busy")
+    hidden = ("n_shown", "n_left")
 
     number: int
     tolerance: Tolerance
@@ -349,7 +341,6 @@ class GroupMembers(AnswerRecord):
     n_indirect: int
     n_shown: int = 0
     n_left: int = 0
-    is_busy: bool = False
 
     @property
     def principal(self) -> GroupMember:
@@ -397,21 +388,18 @@ def group_members(
     """
     found = collection.answered(lambda seen: _compared(collection, seen, number, tolerance, limit))
     lengths = {one.document.content: one.document.n_characters for one in found.members if one.has_relation}
-    principal, related = found.principal.document.content, dict[int, MemberComparison]()
+    principal = found.principal.document.content
     by_length = sorted(lengths, key=lambda content: lengths[content])[n_shown or 0 :]
-    pairs, is_busy = [(principal, content) for content in by_length], False
+    pairs = [(principal, content) for content in by_length]
     ends = None if within_s is None else time.monotonic() + within_s
-    try:
-        related |= {pair[1]: text.comparison for pair, text in relations_of(collection, pairs, max_new=0)}
-        missing = [pair for pair in pairs if pair[1] not in related]
-        for i, some in enumerate([missing] if ends is None else _lots(missing, lengths)):
-            n_characters = sum(found.principal.document.n_characters + lengths[content] for _, content in some)
-            is_first = n_shown is not None and i == 0
-            if ends is not None and not is_first and time.monotonic() + n_characters / _CHARACTERS_A_SECOND > ends:
-                break
-            related |= {pair[1]: text.comparison for pair, text in relations_of(collection, some)}
-    except CollectionBusyError:
-        is_busy = True
+    related = {pair[1]: text.comparison for pair, text in relations_of(collection, pairs, max_new=0)}
+    missing = [pair for pair in pairs if pair[1] not in related]
+    for i, some in enumerate([missing] if ends is None else _lots(missing, lengths)):
+        n_characters = sum(found.principal.document.n_characters + lengths[content] for _, content in some)
+        is_first = n_shown is not None and i == 0
+        if ends is not None and not is_first and time.monotonic() + n_characters / _CHARACTERS_A_SECOND > ends:
+            break
+        related |= {pair[1]: text.comparison for pair, text in relations_of(collection, some)}
     n_more = next((i for i, content in enumerate(by_length) if content not in related), len(by_length))
     left = set(by_length) - related.keys()
     return replace(
@@ -419,7 +407,6 @@ def group_members(
         members=tuple(_with_relation(one, related.get(one.document.content)) for one in found.members),
         n_shown=(n_shown or 0) + n_more,
         n_left=sum(one.document.content in left for one in found.members),
-        is_busy=is_busy,
     )
 
 

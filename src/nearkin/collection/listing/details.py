@@ -9,15 +9,9 @@ from sqlalchemy import Connection, exists, func, or_, select
 
 from nearkin.collection.decisions.log import GROUP_NOTE, NOTE, current_tags, values_of
 from nearkin.collection.decisions.principals import n_later_decisions, shown_principals
-from nearkin.collection.results import AnswerRecord, StoredDocument
+from nearkin.collection.results import AnswerRecord, StoredDocument, as_json
+from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored.contents import stored_text
-from nearkin.collection.stored.documents import (
-    current_rows,
-    document,
-    document_rows,
-    stored_documents,
-    with_documents,
-)
 from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.collection.stored.inside import AFTER
 from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, origin_of, with_origins
@@ -112,30 +106,21 @@ class DocumentDetails(AnswerRecord):
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {**AnswerRecord.to_dict(self), "origin": _as_json_types(self.origin)}
-
-
-def _as_json_types(origin: Origin | None) -> Mapping[str, object] | None:
-    if origin is None:
-        return None
-    told = dict(origin.as_row())
-    if origin.mail is not None and origin.mail.sent_at is not None:
-        told["mail"] = told["mail"] | {"sent_at": origin.mail.sent_at.isoformat()}
-    return told
+        return {**AnswerRecord.to_dict(self), "origin": self.origin and as_json(self.origin.as_row())}
 
 
 def details(connection: Connection, doc_id: str, version: int | None) -> DocumentDetails:
     """Return a document with its text; see `Collection.details`."""
-    own = document(connection, doc_id, version)
-    rows = sorted(document_rows(connection, documents.c.doc_id, [doc_id]), key=lambda one: one.version)
+    own = stored.document(connection, doc_id, version)
+    rows = sorted(stored.document_rows(connection, documents.c.doc_id, [doc_id]), key=lambda one: one.version)
     versions = {one.version: one for one in rows}
     added_at = select(loads.c.added_at).where(loads.c.load == versions[own.version].load)
     is_copy = (documents.c.content == own.content) & documents.c.is_current & (documents.c.doc_id != doc_id)
-    first_copies = with_documents().where(is_copy).order_by(documents.c.row).limit(MAX_COPIES)
+    first_copies = stored.with_documents().where(is_copy).order_by(documents.c.row).limit(MAX_COPIES)
     text = stored_text(connection, own.content)
     copies, n_copies = [], 0
     if text.strip():  # empty documents are no copies of one another
-        copies = stored_documents(connection.execute(first_copies))
+        copies = stored.stored_documents(connection.execute(first_copies))
         n_copies = connection.execute(select(func.count()).select_from(documents).where(is_copy)).scalar_one()
     parent, origin = origin_of(connection, versions[own.version].row)
     return DocumentDetails(
@@ -162,7 +147,7 @@ def _groups_of(connection: Connection, content: int) -> tuple[GroupOfDocument, .
 
 def group_of(connection: Connection, doc_id: str, tolerance: str) -> GroupOfDocument | None:
     """Return the stored group of a current document with at least one other; None if it is in none, or not current."""
-    for one in document_rows(connection, documents.c.doc_id, [doc_id]):
+    for one in stored.document_rows(connection, documents.c.doc_id, [doc_id]):
         if one.is_current and (found := _group_of(connection, one.content, tolerance)) is not None:
             return found if found.n_documents > 1 else None
     return None
@@ -174,7 +159,7 @@ def _group_of(connection: Connection, content: int, tolerance: str) -> GroupOfDo
     if not numbers:
         return None
     number = numbers[0]
-    n_documents = len(current_rows(connection, documents.c.content, state.contents_of(number)))
+    n_documents = len(stored.current_rows(connection, documents.c.content, state.contents_of(number)))
     note = GROUP_NOTE, tolerance, str(number)
     return GroupOfDocument(
         tolerance=tolerance,

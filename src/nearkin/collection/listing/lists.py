@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal, get_args
 
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, case, exists, func, select, true
 
-from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
+from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.deciding import checked_field, parsed
-from nearkin.collection.decisions.log import current_tags
+from nearkin.collection.decisions.log import checked_since
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, shown_principals
 from nearkin.collection.listing.exceptions import blank_contents
 from nearkin.collection.results import AnswerRecord
@@ -22,7 +21,7 @@ from nearkin.collection.stored.origins import OriginValues, origins_of, value_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, is_among
 from nearkin.nouns import counted
-from nearkin.store.bulk import is_storable, written_out
+from nearkin.store.bulk import is_storable, n_rows, written_out
 from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import contents, documents, loads, members, origins, tags
 from nearkin.tabular import Tabular
@@ -78,7 +77,8 @@ class DocumentFilter:
             if pattern is not None and not (isinstance(pattern, str) and is_storable(pattern)):
                 raise ParameterError.of(name, "a pattern that can be encoded as UTF-8", pattern)
         for name in ("added_since", "added_before"):
-            _utc(name, getattr(self, name))
+            if getattr(self, name) is not None:
+                checked_since(getattr(self, name), name)
         if self.tag is not None:
             if not isinstance(self.tag, str):
                 raise ParameterError.of("tag", "FIELD or FIELD=VALUE", self.tag)
@@ -115,17 +115,16 @@ class DocumentFilter:
         for column, pattern in ((documents.c.doc_id, self.doc_id), (documents.c.source, self.source)):
             if pattern is not None:
                 conditions.append(_matches(connection, column, pattern))
-        since, before = _utc("added_since", self.added_since), _utc("added_before", self.added_before)
-        if since is not None:
-            conditions.append(by_bytes(connection, loads.c.added_at) >= since)
-        if before is not None:
-            conditions.append(by_bytes(connection, loads.c.added_at) < before)
+        if self.added_since is not None:
+            conditions.append(by_bytes(connection, loads.c.added_at) >= checked_since(self.added_since))
+        if self.added_before is not None:
+            conditions.append(by_bytes(connection, loads.c.added_at) < checked_since(self.added_before))
         if self.has_copies:
             conditions.append(exists().where(_is_copy(documents.alias("copies"))))
             blank = written_out(blank_contents(connection))
             conditions.append(documents.c.content.not_in(blank))  # they have no text
         if self.tag is not None:
-            conditions.append(_has_tag(connection, self.tag))
+            conditions.append(_has_tag(self.tag))
         if groups is not None:
             conditions.append(self._is_in_group(groups))
         return and_(true(), *conditions)
@@ -173,11 +172,9 @@ def _of_several_texts(is_member: ColumnElement[bool]) -> Select[Any]:
     return grouped.group_by(members.c.group_number).having(func.count(own.c.content.distinct()) > 1)
 
 
-def _has_tag(connection: Connection, tag: str) -> ColumnElement[bool]:
+def _has_tag(tag: str) -> ColumnElement[bool]:
     """Condition for documents with a tag."""
     field, value = parsed(tag)
-    for _ in current_tags(connection, tags.c.field == field):
-        pass  # raises an error at a changed row
     own = tags.alias("own_tags")  # a list joins the tags with dates
     has_it = exists().where(own.c.doc_id == documents.c.doc_id, own.c.field == field)
     return has_it.where(own.c.value == value) if "=" in tag else has_it
@@ -196,19 +193,6 @@ def _matches(connection: Connection, column: ColumnElement[str], pattern: str) -
     for sign in ("\\", "%", "_"):
         pattern = pattern.replace(sign, f"\\{sign}")
     return column.like(pattern.replace("*", "%").replace("?", "_"), escape="\\")
-
-
-def _utc(name: str, text: str | None) -> str | None:
-    """Return a date or a time as the store has them."""
-    if text is None:
-        return None
-    try:
-        when = datetime.fromisoformat(text)
-        when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):  # in UTC it may be before the year 1
-        rule = "a date or a time in ISO 8601, such as 2026-03-01 or 2026-03-01T12:00"
-        raise ParameterError.of(name, rule, text) from None
-    return when.isoformat(timespec="seconds")
 
 
 Sort = Literal["id", "added", "length", "wave", "date"]
@@ -285,7 +269,7 @@ def listed(
     """List documents; see `Collection.documents`."""
     table = pa.Table.from_batches(listed_batches(connection, wanted, sort, limit, date_tag), LISTED)
     n_found = n_listed(connection, wanted) if limit is not None else len(table)
-    return ListedDocuments(table, n_found, n_not_grouped(connection, wanted), n_decisions(connection, wanted))
+    return ListedDocuments(table, n_found, *n_late(connection, wanted))
 
 
 def asked_columns(wanted: DocumentFilter) -> list[str]:
@@ -300,19 +284,13 @@ def n_listed(connection: Connection, wanted: DocumentFilter) -> int:
     """Count the documents that meet the conditions."""
     joined = documents.join(loads)
     condition = wanted.condition(connection, wanted.groups_asked(connection))
-    return int(connection.execute(select(func.count()).select_from(joined).where(condition)).scalar_one())
+    return n_rows(connection, joined, condition)
 
 
-def n_not_grouped(connection: Connection, wanted: DocumentFilter) -> int:
-    """Count the current documents added or changed since the groups of a condition were updated."""
+def n_late(connection: Connection, wanted: DocumentFilter) -> tuple[int, int]:
+    """Count the documents and decisions that the groups of a condition do not have yet."""
     asked = wanted.groups_asked(connection)
-    return 0 if asked is None else n_later_documents(connection, asked)
-
-
-def n_decisions(connection: Connection, wanted: DocumentFilter) -> int:
-    """Count the decisions that were made or undone since the groups of a condition were updated."""
-    asked = wanted.groups_asked(connection)
-    return 0 if asked is None else n_later_decisions(connection, asked)
+    return (0, 0) if asked is None else (n_later_documents(connection, asked), n_later_decisions(connection, asked))
 
 
 def listed_batches(
@@ -335,8 +313,6 @@ def listed_batches(
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "an int >= 1", limit)
     date_tag = checked_field(date_tag)
-    if sort == "date":
-        refuse_wrong_dates(connection, date_tag)
     groups = wanted.groups_asked(connection)
     is_dated = and_(tags.c.doc_id == documents.c.doc_id, tags.c.field == date_tag, documents.c.is_current)
     page = with_documents().where(wanted.condition(connection, groups)).outerjoin(tags, is_dated)

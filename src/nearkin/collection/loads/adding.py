@@ -5,24 +5,21 @@ Readers see all of a load or nothing, and an interrupted process leaves nothing 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
 
-from nearkin.collection.counting import TextCounting
-from nearkin.collection.loads.incoming import Examined, FailedRecords, Incoming, KnownTexts, examine, known_texts
+from nearkin.collection.loads.incoming import Examined, Incoming, KnownTexts, examine, known_texts
 from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave
-from nearkin.collection.stored.origins import failed_places
 from nearkin.engines.local import map_ordered
-from nearkin.errors import DocumentError, NearkinError, ParameterError
+from nearkin.errors import DocumentError, NearkinError, check_int
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.store.store import Store
 from nearkin.wording import WarningMessage
 
 
@@ -78,46 +75,11 @@ def add_incoming(
     by: str | None = None,
     dry_run: bool = False,
 ) -> Added:
-    """Store documents, and index them; see `add`."""
-    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-        raise ParameterError.of("threads", "an int >= 1", threads)
-    added = add(
-        opened.store,
-        opened.counting,
-        incoming,
-        wave=wave,
-        threads=threads,
-        rules=rules,
-        by=by,
-        dry_run=dry_run,
-    )
-    if dry_run:
-        return added
-    try:
-        opened.settle()
-    except (NearkinError, OSError) as error:  # what was added is stored all the same
-        told = f"the documents are stored; the next query makes their index ({error})"
-        opened.progress.say(WarningMessage(told))
-    return added
-
-
-def add(
-    store: Store,
-    counting: TextCounting,
-    incoming: Iterable[Incoming],
-    *,
-    wave: str | None,
-    threads: int,
-    rules: ReadingRules,
-    by: str | None = None,
-    dry_run: bool = False,
-) -> Added:
-    """Store documents; if anything fails, none is stored.
+    """Store documents, and index them; if anything fails, none is stored.
 
     Parameters
     ----------
-    store : Store
-    counting : TextCounting
+    opened : OpenedCollection
     incoming : iterable of Incoming
     wave : str, optional
         Name of a new wave or of an existing one, which grows; by default "wave 1", "wave 2", …
@@ -135,7 +97,8 @@ def add(
     DocumentError, SourceError
         See `ReadingRules`; nothing is stored.
     """
-    wave = None if wave is None else checked_wave(wave)
+    check_int("threads", threads, 1)
+    wave, store, counting = None if wave is None else checked_wave(wave), opened.store, opened.counting
 
     def known(digests: Sequence[bytes]) -> KnownTexts:
         with store.reading() as own:
@@ -151,25 +114,32 @@ def add(
     with suppress(_RolledBackError), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
         load.by = by
-        load.failed = FailedRecords(failed_places(connection))
-        unreadable = _Unreadable()
+        n_unreadable, n_documents, first_problem = 0, 0, ""
         ready = list[Examined]()
         if first is not None and store.generation(connection) == generation:
             ready = [of_first]
-        elif first is not None:  # texts were erased or repaired meanwhile
+        elif first is not None:  # texts were erased meanwhile
             rest = chain([first], rest)
         for examined in chain(ready, map_ordered(partial(look, wave=load.name), rest, threads=threads)):
-            if rules.on_error == "stop":
-                _stop_at_problems(examined)
-            load.failed.take(examined)
             load.store(examined)
-            if rules.on_error == "stop":
-                _stop_at_problems(examined)  # ids that other documents have, too
-            unreadable.take(examined)
-        rules.check_readable(unreadable.n, unreadable.n_documents, unreadable.first)
-        added = _added(load, is_dry_run=dry_run)
+            n_documents += len(examined.problems)
+            for place, problem in _problems(examined):
+                if rules.on_error == "stop":
+                    raise DocumentError(f"{place}: {problem}. Nothing was stored.")
+                if problem != PURGED:
+                    n_unreadable += 1
+                    first_problem = first_problem or f"{place}: {problem}"
+        rules.check_readable(n_unreadable, n_documents, first_problem)
+        n_contents = load.next_content - load.first_content
+        added = Added(wave=load.name, n_contents=n_contents, is_dry_run=dry_run, **asdict(load.finish()))
         if dry_run:
             raise _RolledBackError
+    try:
+        if not dry_run:
+            opened.settle()
+    except (NearkinError, OSError) as error:  # what was added is stored all the same
+        told = f"the documents are stored; the next query makes their index ({error})"
+        opened.progress.say(WarningMessage(told))
     return added
 
 
@@ -177,31 +147,9 @@ class _RolledBackError(Exception):
     """Ends the transaction of a dry run."""
 
 
-def _added(load: Load, *, is_dry_run: bool) -> Added:
-    n_contents = load.next_content - load.first_content
-    return Added(wave=load.name, n_contents=n_contents, is_dry_run=is_dry_run, **asdict(load.finish()))
-
-
-def _stop_at_problems(examined: Examined) -> None:
+def _problems(examined: Examined) -> Iterator[tuple[str, str]]:
+    """Yield the place and the problem of each document that cannot be stored."""
     columns = examined.doc_ids, examined.sources, examined.lines, examined.problems
-    for doc_id, source, line, problem in zip(*columns):
+    for doc_id, source, line, problem in zip(*columns, strict=True):
         if problem is not None:
-            raise DocumentError(f"{place_text(doc_id, source, line)}: {problem}. Nothing was stored.")
-
-
-@dataclass(slots=True)
-class _Unreadable:
-    """Documents of a load that cannot be stored, counted."""
-
-    n: int = 0
-    n_documents: int = 0
-    first: str = ""
-
-    def take(self, examined: Examined) -> None:
-        """Count the problems of a batch."""
-        self.n_documents += len(examined.problems)
-        columns = examined.doc_ids, examined.sources, examined.lines, examined.problems
-        for doc_id, source, line, problem in zip(*columns):
-            if problem not in (None, PURGED):
-                self.n += 1
-                self.first = self.first or f"{place_text(doc_id, source, line)}: {problem}"
+            yield place_text(doc_id, source, line), problem

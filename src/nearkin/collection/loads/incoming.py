@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import TextCounting
-from nearkin.collection.stored.contents import PURGED, digest_of, purged_digests, text_of
-from nearkin.collection.stored.origins import FailedPlace, OriginValues, of_plain_file, origins_in
+from nearkin.collection.stored.contents import PURGED, unpacked
+from nearkin.collection.stored.origins import OriginValues, of_plain_file, origins_in
 from nearkin.collection.stored.profiles import Profile, profiles_of
 from nearkin.collection.word_search import word_tables
 from nearkin.formats import zstd
@@ -25,12 +25,10 @@ from nearkin.stages.documents.members import UNKNOWN_FILE, KnownFile
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import ORIGIN, PARENT, prepare
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices, insert_rows, is_name
-from nearkin.store.store import Store
+from nearkin.store.bulk import in_slices, is_name
 
 CONTENT_COLUMNS = tuple(column.name for column in schema.contents.columns)[1:]
 """Row of a content, without its number."""
-_OF_SEGMENTS = ("is_counted", "counts", "signature")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +55,12 @@ Known = Callable[[Sequence[bytes]], KnownTexts]
 
 def known_texts(connection: Connection, digests: Sequence[bytes]) -> KnownTexts:
     """Look up digests, and compare each with the text stored under it."""
-    contents, known = schema.contents.c, KnownTexts(purged=purged_digests(connection, digests))
-    for some in in_slices([digest for digest in digests if digest not in known.purged]):
+    contents, known = schema.contents.c, KnownTexts()
+    for some in in_slices(digests):
         for digest, text in connection.execute(select(contents.digest, contents.text).where(contents.digest.in_(some))):
-            (known.whole if digest_of(text) == digest else known.damaged).add(bytes(digest))
+            is_whole = unpacked(text, digest)[0] is not None
+            # no compressed text is empty: an erased one is, even if its purge is lost
+            (known.purged if text == b"" else known.whole if is_whole else known.damaged).add(bytes(digest))
     return known
 
 
@@ -73,62 +73,13 @@ def numbers_of(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, 
     return found
 
 
-def repair(
-    connection: Connection,
-    store: Store,
-    counting: TextCounting,
-    number: int,
-    content: tuple[Any, ...],
-    profile: Profile,
-) -> None:
-    """Replace a damaged text by the added one, with everything that is derived from it.
-
-    Parameters
-    ----------
-    connection : Connection
-        In a write transaction.
-    store : Store
-    counting : TextCounting
-    number : int
-    content, profile : tuples
-        Rows made by `incoming.examine` from the added text.
-    """
-    from nearkin.collection.stored import key_table, shingle_table
-
-    contents, profiles = schema.contents, schema.profiles
-    right = dict(zip(CONTENT_COLUMNS, content, strict=True))
-    is_it = contents.c.content == number
-    was = connection.execute(select(*(contents.c[name] for name in _OF_SEGMENTS)).where(is_it)).one()
-    connection.execute(update(contents).where(is_it).values(**right))
-    connection.execute(profiles.delete().where(profiles.c.content == number))
-    insert_rows(connection, profiles, [[value] for value in (number, *profile)])
-    text = text_of(number, right["text"], right["digest"])
-    key_table.restore(connection, store, counting, number, text)
-    shingle_table.restore(connection, store, counting, number, text)
-    if tuple(was) != tuple(right[name] for name in _OF_SEGMENTS):
-        store.raise_generation(connection)
-
-
 _LEVEL = 3
 _MAX_OF_AN_ID = 2_000  # bytes: PostgreSQL's indexes allow little more
 _MAX_STORED = 900_000_000  # bytes: SQLite allows a billion, PostgreSQL 1 GiB
 
 
-@dataclass(frozen=True, slots=True)
-class PlainFile:
-    """A file that is read as text.
-
-    Parameters
-    ----------
-    kind : str
-    sha256 : str
-        Of its bytes, in hexadecimal.
-    size_bytes : int
-    """
-
-    kind: str
-    sha256: str
-    size_bytes: int
+PlainFile = tuple[str, str, int]
+"""Kind of a file that is read as text, the SHA-256 of its bytes in hexadecimal, and its size in bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +106,7 @@ class Incoming:
 
 
 def incoming_of(
-    doc_ids: Sequence[str],
-    texts: Sequence[str],
-    lines: Sequence[int],
-    source: str,
-    file: KnownFile = UNKNOWN_FILE,
+    doc_ids: Sequence[str], texts: Sequence[str], lines: Sequence[int], source: str, file: KnownFile = UNKNOWN_FILE
 ) -> Incoming:
     """Make a batch of documents from one source; of a single one the file may be known."""
     n, origin = len(texts), file.origin
@@ -309,7 +256,7 @@ def _plain_files(
         if is_extracted or not _is_storable(doc_ids[place], problems[place]):
             continue
         if (file := incoming.file_of(place)) is not None:
-            found[place] = of_plain_file(kind_of_plain(file.kind, problems[place]), file.sha256, file.size_bytes)
+            found[place] = of_plain_file(kind_of_plain(file[0], problems[place]), *file[1:])
     return found
 
 
@@ -397,34 +344,3 @@ class SeenIds:
 def _hashes(doc_ids: Sequence[str]) -> U64:
     joined = b"".join(hashlib.blake2b(doc_id.encode(), digest_size=8).digest() for doc_id in doc_ids)
     return np.frombuffer(joined, np.uint64)
-
-
-class FailedRecords:
-    """Failed records whose id has a document, during a load.
-
-    A record is solved if a text is read at its place, or, under its id, elsewhere in its source, where records may have
-    moved. The latter does not count if a record with the id fails in that source again, which may be the same record.
-    """
-
-    def __init__(self, places: Set[FailedPlace] = frozenset()) -> None:
-        self._places = places
-        self._ids = {doc_id for doc_id, _, _ in places}
-        self._read, self._failed = set[FailedPlace](), set[tuple[str, str]]()
-
-    def take(self, examined: Examined) -> None:
-        """Look for the records in a batch."""
-        if not self._ids.intersection(examined.doc_ids):
-            return
-        columns = examined.doc_ids, examined.sources, examined.lines, examined.problems
-        for doc_id, source, line, problem in zip(*columns):
-            if doc_id not in self._ids:
-                continue
-            if problem is None:
-                self._read.add((doc_id, source, line))
-            else:
-                self._failed.add((doc_id, source))
-
-    def solved(self) -> set[FailedPlace]:
-        """Return the places, as they were listed, of the records that were read."""
-        moved = {(doc_id, source) for doc_id, source, _ in self._read} - self._failed
-        return {place for place in self._places if place in self._read or place[:2] in moved}

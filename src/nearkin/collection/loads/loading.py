@@ -6,8 +6,8 @@ If an id occurs twice in a load with two texts, the first is stored, and the sec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from sqlalchemy import Connection, func, insert, select, update
 
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.log import STORE, SettingChange, checked_by, record
-from nearkin.collection.loads.incoming import Examined, FailedRecords, SeenIds, numbers_of, repair
+from nearkin.collection.loads.incoming import CONTENT_COLUMNS, Examined, SeenIds, numbers_of
 from nearkin.collection.loads.origins import LoadOrigins
 from nearkin.collection.stored import key_table, origins, shingle_table
 from nearkin.collection.stored.contents import text_of
@@ -30,7 +30,7 @@ from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema
 from nearkin.store.bulk import as_name, in_slices, insert_rows, is_storable
-from nearkin.store.store import Store
+from nearkin.store.store import Store, delete_fact
 
 _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
 
@@ -51,80 +51,6 @@ class LoadRows:
     profiles: list[tuple[Any, ...]] = field(default_factory=list)
     problems: list[tuple[Any, ...]] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
-
-
-@dataclass(slots=True, kw_only=True)
-class LoadWriter:
-    """Writer of the rows of a load.
-
-    Attributes
-    ----------
-    connection : Connection
-        In a write transaction.
-    collection_store : Store
-    counting : TextCounting
-    load : int
-    keeps_words : bool
-        Whether the collection has stored sets of word 5-grams: those of new texts are stored before their documents.
-    n_problems, n_new_problems : int
-    """
-
-    connection: Connection
-    collection_store: Store
-    counting: TextCounting
-    load: int
-    keeps_words: bool = False
-    n_problems: int = 0
-    n_new_problems: int = 0
-
-    def write(
-        self, rows: LoadRows, words: Mapping[bytes, list[str]], origins: LoadOrigins, made: tuple[Keys, Marks] | None
-    ) -> None:
-        """Write the rows of a batch, the words of its contents by digest, and its origins; count the problems.
-
-        ``made``: keys and marks of the only document, if it was checked in; they are stored in any case.
-        """
-        documents = schema.documents
-        for some in in_slices(rows.replaced):
-            self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
-        insert_rows(self.connection, schema.contents, _columns(rows.contents))
-        insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
-        numbers, digests = [row[0] for row in rows.contents], [row[_DIGEST] for row in rows.contents]
-        word_tables.write(self.connection, numbers, [words[digest] for digest in digests])
-        if numbers and (self.keeps_words or made is not None):
-            self._write_keys(rows, made)
-        insert_rows(self.connection, documents, _columns(rows.documents))
-        origins.write()
-        self._write_problems(rows.problems)
-
-    def _write_keys(self, rows: LoadRows, made: tuple[Keys, Marks] | None) -> None:
-        """Store the keys of new contents, before their documents, and their sets if the collection keeps them."""
-        numbers = np.array([row[0] for row in rows.contents], np.int64)
-        if made is not None:
-            keys, marks = made[0], replace(made[1], contents=numbers)
-        else:
-            texts = [text_of(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
-            keys = keys_of(texts, self.counting.ignored)
-            marks = Marks.of(self.counting, numbers, texts, keys)
-        key_table.append(self.connection, marks, keys)
-        if self.keeps_words:
-            shingle_table.append(self.connection, self.collection_store, numbers.tolist(), keys.sets)
-
-    def _write_problems(self, problems: list[tuple[Any, ...]]) -> None:
-        unknown = self._unknown(problems)
-        numbered = [(self.load, self.n_new_problems + i, *problem) for i, problem in enumerate(unknown)]
-        insert_rows(self.connection, schema.problems, _columns(numbered))
-        self.n_problems += len(problems)
-        self.n_new_problems += len(unknown)
-
-    def _unknown(self, problems: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-        """Select problems that are not recorded: adding the same documents again stores nothing."""
-        columns = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")]
-        told = set[Any]()
-        for some in in_slices([problem[0] for problem in problems]):
-            is_told = columns[0].in_(some) & ~origins.IS_STORED_SINCE
-            told |= {tuple(row) for row in self.connection.execute(select(*columns).where(is_told))}
-        return [problem for problem in problems if problem not in told]
 
 
 def _columns(rows: Iterable[Any]) -> list[Any]:
@@ -190,10 +116,12 @@ class Load:
         Whether an id that repeats with another text is a newer version, because its documents came one by one.
     digest : LoadDigest
         Of the documents so far; see `nearkin.store.schema`.
-    repaired : set of bytes
-        Digests of the damaged texts that the load has replaced.
-    failed : FailedRecords
-        Records that failed before; those that were read since have no problem any more.
+    keeps_words : bool
+        Whether the collection has stored sets of word 5-grams: those of new texts are stored before their documents.
+    n_new_problems : int
+        Number of problems that were not recorded before.
+    failing, read_again : sets of str
+        Ids of documents with a problem in this load, and of those that are read, and had one before.
     by : str or None
         Name of the person by whom the log has an activity of what is stored; None: it has none.
     """
@@ -207,14 +135,17 @@ class Load:
     next_content: int
     next_row: int
     origins: LoadOrigins
-    writer: LoadWriter
+    collection_store: Store
+    counting: TextCounting
+    keeps_words: bool
     takes_repeated_ids: bool = False
     figures: Figures = field(default_factory=Figures)
     seen: SeenIds = field(default_factory=SeenIds)
     digest: LoadDigest = field(default_factory=LoadDigest)
-    repaired: set[bytes] = field(default_factory=set)
-    failed: FailedRecords = field(default_factory=FailedRecords)
+    failing: set[str] = field(default_factory=set)
+    read_again: set[str] = field(default_factory=set)
     by: str | None = None
+    n_new_problems: int = 0
 
     @classmethod
     def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
@@ -248,9 +179,9 @@ class Load:
             next_content=first_content,
             next_row=0 if last_row is None else last_row + 1,
             origins=LoadOrigins(connection=connection, load=number, added_at=added_at),
-            writer=LoadWriter(
-                connection=connection, collection_store=store, counting=counting, load=number, keeps_words=keeps_words
-            ),
+            collection_store=store,
+            counting=counting,
+            keeps_words=keeps_words,
         )
 
     def store(self, examined: Examined, made: tuple[Keys, Marks] | None = None) -> dict[str, _Newest]:
@@ -260,7 +191,10 @@ class Load:
         """
         readable = [i for i, problem in enumerate(examined.problems) if problem is None]
         is_repeated = np.zeros(len(examined.doc_ids), np.bool_)
-        is_repeated[readable] = self.seen.mark([examined.doc_ids[i] for i in readable])
+        ids = [examined.doc_ids[i] for i in readable]
+        is_repeated[readable] = self.seen.mark(ids)
+        self.read_again |= origins.ids_with_problems(self.connection, ids)
+        self.failing |= {doc_id for doc_id, problem in zip(examined.doc_ids, examined.problems) if problem is not None}
         batch = _LoadBatch(
             examined=examined,
             newest=_newest_of(self.connection, set(examined.doc_ids)),
@@ -277,17 +211,60 @@ class Load:
                 self._list(i, batch)
             elif i in examined.blank or ((origin := examined.origins.get(i)) is not None and has_exception(origin)):
                 self.figures.n_exceptions += 1
-        self.writer.write(batch.rows, examined.words, self.origins, made)
+        self._write(batch, made)
         return batch.newest
 
     def _repair(self, examined: Examined, numbers: dict[bytes, int]) -> None:
-        """Replace damaged texts by the added ones."""
-        for digest in (examined.damaged - self.repaired) & numbers.keys():
-            content, profile = examined.contents[digest], examined.profiles[digest]
-            repair(
-                self.connection, self.writer.collection_store, self.writer.counting, numbers[digest], content, profile
-            )
-            self.repaired.add(digest)
+        """Replace damaged texts by the added ones; keys and sets, which may lack them, are made again."""
+        contents, damaged = schema.contents, examined.damaged & numbers.keys()
+        for digest in damaged:
+            right = dict(zip(CONTENT_COLUMNS, examined.contents[digest], strict=True))
+            self.connection.execute(update(contents).where(contents.c.content == numbers[digest]).values(**right))
+        if damaged:
+            delete_fact(self.connection, key_table.KEYS.name)
+        if damaged and self.keeps_words:
+            delete_fact(self.connection, shingle_table.SETS.name)
+            shingle_table.fill(self.connection, self.collection_store, self.counting)
+
+    def _write(self, batch: _LoadBatch, made: tuple[Keys, Marks] | None) -> None:
+        """Write the rows of a batch; ``made``: keys of a document that is checked in, which are stored in any case."""
+        rows, words = batch.rows, batch.examined.words
+        documents = schema.documents
+        for some in in_slices(rows.replaced):
+            self.connection.execute(update(documents).where(documents.c.row.in_(some)).values(is_current=False))
+        insert_rows(self.connection, schema.contents, _columns(rows.contents))
+        insert_rows(self.connection, schema.profiles, _columns(rows.profiles))
+        numbers, digests = [row[0] for row in rows.contents], [row[_DIGEST] for row in rows.contents]
+        word_tables.write(self.connection, numbers, [words[digest] for digest in digests])
+        if numbers and (self.keeps_words or made is not None):
+            self._write_keys(rows, made)
+        insert_rows(self.connection, documents, _columns(rows.documents))
+        self.origins.write()
+        self._write_problems(rows.problems)
+
+    def _write_keys(self, rows: LoadRows, made: tuple[Keys, Marks] | None) -> None:
+        """Store the keys of new contents, before their documents, and their sets if the collection keeps them."""
+        numbers = np.array([row[0] for row in rows.contents], np.int64)
+        if made is not None:
+            keys, marks = made[0], made[1]._replace(contents=numbers)
+        else:
+            texts = [text_of(row[0], row[_TEXT], row[_DIGEST]) for row in rows.contents]
+            keys = keys_of(texts, self.counting.ignored)
+            marks = Marks.of(self.counting, numbers, texts, keys)
+        key_table.append(self.connection, marks, keys)
+        if self.keeps_words:
+            shingle_table.append(self.connection, self.collection_store, numbers.tolist(), keys.sets)
+
+    def _write_problems(self, problems: list[tuple[Any, ...]]) -> None:
+        """Record problems, and count them; those that are recorded already are not recorded again."""
+        columns, told = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")], set[Any]()
+        for some in in_slices([problem[0] for problem in problems]):
+            told |= {tuple(row) for row in self.connection.execute(select(*columns).where(columns[0].in_(some)))}
+        unknown = [problem for problem in problems if problem not in told]
+        numbered = [(self.number, self.n_new_problems + i, *problem) for i, problem in enumerate(unknown)]
+        insert_rows(self.connection, schema.problems, _columns(numbered))
+        self.figures.n_problems += len(problems)
+        self.n_new_problems += len(unknown)
 
     def _look_up_origins(self, batch: _LoadBatch) -> None:
         doc_ids = {batch.examined.doc_ids[i] for i in batch.examined.origins}
@@ -356,11 +333,10 @@ class Load:
 
     def finish(self) -> Figures:
         """Write the load's counts and digest; a load that added nothing leaves no trace."""
-        origins.forget_solved(self.connection, self.failed.solved())
+        origins.forget_solved(self.connection, self.read_again - self.failing)
         loads, waves, figures = schema.loads, schema.waves, self.figures
         mine = loads.c.load == self.number
-        figures.n_problems = self.writer.n_problems
-        if figures.n_new or figures.n_new_versions or self.writer.n_new_problems or self.origins.n_written:
+        if figures.n_new or figures.n_new_versions or self.n_new_problems or self.origins.n_written:
             counts = {name: getattr(figures, name) for name in _COUNTS}
             digest = self.digest.digest()
             written = update(loads).where(mine).values(end_content=self.next_content, digest=digest, **counts)

@@ -7,7 +7,7 @@ the other; that is complete and exact, but texts with the same letters may be un
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -20,13 +20,13 @@ from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.word_links import WordLinks
 from nearkin.collection.stored.segment_files import Segment
 from nearkin.collection.stored.word_sets import WordSets
-from nearkin.collection.tolerance import LIMITS, Tolerance, is_limit
+from nearkin.collection.tolerance import Tolerance
 from nearkin.engines.local import map_ordered
 from nearkin.errors import ParameterError
 from nearkin.planning.neighbour_recall import distance_for
 from nearkin.records import F64, I64, U32, U64, Bool, LetterVectors
 from nearkin.runs.progress import Progress
-from nearkin.stages.search.ranges.index import RangeQueries, check_threads
+from nearkin.stages.search.ranges.index import RangeQueries
 from nearkin.stages.search.ranges.segment import squared_lengths
 
 _AT_A_TIME = 1 << 14
@@ -118,10 +118,15 @@ class LetterMatching:
         measures = self.measures
         clusters = RangePairs(measures.counting, measures.segments, asked, is_live, self.gamma)
         asked = link_clusters(clusters, self.gamma, forest)
-        for found in pairs_within(
-            measures.counting, measures.segments, asked, is_live, self.gamma, threads=threads, progress=progress
-        ):
-            forest.connect(found.left, found.right)
+        search = RangePairs(measures.counting, measures.segments, asked, is_live, self.gamma)
+        n_queries = _PAIRS_AT_A_TIME // (threads * max(1, len(is_live)))
+        n_queries = min(_MAX_QUERIES, max(_FEWEST_QUERIES, n_queries))
+        parts = [slice(start, start + n_queries) for start in range(0, len(asked), n_queries)]
+        progress.start("compare", len(asked), "documents")
+        for part, (left, right) in zip(parts, map_ordered(search.pairs_of, parts, threads=threads)):
+            progress.advance(len(asked[part]))
+            forest.connect(left, right)
+        progress.finish()
         return 0
 
     def is_match(self, found: Similarities) -> Bool:
@@ -257,73 +262,6 @@ _CONTENTS_AT_A_TIME = 1 << 14
 _UNKNOWN = -2
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """Matching contents.
-
-    Parameters
-    ----------
-    left, right : int64 arrays, shape (n_pairs,)
-        Contents; the left one was the query.
-    squared_distance : int64 array, shape (n_pairs,)
-        Exact squared distances.
-    """
-
-    left: I64
-    right: I64
-    squared_distance: I64
-
-
-def pairs_within(
-    counting: TextCounting,
-    segments: Sequence[Segment],
-    asked: I64,
-    is_live: Bool,
-    gamma: float,
-    *,
-    threads: int,
-    progress: Progress,
-) -> Iterator[Pairs]:
-    """Yield batches of pairs in which either content finds the other; every pair occurs once.
-
-    n similar texts have n (n - 1) / 2 pairs: callers keep only what they need of each batch.
-
-    Parameters
-    ----------
-    counting : TextCounting
-    segments : sequence of Segment
-    asked : int64 array, shape (n_asked,)
-        Contents to compare with all others; distinct and live.
-    is_live : bool array, shape (n_contents,)
-        Whether each content takes part.
-    gamma : float
-        Below 1. Two texts match if their distance is at most gamma times the longer one's length.
-    threads : int
-    progress : Progress
-
-    Raises
-    ------
-    ParameterError
-        Gamma breaks its rule, or threads is not an int above 0.
-    """
-    if not is_limit("letters", gamma):
-        raise ParameterError.of("gamma", LIMITS["letters"].rule, gamma)
-    check_threads(threads)
-    return _batches(RangePairs(counting, segments, asked, is_live, gamma), threads, progress)
-
-
-def _batches(search: RangePairs, threads: int, progress: Progress) -> Iterator[Pairs]:
-    n_asked = len(search.asked)
-    n_queries = _PAIRS_AT_A_TIME // (threads * max(1, len(search.is_live)))
-    n_queries = min(_MAX_QUERIES, max(_FEWEST_QUERIES, n_queries))
-    parts = [slice(start, min(start + n_queries, n_asked)) for start in range(0, n_asked, n_queries)]
-    progress.start("compare", n_asked, "documents")
-    for part, found in zip(parts, map_ordered(search.pairs_of, parts, threads=threads)):
-        progress.advance(part.stop - part.start)
-        yield found
-    progress.finish()
-
-
 class RangePairs:
     """Search settings, which threads may share.
 
@@ -347,7 +285,7 @@ class RangePairs:
         self._is_asked[asked] = True
         self._limits = np.full(len(is_live), _UNKNOWN, np.int64)
 
-    def pairs_of(self, part: slice) -> Pairs:
+    def pairs_of(self, part: slice) -> tuple[I64, I64]:
         """Return the pairs of some queries; a pair of two queries is found only from the lower one."""
         some = self.asked[part]
         vectors = self._vectors_of(some)
@@ -355,7 +293,7 @@ class RangePairs:
         wide = self._queries(vectors, self._reach)
         limits = self._limits_of(some)
         survivors = np.zeros((len(some), 3), np.int64)
-        found: list[tuple[I64, I64, I64]] = [(some[:0],) * 3]
+        found: list[tuple[I64, I64]] = [(some[:0],) * 2]
         for segment in self._segments:
             for query, place, square in segment.vectors.matches(vectors.counts, wide.lengths, wide.limits, survivors):
                 left, right = some[query], place.astype(np.int64) + segment.first
@@ -363,8 +301,9 @@ class RangePairs:
                 is_pair &= left != right
                 far = np.flatnonzero(is_pair & (square > limits[query]))
                 is_pair[far] = square[far] <= self._limits_of(right[far])
-                found.append((left[is_pair], right[is_pair], square[is_pair]))
-        return Pairs(*(np.concatenate(column) for column in zip(*found)))
+                found.append((left[is_pair], right[is_pair]))
+        lefts, rights = (np.concatenate(column) for column in zip(*found, strict=True))
+        return lefts, rights
 
     def length_of(self, content: int) -> float:
         """Return the length of a content's vector."""

@@ -46,15 +46,6 @@ def purged_contents(connection: Connection, numbers: Iterable[int] | None = None
     return found
 
 
-def purged_digests(connection: Connection, digests: Sequence[bytes]) -> set[bytes]:
-    """Return the digests of erased texts among some: of those that are blank, even if their purge is lost."""
-    found = set[bytes]()
-    for some in in_slices(digests):
-        is_erased = contents.c.digest.in_(some) & (contents.c.text == b"")  # no compressed text is empty
-        found |= set(connection.execute(select(contents.c.digest).where(is_erased)).scalars())
-    return found
-
-
 def faults_of_purges(connection: Connection) -> list[str]:
     """Return the erased texts of which something is stored, or that a current document has."""
     is_blank = contents.c.text == b""
@@ -120,7 +111,7 @@ def stored_text(connection: Connection, number: int) -> str:
     row = connection.execute(select(contents.c.text, contents.c.digest).where(is_it)).first()
     if row is None:
         raise _missing(number)
-    text, reason = _text(row.text, row.digest)
+    text, reason = unpacked(row.text, row.digest)
     if text is None:
         raise _damaged_text_of(connection, number, reason)
     return text
@@ -145,7 +136,7 @@ def _with_texts(
     found = set[int]()
     for some in in_slices(numbers):
         for row in connection.execute(select(*columns).where(contents.c.content.in_(some))):
-            text, reason = _text(row.text, row.digest)
+            text, reason = unpacked(row.text, row.digest)
             if text is None:
                 raise _damaged_text_of(connection, row.content, reason)
             found.add(row.content)
@@ -174,8 +165,8 @@ def _content(row: Any, text: str) -> Content:
     )
 
 
-def content_of(connection: Connection, counting: TextCounting, text: str) -> Content:
-    """Count and sign a given text; the result has its number if the text is stored.
+def digest_of_text(text: object) -> bytes:
+    """Return the SHA-256 of a given text.
 
     Raises
     ------
@@ -184,12 +175,20 @@ def content_of(connection: Connection, counting: TextCounting, text: str) -> Con
     if not isinstance(text, str):
         raise ParameterError.of("text", "a str", text)
     try:
-        data = text.encode("utf-8")
+        return hashlib.sha256(text.encode("utf-8")).digest()
     except UnicodeEncodeError as error:
         raise ParameterError.of("text", "text that can be encoded as UTF-8", text[error.start]) from error
-    texts = strings([text])
+
+
+def content_of(connection: Connection, counting: TextCounting, text: str) -> Content:
+    """Count and sign a given text; the result has its number if the text is stored.
+
+    Raises
+    ------
+    ParameterError
+    """
+    digest, texts = digest_of_text(text), strings([text])
     vectors, signed = counting.count(texts), counting.sign(texts)
-    digest = hashlib.sha256(data).digest()
     number = connection.execute(select(contents.c.content).where(contents.c.digest == digest)).scalar()
     signature: U8 | None = signed.packed[0] if signed.has_features[0] else None
     own = _NOT_STORED if number is None else int(number)
@@ -211,13 +210,13 @@ def text_of(number: int, stored: Any, digest: object) -> str:
     CollectionError
         The stored text is damaged.
     """
-    text, reason = _text(stored, digest)
+    text, reason = unpacked(stored, digest)
     if text is None:
-        raise CollectionError(_damaged(_numbered(number), reason))
+        raise CollectionError(_damaged(f"The stored text number {number}", reason))
     return text
 
 
-def _text(stored: Any, digest: object) -> tuple[str | None, str]:
+def unpacked(stored: Any, digest: object) -> tuple[str | None, str]:
     """Return a text; or None, and the reason why it cannot be read."""
     try:
         data = zstd.decompress(stored)
@@ -228,23 +227,11 @@ def _text(stored: Any, digest: object) -> tuple[str | None, str]:
     return None, "its SHA-256 does not match"
 
 
-def _numbered(number: int) -> str:
-    return f"The stored text number {number}"
-
-
 def _damaged(text: str, reason: str) -> str:
     return (
         f"{text} is damaged ({reason}). Run nearkin fsck COLLECTION to list all damage. Add the document again to "
         "repair its text, or restore the database from a backup."
     )
-
-
-def digest_of(stored: Any) -> bytes | None:
-    """Return the SHA-256 of a stored text; None if it cannot be unpacked."""
-    try:
-        return hashlib.sha256(zstd.decompress(stored)).digest()
-    except (zstd.ZstdError, TypeError, ValueError, MemoryError):
-        return None
 
 
 _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 23, 1 << 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, true, update
@@ -11,13 +12,12 @@ from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.origins import IS_UNREAD
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
-from nearkin.nouns import agreeing, counted, first_of
+from nearkin.nouns import counted, first_of
 from nearkin.store.bulk import in_slices, is_name, is_storable
 from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, loads, origins, problems, waves
 
 _MAX_OF_A_NAME = 200
-_MAX_OF_A_HINT = 200
 _MAX_UNKNOWN = 10
 
 
@@ -45,23 +45,14 @@ def stored_documents(rows: Iterable[Any]) -> list[StoredDocument]:
     return [_stored_document(row) for row in rows]
 
 
-def _stored_document(row: Sequence[Any]) -> StoredDocument:
-    _, doc_id, version, content, source, line, is_current, _, wave, n_characters, n_letters, is_counted, *_ = row
-    if wave is None or n_characters is None:
-        missing = "wave" if wave is None else "text"
-        raise damaged_collection(f"the {missing} of document {doc_id!r} is missing from the database")
-    return StoredDocument(
-        doc_id=doc_id,
-        version=version,
-        wave=wave,
-        source=source,
-        line=line,
-        n_characters=n_characters,
-        n_letters=n_letters,
-        is_counted=is_counted,
-        is_current=is_current,
-        content=content,
-    )
+def _stored_document(row: Any) -> StoredDocument:
+    if row.wave is None or row.n_characters is None:
+        missing = "wave" if row.wave is None else "text"
+        raise damaged_collection(f"the {missing} of document {row.doc_id!r} is missing from the database")
+    return StoredDocument(**{name: getattr(row, name) for name in _FIELDS})
+
+
+_FIELDS = tuple(one.name for one in fields(StoredDocument))
 
 
 def current_documents(
@@ -206,7 +197,7 @@ def number_of_wave(connection: Connection, wave: str) -> int:
 
 
 def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
-    """Say why a document is missing, with a hint at similar ids."""
+    """Say why a document is missing."""
     if not is_storable(doc_id):
         return f"There is no document {doc_id!r}."
     stored = connection.execute(
@@ -218,27 +209,12 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
         versions = ", ".join(str(row[0]) for row in stored)
         return f"The document {doc_id!r} has no version {version}; it has {versions}."
     if stored:
-        is_erased = (documents.c.doc_id == doc_id) & (contents.c.text == b"")  # no compressed text is empty
-        query = select(func.count()).select_from(documents.join(contents)).where(is_erased)
-        n_erased = connection.execute(query).scalar_one()
-        removed = f"The document {doc_id!r} was removed at {stored[-1][1]}."
-        if n_erased == len(stored):
-            its = agreeing(n_erased, "Its only version was", "All of its versions were")
-            return f"{removed} {its} erased."
-        n, erased = len(stored) - n_erased, f", and {n_erased:,} {agreeing(n_erased, 'was', 'were')} erased"
-        kept = f"{counted(n, 'version')} {agreeing(n, 'is', 'are')} kept{erased * (n_erased > 0)}"
-        return f"{removed} {kept}."
-    if len(doc_id) > _MAX_OF_A_HINT:
-        return f"There is no document {doc_id[:_MAX_OF_A_HINT]!r}… (an id of {counted(len(doc_id), 'character')})."
+        return f"The document {doc_id!r} was removed at {stored[-1][1]}; its history has what is kept of it."
     is_unread = exists().where((origins.c.doc_id == doc_id) & IS_UNREAD)
     is_refused = exists().where((problems.c.doc_id == doc_id) & (problems.c.problem != PURGED))
     if connection.execute(select(is_unread | is_refused)).scalar_one():
         return f"There is no document {doc_id!r}: it was not stored; the list of exceptions says why."
-    pattern = f"%{doc_id.replace(chr(92), chr(92) * 2).replace('%', chr(92) + '%').replace('_', chr(92) + '_')}%"
-    is_like = documents.c.is_current & documents.c.doc_id.like(pattern, escape="\\")
-    alike = connection.execute(select(documents.c.doc_id).where(is_like).limit(3)).scalars().all()
-    hint = f" Did you mean {' or '.join(map(repr, alike))}?" if alike else ""
-    return f"There is no document {doc_id!r}.{hint}"
+    return f"There is no document {doc_id!r}."
 
 
 class DocumentRow(NamedTuple):

@@ -91,17 +91,11 @@ class GroupState:
         of_contents = of_rows[first]
         for column in (rows, of_rows, distinct, of_contents):  # many share them; see `known`
             column.flags.writeable = False
+        values = _NO_CALL if stored is None else [getattr(stored, name) for name in _OF_CALL]
         return cls(
             tolerance=tolerance,
             number=number,
-            call=0 if stored is None else stored.call,
-            grouped_at="" if stored is None else stored.grouped_at,
-            last_load=-1 if stored is None else stored.last_load,
-            seen_row=0 if stored is None else stored.seen_row,
-            next_group=1 if stored is None else stored.next_group,
-            last_activity=0 if stored is None else stored.last_activity,
-            n_not_compared=0 if stored is None else stored.n_not_compared,
-            revision=0 if stored is None else stored.revision,
+            **dict(zip(_OF_CALL, values, strict=True)),
             rows=rows,
             row_groups=of_rows,
             member_contents=distinct,
@@ -150,6 +144,9 @@ class GroupState:
         return np.array(connection.execute(select(documents.c.content).where(is_new)).scalars().all(), np.int64)
 
 
+_OF_CALL = "call", "grouped_at", "last_load", "seen_row", "next_group", "last_activity", "n_not_compared", "revision"
+_NO_CALL: tuple[Any, ...] = 0, "", -1, 0, 1, 0, 0, 0
+"""Values of these columns before the first call."""
 _KNOWN = KeptValues[GroupState]()
 """Groups by tolerance, each made from the row of its latest call."""
 
@@ -164,45 +161,18 @@ def n_rows(connection: Connection) -> int:
     return int(connection.execute(select(func.coalesce(func.max(documents.c.row) + 1, 0))).scalar_one())
 
 
-def store(
-    connection: Connection,
-    before: GroupState,
-    rows: I64,
-    row_groups: I64,
-    principals: Mapping[int, int],
-    *,
-    seen_row: int,
-    next_group: int,
-    last_activity: int,
-    n_not_compared: int,
-) -> None:
-    """Store the groups of a call, inside the connection's transaction: rows that are as ``before`` stay as they are.
-
-    Parameters
-    ----------
-    connection : Connection
-    before : GroupState
-    rows, row_groups : int64 arrays, shape (n_documents,)
-        Rows of the documents in groups, in any order, and the group of each.
-    principals : mapping of int to int
-        Row of each group's principal.
-    seen_row, next_group, last_activity, n_not_compared : int
-        See `GroupState`.
-    """
+def store(connection: Connection, before: GroupState, now: GroupState) -> None:
+    """Store the groups of a call, inside the connection's transaction: rows that are as ``before`` stay as they are."""
     number, call = before.number, before.call + 1
     if number is None:
         number = 1 + (connection.execute(select(func.max(groupings.c.grouping))).scalar() or 0)
-    at, last_load = datetime.now(UTC).isoformat(timespec="seconds"), _last_load_before(connection, seen_row)
-    connection.execute(
-        insert(groupings).values(
-            (number, call, before.tolerance, at, last_load, seen_row, next_group, last_activity, n_not_compared, 0)
-        )
-    )
-    either = np.union1d(before.rows, rows)
-    were = _memberships(either, before.rows, before.row_groups, before.principals)
-    now = _memberships(either, rows, row_groups, principals)
-    is_other = were != now
-    _assign(connection, number, call, either[is_other], now[is_other], is_first=before.number is None)
+    at, last_load = datetime.now(UTC).isoformat(timespec="seconds"), _last_load_before(connection, now.seen_row)
+    seen = now.seen_row, now.next_group, now.last_activity, now.n_not_compared
+    connection.execute(insert(groupings).values((number, call, before.tolerance, at, last_load, *seen, 0)))
+    either = np.union1d(before.rows, now.rows)
+    were, are = (_memberships(either, one.rows, one.row_groups, one.principals) for one in (before, now))
+    is_other = were != are
+    _assign(connection, number, call, either[is_other], are[is_other], is_first=before.number is None)
 
 
 def _memberships(either: I64, rows: I64, row_groups: I64, principals: Mapping[int, int]) -> I64:
@@ -270,33 +240,17 @@ def stored_tolerances(connection: Connection) -> list[str]:
 
 
 def no_group_text(tolerance: str, group: int) -> str:
-    """Say that no group at a stored tolerance has a number.
-
-    Examples
-    --------
-    >>> no_group_text(str(Tolerance.of(gamma=0.1)), 99)
-    'There is no group 99 within gamma 0.1. List the groups: nearkin groups COLLECTION --measure letters --gamma 0.1'
-    """
-    alike, command = _asked(tolerance)
-    return f"There is no group {group} {alike}. List the groups: {command}"
+    """Say that there is no such group, and how to list the groups."""
+    return f"There is no group {group} at {tolerance}. List the groups: {_command(tolerance)}"
 
 
 def no_groups_text(connection: Connection, tolerance: str) -> str:
-    """Say that no groups are stored at a tolerance, and at which ones they are.
-
-    If documents are never grouped by its measure, say so: no command could compute these groups.
-    """
-    if (asked := Tolerance.of_stored(tolerance)) is not None and not asked.has_groups:
-        return f"Groups cannot use {asked.measure}. Use jaccard or letters."
-    alike, command = _asked(tolerance)
+    """Say that no groups are stored for a tolerance, at which others they are, and how to compute them."""
     at = " and ".join(stored_tolerances(connection))
     stored = f" Your groups are stored at {at}." if at else ""
-    return f"There are no groups {alike} yet.{stored} Compute them: {command}"
+    return f"There are no groups at {tolerance} yet.{stored} Compute them: {_command(tolerance)}"
 
 
-def _asked(tolerance: str) -> tuple[str, str]:
-    """Return the tolerance in words, and the command that computes its groups."""
+def _command(tolerance: str) -> str:
     at = Tolerance.of_stored(tolerance)
-    if at is None:
-        return f"at {tolerance}", "nearkin groups COLLECTION"
-    return at.in_words(), f"nearkin groups COLLECTION {at.in_options()}"
+    return "nearkin groups COLLECTION" + ("" if at is None else f" {at.in_options()}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, func, select, text
@@ -80,8 +80,7 @@ _ROWS_AT_A_TIME = 1 << 16
 _KEYS_AT_A_TIME = 1 << 21  # sorted before they are stored, so that the table's pages are written in order
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(NamedTuple):
     """Values of some contents that show whether they are worth comparing.
 
     Parameters
@@ -109,16 +108,11 @@ class Marks:
     @classmethod
     def joined(cls, parts: Sequence[Marks]) -> Marks:
         """Concatenate marks."""
-        return cls(
-            np.concatenate([part.contents for part in parts]),
-            np.concatenate([part.n_samples for part in parts]),
-            np.concatenate([part.signatures for part in parts]),
-            np.concatenate([part.is_signed for part in parts]),
-        )
+        return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
     def where(self, places: I64) -> Marks:
         """Select the marks of the contents at some places."""
-        return Marks(self.contents[places], self.n_samples[places], self.signatures[places], self.is_signed[places])
+        return Marks._make(column[places] for column in self)
 
     def columns(self) -> list[list[Any]]:
         """Return the marks as columns for a database."""
@@ -156,14 +150,6 @@ def remake(connection: Connection, store: Store, counting: TextCounting, progres
     """Store all keys again."""
     store.delete_fact(connection, KEYS.name)
     fill(connection, store, counting, progress)
-
-
-def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
-    """Store the keys of a repaired text, if it should have stored keys by now."""
-    if number < (KEYS.end(connection) or 0):
-        forget(connection, [number])
-        keys = keys_of([text], counting.ignored)
-        append(connection, Marks.of(counting, np.array([number], np.int64), [text], keys), keys)
 
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:

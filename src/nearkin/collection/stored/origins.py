@@ -127,19 +127,11 @@ def _all_headers(mail: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: mail.get(name) for name in names}
 
 
-FailedPlace = tuple[str, str, int]
-"""Id, source and line of a record."""
-
 _IS_EXTRACTED = exists().where((origins.c.row == documents.c.row) & origins.c.extractor.is_not(None))
 _IS_CURRENT = (documents.c.doc_id == problems.c.doc_id) & documents.c.is_current
 _IS_ABOUT_TEXT = ~problems.c.problem.like("the id %") & (problems.c.problem != PURGED)
-IS_STORED_SINCE: ColumnElement[bool] = and_(
-    _IS_ABOUT_TEXT, exists().where(_IS_CURRENT, documents.c.load > problems.c.load)
-)
-"""Condition for problems of a document that was stored since. A text that an earlier load, or another record of the
-same load, stored under the id is not the one that failed."""
 IS_NOT_STORED: ColumnElement[bool] = ~exists().where(_IS_CURRENT) | and_(
-    _IS_ABOUT_TEXT, ~IS_STORED_SINCE, ~exists().where(_IS_CURRENT, _IS_EXTRACTED.correlate(documents))
+    _IS_ABOUT_TEXT, ~exists().where(_IS_CURRENT, _IS_EXTRACTED.correlate(documents))
 )
 """Condition for problems of documents that are still not stored. A file that was extracted, and of which a text is
 stored, is listed by its origin."""
@@ -164,19 +156,19 @@ def forget_problems(connection: Connection, condition: ColumnElement[bool]) -> N
     connection.execute(problems.delete().where(condition))
 
 
-def failed_places(connection: Connection) -> frozenset[FailedPlace]:
-    """Return the id, source and line of the records that gave no text, and whose id has a current document."""
-    columns = problems.c.doc_id, problems.c.source, problems.c.line
-    rows = connection.execute(select(*columns).where(exists().where(_IS_CURRENT), _IS_ABOUT_TEXT, IS_NOT_STORED))
-    return frozenset((doc_id, source, line) for doc_id, source, line in rows)
+def ids_with_problems(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
+    """Return those ids of which a text could not be read."""
+    found = set[str]()
+    for some in in_slices(doc_ids):
+        is_one = _IS_ABOUT_TEXT & problems.c.doc_id.in_(some)
+        found |= set(connection.execute(select(problems.c.doc_id).where(is_one)).scalars())
+    return found
 
 
-def forget_solved(connection: Connection, places: Iterable[FailedPlace]) -> None:
-    """Delete the problems of records that were read since."""
-    columns = problems.c
-    for doc_id, source, line in places:
-        is_it = (columns.doc_id == doc_id) & (columns.source == source) & (columns.line == line)
-        forget_problems(connection, is_it & _IS_ABOUT_TEXT)
+def forget_solved(connection: Connection, doc_ids: Iterable[str]) -> None:
+    """Delete the problems of documents whose text was read since."""
+    for some in in_slices(sorted(doc_ids)):
+        forget_problems(connection, _IS_ABOUT_TEXT & problems.c.doc_id.in_(some))
 
 
 def forget_rows(connection: Connection, numbers: Sequence[int]) -> None:

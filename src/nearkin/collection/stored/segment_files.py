@@ -30,16 +30,11 @@ FORMAT = 1
 MANIFEST, CHECKED = "segment.json", "checked.json"
 _ALWAYS_CHECKED = 64 << 20
 """Maximum bytes of segments that are checked whenever they are opened, which takes some hundredths of a second."""
-_READ_AT_A_TIME = 1 << 22
 _NAMES = {f"{name}.npy" for name in (*RangeSegment.array_names(), "words", "has_features")}
 
 
 class DamagedSegmentError(Exception):
     """A segment's files were changed; it must be rebuilt."""
-
-
-class OtherSegmentError(DamagedSegmentError):
-    """A segment is whole, and was made from something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +110,9 @@ def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None
                     np.save(file, array)
                     file.flush()
                     os.fsync(file.fileno())
-            files = {path.name: _described(path) for path in sorted(aside.glob("*.npy"))}
-            write_json(aside / MANIFEST, {"format": FORMAT, "made_from": dict(identity), "files": files})
-            with contextlib.suppress(FileNotFoundError):
-                if not _is_whole(target, identity):
-                    remove(target)
+            files = {name: _checksum(aside / name) for name in sorted(_NAMES)}
+            write_json(aside / MANIFEST, {"made_from": _made_from(identity), "files": files})
+            remove(target)
             with contextlib.suppress(OSError):  # it exists: another process made it meanwhile
                 os.rename(aside, target)
         finally:
@@ -127,17 +120,10 @@ def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None
 
 
 def remove(directory: Path) -> None:
-    """Remove a segment in one step, so that no process finds half of it."""
-    aside = directory.with_name(f".{directory.name}.{os.getpid()}-{threading.get_ident()}.gone.part")
-    try:
-        os.rename(directory, aside)
-    except OSError:  # it is gone, or not a directory
-        aside = directory
-    if aside.is_dir():
-        shutil.rmtree(aside, ignore_errors=True)
-    else:
-        with contextlib.suppress(OSError):
-            aside.unlink()
+    """Remove a segment; a process that was about to open it builds it again."""
+    shutil.rmtree(directory, ignore_errors=True)
+    with contextlib.suppress(OSError):  # it is gone, or a file
+        directory.unlink()
 
 
 def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> Segment:
@@ -176,46 +162,26 @@ def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> No
     ------
     DamagedSegmentError
     """
-    manifest = _read(directory / MANIFEST)
-    if not isinstance(manifest.get("made_from"), dict):
-        raise DamagedSegmentError(f"{part_of_index(directory.name)}: {MANIFEST} is missing or was changed")
-    if manifest.get("format") != FORMAT or manifest["made_from"] != json.loads(json.dumps(dict(identity))):
-        raise OtherSegmentError(
-            f"{part_of_index(directory.name)}: made from other texts, or by another version of Nearkin"
-        )
-    files = manifest.get("files")
-    if not isinstance(files, dict) or set(files) != _NAMES:
-        raise DamagedSegmentError(f"{part_of_index(directory.name)}: its list of files is invalid")
+    manifest, name = _read(directory / MANIFEST), part_of_index(directory.name)
+    if manifest.get("made_from") != _made_from(identity):
+        raise DamagedSegmentError(f"{name}: changed, or made from other texts or by another version of Nearkin")
     try:
-        stamps = {name: _stamp(directory / name) for name in files}
-        if {name: stamp[0] for name, stamp in stamps.items()} != {name: told["size"] for name, told in files.items()}:
-            raise DamagedSegmentError(f"{part_of_index(directory.name)}: the size of a file was changed")
-        n_bytes = sum(stamp[0] for stamp in stamps.values())
-        if not fully and n_bytes > _ALWAYS_CHECKED and _read(directory / CHECKED) == stamps:
+        stamps = {one: _stamp(directory / one) for one in _NAMES}
+        is_long = sum(stamp[0] for stamp in stamps.values()) > _ALWAYS_CHECKED
+        if is_long and not fully and _read(directory / CHECKED) == stamps:
             return
-        for name, told in files.items():
-            if _checksum(directory / name) != told["sha256"]:
-                raise DamagedSegmentError(f"{part_of_index(directory.name)}: the checksum of {name} does not match")
-    except (OSError, KeyError, TypeError) as error:
-        raise DamagedSegmentError(f"{part_of_index(directory.name)}: {error}") from error
-    if n_bytes > _ALWAYS_CHECKED:
+        if {one: _checksum(directory / one) for one in _NAMES} != manifest.get("files"):
+            raise DamagedSegmentError(f"{name}: the checksum of a file does not match")
+    except OSError as error:
+        raise DamagedSegmentError(f"{name}: {error}") from error
+    if is_long:
         # without write permission, the next reader checks again
         with contextlib.suppress(OutputError), published(directory / CHECKED, durable=False) as aside:
             aside.write_text(json.dumps(stamps), encoding="utf-8")
 
 
-def _is_whole(directory: Path, identity: Mapping[str, object]) -> bool:
-    if not directory.exists():
-        return True
-    try:
-        check(directory, identity, fully=True)
-    except DamagedSegmentError:
-        return False
-    return True
-
-
-def _described(path: Path) -> dict[str, object]:
-    return {"size": path.stat().st_size, "sha256": _checksum(path)}
+def _made_from(identity: Mapping[str, object]) -> dict[str, object]:
+    return {"format": FORMAT, **identity}
 
 
 def _stamp(path: Path) -> list[int]:
@@ -224,11 +190,8 @@ def _stamp(path: Path) -> list[int]:
 
 
 def _checksum(path: Path) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb", buffering=0) as file:
-        while part := file.read(_READ_AT_A_TIME):
-            digest.update(part)
-    return digest.hexdigest()
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read(path: Path) -> dict[str, object]:

@@ -22,16 +22,6 @@ from sqlalchemy import Connection, select
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored import segment_files
 from nearkin.collection.stored.load_spans import LoadSpan
-from nearkin.collection.stored.segment_files import (
-    DamagedSegmentError,
-    OtherSegmentError,
-    Segment,
-    check,
-    load,
-    name_of,
-    part_of_index,
-    save,
-)
 from nearkin.errors import OutputError
 from nearkin.nouns import counted
 from nearkin.records import U64, Bool, LetterVectors
@@ -98,21 +88,19 @@ class Segments:
         self._database = database
         self._is_read_only = is_read_only
         self._forgotten = set[str]()
-        self._held: dict[tuple[Span, str], Segment] = {}
+        self._held: dict[tuple[Span, str], segment_files.Segment] = {}
         self._loads: Sequence[LoadSpan] = ()
         self._lock = threading.Lock()
         if hasattr(os, "register_at_fork"):  # a child lacks the thread that may hold the lock
-            forgotten = weakref.ref(self)
+            unlock = weakref.WeakMethod(self._unlock)
+            os.register_at_fork(after_in_child=lambda: (own := unlock()) and own())
 
-            def unlock() -> None:
-                if (alive := forgotten()) is not None:
-                    alive._lock = threading.Lock()
-
-            os.register_at_fork(after_in_child=unlock)
+    def _unlock(self) -> None:
+        self._lock = threading.Lock()
 
     def cover(
         self, connection: Connection, loads: Sequence[LoadSpan], progress: Progress, *, settle: bool
-    ) -> tuple[Segment, ...]:
+    ) -> tuple[segment_files.Segment, ...]:
         """Return segments for all contents, in order; missing ones are built.
 
         Parameters
@@ -148,10 +136,10 @@ class Segments:
             if span[1] > max((load.end for load in loads), default=0):
                 continue
             try:
-                check(self.folder / name_of(*span), self._identity(loads, span), fully=True)
-                told[name_of(*span)] = None
-            except DamagedSegmentError as error:
-                told[name_of(*span)] = str(error)
+                segment_files.check(self.folder / segment_files.name_of(*span), self._identity(loads, span), fully=True)
+                told[segment_files.name_of(*span)] = None
+            except segment_files.DamagedSegmentError as error:
+                told[segment_files.name_of(*span)] = str(error)
         return told
 
     def differs_from_store(self, connection: Connection, loads: Sequence[LoadSpan], name: str) -> str | None:
@@ -159,14 +147,14 @@ class Segments:
         first, _, end = name.partition("-")
         span = int(first), int(end)
         try:
-            segment = load(self.folder, *span, self._identity(loads, span))
-        except DamagedSegmentError as error:
+            segment = segment_files.load(self.folder, *span, self._identity(loads, span))
+        except segment_files.DamagedSegmentError as error:
             return str(error)
         vectors, words, has_features = read_contents(connection, self._counting, span, Silent())
         if not segment.vectors.is_of(vectors):
-            return f"{part_of_index(name)}: its letter counts differ from those in the database"
+            return f"{segment_files.part_of_index(name)}: its letter counts differ from those in the database"
         if not (np.array_equal(segment.words, words) and np.array_equal(segment.has_features, has_features)):
-            return f"{part_of_index(name)}: its signatures differ from those in the database"
+            return f"{segment_files.part_of_index(name)}: its signatures differ from those in the database"
         return None
 
     def forget(self, name: str) -> None:
@@ -179,18 +167,12 @@ class Segments:
             segment_files.remove(self.folder / name)
 
     def remove_all(self) -> None:
-        """Remove every segment, and what killed processes left, so that nothing of an erased text stays.
-
-        In a cache, the segments of this collection under other addresses, and those of its copies, are removed, too.
-        """
-        is_cache = self._database is None
-        folders = self.folder.parent.glob(f"{self._collection}*") if is_cache else [self.folder]
+        """Remove every segment, and what killed processes left, so that nothing of an erased text stays."""
         with self._lock:
             self._held.clear()
             self._loads = ()
-            for folder in folders:
-                for path in folder.iterdir() if folder.is_dir() else ():
-                    segment_files.remove(path)
+            for path in self.folder.iterdir() if self.folder.is_dir() else ():
+                segment_files.remove(path)
 
     def _identity(self, loads: Sequence[LoadSpan], span: Span) -> dict[str, object]:
         return {
@@ -229,17 +211,17 @@ class Segments:
                 spans.append((int(first), int(end)))
         return spans
 
-    def _have(self, connection: Connection, loads: Sequence[LoadSpan], span: Span, progress: Progress) -> Segment:
+    def _have(
+        self, connection: Connection, loads: Sequence[LoadSpan], span: Span, progress: Progress
+    ) -> segment_files.Segment:
         """Load a segment from its files, or build it."""
         identity = self._identity(loads, span)
         try:
-            if name_of(*span) not in self._forgotten:
-                return load(self.folder, *span, identity)
-        except OtherSegmentError as error:  # of the time before a backup was restored, for example
-            progress.say(f"part of the index is rebuilt from the database ({error})")
-        except DamagedSegmentError as error:
-            if (self.folder / name_of(*span)).exists():
-                told = f"part of the index is damaged and is rebuilt from the database ({error})"
+            if segment_files.name_of(*span) not in self._forgotten:
+                return segment_files.load(self.folder, *span, identity)
+        except segment_files.DamagedSegmentError as error:
+            if (self.folder / segment_files.name_of(*span)).exists():
+                told = f"part of the index is rebuilt from the database ({error})"
                 progress.say(WarningMessage(told))
         segment = build(connection, self._counting, span, progress)
         if self._is_read_only:
@@ -249,25 +231,25 @@ class Segments:
         try:
             if self._database is not None and not self._database.is_file():
                 raise OutputError(f"{self._database} is gone.")
-            save(segment, self.folder, identity)
-            return load(self.folder, *span, identity)
-        except (OutputError, DamagedSegmentError) as error:
+            segment_files.save(segment, self.folder, identity)
+            return segment_files.load(self.folder, *span, identity)
+        except (OutputError, segment_files.DamagedSegmentError) as error:
             progress.say(WarningMessage(f"the index could not be saved, and stays in memory: {error}"))
             return segment
 
     def _remove_all_but(self, spans: Sequence[Span]) -> None:
         for span in set(self.listed()) - set(spans):
-            segment_files.remove(self.folder / name_of(*span))
+            segment_files.remove(self.folder / segment_files.name_of(*span))
         for left in self.folder.glob(".*.part"):  # left by a killed process, unless one is writing it
             with contextlib.suppress(OSError):
                 if time.time() - left.stat().st_mtime > _WRITTEN_BY_NOW_S:
                     shutil.rmtree(left, ignore_errors=True)
 
 
-def build(connection: Connection, counting: TextCounting, span: Span, progress: Progress) -> Segment:
+def build(connection: Connection, counting: TextCounting, span: Span, progress: Progress) -> segment_files.Segment:
     """Build a segment from the store."""
     vectors, words, has_features = read_contents(connection, counting, span, progress)
-    return Segment(*span, RangeSegment.build(vectors), words, has_features)
+    return segment_files.Segment(*span, RangeSegment.build(vectors), words, has_features)
 
 
 def read_contents(

@@ -110,13 +110,6 @@ def remake(connection: Connection, store: Store, counting: TextCounting, progres
     fill(connection, store, counting, progress)
 
 
-def restore(connection: Connection, store: Store, counting: TextCounting, number: int, text: str) -> None:
-    """Store the set of a repaired text, if it should have a stored set by now."""
-    if are_kept(connection) and number < (SETS.end(connection) or 0):
-        forget(connection, [number])
-        _write(connection, [number], word_sets(counting, [text]))
-
-
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
     """Delete the sets of erased texts; none is expected of them any more."""
     if not are_kept(connection):

@@ -125,7 +125,12 @@ def change_text(one: Version) -> str:
     """Count the changed words of a version."""
     if one.similar.is_same_text:
         return "the same text"
-    changed = word_changes_text(one.n_words_removed, one.n_words_added, one.n_words_moved, one.n_differences)
+    change = one.change
+    if change is None:
+        return "too long to compare here"
+    changed = word_changes_text(
+        change.n_words_removed, change.n_words_added, change.n_words_moved, change.n_differences
+    )
     return changed + " since then" * one.is_older
 
 

@@ -269,11 +269,6 @@ class Comparison:
         }
 
 
-def passage_as_stored(pieces: tuple[Piece, ...]) -> list[dict[str, object]]:
-    """Return the kinds and texts of pieces as JSON types."""
-    return [{"kind": one.kind, "text": one.text} for one in pieces]
-
-
 def _difference(one: Difference) -> dict[str, object]:
     written = asdict(one) | {"kinds": list(one.kinds)}
     del written["start_a"]

@@ -244,7 +244,9 @@ def _page(doc_id: str) -> str:
     return address("/document", id=doc_id)
 
 
-_REMOVED = msgspec.defstruct("Removed", [("n_documents", int), ("n_unread", int), ("number", int | None)])
+_REMOVED = msgspec.defstruct(
+    "Removed", [("n_documents", int), ("n_unread", int), ("number", int | None), ("is_dry_run", bool)]
+)
 OPERATIONS = (
     Operation(
         method="PUT", path="/documents/{id}", summary="Store a text or a file under an id.", query=StoredQuery,

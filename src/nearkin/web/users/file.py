@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import stat
 from collections.abc import Callable
@@ -24,8 +25,8 @@ _Signature = tuple[int, ...]
 def usual_users_file(place: Place, collection: str) -> Path:
     """Return the users file of a collection: in ``XDG_CONFIG_HOME``, if that is absolute, else in ``~/.config``.
 
-    A restored copy of a database has the id of its original but users of its own, so the name has the address, as that
-    of the cached index. A directory keeps its users when it is moved.
+    A restored copy of a database has the id of its original but users of its own, so the name has its address as it is
+    written. A directory keeps its users when it is moved.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ def usual_users_file(place: Place, collection: str) -> Path:
     collection : str
         Its id: 32 hexadecimal digits.
     """
-    name = collection if place.directory is not None else place.name_outside(collection)
-    return usual_configuration() / "users" / f"{name}.json"
+    address = "" if place.directory is not None else f"-{hashlib.sha256(str(place).encode()).hexdigest()[:12]}"
+    return usual_configuration() / "users" / f"{collection}{address}.json"
 
 
 def read_users(path: Path) -> Users:

@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,14 +19,12 @@ from nearkin.errors import MissingCollectionError, ParameterError, SourceError
 from nearkin.paths import STDIN
 from nearkin.records import I64
 from nearkin.runs.progress import Meter, Progress
-from nearkin.stages.documents.columns import listed_columns
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
-from nearkin.stages.documents.head import head_of_stdin, standard_input
 from nearkin.stages.documents.source import Source
 from nearkin.store.place import Place
 from nearkin.store.store import refuse_other_files
-from nearkin.workflows.reading.inputs import Input, StoredSource
+from nearkin.workflows.reading.inputs import StoredSource
 from nearkin.workflows.reading.rereading import KeptDocuments
 from nearkin.workflows.reading.texts import RawBatch, Texts
 from nearkin.workflows.resources import Resources
@@ -71,12 +68,9 @@ def add_files(
 
 def _incoming(texts: Texts, progress: Progress) -> Iterator[Incoming]:
     names = pa.array(texts.names, pa.large_string())
-    named = NamedRecords(texts.sources)
-    texts.check_columns(check_has_ids)
-    for came in texts.raw_batches(progress):
-        raw = named_by_run(came, texts.sources)
+    for raw in texts.raw_batches(progress):
         yield Incoming(
-            batch=named.of(raw),
+            batch=named(raw, texts.sources[raw.sources[0]]),
             sources=names.take(pa.array(raw.sources)),
             name=raw.name,
             file_of=partial(_plain_file, texts.sources, raw.sources),
@@ -90,7 +84,7 @@ def _plain_file(sources: Sequence[Source], numbers: I64, place: int) -> PlainFil
         return None
     with contextlib.suppress(SourceError):
         kind = "text" if source.format == "file" else source.format
-        return PlainFile(kind, file_sha256(source.path), source.size_bytes)
+        return kind, file_sha256(source.path), source.size_bytes
     return None
 
 
@@ -104,106 +98,30 @@ def _check_apart(collection: Collection, texts: Texts) -> None:
             raise ParameterError(f"{source.path} is in the collection's own directory. Keep documents elsewhere.")
 
 
-def named_by_run(raw: RawBatch, sources: Sequence[Source]) -> RawBatch:
-    """Return the documents of a source; those of a run that have no id get their name in the run."""
-    source = sources[raw.sources[0]]
-    if not isinstance(source, StoredSource) or not isinstance(source.documents, KeptDocuments):
-        return raw
+def named(raw: RawBatch, source: Source) -> pa.RecordBatch:
+    """Return the documents of a source: one of a run has its name in the run, one of standard input needs an id."""
     batch = raw.batch
-    if batch["doc_id"].null_count:
+    if not batch["doc_id"].null_count:
+        return batch
+    if isinstance(source, StoredSource) and isinstance(source.documents, KeptDocuments):
         names = source.documents.named(batch["line"])
-        ids = pc.coalesce(batch["doc_id"].cast(pa.large_string()), names)
-        batch = pa.RecordBatch.from_arrays([ids, *batch.columns[1:]], names=batch.schema.names)
-        batch = batch.replace_schema_metadata(raw.batch.schema.metadata)
-    return raw._replace(batch=batch)
+        return _with_column(batch, "doc_id", pc.coalesce(batch["doc_id"].cast(pa.large_string()), names))
+    if isinstance(source, StoredSource) or is_of_documents(source.format) or source.path != STDIN:
+        return batch  # named after a file
+    lacks_id = pc.and_(batch["doc_id"].is_null(), batch["problem"].is_null())
+    problem = pa.scalar(NO_ID, pa.large_string())
+    return _with_column(batch, "problem", pc.if_else(lacks_id, problem, batch["problem"]))
 
 
-def refuse_unnamed(texts: Texts) -> None:
-    """Refuse standard input whose format has no ids, or whose columns are visible, and of which none is the id.
-
-    Raises
-    ------
-    SourceError
-    """
-    for one in texts.inputs:
-        if one.source.id is not None or _has_lasting_names(one.source):
-            continue
-        form = FORMATS[one.source.format]
-        if one.source.text is not None or not form.has_ids:
-            raise _without_ids(one.source, _columns(one))
+NO_ID = (
+    "no such column: the id is missing, and a record of standard input needs one; name the column of the ids with "
+    "--id, or write the records to a file"
+)
 
 
-class NamedRecords:
-    """Batches in which a record of standard input without an id is a problem.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        Files that the batches are from.
-    """
-
-    def __init__(self, sources: Sequence[Source]) -> None:
-        self._sources = sources
-
-    def of(self, raw: RawBatch) -> pa.RecordBatch:
-        """Return the batch of a source."""
-        batch, source = raw.batch, self._sources[raw.sources[0]]
-        if not batch["doc_id"].null_count or _has_lasting_names(source):
-            return batch
-        has_no_name = pc.and_(batch["doc_id"].is_null(), batch["problem"].is_null())
-        is_one = np.asarray(has_no_name.to_numpy(zero_copy_only=False))
-        if not is_one.any():
-            return batch
-        said = f"no such column: {_missing(source)}, and a record of standard input needs one"
-        problems = pc.if_else(pa.array(is_one), pa.scalar(said, pa.large_string()), batch["problem"])
-        return batch.set_column(batch.schema.get_field_index("problem"), batch.schema.field("problem"), problems)
-
-
-def check_has_ids(source: Source, names: Sequence[str]) -> None:
-    """Refuse standard input without an id among its columns, which are not known before it is read.
-
-    Raises
-    ------
-    SourceError
-    """
-    if source.id is None and FORMATS[source.format].has_columns and not _has_lasting_names(source):
-        raise _without_ids(source, names)
-
-
-def _has_lasting_names(source: Source) -> bool:
-    """Whether a document is named after a file; one in standard input is not."""
-    if isinstance(source, StoredSource) or is_of_documents(source.format):
-        return True
-    return source.path != STDIN
-
-
-def _missing(source: Source) -> str:
-    if source.id is not None:
-        return f"the id is missing: no value in {listed_columns([source.id])!r}"
-    return "the id is missing: nothing before the tab" if source.format == "lines" else "the id is missing"
-
-
-def _columns(one: Input) -> Sequence[str]:
-    """Return the columns of standard input, before it is read."""
-    source, form = one.source, FORMATS[one.source.format]
-    head = head_of_stdin(standard_input(one.stdin), one.encoding)
-    sample = form.reader.sample(source, head)
-    return () if sample is None else sample.names
-
-
-def _without_ids(source: Source, columns: Sequence[str]) -> SourceError:
-    form = FORMATS[source.format]
-    records = "records" if form.has_ids else "lines"
-    save = f"write the {records} to a file, with a new name for each delivery: its documents are named FILE:LINE."
-    among = f" Its columns are: {listed_columns(columns)}." if columns else ""
-    if form.has_columns:
-        advice = f"Name the column of the ids with --id.{among} If there is none, {save}"
-    else:
-        advice = f"Put an id and a tab before each text and use --format lines, or {save}"
-    return SourceError(
-        f"Standard input has {records} without ids. They would be named {source.name}:1, {source.name}:2, … in every "
-        f"run, so the {records} of the next run would replace these. {advice}"
-    )
+def _with_column(batch: pa.RecordBatch, name: str, values: pa.Array) -> pa.RecordBatch:
+    place = batch.schema.get_field_index(name)
+    return batch.set_column(place, pa.field(name, values.type), values)
 
 
 @contextmanager

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO
@@ -12,27 +10,15 @@ from typing import TYPE_CHECKING, BinaryIO
 from nearkin.collection.check_in.checking import expected_recall
 from nearkin.collection.check_in.results import CheckAnswer, CheckInMany, CheckOptions, StreamSummary
 from nearkin.collection.loads.incoming import SeenIds
-from nearkin.errors import DocumentError, NearkinError, SourceError
-from nearkin.nouns import counted
-from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS, WIDE
+from nearkin.errors import DocumentError, SourceError
 from nearkin.stages.documents.faults import reason_of
 from nearkin.stages.documents.line_stream import ArrivedLine, arriving_lines, json_documents
 from nearkin.stages.documents.rules import STOPPED, ReadingRules, too_long
-from nearkin.stages.documents.streams import MAGIC_BYTES, compression_of
 
 if TYPE_CHECKING:
     from nearkin.collection.collection import Collection
 
-_TOOLS = {"gzip": "zcat", "zstd": "zstdcat", "bzip2": "bzcat", "xz": "xzcat"}
-"""Programs that decompress a file to standard output."""
 _WHITE = b" \t\r\n"
-_CONTINUE = (
-    "Already answered and stored: {}. To continue, run the command again with the same input, and with --overwrite if "
-    "--kept names a file."
-)
-
-_NOTHING = "No document was stored."
-_GO_ON = "Answered: all lines up to line {:,}. To continue, run the command again with the lines after it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,74 +135,28 @@ def check_stream(
         threshold=options.threshold, containment=options.containment, expected_recall=expected_recall(options)
     )
     stored = None if store is None else _StoredLines()
-    with _continuing(summary, is_stored=store is not None) as answers_given:
-        for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
-            if summary.n_documents == 0:
-                _check_plain(lot[0])
-            rows = list(_rows(lot, columns, rules, are_stored=store is not None))
+    for lot in arriving_lines(stream, max_line_bytes=rules.max_document_bytes):
+        rows = list(_rows(lot, columns, rules, are_stored=store is not None))
+        if rules.on_error == "stop":
+            rows = _until_problem(rows)
+        answers = _answers(collection, rows, options, store, stored, stops=rules.on_error == "stop")
+        _count(summary, answers)
+        n_unreadable += sum(row.problem is not None for row in rows)
+        answered(answers)
+        bad = next((one for one in answers if one.answer.checked is None), None)
+        if bad is not None:
+            place = f"line {bad.line}: {bad.answer.problem}"
             if rules.on_error == "stop":
-                rows = _until_problem(rows)
-            try:
-                answers = _answers(collection, rows, options, store, stored, stops=rules.on_error == "stop")
-            except NearkinError as error:
-                if n_stored := summary.n_stored + summary.n_already_stored:
-                    error.add_note(_CONTINUE.format(counted(n_stored, "document")))
-                raise
-            _count(summary, answers)
-            n_unreadable += sum(row.problem is not None for row in rows)
-            answered(answers)
-            answers_given.extend(answers[-1:])
-            bad = next((one for one in answers if one.answer.checked is None), None)
-            if bad is not None:
-                place = f"line {bad.line}: {bad.answer.problem}"
-                if rules.on_error == "stop":
-                    done = "answered" if store is None else "stored as answered"
-                    raise DocumentError(f"{place.removesuffix('.')}. {STOPPED} The documents before it are {done}.")
-                first_problem = first_problem or place
+                done = "answered" if store is None else "stored as answered"
+                raise DocumentError(f"{place.removesuffix('.')}. {STOPPED} The documents before it are {done}.")
+            first_problem = first_problem or place
     summary.elapsed_s = round(time.perf_counter() - started, 3)
     if n_unreadable == summary.n_documents:
         rules.check_readable(n_unreadable, summary.n_documents, first_problem)
     elif not any(summary.verdicts.values()):
         done = "checked" if store is None else "stored"
-        problem = first_problem.removesuffix(".")
-        if summary.n_documents == 1:
-            raise SourceError(f"The only document could not be {done}: {problem}.")
-        raise SourceError(f"No document could be {done}. The first: {problem}.")
+        raise SourceError(f"No document could be {done}. The first: {first_problem.removesuffix('.')}.")
     return summary
-
-
-@contextlib.contextmanager
-def _continuing(summary: StreamSummary, *, is_stored: bool) -> Iterator[deque[LineAnswer]]:
-    """Yield a place for the last answer; an interruption then has a note with what is done, and how to continue."""
-    last = deque[LineAnswer](maxlen=1)
-    try:
-        yield last
-    except KeyboardInterrupt as error:
-        n = summary.n_stored + summary.n_already_stored
-        if is_stored:
-            error.add_note(_CONTINUE.format(counted(n, "document")) if n else _NOTHING)
-        elif last:
-            error.add_note(_GO_ON.format(last[0].line))
-        else:
-            error.add_note("No line was answered.")
-        raise
-
-
-def _check_plain(first: ArrivedLine) -> None:
-    """Refuse a stream that is compressed, or not UTF-8, with one message instead of one for each line."""
-    if first.number != 1:
-        return
-    if (method := compression_of(first.data[:MAGIC_BYTES])) != "none":
-        raise SourceError(
-            f"The stream is compressed ({method}), and --jsonl reads plain lines. Decompress it first: "
-            f"{_TOOLS[method]} FILE | nearkin check COLLECTION - --jsonl"
-        )
-    marked = next((name[:6] for mark, name in BYTE_ORDER_MARKS if first.data.startswith(mark)), "utf-8")
-    if marked in WIDE:
-        raise SourceError(
-            f"The stream is text in {marked.upper()}, and --jsonl reads UTF-8. Convert it first: "
-            f"iconv -f {marked.upper()} -t UTF-8 FILE | nearkin check COLLECTION - --jsonl"
-        )
 
 
 def _rows(

@@ -7,15 +7,7 @@ from pathlib import Path
 
 from nearkin.errors import SourceError, quoted
 from nearkin.stages.documents.columns import listed_columns
-from nearkin.workflows.reading.sheets import (
-    Sheet,
-    has_columns,
-    id_columns,
-    load_file_rows,
-    named_column,
-    read_sheet,
-    text_of,
-)
+from nearkin.workflows.reading import sheets
 
 
 def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") -> list[str]:
@@ -51,10 +43,10 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     ...     read_ids(file)
     ['a-1', 'a-2']
     """
-    if column is None and not has_columns(path) and load_file_rows(path, encoding) is None:
-        found = [line.removesuffix("\r") for line in text_of(path, encoding).split("\n")]
+    if column is None and not sheets.has_columns(path) and sheets.load_file_rows(path, encoding) is None:
+        found = [line.removesuffix("\r") for line in sheets.text_of(path, encoding).split("\n")]
     else:
-        sheet = read_sheet(path, encoding, lambda names: [_place(path, names, column) or 0])
+        sheet = sheets.read_sheet(path, encoding, lambda names: [_place(path, names, column) or 0])
         place = _place(path, sheet.names, column)
         if place is None:
             sheet = sheet.without_header()
@@ -65,7 +57,7 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     return ids
 
 
-def _id_in(sheet: Sheet, place: int, row: int) -> str:
+def _id_in(sheet: sheets.Sheet, place: int, row: int) -> str:
     """Return the id of a row; empty if the whole row is blank."""
     where, value = f"{sheet.path}:{sheet.lines[row]}", sheet.rows[row][place]
     if value is None or not str(value).strip():
@@ -79,10 +71,10 @@ def _id_in(sheet: Sheet, place: int, row: int) -> str:
 
 def _place(path: Path, header: Sequence[str], column: str | None) -> int | None:
     """Return the place of the ids; None for the only column if its name is no usual one: it may be an id."""
-    named = named_column(path, header, column)
+    named = sheets.named_column(path, header, column)
     if named is not None:
         return named
-    usual = id_columns(path, header)
+    usual = sheets.id_columns(path, header)
     if usual:
         return usual[0]
     if len(header) == 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -46,16 +46,8 @@ class IndexedText:
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        return {
-            "id": self.doc_id,
-            "source": self.source,
-            "line": self.line,
-            "similarity_index": self.similarity_index,
-            "text_key": self.text_key,
-            "band_keys": list(self.band_keys),
-            "sample_keys": list(self.sample_keys),
-            "problem": self.problem,
-        }
+        shown = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {"id": shown.pop("doc_id"), **shown}
 
 
 def index_files(texts: Texts, index: SimilarityIndex | str | None, progress: Progress) -> Iterator[IndexedText]:

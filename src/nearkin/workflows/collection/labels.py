@@ -12,16 +12,7 @@ from nearkin.collection.stored.documents import contents_of_current
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.nouns import counted, one_of
 from nearkin.stages.documents.columns import listed_columns
-from nearkin.workflows.reading.sheets import (
-    ID_NAMES,
-    Sheet,
-    id_columns,
-    named_column,
-    plain_name,
-    read_sheet,
-    repeated_column,
-    usual_columns,
-)
+from nearkin.workflows.reading import sheets
 
 _LABEL_NAMES = (
     *("label", "labels", "class", "category", "code", "coding", "tag", "designation", "responsive", "privilege"),
@@ -88,7 +79,7 @@ def read_labels(
     ParameterError
         Both are the same column.
     """
-    sheet = read_sheet(path, encoding, lambda names: _columns(path, names, doc_id, label))
+    sheet = sheets.read_sheet(path, encoding, lambda names: _columns(path, names, doc_id, label))
     if doc_id is None and label is None and _is_headless(sheet, is_document):
         sheet = sheet.without_header()
     at_id, at_label = _columns(path, sheet.names, doc_id, label)
@@ -135,14 +126,14 @@ def _own_id(found: str, is_document: Callable[[str], bool] | None) -> str:
     return found if found == bare or is_document is None or is_document(found) else bare
 
 
-def _is_headless(sheet: Sheet, is_document: Callable[[str], bool] | None) -> bool:
+def _is_headless(sheet: sheets.Sheet, is_document: Callable[[str], bool] | None) -> bool:
     """Whether a file of two columns begins with an id and its label.
 
     It does if the id is a document's, or the label occurs again: a column name is neither.
     """
     if sheet.first is None or len(sheet.names) != 2:
         return False
-    if any(plain_name(value) in (*ID_NAMES, *_LABEL_NAMES) for value in sheet.names):
+    if any(sheets.plain_name(value) in (*sheets.ID_NAMES, *_LABEL_NAMES) for value in sheet.names):
         return False
     is_known = is_document is not None and is_document(sheet.first[0])
     return is_known or any(str(row[1]).strip() == sheet.names[1] for row in sheet.rows)
@@ -150,11 +141,11 @@ def _is_headless(sheet: Sheet, is_document: Callable[[str], bool] | None) -> boo
 
 def _columns(path: Path, header: Sequence[str], doc_id: str | None, label: str | None) -> tuple[int, int]:
     """Return the places of the ids and of the labels."""
-    at_id, at_label = named_column(path, header, doc_id), named_column(path, header, label)
+    at_id, at_label = sheets.named_column(path, header, doc_id), sheets.named_column(path, header, label)
     if at_id is None:
-        at_id = next(iter(id_columns(path, header, at_label)), None)
+        at_id = next(iter(sheets.id_columns(path, header, at_label)), None)
     if at_label is None:
-        usual = usual_columns(path, header, _LABEL_NAMES, at_id)
+        usual = sheets.usual_columns(path, header, _LABEL_NAMES, at_id)
         if len(usual) > 1:
             names = one_of(repr(header[place]) for place in sorted(usual))
             raise SourceError(
@@ -170,7 +161,7 @@ def _columns(path: Path, header: Sequence[str], doc_id: str | None, label: str |
     if of_ids == of_labels:
         raise ParameterError(f"--id and --label must be two columns. Got {header[of_ids]!r} for both.")
     if header[of_ids] == header[of_labels]:
-        raise repeated_column(path, header[of_ids])
+        raise sheets.repeated_column(path, header[of_ids])
     return of_ids, of_labels
 
 

@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.listing.lists import (
-    LISTED,
-    DocumentFilter,
-    ListedDocuments,
-    Sort,
-    asked_columns,
-    listed,
-    listed_batches,
-    n_decisions,
-    n_not_grouped,
-)
+from nearkin.collection.listing import lists
 from nearkin.collection.results import DOCUMENT, PROBLEM, WAVE, table_of
 from nearkin.formats.delimited import check_suffix, table_writer
 from nearkin.runs.files import published
@@ -36,7 +26,7 @@ _ROWS_AT_A_TIME = 1 << 14
 
 
 def check_format(out: Path, option: str = "out") -> None:
-    """Refuse a file name without a known format, before any work is done.
+    """Refuse a file whose suffix is not that of a table.
 
     Raises
     ------
@@ -64,28 +54,35 @@ def table_of_conflicts(found: Conflicts, label_column: str) -> pa.Table:
 
 
 def list_documents(
-    collection: Collection, wanted: DocumentFilter, *, sort: Sort, date_tag: str, limit: int, out: Path | None
-) -> ListedDocuments:
+    collection: Collection,
+    wanted: lists.DocumentFilter,
+    *,
+    sort: lists.Sort,
+    date_tag: str,
+    limit: int,
+    out: Path | None,
+) -> lists.ListedDocuments:
     """Return the first documents that meet the conditions, and write all of them to a file if one is given.
 
     Both come from one snapshot of the collection.
     """
     with collection.opened.store.reading() as connection:
         if out is None:
-            return listed(connection, wanted, sort, limit, date_tag)
-        first, n_found, columns = list[pa.RecordBatch](), 0, asked_columns(wanted)
+            return lists.listed(connection, wanted, sort, limit, date_tag)
+        first, n_found, columns = list[pa.RecordBatch](), 0, lists.asked_columns(wanted)
 
         def counted() -> Iterator[pa.RecordBatch]:
             nonlocal n_found
-            for batch in listed_batches(connection, wanted, sort, date_tag=date_tag):
+            for batch in lists.listed_batches(connection, wanted, sort, date_tag=date_tag):
                 if n_found < limit:
                     first.append(batch.slice(0, limit - n_found))
                 n_found += len(batch)
                 yield batch.select(columns)
 
-        write_batches(pa.schema([LISTED.field(name) for name in columns]), counted(), out)
-        late = n_not_grouped(connection, wanted), n_decisions(connection, wanted)
-        return ListedDocuments(pa.Table.from_batches(first, LISTED), n_found, *late)
+        write_batches(pa.schema([lists.LISTED.field(name) for name in columns]), counted(), out)
+        return lists.ListedDocuments(
+            pa.Table.from_batches(first, lists.LISTED), n_found, *lists.n_late(connection, wanted)
+        )
 
 
 def table_of_documents(listed: Iterable[StoredDocument]) -> pa.Table:
