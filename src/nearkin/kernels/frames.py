@@ -5,8 +5,6 @@ A number is a word with an ASCII digit; other words, such as months, may count a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,7 +12,7 @@ from nearkin.kernels.choosing import frozen, loops
 
 
 def frames(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], also_numbers: Sequence[bytes]
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], also_numbers: tuple[bytes, ...]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
     """Return digests of each text's words without numbers, and of its numbers, and its distinct numbers.
 
@@ -22,7 +20,7 @@ def frames(
     ----------
     data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
         Normalised texts, valid UTF-8.
-    also_numbers : sequence of bytes
+    also_numbers : tuple of bytes
         Words that count as numbers, in UTF-8.
 
     Returns

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD, character_classes
@@ -15,13 +17,18 @@ _ONES = np.uint64(0x0101010101010101)
 _MAYBE_BITS = 13
 
 
+@cache
+def _tables(also_numbers):
+    """Return the hashes of the words, and whether a word that begins so may be one of them."""
+    begins = np.array([int.from_bytes(word[:8], "little") for word in also_numbers], np.uint64)
+    maybe = np.zeros(1 << _MAYBE_BITS, np.bool_)
+    maybe[begins * GOLDEN >> np.uint64(64 - _MAYBE_BITS)] = True
+    return np.array(sorted(word_hash(word.decode()) for word in also_numbers), np.uint64), maybe
+
+
 def frame_many(data, offsets, also_numbers, frame, numbers, hashes, number_offsets):
     longest = int(np.diff(offsets).max(initial=0))
-    begins = np.array([int.from_bytes(word[:8], "little") for word in also_numbers], np.uint64)
-    maybe = np.zeros(1 << _MAYBE_BITS, np.bool_)  # whether a word that begins so may be one of them
-    maybe[begins * GOLDEN >> np.uint64(64 - _MAYBE_BITS)] = True
-    units = np.array([word_hash(word.decode()) for word in also_numbers], np.uint64)
-    work = np.sort(units), maybe, _scratch(2 * longest), np.empty(2 * longest + 1, np.uint8)
+    work = *_tables(also_numbers), _scratch(2 * longest), np.empty(2 * longest + 1, np.uint8)
     _frame_many(data, offsets, character_classes(), *work, frame, numbers, hashes, number_offsets)
 
 
