@@ -265,6 +265,8 @@ class Matches:
         Shingles in both.
     n_left, n_right : uint32 arrays, shape (n_pairs,)
         Shingles in each.
+    differs : uint8 array, shape (n_pairs,), or None
+        What differs: an index into `stages.verification.what_differs.DIFFERENCES`; None if it was not determined.
     """
 
     left: U32
@@ -272,6 +274,7 @@ class Matches:
     n_common: U32
     n_left: U32
     n_right: U32
+    differs: U8 | None = None
 
     def __len__(self) -> int:
         return len(self.left)
@@ -300,8 +303,9 @@ class Matches:
     def where(self, chosen: Selection) -> Matches:
         """Return the matches that a mask, an array of indices or a slice selects."""
         return Matches(
-            self.left[chosen], self.right[chosen], self.n_common[chosen], self.n_left[chosen], self.n_right[chosen]
-        )
+            self.left[chosen], self.right[chosen], self.n_common[chosen], self.n_left[chosen], self.n_right[chosen],
+            None if self.differs is None else self.differs[chosen],
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,17 +17,21 @@ from functional.conftest import FAST, nearkin_here, write_jsonl
 DOCUMENTS = {
     "name": pa.large_string(), "row": pa.int64(), "group_row": pa.int64(), "is_principal": pa.bool_(),
     "similarity_to_principal": pa.float64(), "copy_of_row": pa.int64(), "keep": pa.bool_(), "reason": pa.string(),
+    "differs": pa.string(),
     "n_characters": pa.int64(), "n_units": pa.int64(), "n_shingles": pa.int64(), "keep_value": pa.float64(),
     "source": pa.string(), "line": pa.int64(), "problem": pa.large_string(),
 }  # fmt: skip
-PAIRS = {"row_a": pa.int64(), "row_b": pa.int64()} | dict.fromkeys(
-    ("jaccard", "containment_a_in_b", "containment_b_in_a"), pa.float64()
+PAIRS = (
+    {"row_a": pa.int64(), "row_b": pa.int64()}
+    | dict.fromkeys(("jaccard", "containment_a_in_b", "containment_b_in_a"), pa.float64())
+    | {"differs": pa.string()}
 )
 GROUPS = {
     "group_row": pa.int64(), "size": pa.int64(), "lowest_similarity": pa.float64(), "is_lowest_exact": pa.bool_(),
     "bridges_refused": pa.int64(), "n_exact_copies": pa.int64(),
 }  # fmt: skip
 COUNTS = {
+    "dropped_passage_added", "largest_group",
     "documents", "unique", "exact_copy", "near_duplicate", "empty", "too_short", "unreadable", "kept", "dropped",
     "groups", "candidates", "pairs", "pairs_of_exact_copies", "bridges_refused", "pairs_not_compared", "overlap",
 }  # fmt: skip
@@ -63,8 +67,9 @@ def test_columns(run):
     ids = dict.fromkeys(("id", "group", "copy_of"), id_type)
     documents = columns(out / "documents.parquet")
     assert documents == ids | DOCUMENTS
-    assert list(documents)[:11] == [
-        "id", "name", "row", "group", "group_row", "is_principal", "similarity_to_principal", "copy_of", "copy_of_row",
+    assert list(documents)[:12] == [
+        "id", "name", "row", "group", "group_row", "is_principal", "similarity_to_principal", "differs", "copy_of",
+        "copy_of_row",
         "keep", "reason",
     ]  # fmt: skip
     assert columns(out / "pairs.parquet") == dict.fromkeys(("id_a", "id_b"), id_type) | PAIRS

@@ -20,8 +20,8 @@ from cut_off import CutOff, Cutting
 from made_up_prose import Prose
 from nearkin.errors import NearkinError, OutputExistsError, ParameterError, ResumeError
 
-ADDED = ["group", "is_principal", "similarity_to_principal", "copy_of", "keep", "reason"]
-PAIRS = ["id_a", "id_b", "jaccard", "containment_a_in_b", "containment_b_in_a"]
+ADDED = ["group", "is_principal", "similarity_to_principal", "differs", "copy_of", "keep", "reason"]
+PAIRS = ["id_a", "id_b", "jaccard", "containment_a_in_b", "containment_b_in_a", "differs"]
 ODD = {
     "array": "array(1, null, 3)",
     "map": "map('k', array(1.5D), 'n', null)",
@@ -223,7 +223,7 @@ spark = SparkSession.builder.remote(url).getOrCreate()
 texts = [f"one two three four five six seven eight nine ten {i // 2}" for i in range(9)]
 df = spark.createDataFrame(pa.table({"id": range(9), "text": texts}))
 found, expected = dedup_result(df, id="id"), nearkin.dedup(df.toArrow(), text="text", id="id")
-added = ["id", "group", "copy_of", "similarity_to_principal", "reason"]
+added = ["id", "group", "copy_of", "similarity_to_principal", "differs", "reason"]
 rows = found.documents.select(*added).orderBy("id").toArrow().to_pylist()
 print("documents", rows == expected.documents.select(added).to_pylist())
 print("pairs", found.pairs.count() == len(expected.pairs), "kept", found.kept.count() == len(expected.kept))

@@ -38,9 +38,9 @@ DOCUMENTS = [
     "The rent of 900 is due on the first day of each month",
 ]
 COLUMNS = {
-    "documents": ["id", "group", "is_principal", "similarity_to_principal", "copy_of", "keep", "reason", "n_characters",
-                  "n_units", "n_shingles", "keep_value", "line", "problem"],
-    "pairs": ["id_a", "id_b", "jaccard", "containment_a_in_b", "containment_b_in_a"],
+    "documents": ["id", "group", "is_principal", "similarity_to_principal", "differs", "copy_of", "keep", "reason",
+                  "n_characters", "n_units", "n_shingles", "keep_value", "line", "problem"],
+    "pairs": ["id_a", "id_b", "jaccard", "containment_a_in_b", "containment_b_in_a", "differs"],
     "groups": ["group", "size", "principal", "lowest_similarity", "is_lowest_exact", "bridges_refused",
                "n_exact_copies"],
 }  # fmt: skip

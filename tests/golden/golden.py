@@ -23,8 +23,8 @@ from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
 
 ROWS = {
-    "documents": ["name", "row", "group_row", "copy_of_row"],
-    "pairs": ["row_a", "row_b"],
+    "documents": ["name", "row", "group_row", "copy_of_row", "differs"],
+    "pairs": ["row_a", "row_b", "differs"],
     "groups": ["group_row"],
 }
 """Columns that were not there when the first folder was written."""

@@ -1,6 +1,7 @@
 """Deduplication as the documentation tells it, in plain Python: sets of strings, every pair, no hashing, no sketches.
 
-Slow on purpose. It shares one thing with Nearkin, the pinned table of what each character is; all else is told anew.
+Slow on purpose. It shares two lists with Nearkin: what each pinned character is, and the words of dates; all else is
+told anew.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import cache
 from itertools import combinations
 
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, SPACE, WORD, character_classes
+from nearkin.stages.verification.what_differs import also_numbers
 
 Shingle = tuple[str, ...]
 
@@ -98,6 +100,54 @@ def shingles(text: str, unit: str, length: int) -> frozenset[Shingle]:
     return frozenset(tuple(units[i : i + n]) for i in range(len(units) - n + 1))
 
 
+def ordered_shingles(text: str, unit: str, length: int) -> list[Shingle]:
+    """Those of `shingles`, in the order in which they first occur."""
+    units = words(text) if unit == "words" else list(text)
+    n = min(length, len(units))
+    return list(dict.fromkeys(tuple(units[i : i + n]) for i in range(len(units) - n + 1))) if units else []
+
+
+def difference(a: str, b: str, unit: str, length: int) -> str:
+    """What differs in two normalised texts."""
+    if a == b:
+        return "nothing"
+    numbers_a, numbers_b = ([word for word in words(text) if is_number(word)] for text in (a, b))
+    others_a, others_b = ([word for word in words(text) if not is_number(word)] for text in (a, b))
+    if others_a == others_b:
+        return "numbers" if numbers_a != numbers_b else "other"
+    first, second = (ordered_shingles(text, unit, length) for text in (a, b))
+    n_first = n_equal(first, second)
+    n_last = n_equal(first[n_first:][::-1], second[n_first:][::-1])
+    rest = min(len(first), len(second)) - n_first - n_last
+    n_across = length - 1 if n_first and n_last else 0
+    if n_first + n_last and rest <= n_across:
+        return "passage added"
+    only_a, only_b = set(numbers_a) - set(numbers_b), set(numbers_b) - set(numbers_a)
+    n_common = len(set(first) & set(second))
+    if only_a and only_b:
+        shared = 2 * len(set(numbers_a) & set(numbers_b)) / (len(set(numbers_a)) + len(set(numbers_b)))
+        words_kept = (2 * n_common / (len(first) + len(second))) ** min(1, 1 / (length * unit_in_words(unit)))
+        if 1 - shared >= 2 * (1 - words_kept):
+            return "mostly numbers"
+    is_passage = (rest - n_across) * unit_in_words(unit) >= 5
+    return "passage replaced" if is_passage and n_common == n_first + n_last else "other"
+
+
+def unit_in_words(unit: str) -> float:
+    """A word has five characters."""
+    return 1 if unit == "words" else 0.2
+
+
+def is_number(word: str) -> bool:
+    """With a digit, or a word of a date or for a number."""
+    return any(c in "0123456789" for c in word) or word.encode() in also_numbers()
+
+
+def n_equal(a: Sequence[Shingle], b: Sequence[Shingle]) -> int:
+    """How many are the same at the beginning."""
+    return next((i for i, (one, other) in enumerate(zip(a, b)) if one != other), min(len(a), len(b)))
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What documents.parquet says of a document."""
@@ -106,6 +156,7 @@ class Verdict:
     similarity: float | None
     copy_of: str | None
     reason: str
+    differs: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,6 +183,9 @@ class Collection:
         self.texts = [normalised(text) for _, text in documents]
         self.sets = [shingles(text, unit, length) for text in self.texts]
         self.n_units = [len(words(text) if unit == "words" else text) for text in self.texts]
+
+    def difference(self, a: int, b: int) -> str:
+        return difference(self.texts[a], self.texts[b], self.unit, self.length)
 
     def likeness(self, a: int, b: int) -> Likeness:
         return Likeness(len(self.sets[a] & self.sets[b]), len(self.sets[a]), len(self.sets[b]))
@@ -213,31 +267,45 @@ class Collection:
         keep: str = "longest",
         values: Sequence[float | None] | None = None,
         pairs: set[tuple[str, str]] | None = None,
+        keep_apart: bool = False,
     ) -> Judged:
-        """All that a run says; of ``pairs`` only (those that a search found), if given."""
+        """All that a run says; of ``pairs`` only (those that a search found), if given.
+
+        With ``keep_apart``, no two texts that differ in numbers, or mostly in numbers, are matches.
+        """
         order = self.preference(keep, values)
         originals = self.originals(order)
         matches = self.matches(originals, threshold, measure)
         if pairs is not None:
             matches = {(a, b): m for (a, b), m in matches.items() if (self.id(a), self.id(b)) in pairs}
         distinct = [row for row in order if originals[row] == row]
-        principal = self.principals(distinct, matches, rule, measure)
+        together = matches
+        if keep_apart:
+            together = {pair: one for pair, one in matches.items() if "numbers" not in self.difference(*pair)}
+        principal = self.principals(distinct, together, rule, measure)
         of_row = {row: principal[originals[row]] for row in order}
         return Judged(
             pairs=self._pairs(originals, matches),
-            documents=[self._verdict(row, originals, of_row, measure) for row in range(len(self.documents))],
-            groups=self._groups(originals, of_row, matches, measure),
+            documents=[self._verdict(row, originals, of_row, matches, measure) for row in range(len(self.documents))],
+            groups=self._groups(originals, of_row, together, measure),
         )
 
     def id(self, row: int) -> str:
         return self.documents[row][0]
 
     def _pairs(self, originals: dict[int, int], matches: dict[tuple[int, int], Likeness]) -> list[tuple[object, ...]]:
-        rows = [(a, b, *likeness.row) for (a, b), likeness in matches.items()]
-        rows += [(min(a, b), max(a, b), *Likeness.of_copies().row) for a, b in originals.items() if a != b]
+        rows = [(a, b, *likeness.row, self.difference(a, b)) for (a, b), likeness in matches.items()]
+        rows += [(min(a, b), max(a, b), *Likeness.of_copies().row, "nothing") for a, b in originals.items() if a != b]
         return [(self.id(a), self.id(b), *values) for a, b, *values in sorted(rows)]
 
-    def _verdict(self, row: int, originals: dict[int, int], of_row: dict[int, int], measure: str) -> Verdict:
+    def _verdict(
+        self,
+        row: int,
+        originals: dict[int, int],
+        of_row: dict[int, int],
+        matches: dict[tuple[int, int], Likeness],
+        measure: str,
+    ) -> Verdict:
         if row not in originals:
             return Verdict(None, None, None, "empty")
         original, principal = originals[row], of_row[row]
@@ -247,7 +315,9 @@ class Collection:
         else:
             reason = "exact copy" if original != row else "near-duplicate"
         similarity = 1.0 if original == principal else float(self.likeness(original, principal).by(measure))
-        return Verdict(self.id(principal), similarity, self.id(original) if original != row else None, reason)
+        is_known = original == principal or (min(original, principal), max(original, principal)) in matches
+        differs = self.difference(row, principal) if principal != row and is_known else None
+        return Verdict(self.id(principal), similarity, self.id(original) if original != row else None, reason, differs)
 
     def _groups(
         self,
@@ -331,10 +401,11 @@ def across(inputs: Collection, others: Collection, rule: Across) -> list[Verdict
         copies = [other for other in likeness if others.texts[other] == text]
         near = {other: rule.similarity(one) for other, one in likeness.items() if rule.drops(one)}
         if copies:
-            verdicts.append(Verdict(others.id(copies[0]), 1.0, others.id(copies[0]), "exact copy"))
+            verdicts.append(Verdict(others.id(copies[0]), 1.0, others.id(copies[0]), "exact copy", "nothing"))
         elif near:
             best = min(near, key=lambda other: (-near[other], other))
-            verdicts.append(Verdict(others.id(best), near[best], None, rule.reason(likeness[best])))
+            differs = difference(text, others.texts[best], inputs.unit, inputs.length)
+            verdicts.append(Verdict(others.id(best), near[best], None, rule.reason(likeness[best]), differs))
         else:
             reason = "too short" if inputs.n_units[row] < inputs.length else "unique"
             verdicts.append(Verdict(doc_id, 1.0, None, reason))

@@ -43,7 +43,10 @@ def assert_like_the_oracle(mine: list[str], theirs: list[str], rule: Across) -> 
         inputs.documents, against=others.documents, measure=rule.measure, drop=drop, shingle="words:2", threads=1, **how
     )
     rows = result.documents.to_pylist()
-    said = [Verdict(row["group"], row["similarity_to_principal"], row["copy_of"], row["reason"]) for row in rows]
+    said = [
+        Verdict(row["group"], row["similarity_to_principal"], row["copy_of"], row["reason"], row["differs"])
+        for row in rows
+    ]
     assert said == across(inputs, others, rule)
     assert [row["id"] for row in rows] == [doc_id for doc_id, _ in inputs.documents]
     assert all(row["keep"] == row["is_principal"] == (row["group"] == row["id"]) for row in rows)

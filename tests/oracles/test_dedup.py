@@ -47,7 +47,7 @@ def collection_of(texts: list[str], shingle: str) -> Collection:
 def said(result: DedupResult) -> Judged:
     """A result in the oracle's words."""
     documents = [
-        Verdict(row["group"], row["similarity_to_principal"], row["copy_of"], row["reason"])
+        Verdict(row["group"], row["similarity_to_principal"], row["copy_of"], row["reason"], row["differs"])
         for row in result.documents.to_pylist()
     ]
     groups = {
@@ -119,6 +119,26 @@ def test_forms_with_a_common_text_just_below_the_threshold():
     assert (result.manifest["counts"]["pairs"], result.manifest["counts"]["pairs_not_compared"]) == (30, 0)
     assert result.manifest["counts"]["candidates"] < 300
     assert result.manifest["plan"]["expected_candidates"] < 300
+
+
+RECORD = "bill no {} of {} {} to a b c d e f g h, {} crowns for the lamp and the lantern of the {} house, pay soon{}"
+records = st.builds(
+    RECORD.format,
+    *(st.sampled_from(["1", "2", "33"]), st.sampled_from(["may", "june", "3"]), st.sampled_from(["2026", "", "é7"])),
+    *(st.sampled_from(["10", "20.50", "five"]), st.sampled_from(["red", "blue", "red brick"])),
+    st.sampled_from(["", " or never come back again for lamps and lanterns", " i l0ve all the other lamps"]),
+)
+
+
+@given(st.lists(records, max_size=7), st.sampled_from([0.3, 0.5, 0.8]), shinglings, rules, st.booleans())
+@settings(max_examples=examples(40))
+def test_what_differs_and_records_kept_apart(texts, threshold, shingle, rule, keep_apart):
+    collection = collection_of(texts, shingle)
+    result = nearkin.dedup(
+        collection.documents, threshold=threshold, shingle=shingle, group=rule, recall=CERTAIN,
+        keep_apart="numbers" if keep_apart else None,
+    )  # fmt: skip
+    assert_same(said(result), collection.judged(threshold=threshold, rule=rule, keep_apart=keep_apart))
 
 
 @given(texts=odd_collections, threshold=thresholds, shingle=shinglings)

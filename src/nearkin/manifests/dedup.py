@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from nearkin.errors import is_number
 from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, Manifest, NotReadFiles, Stored
+from nearkin.stages.verification.difference_names import DIFFERENCES
 
 FAMILIES_OF_COLLECTION = "families COLLECTION"
 """Command of the families of a collection, whose documents stay there: their results are no input of other jobs."""
@@ -197,6 +198,16 @@ class DedupManifest(Manifest):
         return {reason: n for reason, n in counts.items() if n or reason in REASONS[:3]}
 
     @property
+    def dropped_by_difference(self) -> dict[str, int]:
+        """Number of dropped documents by what differs from the kept one, without those that nothing is known of."""
+        return {name: n for name in DIFFERENCES[1:-1] if (n := self.count(difference_counted_as(name)))}
+
+    @property
+    def n_dropped_for_another(self) -> int:
+        """Number of documents that were dropped because another one is kept."""
+        return self.count("dropped") - sum(self.dropped_without_match.values())
+
+    @property
     def textless(self) -> dict[str, int]:
         """Number of documents of which no text was compared, by reason."""
         return {reason: n for reason in TEXTLESS_REASONS if (n := self.count(counted_as(reason)))}
@@ -233,6 +244,17 @@ def counted_as(reason: str) -> str:
     ('near_duplicate', 'no_match')
     """
     return reason.replace(" ", "_").replace("-", "_")
+
+
+def difference_counted_as(name: str) -> str:
+    """Return the name of the count of dropped documents that differ so from the kept one.
+
+    Examples
+    --------
+    >>> difference_counted_as("mostly numbers")
+    'dropped_mostly_numbers'
+    """
+    return f"dropped_{counted_as(name)}"
 
 
 def _number(value: object) -> float | None:

@@ -12,6 +12,7 @@ from nearkin.errors import ParameterError
 from nearkin.options.declared import Option, Options, Same, option
 from nearkin.options.reading import ReadingOptions
 from nearkin.options.running import OVERLAY, ResourceOptions, ResultOptions, RunOptions
+from nearkin.stages.verification.difference_names import APART, DIFFERENCES, KeepApart
 from nearkin.stages.verification.measures import MEASURE_NAMES, MEASURES, Measure, MeasureName
 
 if TYPE_CHECKING:
@@ -29,12 +30,13 @@ _kept = partial(option, panel="What is kept")
 _input = partial(option, panel="Input", needs="against", metavar="COLUMN")
 _output = partial(option, panel="Output", needs="out")
 
-Preset = Literal["fineweb", "stack", "ediscovery", "contracts"]
+Preset = Literal["fineweb", "stack", "ediscovery", "contracts", "records"]
 PRESETS: dict[str, dict[str, str | float]] = {
     "fineweb": {"threshold": 0.75, "shingle": "words:5", "group": "component", "keep": "first"},
     "stack": {"threshold": 0.7, "shingle": "words:5", "group": "component", "keep": "first", "normalise": "none"},
     "ediscovery": {"threshold": 0.7, "shingle": "words:3", "group": "principal", "keep": "longest"},
     "contracts": {"threshold": 0.6, "shingle": "words:3", "group": "principal", "keep": "longest"},
+    "records": {"threshold": 0.6, "shingle": "words:2", "keep_apart": "numbers"},
 }
 """Starting points, chosen in docs/decisions/0001; options given beside a preset override it."""
 
@@ -132,6 +134,11 @@ class SearchOptions(PlannedSearch):
     seed: Same[int] = _searched(
         0, maximum=2**64 - 1, help="Random seed of the sketches; a different seed misses different pairs."
     )
+    keep_apart: Same[KeepApart | None] = _kept(
+        choices=tuple(APART),
+        help="What makes similar documents no near-duplicates: numbers (they differ in numbers and dates only, or "
+        "mostly, as invoices do), or none (the default). Their pairs are listed.",
+    )  # fmt: skip
 
 
 @dataclass(unsafe_hash=True, kw_only=True)
@@ -139,7 +146,8 @@ class GivenSearch(IgnoringOptions, SearchOptions):
     """Options of a search, and others that give some of them their values."""
 
     preset: Same[Preset | None] = _searched(
-        choices=PRESETS, help="fineweb, stack, ediscovery or contracts: starting points that other options override."
+        choices=PRESETS,
+        help="fineweb, stack, ediscovery, contracts or records: starting points that other options override.",
     )
 
     def defaults(self) -> Mapping[str, object]:
@@ -188,6 +196,8 @@ class DedupOptions(GivenSearch):
                 f"{' and '.join(others)}.",
                 parameter="min_shared",
             )
+        if APART[self.keep_apart or "none"] and self.normalise.ignored.numbers:
+            raise ParameterError("has no effect if numbers are ignored. Omit ignore_numbers.", parameter="keep_apart")
         if self.measure.search == "bands":
             from nearkin.planning.search import check_reachable
 
@@ -229,6 +239,15 @@ class DedupOptions(GivenSearch):
         if self.min_shared is not None:
             return np.greater_equal(matches.n_common, self.min_shared)
         return np.greater_equal(self.measure.similarity(matches), self.threshold)
+
+    def is_apart(self, matches: Matches) -> Bool:
+        """Whether each verified pair is kept apart, although it is similar enough."""
+        import numpy as np
+
+        apart = APART[self.keep_apart or "none"]
+        if not apart or matches.differs is None:
+            return np.zeros(len(matches), np.bool_)
+        return np.isin(matches.differs, [DIFFERENCES.index(name) for name in apart])
 
     @property
     def looks_inside(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from nearkin.errors import is_int
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import agreeing, counted
@@ -47,6 +49,48 @@ def reason_in_words(told: DedupManifest, reason: str) -> str:
     if reason == "exact copy" and told.parameters.get("normalise") == "none":
         return "same text"
     return REASONS_IN_WORDS[reason]
+
+
+_BY_DIFFERENCE = {
+    "numbers": "in numbers or dates only",
+    "mostly numbers": "mostly in numbers or dates",
+    "passage added": "by one passage more",
+    "passage replaced": "in one passage only",
+}
+_NAMED_SHARE = 0.1
+
+
+def differences_text(told: DedupManifest) -> str:
+    """Count the dropped documents by what differs from the kept one; "" if there is nothing to count.
+
+    Examples
+    --------
+    >>> told = DedupManifest(counts={"dropped": 9, "dropped_numbers": 5, "dropped_passage_added": 1})
+    >>> differences_text(told)
+    'Dropped documents that differ from the kept one in numbers or dates only: 5 of 9; by one passage more: 1 of 9'
+    """
+    n_dropped = told.n_dropped_for_another
+    counts = [f"{_BY_DIFFERENCE[name]}: {n:,} of {n_dropped:,}" for name, n in told.dropped_by_difference.items()]
+    return f"Dropped documents that differ from the kept one {'; '.join(counts)}" if counts else ""
+
+
+def apart_advice(told: DedupManifest) -> Iterator[tuple[str, bool]]:
+    """Name the options that keep documents apart, if many differ only so from the kept one; whether it is a warning."""
+    counts, n_dropped = told.dropped_by_difference, told.n_dropped_for_another
+    n_numbers, n_passages = (
+        sum(counts.get(name, 0) for name in names)
+        for names in (("numbers", "mostly numbers"), ("passage added", "passage replaced"))
+    )
+    n_largest, n_documents = told.count("largest_group"), told.count("documents")
+    is_large = 2 * n_largest > n_documents > 2
+    if is_large:
+        yield f"One group holds {n_largest:,} of {counted(n_documents, 'document')}", False
+    is_often_numbers = n_numbers > _NAMED_SHARE * n_dropped
+    if "keep_apart" not in told.parameters and (is_large or is_often_numbers):
+        option = "--keep-apart numbers, or --preset records"
+        yield f"To keep documents that differ in numbers, such as invoices: {option}", is_often_numbers
+    if n_passages > _NAMED_SHARE * n_dropped:
+        yield "To compare documents without a passage that they share, such as a licence: --ignore FILE", False
 
 
 _IN_MEMORY, _RESULTS = "table", "results"

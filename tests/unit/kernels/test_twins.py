@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from example_counts import examples
 from nearkin.kernels import (  # (two are named here so that both are seen to be covered)
     chains,
     compiled,  # noqa: F401
+    frames,
     grouping,
     identity,
     lines,
@@ -162,6 +165,13 @@ def test_n_common(values, data):
     pairs = data.draw(st.lists(st.tuples(row, row), max_size=10)) if values else []
     left, right = (np.array([p[i] for p in pairs], np.uint32) for i in (0, 1))
     agreed(overlap.n_common, hashes, offsets[:-1], offsets[1:], left, right)
+    agreed(overlap.shared_ends, hashes, offsets[:-1], offsets[1:], left, right)
+
+
+@given(texts, st.lists(st.sampled_from(["may", "hundred", "a", "中", "12345678901"]), unique=True))
+def test_frames(values, also_numbers):
+    data, offsets = buffers([*values, *(f"{a}7{b} may two hundred and 12345678901 {a}" for a, b in pairwise(values))])
+    agreed(frames.frames, data, offsets, tuple(word.encode() for word in also_numbers))
 
 
 @given(st.integers(1, 9), st.data())

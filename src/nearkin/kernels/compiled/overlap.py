@@ -60,3 +60,18 @@ def _common_one(hashes, start, end, table, mask, has_zero):
             place = (place + np.uint64(1)) & mask
         found += np.uint32(table[place] == hashes[i])
     return found
+
+
+@njit(nogil=True, cache=True)
+def ends_many(hashes, starts, ends, left, right, n_first, n_last):
+    for i in range(len(left)):
+        a, b = starts[left[i]], starts[right[i]]
+        most = min(ends[left[i]] - a, ends[right[i]] - b)
+        first = np.int64(0)
+        while first < most and hashes[a + first] == hashes[b + first]:
+            first += 1
+        a, b = ends[left[i]] - 1, ends[right[i]] - 1
+        last = np.int64(0)
+        while last < most - first and hashes[a - last] == hashes[b - last]:
+            last += 1
+        n_first[i], n_last[i] = first, last

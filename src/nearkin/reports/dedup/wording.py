@@ -19,7 +19,7 @@ from nearkin.reports.quantities import (
     percent_text,
     share_percent_text,
 )
-from nearkin.reports.reasons import reason_in_words
+from nearkin.reports.reasons import apart_advice, differences_text, reason_in_words
 from nearkin.stages.documents.ignoring import Ignored
 from nearkin.stages.documents.normalisation import STEPS
 
@@ -102,6 +102,11 @@ def promises(facts: DedupManifest) -> Iterator[Note]:
             is_warning=True,
         )
     yield from _much_missed(facts)
+    if differences := differences_text(facts):
+        advice = list(apart_advice(facts))
+        column = "The column differs of documents.parquet tells what differs in each"
+        text = ". ".join([column, *(text for text, _ in advice)])
+        yield Note(differences, f"{text}.", is_warning=any(is_warning for _, is_warning in advice))
     groups = "" if facts.is_against else "; groups are built from verified pairs and exact copies alone"
     yield Note(
         "Reported pairs are verified",

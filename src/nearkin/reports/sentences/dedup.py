@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, MemoryUse
 from nearkin.nouns import agreeing, counted
 from nearkin.reports.quantities import criterion_text, missed_pairs_text, parameter_text, share_percent_text
-from nearkin.reports.reasons import REASONS_IN_WORDS, reason_in_words
+from nearkin.reports.reasons import REASONS_IN_WORDS, apart_advice, differences_text, reason_in_words
 from nearkin.reports.sentences.exceptions import damage_sentences, exception_counts
 from nearkin.reports.sentences.sentence import Sentence
 from nearkin.runs.progress import StageCost
@@ -61,6 +61,11 @@ def dedup_sentences(told: DedupManifest, *, has_kept: bool, has_compiled: bool =
                 "same group, because every member must match its group's principal. At least one document of "
                 f"{agreeing(n_bridges, 'this', 'each')} pair was dropped."
             )
+    if n_apart := told.count("pairs_kept_apart"):
+        yield Sentence(f"Pairs kept apart by --keep-apart {told.parameters['keep_apart']}: {n_apart:,}")
+    if differences := differences_text(told):
+        yield Sentence(differences)
+    yield from (Sentence(text, "warning" if is_warning else "plain") for text, is_warning in apart_advice(told))
     if told.against_counts is not None:
         yield from _on_others(told, told.against_counts)
         yield from _on_pairs_that_drop_nothing(told, told.against_counts["match"])

@@ -46,6 +46,11 @@ class Shingling:
         return f"{self.unit}:{self.length}"
 
     @property
+    def length_in_words(self) -> tuple[int, float]:
+        """Number of units in a shingle, and of words in a unit, on average."""
+        return self.length, 1.0 if self.unit == "words" else 0.2
+
+    @property
     def fingerprint(self) -> str:
         """Fingerprint of the parameters that determine the result of `sets`."""
         return f"shingle={self};unicode=14.0"

@@ -8,7 +8,8 @@ import numpy as np
 
 from nearkin.manifests.dedup import OTHER_RESULTS, REASONS
 from nearkin.options.dedup import DedupOptions
-from nearkin.records import F64, U32, Bool, Matches
+from nearkin.records import F64, U8, U32, Bool, Matches
+from nearkin.stages.verification.what_differs import NOTHING, UNKNOWN
 from nearkin.workflows.dedup.corpus import NO_NODE, THEIRS, Corpus
 from nearkin.workflows.dedup.outcome import (
     NEAR_DUPLICATE,
@@ -19,6 +20,7 @@ from nearkin.workflows.dedup.outcome import (
     Judged,
     OtherTable,
     Outcome,
+    differences_of,
     reasons,
 )
 from nearkin.workflows.dedup.searching import Sizes
@@ -68,7 +70,9 @@ def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: 
     is_overlap = np.zeros(n, np.bool_)
     is_overlap[has_node] = best.is_overlap[mine]
     reason[is_overlap & (reason == NEAR_DUPLICATE)] = OVERLAP
-    return Outcome(principal, similarity, copy_of, reason, is_free)
+    differs = np.full(n, UNKNOWN)
+    differs[has_node] = np.where(first[mine] != NO_ROW, NOTHING, best.differs[mine])
+    return Outcome(principal, similarity, differs, copy_of, reason, is_free)
 
 
 def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
@@ -82,25 +86,25 @@ def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
     by_node = rows[np.argsort(corpus.node[rows], kind="stable")]
     starts = np.searchsorted(corpus.node[by_node], np.arange(corpus.n_nodes + 1))
 
-    def across(mine: U32, theirs: U32, n_common: U32, n_mine: U32, n_theirs: U32) -> list[U32]:
+    def across(mine: U32, theirs: U32, *columns: U32 | U8) -> list[U32 | U8]:
         """Return columns of `Matches`, with a row for each document that has the text ``mine``."""
         is_there = first[theirs] != NO_ROW
         n_rows = np.where(is_there, starts[mine + 1] - starts[mine], 0)
         place = np.arange(n_rows.sum()) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
         left = by_node[np.repeat(starts[mine], n_rows) + place]
-        return [left, *(np.repeat(column, n_rows) for column in (first[theirs], n_common, n_mine, n_theirs))]
+        return [left, *(np.repeat(column, n_rows) for column in (first[theirs], *columns))]
 
     ones = np.ones(corpus.n_nodes, np.uint32)
     everywhere = np.arange(corpus.n_nodes, dtype=np.uint32)
     both = _from_both_sides(matches)
     parts = [
-        across(both.left, both.right, both.n_common, both.n_left, both.n_right),
-        across(everywhere, everywhere, ones, ones, ones),
+        across(both.left, both.right, both.n_common, both.n_left, both.n_right, differences_of(both)),
+        across(everywhere, everywhere, ones, ones, ones, np.full(corpus.n_nodes, NOTHING)),
     ]
-    columns = [np.concatenate(column).astype(np.uint32) for column in zip(*parts, strict=True)]
-    order = np.lexsort((columns[1], columns[0]))
+    left, right, *counts, differs = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((right, left))
     is_copy = np.arange(len(order)) >= len(order) - len(parts[1][0])
-    return Matches(*(column[order] for column in columns)), is_copy[order]
+    return Matches(left, right, counts[0], counts[1], counts[2], differs).where(order), is_copy[order]
 
 
 def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches, is_copy: Bool) -> OtherTable:
@@ -163,6 +167,7 @@ class _MostSimilar:
     row: U32
     likeness: F64
     is_overlap: Bool
+    differs: U8
 
 
 def _most_similar(matches: Matches, options: DedupOptions, first_other: U32) -> _MostSimilar:
@@ -177,7 +182,9 @@ def _most_similar(matches: Matches, options: DedupOptions, first_other: U32) -> 
     is_overlap = np.zeros(len(first_other), np.bool_)
     twin[mine], best[mine] = theirs[best_last], likeness[best_last]
     is_overlap[mine] = ~_lies_inside(across, options)[best_last]
-    return _MostSimilar(twin, best, is_overlap)
+    differs = np.full(len(first_other), UNKNOWN)
+    differs[mine] = differences_of(across)[best_last]
+    return _MostSimilar(twin, best, is_overlap, differs)
 
 
 def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
@@ -192,9 +199,8 @@ def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
         likeness = options.measure.similarity(across)
     else:
         likeness = in_theirs
-    if options.min_shared is not None:
-        return likeness, options.is_match(across)
-    return likeness, likeness >= options.threshold
+    drops = options.is_match(across) if options.min_shared is not None else likeness >= options.threshold
+    return likeness, drops & ~options.is_apart(across)
 
 
 def _lies_inside(across: Matches, options: DedupOptions) -> Bool:
@@ -210,4 +216,5 @@ def _from_both_sides(matches: Matches) -> Matches:
     """Return every pair twice, with each of its texts on the left."""
     there = (matches.left, matches.right, matches.n_common, matches.n_left, matches.n_right)
     back = (matches.right, matches.left, matches.n_common, matches.n_right, matches.n_left)
-    return Matches(*(np.concatenate(columns) for columns in zip(there, back, strict=True)))
+    left, right, n_common, n_left, n_right = (np.concatenate(pair) for pair in zip(there, back, strict=True))
+    return Matches(left, right, n_common, n_left, n_right, np.tile(differences_of(matches), 2))

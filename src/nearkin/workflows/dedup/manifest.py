@@ -17,12 +17,15 @@ from nearkin.manifests.dedup import (
     DedupManifest,
     MemoryUse,
     counted_as,
+    difference_counted_as,
 )
 from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Meter
 from nearkin.stages.documents.faults import reason_of
+from nearkin.stages.verification.difference_names import DIFFERENCES
+from nearkin.stages.verification.what_differs import UNKNOWN
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.outcome import Judged
 from nearkin.workflows.dedup.plans import plan_as_stored
@@ -51,7 +54,7 @@ def build(
         inputs=tuple(files[: len(inputs)]),
         against=tuple(files[len(inputs) :]),
         counts={
-            **counts(result.judged),
+            **counts(result.judged, options),
             "candidates": result.verified.n_candidates,
             "pairs_not_compared": result.n_not_compared,
         },
@@ -96,10 +99,11 @@ def memory(resources: Resources, meter: Meter, longest: int) -> MemoryUse:
     return MemoryUse(resources.memory_bytes, meter.before_bytes, meter.peak_bytes, longest)
 
 
-def counts(judged: Judged) -> dict[str, int]:
+def counts(judged: Judged, options: DedupOptions) -> dict[str, int]:
     """Count documents, groups and the rows of the table of pairs."""
     outcome, groups, n_copies = judged.outcome, judged.groups, int(judged.is_copy.sum())
     by_reason = np.bincount(outcome.reason, minlength=len(REASONS)).tolist()
+    n_apart = int(options.is_apart(judged.matches).sum())
     n_kept = int(outcome.keep.sum())
     return {
         "documents": len(outcome.reason),
@@ -110,7 +114,18 @@ def counts(judged: Judged) -> dict[str, int]:
         "pairs": len(judged.matches) - n_copies,
         "pairs_of_exact_copies": n_copies,
         "bridges_refused": groups.n_bridges,
+        **_by_difference(judged),
+        **({"pairs_kept_apart": n_apart} if n_apart else {}),
     }
+
+
+def _by_difference(judged: Judged) -> dict[str, int]:
+    """Count the dropped documents by what differs from the kept one, and the members of the largest group."""
+    outcome = judged.outcome
+    dropped = outcome.differs[~outcome.keep]
+    n_of_difference = np.bincount(dropped[dropped != UNKNOWN], minlength=len(DIFFERENCES)).tolist()
+    named = {difference_counted_as(name): n for name, n in zip(DIFFERENCES, n_of_difference, strict=True) if n}
+    return {**named, "largest_group": int(judged.groups.size.max(initial=0))}
 
 
 def _against_counts(judged: Judged, options: DedupOptions) -> dict[str, int] | None:

@@ -10,6 +10,7 @@ import numpy as np
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import F64, I64, U8, U32, Bool, Candidates, Groups, Matches
 from nearkin.stages.grouping import group
+from nearkin.stages.verification.what_differs import NOTHING, UNKNOWN
 from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, ONLY_IGNORED, ONLY_NUMBERS, UNREADABLE, Corpus
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.verifying import SetStore, verify_blocks
@@ -33,6 +34,8 @@ class Outcome:
         Row of the principal; NO_ROW for documents without a text.
     similarity : float64 array
         Similarity to the principal; NaN if there is none or it is unknown.
+    differs : uint8 array
+        What differs from the principal: an index into `DIFFERENCES`, or UNKNOWN; of the principal itself, UNKNOWN.
     copy_of : uint32 array
         Row of the document that represents all copies of this text; NO_ROW for that document itself.
     reason : uint8 array
@@ -42,6 +45,7 @@ class Outcome:
 
     principal: U32
     similarity: F64
+    differs: U8
     copy_of: U32
     reason: U8
     keep: Bool
@@ -140,12 +144,15 @@ def judge(
     best = preference.best_row[nodes]
     principal[has_node] = preference.best_row[grouping.groups.principal[nodes]]
     similarity[has_node] = grouping.to_principal[nodes]
+    differs = np.full(len(corpus), UNKNOWN)
+    differs[has_node] = grouping.differs[nodes]
+    differs[principal == rows] = UNKNOWN
     copy_of[has_node] = np.where(best == rows[has_node], NO_ROW, best)
     is_principal = principal == rows
     n_in_group = np.bincount(principal[has_node], minlength=len(corpus))
     is_alone = is_principal & (n_in_group == 1)
     reason = reasons(corpus, options, sizes, is_principal=is_principal, is_alone=is_alone, copy_of=copy_of)
-    return Outcome(principal, similarity, copy_of, reason, is_principal)
+    return Outcome(principal, similarity, differs, copy_of, reason, is_principal)
 
 
 def reasons(
@@ -194,9 +201,16 @@ def row_matches(best_row: U32, matches: Matches, copy_of: U32) -> tuple[Matches,
     n_left = np.concatenate([np.where(swap, matches.n_right, matches.n_left), ones]).astype(np.uint32)
     n_right = np.concatenate([np.where(swap, matches.n_left, matches.n_right), ones]).astype(np.uint32)
     n_common = np.concatenate([matches.n_common, ones])
+    differs = np.concatenate([differences_of(matches), np.full(len(copies), NOTHING)])
     is_copy = np.arange(len(left)) >= len(matches)
     order = np.lexsort((right, left))
-    return Matches(left[order], right[order], n_common[order], n_left[order], n_right[order]), is_copy[order]
+    rows = Matches(left, right, n_common, n_left, n_right, differs)
+    return rows.where(order), is_copy[order]
+
+
+def differences_of(matches: Matches) -> U8:
+    """Return what differs in each match, UNKNOWN if it was not determined."""
+    return np.full(len(matches), UNKNOWN) if matches.differs is None else matches.differs
 
 
 MAX_FOR_ALL_PAIRS = 50
@@ -230,6 +244,8 @@ class GroupedTexts:
         Groups of nodes.
     to_principal : float64 array, shape (n_nodes,)
         Similarity of each text to its principal; NaN if unknown.
+    differs : uint8 array, shape (n_nodes,)
+        What differs from the principal; NOTHING for itself, UNKNOWN if the pair is no verified one.
     lowest : float64 array, shape (n_nodes,)
         Lowest similarity of two texts of a group, at its principal.
     is_lowest_exact : bool array, shape (n_nodes,)
@@ -238,6 +254,7 @@ class GroupedTexts:
 
     groups: Groups
     to_principal: F64
+    differs: U8
     lowest: F64
     is_lowest_exact: Bool
 
@@ -261,7 +278,7 @@ class Inside:
     Parameters
     ----------
     matches : Matches
-        Matches at or above the threshold, from which the groups are made.
+        Matches at or above the threshold, from which the groups are made unless they are kept apart.
     order : uint32 array, shape (n_nodes,)
         All texts, most preferred first.
     options : DedupOptions
@@ -269,9 +286,11 @@ class Inside:
 
     def __init__(self, matches: Matches, order: U32, options: DedupOptions) -> None:
         self._measure = options.measure
-        self.groups = group(matches, options.measure.similarity(matches), order, rule=options.group)
+        together = matches.where(~options.is_apart(matches))
+        self.groups = group(together, options.measure.similarity(together), order, rule=options.group)
         principal = self.groups.principal
         self.to_principal = np.where(principal == np.arange(len(order)), 1.0, np.nan)
+        self.differs = np.where(principal == np.arange(len(order)), NOTHING, UNKNOWN)
         self.lowest = np.ones(len(order))
         self._n_inside = np.zeros(len(order), np.int64)
         self.learn(matches)
@@ -289,6 +308,8 @@ class Inside:
         for member, other in ((inside.left, inside.right), (inside.right, inside.left)):
             is_principal = other == of_group
             self.to_principal[member[is_principal]] = similarity[is_principal]
+            if inside.differs is not None:
+                self.differs[member[is_principal]] = inside.differs[is_principal]
 
     def learn_stored(self, others: Matches) -> None:
         """Record all other pairs that are known, before groups are asked for: those of a search below the threshold."""
@@ -307,7 +328,7 @@ class Inside:
     def grouping(self, *, is_looked_at: bool) -> GroupedTexts:
         """Return the known facts; ``is_looked_at``: the pairs of `unknown` have been learnt."""
         is_exact = ~self.is_incomplete | (self.can_be_looked_at if is_looked_at else False)
-        return GroupedTexts(self.groups, self.to_principal, self.lowest, is_exact)
+        return GroupedTexts(self.groups, self.to_principal, self.differs, self.lowest, is_exact)
 
 
 def group_texts(matches: Matches, order: U32, options: DedupOptions, store: SetStore, *, threads: int) -> GroupedTexts:

@@ -177,7 +177,7 @@ def sample_of(
     n_common = common_counts(sets)[a, b]
     union = sets.sizes[a] + sets.sizes[b] - n_common
     n_shingles = np.maximum(sets.sizes, 1)
-    columns = (a, b, n_common, n_shingles[a], n_shingles[b])
+    left, right, *counts = (n.astype(np.uint32) for n in (a, b, n_common, n_shingles[a], n_shingles[b]))
     return Sample(
         n_documents=n_nodes,
         n_pairs=n_mine * (n_nodes - n_mine) if is_against else n_mine * (n_mine - 1) / 2,
@@ -186,7 +186,7 @@ def sample_of(
         right=b,
         similarity=n_common / np.maximum(union, 1),
         n_common=n_common,
-        is_match=options.is_match(Matches(*(column.astype(np.uint32) for column in columns))),
+        is_match=options.is_match(Matches(left, right, counts[0], counts[1], counts[2])),
         shares_rare=cache(lambda: _share_rare(sets, options)[a, b]),
     )
 

@@ -29,6 +29,7 @@ from nearkin.runs.run import JobRun
 from nearkin.stages.documents.formats import StoredFormat
 from nearkin.stages.documents.source import Source
 from nearkin.stages.grouping import Rule
+from nearkin.stages.verification.what_differs import difference_codes
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.kept_corpus import write_kept_corpus
@@ -322,8 +323,9 @@ def _matches(pairs: pa.Table, corpus: Corpus, sizes: Sizes) -> Matches:
     n_common = np.rint(contained * n_a).astype(np.uint32)
     swap = a > b
     matches = Matches(
-        np.where(swap, b, a), np.where(swap, a, b), n_common, np.where(swap, n_b, n_a), np.where(swap, n_a, n_b)
-    )
+        np.where(swap, b, a), np.where(swap, a, b), n_common, np.where(swap, n_b, n_a), np.where(swap, n_a, n_b),
+        difference_codes(pairs["differs"].combine_chunks()),
+    )  # fmt: skip
     order = np.lexsort((matches.right, matches.left))
     return matches.where(order[(a != b)[order]])
 
@@ -343,7 +345,7 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
         parameters={**options.in_words(), "preset": None},
         fingerprint=options.fingerprint,
         found_at_threshold=searched,
-        counts={**manifests.counts(judged), "pairs_not_compared": n_not_compared},
+        counts={**manifests.counts(judged, options), "pairs_not_compared": n_not_compared},
         estimated_missed_pairs=missed_pairs,
         estimated_recall=recall,
         engine=None,

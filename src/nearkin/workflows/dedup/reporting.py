@@ -442,6 +442,7 @@ def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, sea
     if corpus.is_against or options.min_shared is not None:
         return []
     order, similarity = prefer(corpus, options).node_order, options.measure.similarity(matches)
+    apart = options.is_apart(matches)
     n_of_node = np.bincount(corpus.node[corpus.node != NO_NODE], minlength=corpus.n_nodes)
     n_copies = int(n_of_node.sum()) - corpus.n_nodes
     n_readable = len(corpus) - int((corpus.status == UNREADABLE).sum())
@@ -451,7 +452,8 @@ def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, sea
             rows.append(ThresholdRow(threshold))
             continue
         chosen = similarity >= threshold
-        principal = group(matches.where(chosen), similarity[chosen], order, rule=options.group).principal
+        together = chosen & ~apart
+        principal = group(matches.where(together), similarity[together], order, rule=options.group).principal
         n_in_group = np.bincount(principal, n_of_node, corpus.n_nodes)
         n_kept = int((n_in_group > 0).sum())  # a principal a group, the document itself where it is alone
         n_pairs = int(chosen.sum()) + n_copies

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.formats.sealed import Sealing
@@ -258,7 +259,13 @@ class Search(ABC):
 
 
 def chunk_sets(corpus: Corpus, chunk: Chunk, shingle: Shingling, wanted: U8 | None = None) -> tuple[U32, ShingleSets]:
-    """Return the texts of a chunk that occur there first, as shingle sets.
+    """Return the texts of a chunk that occur there first, as shingle sets; see `chunk_texts`."""
+    nodes, texts = chunk_texts(corpus, chunk, wanted)
+    return nodes, shingle.sets(texts)
+
+
+def chunk_texts(corpus: Corpus, chunk: Chunk, wanted: U8 | None = None) -> tuple[U32, pa.LargeStringArray]:
+    """Return the texts of a chunk that occur there first.
 
     If ``wanted`` is given, only the nodes that it marks.
     """
@@ -268,12 +275,8 @@ def chunk_sets(corpus: Corpus, chunk: Chunk, shingle: Shingling, wanted: U8 | No
     is_first[is_first] = corpus.first_row[nodes[is_first]] == rows[is_first]
     if wanted is not None:
         is_first[is_first] = wanted[nodes[is_first]] != 0
-    if not is_first.any():
-        return np.zeros(0, np.uint32), ShingleSets(
-            np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.int64), shingle.fingerprint
-        )
     texts = chunk.column("text")
-    return nodes[is_first], shingle.sets(texts if is_first.all() else texts.filter(is_first))
+    return nodes[is_first], texts if is_first.all() else texts.filter(is_first)
 
 
 def save_entries(path: Path, keys: U64, nodes: U32, follows: Bool | None = None) -> None:

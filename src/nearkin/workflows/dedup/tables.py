@@ -17,8 +17,17 @@ from nearkin.options.dedup import DedupOptions
 from nearkin.records import U32, Matches
 from nearkin.runs.tables import published_table
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
+from nearkin.stages.verification.what_differs import difference_names
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, GroupTable, Judged, OtherTable, Outcome
+from nearkin.workflows.dedup.outcome import (
+    NO_ROW,
+    UNREADABLE_TEXT,
+    GroupTable,
+    Judged,
+    OtherTable,
+    Outcome,
+    differences_of,
+)
 from nearkin.workflows.dedup.row_places import Places, row_numbers
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.overlay import OVERLAY, write_overlay
@@ -42,7 +51,8 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
         [
             pa.field("id", places.own_ids.type), _filled("name", pa.large_string()), _filled("row", pa.int64()),
             pa.field("group", places.ids.type), pa.field("group_row", pa.int64()), _filled("is_principal", pa.bool_()),
-            pa.field("similarity_to_principal", pa.float64()), pa.field("copy_of", places.ids.type),
+            pa.field("similarity_to_principal", pa.float64()), pa.field("differs", pa.string()),
+            pa.field("copy_of", places.ids.type),
             pa.field("copy_of_row", pa.int64()), _filled("keep", pa.bool_()), _filled("reason", pa.string()),
             _filled("n_characters", pa.int64()), _filled("n_units", pa.int64()), _filled("n_shingles", pa.int64()),
             pa.field("keep_value", pa.float64()), _filled("source", pa.string()), _filled("line", pa.int64()),
@@ -66,6 +76,7 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
             row_numbers(outcome.principal[a:b]),
             pa.array(outcome.principal[a:b] == rows[a:b]),
             pa.array(similarity, mask=np.isnan(similarity)),
+            difference_names(outcome.differs[a:b]),
             places.id_at(outcome.copy_of[a:b]),
             row_numbers(outcome.copy_of[a:b]),
             pa.array(outcome.keep[a:b]),
@@ -96,7 +107,7 @@ def write_pairs(path: Path, matches: Matches, places: Places, *, is_against: boo
         [
             pa.field("id_a", places.own_ids.type), pa.field("id_b", places.ids.type), _filled("row_a", pa.int64()),
             _filled("row_b", pa.int64()), *(_filled(name, pa.float64()) for name in MEASURE_COLUMNS),
-            *([_filled("name_b", pa.large_string())] if is_against else []),
+            pa.field("differs", pa.string()), *([_filled("name_b", pa.large_string())] if is_against else []),
         ]
     )  # fmt: skip
 
@@ -104,6 +115,7 @@ def write_pairs(path: Path, matches: Matches, places: Places, *, is_against: boo
         some = matches.where(slice(a, b))
         left, right = row_numbers(some.left), row_numbers(some.right)
         told = [places.own_ids.take(left), places.ids.take(right), left, right, *map(pa.array, measured(some))]
+        told.append(difference_names(differences_of(some)))
         return [*told, places.names.take(right)] if is_against else told
 
     _write(path, schema, len(matches), slice_)

@@ -19,14 +19,17 @@ from nearkin.records import I64, U8, U32, U64, Candidates, Matches
 from nearkin.runs.arrays import kept_arrays
 from nearkin.runs.files import make_work_folder, sealed
 from nearkin.runs.progress import Meter
+from nearkin.runs.spool import Chunk
 from nearkin.stages.search.linking import merge_runs
 from nearkin.stages.verification.overlap import verify
+from nearkin.stages.verification.what_differs import Compared, Numbers
 from nearkin.workflows.dedup.corpus import Corpus
-from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets
+from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets, chunk_texts
 from nearkin.workflows.resources import Resources
 
 _PAGES_OF_A_PAIR = 3 << 13  # Linux maps 64 KiB around each page of both sets
 _MAX_PAIRS = 1 << 18
+_FIELDS = ("left", "right", "n_common", "n_left", "n_right")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +124,15 @@ def verify_all(
                 found.append(verified.where(options.is_match(verified)))
                 progress.advance(len(verified))
                 store.release()
-            return {"n_candidates": np.array(n_candidates), **as_arrays(found)}
+            joined = as_arrays(found)
+            found.clear()
+            left, right, n_common, n_left, n_right = (joined[name] for name in _FIELDS)
+            matches = Matches(left, right, n_common, n_left, n_right)
+            differs = _differences(matches, corpus, options, store, threads=resources.n_threads)
+            return {"n_candidates": np.array(n_candidates), **joined, "differs": differs}
 
         stored = kept_arrays(folder / "matches.arrow", make)
-    matches = Matches(**{name: stored[name] for name in ("left", "right", "n_common", "n_left", "n_right")})
+    matches = Matches(**{name: stored[name] for name in (*_FIELDS, "differs")})
     return VerifiedMatches(matches, int(stored["n_candidates"])), store
 
 
@@ -140,8 +148,28 @@ def verify_blocks(blocks: Iterable[Candidates], store: SetStore, *, threads: int
 
 def as_arrays(parts: list[Matches]) -> dict[str, U32]:
     """Return the joined parts, by field."""
-    names = ("left", "right", "n_common", "n_left", "n_right")
-    return {name: np.concatenate([np.zeros(0, np.uint32), *(getattr(part, name) for part in parts)]) for name in names}
+    none = np.zeros(0, np.uint32)
+    return {name: np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in _FIELDS}
+
+
+def _differences(matches: Matches, corpus: Corpus, options: DedupOptions, store: SetStore, *, threads: int) -> U8:
+    """Return what differs in each match; the texts of matches are read from the spool once more."""
+    wanted = np.zeros(corpus.n_nodes, np.uint8)
+    wanted[matches.left] = wanted[matches.right] = 1
+    nodes, parts = [np.zeros(0, np.uint32)], list[Numbers]()
+
+    def numbers_of(chunk: Chunk) -> tuple[U32, Numbers]:
+        here, texts = chunk_texts(corpus, chunk, wanted)
+        return here, Numbers.of(texts)
+
+    for here, numbers in map_ordered(numbers_of, corpus.chunks, threads=threads):
+        nodes.append(here)
+        parts.append(numbers)
+    rows = np.concatenate(nodes)  # ascending: nodes are numbered in order of first occurrence
+    compared = Compared(
+        store.hashes, store.starts, store.ends, Numbers.joined(parts), *options.shingle.length_in_words, rows
+    )
+    return compared.differences(matches)
 
 
 def _touched(runs: list[U64], n_nodes: int) -> U8:

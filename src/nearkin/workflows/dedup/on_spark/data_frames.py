@@ -18,6 +18,7 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.options.dedup import DedupOptions
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.verification.what_differs import NOTHING, UNKNOWN
 from nearkin.workflows.dedup.candidates import within_what_there_is
 from nearkin.workflows.dedup.corpus import repeated_among
 from nearkin.workflows.dedup.on_spark.keying import load_sizes
@@ -215,9 +216,10 @@ class ListVerdictsTask:
         """See `Task`."""
         texts, sizes = PartitionTexts.load(self.texts, target), load_sizes(self.sizes, target)
         principal, similarity = texts.best.copy(), np.ones(len(texts.first))
-        members, _, of_member, to_principal = MEMBERS.joined(blocks)
+        differs = np.full(len(texts.first), NOTHING)
+        members, _, of_member, to_principal, different = MEMBERS.joined(blocks)
         at = texts.at(members)
-        principal[at], similarity[at] = of_member, to_principal
+        principal[at], similarity[at], differs[at] = of_member, to_principal, different
         is_alone = (principal == texts.best) & (texts.n_documents == 1)
         heads, n_texts, *_ = GROUPS.joined(blocks)
         is_alone[texts.at(heads[n_texts > 1])] = False
@@ -229,7 +231,9 @@ class ListVerdictsTask:
         conditions = [is_short[of_row], principal[of_row] == rows, copy_of != NO_ROW]
         reason = np.select(conditions, [TOO_SHORT, UNIQUE, EXACT_COPY], NEAR_DUPLICATE)
         partitions = self.partitions.at(rows)
-        yield from VERDICTS.scattered(partitions, rows, principal[of_row], copy_of, similarity[of_row], reason)
+        different = np.where(principal[of_row] == rows, UNKNOWN, differs[of_row])
+        verdicts = principal[of_row], copy_of, similarity[of_row], different, reason
+        yield from VERDICTS.scattered(partitions, rows, *verdicts)
         if self.has_ids:
             told = np.concatenate([principal[of_row], copy_of])
             yield from asked(self.partitions, told, np.concatenate([partitions, partitions]))
@@ -244,7 +248,7 @@ class PairDocumentsTask:
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
-        _, _, n_common, n_left, n_right, left, right, *_ = MATCHES.joined(blocks)
+        _, _, n_common, n_left, n_right, differs, left, right, *_ = MATCHES.joined(blocks)
         texts = PartitionTexts.load(self.texts, target)
         copies, firsts = COPIES.joined(blocks)
         best = texts.best[texts.at(firsts)]
@@ -260,6 +264,7 @@ class PairDocumentsTask:
             counts[0],
             np.where(swap, counts[2], counts[1]),
             np.where(swap, counts[1], counts[2]),
+            np.concatenate([differs, np.full(len(copies), NOTHING)]),
         )
         yield from ROW_PAIRS.scattered(self.partitions.at(columns[0]), *columns)
 

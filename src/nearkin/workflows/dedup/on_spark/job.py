@@ -23,6 +23,7 @@ from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.grouping import count_bridges
+from nearkin.stages.verification.what_differs import NOTHING
 from nearkin.workflows.dedup.against import judge_across
 from nearkin.workflows.dedup.corpus import NO_NODE, Corpus, facts_of, repeated_among
 from nearkin.workflows.dedup.job import Result, tell_of_long_documents
@@ -154,12 +155,10 @@ def _corpus(partitions: Partitions, found: Blocks, texts: Path, *, is_against: b
 
 def _verified(found: ClusterMatches, corpus: Corpus) -> VerifiedMatches:
     """Return the matches as sorted matches of nodes."""
-    left, right, n_common, n_left, n_right, *_ = MATCHES.joined(found.blocks.of(MATCHES.stream).collected())
+    left, right, *columns = MATCHES.joined(found.blocks.of(MATCHES.stream).collected())[:6]
     order = np.lexsort((right, left))
-    matches = Matches(
-        corpus.node[left[order]], corpus.node[right[order]], n_common[order], n_left[order], n_right[order]
-    )
-    return VerifiedMatches(matches, found.n_candidates)
+    matches = Matches(corpus.node[left], corpus.node[right], *columns)
+    return VerifiedMatches(matches.where(order), found.n_candidates)
 
 
 def _sizes(folder: Path, partitions: Partitions) -> Sizes:
@@ -177,14 +176,16 @@ def _judged(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matche
     n = corpus.n_nodes
     principal: U32 = np.arange(n, dtype=np.uint32)
     to_principal, lowest, is_exact = np.ones(n), np.ones(n), np.ones(n, np.bool_)
-    members, of_member, _, similarity = MEMBERS.joined(groups.of(MEMBERS.stream).collected())
+    differs = np.full(n, NOTHING)
+    members, of_member, _, similarity, different = MEMBERS.joined(groups.of(MEMBERS.stream).collected())
     at = corpus.node[members]
-    principal[at], to_principal[at] = corpus.node[of_member], similarity
+    principal[at], to_principal[at], differs[at] = corpus.node[of_member], similarity, different
     heads, _, least, exact, _ = GROUPS.joined(groups.of(GROUPS.stream).collected())
     at = corpus.node[heads]
     lowest[at], is_exact[at] = least, exact.astype(np.bool_)
-    grouped = Groups(principal, count_bridges(matches, principal))
-    grouping = GroupedTexts(grouped, to_principal, lowest, is_exact)
+    together = matches.where(~options.is_apart(matches))
+    grouped = Groups(principal, count_bridges(together, principal))
+    grouping = GroupedTexts(grouped, to_principal, differs, lowest, is_exact)
     return judge_groups(corpus, options, sizes, prefer(corpus, options), matches, grouping)
 
 

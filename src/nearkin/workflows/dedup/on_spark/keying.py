@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.options.dedup import DedupOptions
@@ -14,7 +15,6 @@ from nearkin.planning.search import BandPlan, Sample, SamplingPlan
 from nearkin.records import I64, U8, U32, U64, Bool, ShingleSets
 from nearkin.runs.arrays import load_arrays, save_arrays, saved_array
 from nearkin.runs.spool import Chunk
-from nearkin.stages.features.shingles import Shingling
 from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.workflows.dedup.candidates import BandKeys, SampleKeys
@@ -51,14 +51,14 @@ def load_sizes(folder: Path, partition: int) -> Sizes:
     return Sizes(**load_arrays(_sizes_place(folder, partition), ("n_shingles", "n_units")))
 
 
-def sets_at(chunk: Chunk, rows: U32, shingle: Shingling) -> ShingleSets:
-    """Return the shingle sets of the texts at some rows of a chunk, in the order of the rows."""
+def texts_at(chunk: Chunk, rows: U32) -> pa.LargeStringArray:
+    """Return the texts at some rows of a chunk, in the order of the rows."""
     texts = chunk.column("text")
     if len(rows) < len(texts):
         is_wanted = np.zeros(len(texts), np.bool_)
         is_wanted[rows - np.uint32(chunk.start)] = True
         texts = texts.filter(is_wanted)
-    return shingle.sets(texts)
+    return texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +89,7 @@ class SendBandKeysTask:
             nodes, sides = texts.first[here], texts.sides[here]
             if not len(nodes):
                 continue
-            sets = sets_at(chunk, nodes, self.options.shingle)
+            sets = self.options.shingle.sets(texts_at(chunk, nodes))
             n_shingles[here], n_units[here], profiles[here] = sets.sizes, sets.n_units, profiles_of(sets, self.n_bins)
             if isinstance(self.plan, SamplingPlan):
                 keys = SampleKeys(self.plan, self.options)

@@ -32,8 +32,8 @@ from nearkin.workflows.dedup.on_spark.keying import (
     n_bins_for,
     n_leading,
     pairs_in_partition,
-    sets_at,
     skewed_place,
+    texts_at,
     texts_of_entries,
 )
 from nearkin.workflows.dedup.on_spark.partitions import (
@@ -345,7 +345,7 @@ class SendSampledTask:
             nodes, sides = texts.first[here], texts.sides[here]
             if not len(nodes):
                 continue
-            sets = sets_at(chunk, nodes, self.options.shingle)
+            sets = self.options.shingle.sets(texts_at(chunk, nodes))
             sizes = sets.sizes.astype(np.uint32)
             sampled = self.keys.sampled(nodes, sets)
             entries.add_loose(*sampled, *_of_texts(nodes, sizes, sides, sampled[1]))

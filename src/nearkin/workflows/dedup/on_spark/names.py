@@ -20,9 +20,10 @@ from nearkin.runs.arrays import mapped_batch, save_batch
 from nearkin.runs.spool import Chunk, Spool
 from nearkin.stages.documents.tables import read_table
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
+from nearkin.stages.verification.what_differs import UNKNOWN, difference_names
 from nearkin.workflows.dedup.corpus import facts_of
 from nearkin.workflows.dedup.on_spark.partitions import ASKS, CHUNKS, ROW_PAIRS, VERDICTS, Partitions
-from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT
+from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, differences_of
 from nearkin.workflows.dedup.reading import prepare_to_choose
 from nearkin.workflows.reading.on_spark.partitions import attempt, check_have_ids, read_partitions
 
@@ -123,11 +124,12 @@ class Names:
 
 ID = "ID"
 ANNOTATIONS = (
-    ("group", ID), ("is_principal", "boolean"), ("similarity_to_principal", "double"), ("copy_of", ID),
+    ("group", ID), ("is_principal", "boolean"), ("similarity_to_principal", "double"), ("differs", "string"),
+    ("copy_of", ID),
     ("keep", "boolean"), ("reason", "string"),
 )  # fmt: skip
 """Columns added to each row; ID stands for the type of the user's ids."""
-PAIR_COLUMNS = (("id_a", ID), ("id_b", ID), *((name, "double") for name in MEASURE_COLUMNS))
+PAIR_COLUMNS = (("id_a", ID), ("id_b", ID), *((name, "double") for name in MEASURE_COLUMNS), ("differs", "string"))
 _ARROW = {"boolean": pa.bool_(), "double": pa.float64(), "string": pa.string(), "long": pa.int64()}
 
 
@@ -171,12 +173,14 @@ class AnnotateRowsTask:
         at = rows - np.uint32(chunk.start)
         principal, copy_of = np.full(chunk.n_documents, NO_ROW), np.full(chunk.n_documents, NO_ROW)
         similarity, reason = np.full(chunk.n_documents, np.nan), _without_text(chunk)
-        principal[at], copy_of[at], similarity[at], reason[at] = columns
+        differs = np.full(chunk.n_documents, UNKNOWN)
+        principal[at], copy_of[at], similarity[at], differs[at], reason[at] = columns
         is_principal: Bool = principal == np.arange(chunk.start, chunk.end, dtype=np.uint32)
         return [
             names.at(principal).cast(_ARROW[self.id_type]),
             pa.array(is_principal),
             pa.array(similarity, mask=np.isnan(similarity)),
+            difference_names(differs),
             names.at(copy_of).cast(_ARROW[self.id_type]),
             pa.array(is_principal),
             pa.array(REASONS).take(pa.array(reason)),
@@ -200,13 +204,12 @@ class ListPairsTask:
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[pa.RecordBatch]:
         """Yield one batch."""
         names = Names.in_partition(self.partitions, target, blocks, has_ids=self.has_ids)
-        left, right, n_common, n_left, n_right = ROW_PAIRS.joined(blocks)
-        order = np.lexsort((right, left))
-        left, right, n_common, n_left, n_right = (column[order] for column in (left, right, n_common, n_left, n_right))
-        matches = Matches(left, right, n_common, n_left, n_right)
+        matches = Matches(*ROW_PAIRS.joined(blocks))
+        matches = matches.where(np.lexsort((matches.right, matches.left)))
         columns = [
-            *(names.at(column).cast(_ARROW[self.id_type]) for column in (left, right)),
+            *(names.at(column).cast(_ARROW[self.id_type]) for column in (matches.left, matches.right)),
             *map(pa.array, measured(matches)),
+            difference_names(differences_of(matches)),
         ]
         yield pa.RecordBatch.from_arrays(columns, [name for name, _ in PAIR_COLUMNS])
 

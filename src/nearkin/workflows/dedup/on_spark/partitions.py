@@ -182,20 +182,33 @@ HUBS = Layout("popular", (("node", "<u4"), ("n_pairs", "<i8")))
 """Number of candidates of a text in a task, if more than a few."""
 ASKS = Layout("asks", (("node", "<u4"), ("reply_to", "<u4")))
 """Texts whose shingles are requested, and by which partition."""
-SETS = Attached("sets", Layout("set rows", (("node", "<u4"), ("n_shingles", "<u4"), ("best", "<u4"), ("code", "<u8"))))
-"""Texts with the hashes of their shingles."""
+SETS = Attached(
+    "sets",
+    Layout(
+        "set rows",
+        (
+            ("node", "<u4"), ("n_shingles", "<u4"), ("n_numbers", "<u4"), ("best", "<u4"), ("code", "<u8"),
+            ("frame", "<u8"), ("digest", "<u8"),
+        ),
+    ),
+)  # fmt: skip
+"""Texts with the hashes of their shingles, followed by those of their numbers; see `what_differs.Numbers`."""
 MATCHES = Layout(
     "matches",
     (
         ("left", "<u4"), ("right", "<u4"), ("n_common", "<u4"), ("n_left", "<u4"), ("n_right", "<u4"),
-        ("best_left", "<u4"), ("best_right", "<u4"), ("code_left", "<u8"), ("code_right", "<u8"), ("tag", "<u4"),
+        ("differs", "|u1"), ("best_left", "<u4"), ("best_right", "<u4"), ("code_left", "<u8"), ("code_right", "<u8"),
+        ("tag", "<u4"),
     ),
 )  # fmt: skip
 CANDIDATES = Layout("candidates", (("n_pairs", "<i8"),))
 """Number of distinct pairs."""
 PROFILES = Attached("profiles", Layout("profile rows", (("node", "<u4"), ("n_shingles", "<u4"))))
 """Texts with the counts of `profiles`."""
-MEMBERS = Layout("members", (("node", "<u4"), ("principal", "<u4"), ("principal_best", "<u4"), ("similarity", "<f8")))
+MEMBERS = Layout(
+    "members",
+    (("node", "<u4"), ("principal", "<u4"), ("principal_best", "<u4"), ("similarity", "<f8"), ("differs", "|u1")),
+)
 """Texts with a match, with the text that is the principal of their group, and its row to keep."""
 GROUPS = Layout(
     "groups",
@@ -207,9 +220,17 @@ GROUPS = Layout(
 """Groups of texts with a match; some have one text."""
 VERDICTS = Layout(
     "verdicts",
-    (("row", "<u4"), ("principal", "<u4"), ("copy_of", "<u4"), ("similarity", "<f8"), ("reason", "|u1")),
+    (
+        ("row", "<u4"),
+        ("principal", "<u4"),
+        ("copy_of", "<u4"),
+        ("similarity", "<f8"),
+        ("differs", "|u1"),
+        ("reason", "|u1"),
+    ),
 )
 """Results for each document with a text: rows, and an index into `workflows.dedup.outcome.REASONS`."""
 ROW_PAIRS = Layout(
-    "row pairs", (("left", "<u4"), ("right", "<u4"), ("n_common", "<u4"), ("n_left", "<u4"), ("n_right", "<u4"))
+    "row pairs",
+    (("left", "<u4"), ("right", "<u4"), ("n_common", "<u4"), ("n_left", "<u4"), ("n_right", "<u4"), ("differs", "|u1")),
 )

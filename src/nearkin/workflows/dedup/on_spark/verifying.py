@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,10 @@ from nearkin.engines.spark.components import EDGES, LABELS, MAX_EDGES, component
 from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.options.dedup import DedupOptions
-from nearkin.records import I64, U8, U32, U64, Bool, Candidates, Matches
+from nearkin.records import I64, U8, U32, U64, Candidates, Matches
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.dedup.on_spark.keying import PartitionSizes, most_common, sets_at
+from nearkin.stages.verification.what_differs import Compared, Numbers
+from nearkin.workflows.dedup.on_spark.keying import PartitionSizes, most_common, texts_at
 from nearkin.workflows.dedup.on_spark.partitions import (
     ASKS,
     CANDIDATES,
@@ -28,7 +29,7 @@ from nearkin.workflows.dedup.on_spark.partitions import (
     Partitions,
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
-from nearkin.workflows.dedup.outcome import Inside
+from nearkin.workflows.dedup.outcome import Inside, differences_of
 
 _HASHES_A_BLOCK = 1 << 15  # Java handles larger blocks separately, which is slower
 
@@ -80,29 +81,39 @@ def compare_all(
 
 @dataclass(frozen=True, slots=True)
 class TextSets:
-    """Shingle sets of some texts, with other columns of matches."""
+    """Shingle sets of some texts, each followed by its numbers, with other columns of matches."""
 
     nodes: U32
     offsets: I64
+    n_shingles: I64
     hashes: U64
     best: U32
     code: U64
+    frame: U64
+    digest: U64
 
     @classmethod
     def in_partition(
         cls, partitions: Partitions, texts: PartitionTexts, partition: int, nodes: U32, options: DedupOptions
     ) -> TextSets:
         """Read texts of a partition, in ascending order, from the spool."""
-        sizes, hashes = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)]
+        sizes, hashes, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)], list[Numbers]()
         for chunk in partitions.chunks(partition):
             here = nodes[slice(*np.searchsorted(nodes, [chunk.start, chunk.end]).tolist())]
             if len(here):
-                sets = sets_at(chunk, here, options.shingle)
+                found = texts_at(chunk, here)
+                sets = options.shingle.sets(found)
                 sizes.append(sets.sizes)
                 hashes.append(sets.hashes)
-        at = texts.at(nodes)
-        offsets = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
-        return cls(nodes, offsets, np.concatenate(hashes), texts.best[at], texts.code[at])
+                numbers.append(Numbers.of(found))
+        at, of_numbers, n_shingles = texts.at(nodes), Numbers.joined(numbers), np.concatenate(sizes)
+        n_numbers = of_numbers.ends - of_numbers.starts
+        offsets = np.concatenate([[0], np.cumsum(n_shingles + n_numbers)]).astype(np.int64)
+        together = np.empty(offsets[-1], np.uint64)
+        together[ranges(offsets[:-1], n_shingles)] = np.concatenate(hashes)
+        together[ranges(offsets[:-1] + n_shingles, n_numbers)] = of_numbers.hashes
+        facts = texts.best[at], texts.code[at], of_numbers.frame, of_numbers.digest
+        return cls(nodes, offsets, n_shingles, together, *facts)
 
     def sent(self, target: int, wanted: U32) -> Iterator[Block]:
         """Yield some of the texts, as blocks."""
@@ -111,21 +122,32 @@ class TextSets:
         of_block = (np.cumsum(sizes) - sizes) // _HASHES_A_BLOCK
         for part in np.split(np.arange(len(at)), np.flatnonzero(np.diff(of_block)) + 1):
             some = at[part]
-            columns = self.nodes[some], sizes[part], self.best[some], self.code[some]
+            n_shingles = self.n_shingles[some]
+            columns = self.nodes[some], n_shingles, sizes[part] - n_shingles, *self._facts(some)
             yield SETS.block(target, columns, self.hashes[ranges(self.offsets[some], sizes[part])])
 
     @classmethod
     def joined(cls, blocks: Sequence[Block], mine: TextSets) -> TextSets:
         """Join the received texts, after those of this partition."""
-        (nodes, sizes, best, code), hashes = SETS.joined(blocks, np.uint64)
-        offsets = np.concatenate([mine.offsets, mine.offsets[-1] + np.cumsum(sizes, dtype=np.int64)])
+        (nodes, n_shingles, n_numbers, *facts), hashes = SETS.joined(blocks, np.uint64)
+        sizes = n_shingles.astype(np.int64) + n_numbers
+        offsets = np.concatenate([mine.offsets, mine.offsets[-1] + np.cumsum(sizes)])
         return cls(
             np.concatenate([mine.nodes, nodes]),
             offsets,
+            np.concatenate([mine.n_shingles, n_shingles]).astype(np.int64),
             np.concatenate([mine.hashes, *hashes]),
-            np.concatenate([mine.best, best]),
-            np.concatenate([mine.code, code]),
+            *(np.concatenate([ours, theirs]) for ours, theirs in zip(mine._facts(slice(None)), facts, strict=True)),
         )
+
+    def _facts(self, chosen: I64 | slice) -> tuple[U32, U64, U64, U64]:
+        return self.best[chosen], self.code[chosen], self.frame[chosen], self.digest[chosen]
+
+    def compared(self, options: DedupOptions) -> Compared:
+        """Return the texts as their pairs are verified."""
+        middles = self.offsets[:-1] + self.n_shingles
+        numbers = Numbers(self.frame, self.digest, self.hashes, middles, self.offsets[1:])
+        return Compared(self.hashes, self.offsets[:-1], middles, numbers, *options.shingle.length_in_words)
 
 
 def ranges(starts: I64, sizes: I64) -> I64:
@@ -183,16 +205,19 @@ class VerifyPairsTask:
         left, right = np.minimum(left, right), np.maximum(left, right)
         by_node = np.argsort(sets.nodes)
         place = by_node[np.searchsorted(sets.nodes, np.stack([left, right]), sorter=by_node)].astype(np.uint32)
-        found = verify(Candidates(place[0], place[1]), sets.hashes, sets.offsets[:-1], sets.offsets[1:])
-        is_match = np.ones(len(found), np.bool_) if self.keeps_all else self.options.is_match(found)
-        yield from _matches(target, sets, found, tag, is_match)
+        compared = sets.compared(self.options)
+        found = verify(Candidates(place[0], place[1]), compared.hashes, compared.starts, compared.ends)
+        if not self.keeps_all:
+            is_match = self.options.is_match(found)
+            found, tag = found.where(is_match), tag[is_match]
+            found = replace(found, differs=compared.differences(found))
+        yield from _matches(target, sets, found, tag)
 
 
-def _matches(target: int, sets: TextSets, found: Matches, tag: U32, is_match: Bool) -> Iterator[Block]:
+def _matches(target: int, sets: TextSets, found: Matches, tag: U32) -> Iterator[Block]:
     """Yield matches of places in ``sets`` as matches of texts."""
-    found, tag = found.where(is_match), tag[is_match]
     a, b = found.left, found.right
-    counts = found.n_common, found.n_left, found.n_right
+    counts = found.n_common, found.n_left, found.n_right, differences_of(found)
     told = sets.best[a], sets.best[b], sets.code[a], sets.code[b]
     yield from MATCHES.packed(target, sets.nodes[a], sets.nodes[b], *counts, *told, tag)
 
@@ -406,16 +431,14 @@ class Connected:
     @classmethod
     def of(cls, blocks: Sequence[Block]) -> Connected:
         """Make the components from blocks of `MATCHES`."""
-        left, right, n_common, n_left, n_right, best_left, best_right, code_left, code_right, tag = MATCHES.joined(
-            blocks
-        )
+        left, right, *counts, best_left, best_right, code_left, code_right, tag = MATCHES.joined(blocks)
         nodes, first, place = np.unique(np.concatenate([left, right]), return_index=True, return_inverse=True)
         best, code, component = (
             np.concatenate(pair)[first] for pair in ((best_left, best_right), (code_left, code_right), (tag, tag))
         )
         a, b = place[: len(left)].astype(np.uint32), place[len(left) :].astype(np.uint32)
         by_pair = np.lexsort((b, a))
-        matches = Matches(*(column[by_pair] for column in (a, b, n_common, n_left, n_right)))
+        matches = Matches(*(column[by_pair] for column in (a, b, *counts)))
         return cls(nodes, np.lexsort((best, code)).astype(np.uint32), matches, component, best)
 
 
@@ -450,7 +473,7 @@ class GroupTextsTask:
         inside.learn(_looked_at(blocks, connected.nodes))
         found = inside.grouping(is_looked_at=True)
         nodes, principal = connected.nodes, found.groups.principal
-        of_member = nodes[principal], connected.best[principal], found.to_principal
+        of_member = nodes[principal], connected.best[principal], found.to_principal, found.differs
         yield from MEMBERS.scattered(self.partitions.at(nodes), nodes, *of_member)
         heads = np.flatnonzero(principal == np.arange(len(nodes)))
         n_texts = np.bincount(principal, minlength=len(nodes))
@@ -463,4 +486,4 @@ def _looked_at(blocks: Sequence[Block], nodes: U32) -> Matches:
     some = [Block(MATCHES.stream, block.target, block.data) for block in blocks if block.stream == _UNKNOWN]
     left, right, n_common, n_left, n_right, *_ = MATCHES.joined(some)
     a, b = (np.searchsorted(nodes, column).astype(np.uint32) for column in (left, right))
-    return Matches(a, b, n_common, n_left, n_right)
+    return Matches(a, b, n_common, n_left, n_right)  # what differs was not determined

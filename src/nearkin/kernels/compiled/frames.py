@@ -1,0 +1,112 @@
+"""Loops of `nearkin.kernels.frames`."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD, character_classes
+from nearkin.kernels.compiled.jit import njit
+from nearkin.kernels.compiled.mixing import GOLDEN, mix
+from nearkin.kernels.compiled.shingles import _BLOCK, _MAX_AT_FIRST, _table_size, _word_shingles_one
+from nearkin.kernels.compiled.units import _absorb, _find_bounds, _hash_run, _mark_runs, _piece, _scratch
+from nearkin.kernels.plain.shingles import word_hash
+
+_ONES = np.uint64(0x0101010101010101)
+_MAYBE_BITS = 13
+
+
+@cache
+def _tables(also_numbers):
+    """Return the hashes of the words, and whether a word that begins so may be one of them."""
+    begins = np.array([int.from_bytes(word[:8], "little") for word in also_numbers], np.uint64)
+    maybe = np.zeros(1 << _MAYBE_BITS, np.bool_)
+    maybe[begins * GOLDEN >> np.uint64(64 - _MAYBE_BITS)] = True
+    return np.array(sorted(word_hash(word.decode()) for word in also_numbers), np.uint64), maybe
+
+
+def frame_many(data, offsets, also_numbers, frame, numbers, hashes, number_offsets):
+    longest = int(np.diff(offsets).max(initial=0))
+    work = *_tables(also_numbers), _scratch(2 * longest), np.empty(2 * longest + 1, np.uint8)
+    _frame_many(data, offsets, character_classes(), *work, frame, numbers, hashes, number_offsets)
+
+
+@njit(nogil=True, cache=True)
+def _frame_many(data, offsets, classes, also_numbers, maybe, scratch, bare, frame, numbers, hashes, number_offsets):
+    copy, copy_words, inside, inside_words, bounds, _, found = scratch
+    block, one = np.empty(_BLOCK, np.uint64), np.int64(1)
+    distinct = np.empty(_table_size(np.int64(_MAX_AT_FIRST)), np.uint64)
+    shift, eight = np.uint64(64 - _MAYBE_BITS), np.uint64(8)
+    out = np.int64(0)
+    for i in range(len(offsets) - 1):
+        text = data[offsets[i] : offsets[i + 1]]
+        has_mixed_runs = _mark_runs(text, copy, inside)
+        n_bounds = _find_bounds(inside_words, len(text), bounds)
+        if has_mixed_runs:
+            text = bare[: _words_alone(text, bounds, n_bounds, classes, bare)]
+            _mark_runs(text, copy, inside)
+            n_bounds = _find_bounds(inside_words, len(text), bounds)
+        n, words, figures = np.int64(0), np.uint64(0), np.uint64(0)
+        for k in range(0, n_bounds, 2):
+            start, end = bounds[k], bounds[k + 1]
+            first = _piece(copy_words, start, end - start)
+            longer, digits, at = _absorb(words + (end - start), first), _digits_of(first), start + eight
+            while at < end:
+                piece = _piece(copy_words, at, end - at)
+                longer = _absorb(longer, piece)
+                digits |= _digits_of(piece)
+                at += eight
+            if digits == 0 and not maybe[(first * GOLDEN) >> shift]:
+                words = longer
+                continue
+            unit, _ = _hash_run(copy_words, start, end)
+            place = np.searchsorted(also_numbers, unit)
+            if digits == 0 and (place == len(also_numbers) or also_numbers[place] != unit):
+                words = longer
+                continue
+            found[n] = unit
+            n += 1
+            figures = _absorb(figures, unit)
+        frame[i], numbers[i] = mix(words), mix(figures)
+        distinct, out = _word_shingles_one(found, n, one, block, distinct, hashes, out)
+        number_offsets[i + 1] = out
+
+
+@njit(inline="always", cache=True)
+def _digits_of(piece):
+    """Mark the digits among eight bytes of words: only these have bit 4 without the bits 6 and 7."""
+    return (piece >> np.uint64(4)) & ~(piece >> np.uint64(6)) & ~(piece >> np.uint64(7)) & _ONES
+
+
+@njit(nogil=True, cache=True)
+def _words_alone(text, bounds, n_bounds, classes, bare):
+    """Write the words of a text, with spaces between them; return the number of bytes."""
+    out = np.int64(0)
+    for k in range(0, n_bounds, 2):
+        at, end = np.int64(bounds[k]), np.int64(bounds[k + 1])
+        open_kind = np.int64(SEPARATOR)
+        while at < end:
+            byte = text[at]
+            if byte < 128:
+                length, kind = 1, np.int64(WORD)  # a run has no other ASCII characters
+            else:
+                length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
+                code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
+                for j in range(at + 1, at + length):
+                    code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+                kind = np.int64(classes[code_point])
+            is_part = (kind == WORD and open_kind == WORD) or (kind == MARK and open_kind != SEPARATOR)
+            if kind != FORMAT and not is_part and open_kind != SEPARATOR:
+                bare[out] = 32
+                out += 1
+                open_kind = np.int64(SEPARATOR)
+            if is_part or kind in (WORD, ALONE):
+                open_kind = open_kind if is_part else kind
+                for j in range(at, at + length):
+                    bare[out] = text[j]
+                    out += 1
+            at += length
+        bare[out] = 32
+        out += 1
+    return out

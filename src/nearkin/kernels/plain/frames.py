@@ -1,0 +1,36 @@
+"""The plain twins of the loops of `nearkin.kernels.frames`."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from nearkin.kernels.plain.mixing import GOLDEN, MASK, mix
+from nearkin.kernels.plain.shingles import _shingles_one, split_words, word_hash
+
+_DIGIT = re.compile("[0-9]")
+
+
+def frame_many(data, offsets, also_numbers, frame, numbers, hashes, number_offsets):
+    for i, (start, end) in enumerate(pairwise(offsets)):
+        words, figures = 0, []
+        for word in split_words(data[start:end].tobytes().decode()):
+            encoded = word.encode()
+            if _DIGIT.search(word) or encoded in also_numbers:
+                figures.append(word_hash(word))
+                continue
+            words = (words + len(encoded)) & MASK
+            for at in range(0, len(encoded), 8):
+                words = _absorb(words, int.from_bytes(encoded[at : at + 8], "little"))
+        digest = 0
+        for figure in figures:
+            digest = _absorb(digest, figure)
+        frame[i], numbers[i] = mix(words), mix(digest)
+        distinct = list(dict.fromkeys(_shingles_one(figures, 1)))
+        number_offsets[i + 1] = number_offsets[i] + len(distinct)
+        hashes[number_offsets[i] : number_offsets[i + 1]] = distinct
+
+
+def _absorb(word: int, piece: int) -> int:
+    word = ((word ^ piece) * GOLDEN) & MASK
+    return word ^ (word >> 32)

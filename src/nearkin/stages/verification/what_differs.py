@@ -1,0 +1,170 @@
+"""What differs in a verified pair: numbers and dates, one passage, or more.
+
+Numbers are compared apart from the other words, in the order of the text; passages are found by the shingles of both
+texts in the order in which they first occur.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.frames import frames
+from nearkin.kernels.overlap import n_common, shared_ends
+from nearkin.records import F64, I64, U8, U32, U64, Bool, Candidates, Matches
+from nearkin.stages.verification.difference_names import DIFFERENCES
+
+NOTHING, NUMBERS, MOSTLY_NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, OTHER = map(np.uint8, range(len(DIFFERENCES)))
+UNKNOWN = np.uint8(255)
+"""Code of pairs that were not compared, or not verified to be similar enough."""
+
+_MONTHS_AND_DAYS = """
+    january february march april may june july august september october november december jan feb mar apr jun jul aug
+    sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday
+    januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonntag
+    janvier février mars avril juin juillet août septembre octobre novembre décembre lundi mardi mercredi jeudi
+    vendredi samedi dimanche enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+    lunes martes miércoles jueves viernes sábado domingo gennaio febbraio aprile maggio giugno luglio settembre ottobre
+    novembre dicembre januari februari maart mei augustus janeiro fevereiro março maio junho julho setembro outubro
+    novembro dezembro"""
+_NUMBER_WORDS = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion first
+    second third fourth fifth sixth seventh eighth ninth tenth"""
+_TIMES = 2.0
+_PASSAGE_WORDS = 5
+_BLOCK_PAIRS = 1 << 18
+
+
+@cache
+def also_numbers() -> tuple[bytes, ...]:
+    """Return the months, weekdays and numbers as words, in lower case and with a capital."""
+    words = {*_MONTHS_AND_DAYS.split(), *_NUMBER_WORDS.split()}
+    return tuple(sorted(form.encode() for word in words for form in (word, word.capitalize())))
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Texts without their numbers, and their numbers; see `nearkin.kernels.frames.frames`.
+
+    Parameters
+    ----------
+    frame, digest : uint64 arrays, shape (n_texts,)
+        Digests of the words that are no numbers, and of the numbers, each in order.
+    hashes, starts, ends : uint64 array, int64 arrays of shape (n_texts,)
+        Distinct numbers of each text.
+    """
+
+    frame: U64
+    digest: U64
+    hashes: U64
+    starts: I64
+    ends: I64
+
+    @classmethod
+    def of(cls, texts: pa.LargeStringArray) -> Numbers:
+        """Find the numbers of normalised texts."""
+        frame, digest, hashes, offsets = frames(*text_buffers(texts), also_numbers())
+        return cls(frame, digest, hashes, offsets[:-1], offsets[1:])
+
+    @classmethod
+    def joined(cls, parts: list[Numbers]) -> Numbers:
+        """Join the texts of several parts."""
+        none = np.zeros(0, np.uint64)
+        ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part.ends - part.starts for part in parts)]))
+        frame, digest, hashes = (
+            np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in ("frame", "digest", "hashes")
+        )
+        return cls(frame, digest, hashes, ends[:-1], ends[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Texts as their pairs were verified.
+
+    Parameters
+    ----------
+    hashes, starts, ends : uint64 array, int64 arrays of shape (n_rows,)
+        Shingle sets, each in order of first occurrence.
+    numbers : Numbers
+    number_rows : uint32 array or None
+        The ascending rows of the texts in ``numbers``; None if it has all.
+    length : int
+        Units in a shingle.
+    unit_words : float
+        Words in a unit: 1, or less for characters.
+    """
+
+    hashes: U64
+    starts: I64
+    ends: I64
+    numbers: Numbers
+    length: int
+    unit_words: float
+    number_rows: U32 | None = None
+
+    def differences(self, matches: Matches) -> U8:
+        """Return the code of each pair of distinct texts; an index into `DIFFERENCES`."""
+        parts = [np.zeros(0, np.uint8)]
+        for start in range(0, len(matches), _BLOCK_PAIRS):
+            parts.append(self._block(matches.where(slice(start, start + _BLOCK_PAIRS))))
+        return np.concatenate(parts)
+
+    def _block(self, matches: Matches) -> U8:
+        pairs = Candidates(matches.left, matches.right)
+        if self.number_rows is not None:
+            found = [np.searchsorted(self.number_rows, rows).astype(np.uint32) for rows in (pairs.left, pairs.right)]
+            pairs = Candidates(*found)
+        left, right, numbers = pairs.left, pairs.right, self.numbers
+        is_frame = numbers.frame[left] == numbers.frame[right]
+        is_same = is_frame & (numbers.digest[left] == numbers.digest[right])
+        is_added, is_replaced = self._passages(matches)
+        conditions = [is_same, is_frame, is_added, self._are_mostly_numbers(matches, pairs), is_replaced]
+        codes = [OTHER, NUMBERS, PASSAGE_ADDED, MOSTLY_NUMBERS, PASSAGE_REPLACED]
+        return np.select(conditions, codes, OTHER).astype(np.uint8)
+
+    def _passages(self, matches: Matches) -> tuple[Bool, Bool]:
+        """Whether one text of each pair is the other with one run of words more, or with another run instead."""
+        n_first, n_last = (
+            n.astype(np.int64) for n in shared_ends(self.hashes, self.starts, self.ends, matches.left, matches.right)
+        )
+        rest = [n.astype(np.int64) - n_first - n_last for n in (matches.n_left, matches.n_right)]
+        n_joining = np.where((n_first > 0) & (n_last > 0), self.length - 1, 0)  # shingles across the passage
+        is_added = (np.minimum(*rest) <= n_joining) & (n_first + n_last > 0)
+        n_words = (np.minimum(*rest) - n_joining) * self.unit_words
+        is_replaced = (n_words >= _PASSAGE_WORDS) & (matches.n_common == n_first + n_last)
+        return is_added, is_replaced
+
+    def _are_mostly_numbers(self, matches: Matches, pairs: Candidates) -> Bool:
+        """Compare the share of numbers that differ with the share of words that the lost shingles explain."""
+        starts, ends = self.numbers.starts, self.numbers.ends
+        common = n_common(self.numbers.hashes, starts, ends, pairs.left, pairs.right)
+        n_left, n_right = ((ends - starts)[side] for side in (pairs.left, pairs.right))
+        lost = 1.0 - _dice(common, n_left + n_right)
+        survived = _dice(matches.n_common, matches.n_left.astype(np.int64) + matches.n_right)
+        is_replaced = common < np.minimum(n_left, n_right)
+        is_mostly: Bool = is_replaced & (
+            lost >= _TIMES * (1.0 - survived ** min(1.0, 1 / (self.length * self.unit_words)))
+        )
+        return is_mostly
+
+
+def _dice(common: U32, total: I64) -> F64:
+    """Return the shared part of both sets, 1 if both are empty."""
+    return np.where(total > 0, 2.0 * common / np.maximum(total, 1), 1.0)
+
+
+def difference_names(codes: U8) -> pa.StringArray:
+    """Return the differences of pairs by their codes, null for UNKNOWN."""
+    return pa.array(DIFFERENCES, pa.string()).take(pa.array(codes, mask=codes == UNKNOWN))
+
+
+def difference_codes(names: pa.StringArray) -> U8:
+    """Return the codes of differences by their names, UNKNOWN for null."""
+    codes: U8 = pc.fill_null(pc.index_in(names, pa.array(DIFFERENCES)), int(UNKNOWN)).to_numpy().astype(np.uint8)
+    return codes
