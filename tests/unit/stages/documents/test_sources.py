@@ -137,7 +137,7 @@ def test_a_document_that_is_damaged_is_a_problem_and_one_in_a_pipe_is_refused(
     assert bad["parent"] == ("a.zip" if name == "a.zip" else None)
     if name != "a.zip":
         assert (bad["origin"]["kind"], bad["origin"]["exception"]) == (kind, "damaged")
-    with pytest.raises(SourceError, match=r"^-: this is an? .*(cannot be read from standard input|extract its text)"):
+    with pytest.raises(SourceError, match=r"^-: this is an? "):
         resolve_sources(["-"], stdin=io.BufferedReader(io.BytesIO(data)))
 
 
