@@ -20,6 +20,8 @@ Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 records = st.lists(st.fixed_dictionaries({"id": texts, "text": texts, "other": st.none() | st.integers()}), max_size=12)
 
+TOO_MUCH = "damaged: not valid JSON: nested too deeply, or a number with too many digits"
+
 
 @shared_folder
 @given(records, st.sampled_from(["\n", "\r\n", "\n\n", " \n"]), st.booleans(), st.booleans(), st.integers(1, 60))
@@ -98,8 +100,8 @@ def _text_by_json(line: bytes) -> bytes | None:
         (b'"text"', "damaged: not a JSON object but a string"),
         (b'{"text": "\\ud800"}', "wrong encoding: unpaired surrogate (\\ud800 alone) at character 1"),
         (b'{"text": "a\x00b"}', "damaged: not valid JSON: Invalid control character at column 12"),
-        (b"[" * 100_000, "damaged: not valid JSON: nested too deeply"),
-        (b'{"text": ' + b"1" * 5000 + b"}", "not text: the text is a number, not a string"),
+        (b"[" * 100_000, TOO_MUCH),
+        (b'{"text": ' + b"1" * 5000 + b"}", TOO_MUCH),
     ],
 )
 def test_a_problem_names_the_fault(read: Read, line: bytes, problem: str) -> None:
