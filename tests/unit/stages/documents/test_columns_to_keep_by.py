@@ -63,19 +63,6 @@ def test_a_column_that_cannot_serve_is_told_before_the_run(name: str, data: byte
     assert name in str(refused.value)
 
 
-def test_a_text_column_of_numbers_is_told_before_the_run() -> None:
-    with pytest.raises(SourceError, match=r"a.jsonl: the column 'n' holds no strings. Those that do: text\."):
-        resolve_sources([write("a.jsonl", b'{"text": "a", "n": 1}\n')], text="n")
-
-
-def test_the_schema_of_parquet_is_told_before_the_run() -> None:
-    pq.write_table(pa.table({"text": ["a"], "q": ["x"], "n": [1]}), "a.parquet")
-    sources = resolve_sources(["a.parquet"]).sources
-    check_keep_column(sources, "n")
-    with pytest.raises(SourceError, match="The columns are: text, q, n"):
-        check_keep_column(sources, "q")
-
-
 def test_of_standard_input_nothing_is_taken() -> None:
     stdin = io.BytesIO(b'{"text": "a", "q": 1}\n')
     sources = resolve_sources(["-"], stdin=stdin).sources
@@ -122,12 +109,6 @@ def test_dates_in_strings(batch_bytes: int, repeats: int) -> None:
     table = pa.Table.from_pylist([{"text": "t", "d": value} for value in DATES])
     for held in (table, table.to_pylist(), table.to_pandas()):
         assert [v for batch in read_table(held, keep_column="d") for v in batch["keep_value"].to_pylist()] == NUMBERS
-
-
-def test_dates_are_the_same_numbers_in_strings_and_in_types() -> None:
-    typed = pa.table({"text": ["a", "b"], "d": pa.array([1075802400, None], pa.timestamp("s", "UTC"))})
-    pq.write_table(typed, "typed.parquet")
-    assert read_to_keep_by("typed.parquet")[0] == [NUMBERS[0], None]
 
 
 @pytest.mark.parametrize("is_date_first", [False, True])
