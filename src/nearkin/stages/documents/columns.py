@@ -13,7 +13,7 @@ from nearkin.arguments import plain_number
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.rows import as_binary, holds_characters, is_binary, plain
-from nearkin.stages.documents.values import WrittenNumber, column_of, has_own_text, in_words
+from nearkin.stages.documents.values import column_of, has_own_text, in_words
 
 TABLE_IN_MEMORY = "the table"
 """Name of an Arrow table in messages."""
@@ -160,11 +160,9 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
 
 
 def _column(values: Sequence[object]) -> Column:
-    strings = [one for one in values if isinstance(one, (str, bytes)) and not isinstance(one, WrittenNumber)]
-    others = [one for one in values if one is not None and (isinstance(one, WrittenNumber) or not _is_string(one))]
-    n_not_ids = sum(
-        isinstance(one, bool) or not (isinstance(one, (int, WrittenNumber)) or has_own_text(one)) for one in others
-    )
+    strings = [one for one in values if isinstance(one, (str, bytes))]
+    others = [one for one in values if one is not None and not isinstance(one, (str, bytes))]
+    n_not_ids = sum(isinstance(one, bool) or not (isinstance(one, int) or has_own_text(one)) for one in others)
     words = [n for n in map(_n_words, strings) if n]
     is_string = bool(strings) and len(strings) >= len(others)
     objects = [one for one in others if isinstance(one, (Mapping, list))]
@@ -177,10 +175,6 @@ def _column(values: Sequence[object]) -> Column:
         is_empty=not others and not any(strings),
         is_code=any(strings) and all(map(_is_code, strings)),
     )
-
-
-def _is_string(value: object) -> bool:
-    return isinstance(value, (str, bytes))
 
 
 def _nested(type_: pa.DataType) -> str:

@@ -381,6 +381,8 @@ def _without_load_files(
     left_out = {*images, *textless, *loads}
     rest = [path for path in paths if path not in left_out]
     named = set[str]()
+    if not loads:
+        return [], rest
     for path in loads:
         with suppress(StreamFault, RecordFault):
             named.update(files_named_in(path, folder))

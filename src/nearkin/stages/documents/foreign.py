@@ -15,10 +15,6 @@ from pathlib import PurePath
 
 from nearkin.stages.documents.encodings import looks_binary
 
-Markup = tuple[str, str]
-"""A kind with its article, and advice."""
-EXTRACT = "extract its text first"
-_CONVERT = "convert it to JSON Lines first"
 _MIN_TAGS = 3
 _WARC = re.compile(rb"WARC/\d\.\d+\r?\n")
 _RTF = re.compile(rb"\{\\rtf\d?")
@@ -53,35 +49,35 @@ _MAX_FIELD_BYTES = 1000
 _LFP = re.compile(rb"IM,[^,\r\n]+,[DSC ]?,\d+,@[^\r\n]*(?:\r?\n|\Z)")
 _PEM = re.compile(rb"-----BEGIN (?:PKCS7|CMS)-----")
 _ROOTS = {
-    b"mediawiki": ("a dump of MediaWiki", "read it with --format wikipedia"),
-    b"tmx": ("a translation memory, TMX", "read it with nearkin align train"),
-    b"svg": ("an SVG image", EXTRACT),
+    b"mediawiki": "a dump of MediaWiki; read it with --format wikipedia",
+    b"tmx": "a translation memory, TMX; read it with nearkin align train",
+    b"svg": "an SVG image",
 }
 
 
-def markup_of(data: bytes) -> Markup | None:
-    """Return the kind of markup that a text begins with; None if it looks plain.
+def markup_of(data: bytes) -> str | None:
+    """Return the kind of markup that a text begins with, as `Foreign.name`; None if it looks plain.
 
     Examples
     --------
     >>> markup_of(b"<html><head><title>News</title></head><body>It was")
-    ('an HTML page', 'extract its text first')
+    'an HTML page'
     >>> markup_of(b"<html> is the outermost element of a page.")
     >>> markup_of(b"From the beginning: it was a dark night.")
     """
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     if _RTF.match(text):
-        return "an RTF file", EXTRACT
+        return "an RTF file"
     if _WARC.match(text):
-        return "a web archive, WARC or WET", "name it on its own, without its folder"
+        return "a web archive, WARC or WET; name it on its own, without its folder"
     if text.startswith(b"%!PS"):
-        return "a PostScript file", EXTRACT
+        return "a PostScript file"
     if _PEM.match(text):
-        return "a signed or encrypted file, PKCS#7", "extract its content first, for example with openssl cms"
+        return _SIGNED
     if _DAT.match(text):
-        return "a Concordance load file, DAT", "name it on its own, without its folder"
+        return "a Concordance load file, DAT; name it on its own, without its folder"
     if is_image_list(text):
-        return "a load file of images, Opticon or LFP", "name the text files that go with it"
+        return "a load file of images, Opticon or LFP; name the text files that go with it"
     return _mail(text) or (_angled(text) if text.startswith(b"<") else None)
 
 
@@ -108,10 +104,10 @@ def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:
     return line.match(text, first.end()) is not None or not text[first.end() :].strip()
 
 
-def _mail(text: bytes) -> Markup | None:
+def _mail(text: bytes) -> str | None:
     """Recognise mailboxes, and messages with an encoded body; a message in plain text is a text."""
     if _MBOX.match(text):
-        return "a mailbox, mbox", "extract the text of its messages first"
+        return "a mailbox, mbox"
     names, place = set(), 0
     of_content = []
     while (field := _FIELD.match(text, place)) is not None:
@@ -122,22 +118,22 @@ def _mail(text: bytes) -> Markup | None:
         place = field.end()
     # not searched for: that would cost more than all the rest
     if len(names & _OF_MAIL) >= _MIN_FIELDS and any(_ENCODED.match(text, start, place) for start in of_content):
-        return "a mail message with an encoded body", EXTRACT
+        return "a mail message with an encoded body"
     return None
 
 
-def _angled(text: bytes) -> Markup | None:
+def _angled(text: bytes) -> str | None:
     """Recognise HTML, XML, and documents between tags."""
     if _HTML.match(text) and len(list(islice(_TAG.finditer(text), _MIN_TAGS))) == _MIN_TAGS:
-        return "an HTML page", EXTRACT
+        return "an HTML page"
     if _DOC.match(text) and re.search(rb"</doc>", text, re.IGNORECASE):
-        return "a file of <doc> elements", _CONVERT
+        return "a file of <doc> elements; convert it to JSON Lines first"
     root = _ELEMENT.search(text)
     if not _XML.match(text) and not (root is not None and root.start() == 0 and _is_declared(root, text)):
         return None
     if root is None:
-        return "an XML file", EXTRACT
-    return _ROOTS.get(root[1].lower(), (f"an XML file (<{root[1].decode('ascii', 'replace')[:40]}>)", EXTRACT))
+        return "an XML file"
+    return _ROOTS.get(root[1].lower(), f"an XML file (<{root[1].decode('ascii', 'replace')[:40]}>)")
 
 
 def _is_declared(root: re.Match[bytes], text: bytes) -> bool:
@@ -153,33 +149,25 @@ _ZIPPED = {
     f".{one}": f"{'an' if one[0] in 'eox' else 'a'} {one.upper()} file"
     for one in ("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub")
 }
-_BINARY = (
-    (b"%PDF-", "a PDF file", EXTRACT),
-    (b"PK\x05\x06", "an empty ZIP archive", EXTRACT),
-    (COMPOUND_FILE, "a file of Word, Excel, PowerPoint or Outlook", EXTRACT),
-    (b"!BDN", "an Outlook mailbox", EXTRACT),
-    (b"\x78\x9f\x3e\x22", "TNEF (winmail.dat), which is not supported", "export the mail as MSG"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first"),
-    (b"Rar!\x1a\x07", "a RAR archive", "unpack it first"),
-    (b"\x89PNG\r\n\x1a\n", "a PNG image", EXTRACT),
-    (b"\xff\xd8\xff", "a JPEG image", EXTRACT),
-    (b"II*\0", "a TIFF image", EXTRACT),
-    (b"MM\0*", "a TIFF image", EXTRACT),
-    (b"\x7fELF", "a program", "omit it"),
-)
-# These begin like words: they count only if binary bytes follow.
-_BINARY_IF_SO = (
-    (b"GIF87a", "a GIF image", EXTRACT),
-    (b"GIF89a", "a GIF image", EXTRACT),
-    (b"BM", "a BMP image", EXTRACT),
-    (b"MZ", "a program", "omit it"),
-    (_ZIP[:2], "a ZIP archive", EXTRACT),
-)
+_BINARY = {
+    b"%PDF-": "a PDF file", b"PK\x05\x06": "an empty ZIP archive", b"!BDN": "an Outlook mailbox",
+    COMPOUND_FILE: "a file of Word, Excel, PowerPoint or Outlook",
+    b"\x78\x9f\x3e\x22": "TNEF (winmail.dat), which is not supported; export the mail as MSG",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive; unpack it first", b"Rar!\x1a\x07": "a RAR archive; unpack it first",
+    b"\x89PNG\r\n\x1a\n": "a PNG image", b"\xff\xd8\xff": "a JPEG image", b"II*\0": "a TIFF image",
+    b"MM\0*": "a TIFF image", b"\x7fELF": "a program",
+}  # fmt: skip
+_BINARY_IF_SO = {
+    b"GIF87a": "a GIF image", b"GIF89a": "a GIF image", b"BM": "a BMP image", b"MZ": "a program",
+    _ZIP[:2]: "a ZIP archive",
+}  # fmt: skip
+"""These begin like words: they count only if binary bytes follow."""
 _NO_TEXT = (
     b"\x04\x22\x4d\x18", b"SQLite format 3\0", b"Obj\x01", b"PARE", b"ORC", b"FEA1", b"GGUF", b"RIFF", b"OggS", b"ID3"
 )  # fmt: skip
 """First bytes of other files that may have no byte that is not UTF-8: LZ4, SQLite, Avro, Parquet, ORC, sound, video."""
-_FIRST_BYTES = tuple(first_bytes for first_bytes, *_ in (*_BINARY, *_BINARY_IF_SO))
+_FIRST_BYTES = (*_BINARY, *_BINARY_IF_SO)
+_SIGNED = "a signed or encrypted file, PKCS#7; extract its content first, for example with openssl cms"
 _LFS = b"version https://git-lfs.github.com/spec/"
 _CMS_OID = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"
 _TAR_AT = 257
@@ -195,15 +183,12 @@ class Foreign:
     Parameters
     ----------
     name : str
-        With its article, such as "a PDF file".
-    advice : str
-        What to do, as an imperative.
+        With its article, such as "a PDF file", and with what to do where that is not obvious.
     is_text : bool
         Whether it is text with markup, which ``--format file`` reads unchanged.
     """
 
     name: str
-    advice: str
     is_text: bool = False
 
     @property
@@ -212,12 +197,10 @@ class Foreign:
 
         Examples
         --------
-        >>> Foreign("an HTML page", "extract its text first", is_text=True).problem
-        'an HTML page; extract its text first, or read it as it is with --format file'
+        >>> Foreign("an HTML page", is_text=True).problem
+        'an HTML page; --format file reads it as it is'
         """
-        if self.is_text:
-            return f"{self.name}; {self.advice}, or read it as it is with --format file"
-        return f"{self.name}; {self.advice}"
+        return f"{self.name}; --format file reads it as it is" if self.is_text else self.name
 
 
 def foreign(data: bytes, path: str) -> Foreign | None:
@@ -233,33 +216,32 @@ def foreign(data: bytes, path: str) -> Foreign | None:
     Examples
     --------
     >>> foreign(b"PK\x03\x04\x14", "letters/offer.docx").problem
-    'a DOCX file; extract its text first'
+    'a DOCX file'
     >>> foreign(b"PK is short for public key", "notes.txt")
     """
     known = _binary(data, path)
     if known is not None:
         return known
     markup = markup_of(data[:_FOREIGN_BYTES])
-    return None if markup is None else Foreign(*markup, is_text=True)
+    return None if markup is None else Foreign(markup, is_text=True)
 
 
 def _binary(data: bytes, path: str) -> Foreign | None:
     """Recognise kinds that cannot be read as text."""
     if data.startswith(_ZIP):
-        return Foreign(_ZIPPED.get(PurePath(path).suffix.lower(), "a ZIP archive"), EXTRACT)
+        return Foreign(_ZIPPED.get(PurePath(path).suffix.lower(), "a ZIP archive"))
     if data.startswith(_FIRST_BYTES):
-        for first_bytes, name, advice in _BINARY:
-            if data.startswith(first_bytes):
-                return Foreign(name, advice)
-        for first_bytes, name, advice in _BINARY_IF_SO:
-            if data.startswith(first_bytes) and looks_binary(data):
-                return Foreign(name, advice)
+        known = next((name for first_bytes, name in _BINARY.items() if data.startswith(first_bytes)), None)
+        if known is None and looks_binary(data):
+            known = next(name for first_bytes, name in _BINARY_IF_SO.items() if data.startswith(first_bytes))
+        if known is not None:
+            return Foreign(known)
     if data[_TAR_AT : _TAR_AT + 5] == b"ustar":
-        return Foreign("a tar archive", "unpack it first, and name its folder")
+        return Foreign("a tar archive; unpack it first, and name its folder")
     if data.startswith(_LFS):
-        return Foreign("a pointer of Git LFS", "fetch the file with git lfs pull")
+        return Foreign("a pointer of Git LFS; fetch the file with git lfs pull")
     if data[:1] == b"\x30" and _CMS_OID in data[:64]:
-        return Foreign("a signed or encrypted file, PKCS#7", "extract its content first, for example with openssl cms")
+        return Foreign(_SIGNED)
     if (data.startswith(_NO_TEXT) or data[4:8] in (b"ftyp", bytes(4))) and looks_binary(data):
-        return Foreign("binary data", "convert it to text, JSON Lines or Parquet first")
+        return Foreign("binary data; convert it to text, JSON Lines or Parquet first")
     return None

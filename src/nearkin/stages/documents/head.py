@@ -6,6 +6,8 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
@@ -15,7 +17,14 @@ from nearkin.stages.documents.encodings import BYTE_ORDER_MARKS, is_utf8
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.foreign import FIRST_BYTES, Foreign, foreign
 from nearkin.stages.documents.formats import FORMATS, table_begun_by
-from nearkin.stages.documents.streams import COMPRESSION_OF_SUFFIX, ByteStream, Compression, compression_of
+from nearkin.stages.documents.streams import (
+    COMPRESSION_OF_SUFFIX,
+    ByteStream,
+    Compression,
+    Progress,
+    compression_of,
+    no_progress,
+)
 
 HEAD_BYTES = 1 << 16
 _LONGEST_HEAD_BYTES = 1 << 26
@@ -119,6 +128,22 @@ def head_of_file(path: str, name: str, encoding: str) -> Head:
         raise unreadable(name, error) from error
     except StreamFault as fault:
         raise truncated_input(name, fault, 0) from fault
+
+
+@contextmanager
+def opened_text(path: str, encoding: str = "utf-8", progress: Progress = no_progress) -> Iterator[ByteStream]:
+    """Open the decompressed characters of a file; SourceError if it cannot be opened, or is no text."""
+    if os.path.isdir(path):
+        raise SourceError(f"{path} is a folder. Name a file.")
+    head = head_of_file(path, path, encoding)
+    if head.fault is not None:
+        raise SourceError(f"{path}: this is {head.fault}.")
+    try:
+        opened: BinaryIO = open(path, "rb", buffering=0)  # noqa: SIM115  only the opening is to be refused here
+    except OSError as error:
+        raise unreadable(path, error) from error
+    with opened as raw:
+        yield ByteStream(raw, head.compression, encoding=encoding, progress=progress)
 
 
 def _recognised(head: Head, first: bytes, path: str) -> Head:

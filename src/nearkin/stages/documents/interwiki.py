@@ -17,7 +17,7 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.documents.faults import StreamFault, truncated_input
-from nearkin.stages.documents.head import head_of_file, unreadable
+from nearkin.stages.documents.head import opened_text
 from nearkin.stages.documents.streams import ByteStream, Progress, no_progress
 from nearkin.stages.documents.wikipedia.pages import PageReader
 from nearkin.stages.documents.wikipedia.wikitext import without_comments
@@ -102,16 +102,9 @@ def interwiki_links(
 @contextmanager
 def _opened(path: Path, progress: Progress, *, takes_damaged: bool) -> Iterator[ByteStream]:
     """Open a decompressed file; if it breaks off, the block ends, or an error is raised."""
-    head = head_of_file(str(path), str(path), "utf-8")
-    if head.fault is not None:
-        raise SourceError(f"{path} is {head.fault}.")
-    try:
-        opened = path.open("rb", buffering=0)
-    except OSError as error:
-        raise unreadable(str(path), error) from error
-    with opened as raw:
+    with opened_text(str(path), progress=progress) as stream:
         try:
-            yield ByteStream(raw, head.compression, progress=progress)
+            yield stream
         except StreamFault as fault:
             if not takes_damaged:
                 raise truncated_input(str(path), fault) from fault

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
-from nearkin.stages.documents.columns import ColumnSample, check_column, listed_columns, missing_column
+from nearkin.stages.documents.columns import ColumnSample, check_column, check_unique, listed_columns, missing_column
 from nearkin.stages.documents.rows import as_binary, holds_characters, plain
-from nearkin.stages.documents.values import WrittenNumber, number_of
+from nearkin.stages.documents.values import number_of
 
 _RULE = (
     "the column that chooses what to keep must hold numbers, true and false, dates or times (in strings: 2004-02-03, "
@@ -62,6 +62,7 @@ def check_keep(name: str, sample: ColumnSample, column: str, *, is_text: bool) -
         if column not in sample.names:
             n_seen = None if is_text else len(sample.records)
             raise missing_column(name, "keep", column, sample.names, n_seen=n_seen, objects=sample.objects)
+        check_unique(name, {"keep": column}, sample.header)
         values = [record[column] for record in sample.records if record.get(column) not in (None, "")]
         if is_text:
             numbers = keep.of_characters(pa.array(values, pa.large_string())).to_pylist()
@@ -144,7 +145,7 @@ class KeepColumn:
 
     def of_values(self, values: Sequence[object]) -> pa.DoubleArray:
         """Convert values of JSON or Python, by the rule of `of_json`."""
-        are_strings = [isinstance(one, str) and not isinstance(one, WrittenNumber) for one in values]
+        are_strings = [isinstance(one, str) for one in values]
         pairs = [*zip(values, are_strings, strict=True)]
         strings = [str(one).encode("utf-8", "replace") if is_string else None for one, is_string in pairs]
         numbers = pa.array([None if is_string else number_of(one) for one, is_string in pairs], pa.float64())

@@ -24,7 +24,7 @@ from nearkin.stages.documents.faults import StreamFault, problem_of, truncated_i
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.head import Head, empty_stdin, head_of_stream, standard_input, unreadable
 from nearkin.stages.documents.rows import IdType, legible, one_batch, problem_piece
-from nearkin.stages.documents.source import OpenedSource, Source, no_check, no_note
+from nearkin.stages.documents.source import OpenedSource, Source, no_note
 from nearkin.stages.documents.streams import (
     MAGIC_BYTES,
     ByteStream,
@@ -140,7 +140,6 @@ class StreamReader(Reader):
         if source.text is None:
             columns = self.choose_columns(sample, source.name, text=None, doc_id=source.id)
             source = replace(source, text=columns.text, id=columns.id)
-            opened.check(source, sample.names)
         if opened.keep is not None:
             from nearkin.stages.documents.keeping import check_keep
 
@@ -188,7 +187,6 @@ def read_batches(
     note: Callable[[str], None] = no_note,
     content: bytes | None = None,
     nodes: Iterable[ExtractedNode] | None = None,
-    check: Callable[[Source, Sequence[str]], None] = no_check,
     carry: Sequence[str] = (),
     damage_is_row: bool = True,
 ) -> Iterator[pa.RecordBatch]:
@@ -267,7 +265,6 @@ def read_batches(
             progress=progress,
             encoding=encoding,
             note=note,
-            check=check,
             carry=carry,
             nodes=nodes,
         )

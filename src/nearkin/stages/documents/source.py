@@ -26,10 +26,6 @@ def no_note(note: str) -> None:
     """Ignore a note."""
 
 
-def no_check(source: Source, names: Sequence[str]) -> None:
-    """Accept any columns."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """A file of the input, with the way to read it.
@@ -131,8 +127,6 @@ class OpenedSource:
     keep: KeepColumn | None = None
     progress: Progress = no_progress
     note: Callable[[str], None] = no_note
-    check: Callable[[Source, Sequence[str]], None] = no_check
-    """Refuses a source whose columns are not known before it is read; it receives these, and the names of all."""
     carry: Sequence[str] = ()
     """More columns to read, as ids are read; one that the file does not have is null."""
     added: Annotations | None = None

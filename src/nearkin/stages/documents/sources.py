@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -15,7 +15,6 @@ from nearkin.nouns import first_of
 from nearkin.paths import STDIN, printable, shown_path
 from nearkin.stages.documents.columns import (
     ColumnSample,
-    check_column,
     check_unique,
     inside_hint,
     listed_columns,
@@ -26,7 +25,7 @@ from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.extraction.reading import Blob
 from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
-from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
+from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
 from nearkin.stages.documents.head import (
     Head,
     empty_stdin,
@@ -42,7 +41,7 @@ from nearkin.stages.documents.source import Note, NotRead, Source, is_descriptor
 from nearkin.stages.documents.streams import Compression
 from nearkin.stages.documents.values import column_of, text_in
 
-__all__ = ["Source", "SourceSet", "check_columns", "resolve_sources"]
+__all__ = ["Source", "SourceSet", "check_keep_column", "columns_in", "resolve_sources"]
 _N_NAMED = 3
 
 
@@ -358,62 +357,50 @@ def _check_text(source: Source, sample: ColumnSample) -> None:
         )
 
 
-def check_columns(
-    sources: Sequence[Source],
-    columns: Mapping[str, str | None],
-    *,
-    encoding: str = "utf-8",
-    stdin: BinaryIO | None = None,
+def check_keep_column(
+    sources: Sequence[Source], column: str, *, encoding: str = "utf-8", stdin: BinaryIO | None = None
 ) -> None:
-    """Check that each source has columns beside those of text and id.
+    """Check that each source has the column that chooses which copy survives.
 
     Only the beginning of a file is read, for Parquet and Arrow the schema and first rows; nothing is taken from a pipe.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        From :func:`resolve_sources`.
-    columns : mapping of str to str or None
-        Names of columns by the parameters that name them; that of "keep" chooses which copy survives.
-    encoding : str
-        See :func:`.reader.read_batches`.
-    stdin : binary file, optional
-        Standard input; it is inspected, but nothing is taken from it.
 
     Raises
     ------
     SourceError
-        A column is missing or has the wrong type; the message names the file, the column and the existing columns.
-        Or the column to keep by holds numbers in one source and dates in another.
+        The column is missing or has the wrong type; the message names the file, the column and the existing columns.
+        Or it holds numbers in one source and dates in another.
     """
-    named = {parameter: column for parameter, column in columns.items() if column is not None}
-    keep = named.get("keep")
     kinds: dict[bool, str] = {}
-    for source in sources if named else ():
-        if keep is not None:
-            check_has_columns(source.name, source.format)
-        if not has_columns(source.format):
-            continue
+    for source in sources:
+        check_has_columns(source.name, source.format)
         try:
             sample = _sample_of(source, check_encoding(encoding), stdin)
         except TruncatedInputError:
             if not source.takes_damaged:
                 raise
             continue
-        if sample is None:
-            continue
-        _check_exist(source, sample, named)
-        if keep is not None:
+        if sample is not None:
             from nearkin.stages.documents.keeping import check_keep
 
-            holds_dates = check_keep(source.name, sample, keep, is_text=not FORMATS[source.format].has_types)
+            holds_dates = check_keep(source.name, sample, column, is_text=not FORMATS[source.format].has_types)
             if holds_dates is not None:
                 kinds.setdefault(holds_dates, source.name)
     if len(kinds) > 1:
         raise SourceError(
-            f"The column '{keep}' holds numbers in {kinds[False]} and dates in {kinds[True]}, which cannot be "
+            f"The column '{column}' holds numbers in {kinds[False]} and dates in {kinds[True]}, which cannot be "
             "compared. Write all of its values in one way."
         )
+
+
+def columns_in(source: Source, encoding: str = "utf-8", stdin: BinaryIO | None = None) -> Sequence[str] | None:
+    """Return the names of the columns of a source, as it has them; None if they are not visible."""
+    try:
+        sample = _sample_of(source, check_encoding(encoding), stdin)
+    except TruncatedInputError:
+        if not source.takes_damaged:
+            raise
+        return None
+    return None if sample is None else sample.header or sample.names
 
 
 def _sample_of(source: Source, encoding: str, stdin: BinaryIO | None) -> ColumnSample | None:
@@ -424,14 +411,3 @@ def _sample_of(source: Source, encoding: str, stdin: BinaryIO | None) -> ColumnS
         head = head_of_file(source.path, source.name, encoding)
     sample: ColumnSample | None = FORMATS[source.format].reader.sample(source, head)
     return sample
-
-
-def _check_exist(source: Source, sample: ColumnSample, columns: Mapping[str, str]) -> None:
-    for parameter, column in columns.items():
-        if sample.table is not None:
-            check_column(source.name, parameter, column, sample.table.schema)
-        elif column not in sample.names:
-            n_seen = len(sample.records) if FORMATS[source.format].has_types else None
-            raise missing_column(source.name, parameter, column, sample.names, n_seen=n_seen, objects=sample.objects)
-        else:
-            check_unique(source.name, {parameter: column}, sample.header)

@@ -15,12 +15,6 @@ from nearkin.errors import ParameterError
 from nearkin.stages.documents.faults import RecordFault
 
 
-class WrittenNumber(str):
-    """Characters of a number of JSON that Python cannot convert: too many digits, or larger than every float."""
-
-    __slots__ = ()
-
-
 def text_of(value: object, *, is_utf8: bool = True) -> bytes:
     r"""Return the text as bytes.
 
@@ -44,7 +38,7 @@ def text_of(value: object, *, is_utf8: bool = True) -> bytes:
         raise RecordFault("empty", "the text is null")
     if isinstance(value, bytes):
         return value
-    if not isinstance(value, str) or isinstance(value, WrittenNumber):
+    if not isinstance(value, str):
         raise RecordFault("not text", f"the text is {in_words(value)}, not a string")
     try:
         return value.encode("utf-8", "strict" if is_utf8 else "surrogateescape")
@@ -92,8 +86,6 @@ def has_own_text(value: object) -> bool:
 
 def number_of(value: object) -> float | None:
     """Return a value that chooses survivors; null if it is not a number."""
-    if isinstance(value, WrittenNumber):
-        return -math.inf if value.startswith("-") else math.inf
     value = plain_number(value)
     if not isinstance(value, (bool, int, float)):
         return None
@@ -106,8 +98,6 @@ def number_of(value: object) -> float | None:
 def in_words(value: object) -> str:
     """Describe the type of a value."""
     value = plain_number(value)
-    if isinstance(value, WrittenNumber):
-        return "a number"
     for types, words in (
         (bool, "true or false"),
         ((int, float), "a number"),

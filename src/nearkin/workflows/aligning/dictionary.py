@@ -13,11 +13,10 @@ from nearkin.errors import DocumentError, ParameterError, SourceError
 from nearkin.nouns import counted
 from nearkin.records import Bool, TextWords
 from nearkin.stages.documents.faults import StreamFault, truncated_input
-from nearkin.stages.documents.head import head_of_file
+from nearkin.stages.documents.head import head_of_file, opened_text
 from nearkin.stages.documents.readers.lines import read_plain_lines
 from nearkin.stages.documents.rows import legible
 from nearkin.stages.documents.rules import OnError, ReadingRules
-from nearkin.stages.documents.streams import ByteStream
 from nearkin.stages.translation.table import Translation, TranslationTable
 from nearkin.workflows.aligning.training import table_summary
 from nearkin.workflows.table_words import TableWords
@@ -125,11 +124,7 @@ def read_dictionary(
 def _entries(path: Path, encoding: str, rules: ReadingRules) -> Iterator[tuple[list[int], list[str | None]]]:
     """Yield the numbers of lines, and the lines; None for one that is not valid."""
     n_lines = 0
-    head = head_of_file(str(path), str(path), encoding)
-    if head.fault is not None:
-        raise SourceError(f"{path}: this is {head.fault}.")
-    with path.open("rb", buffering=0) as raw:
-        stream = ByteStream(raw, head.compression, encoding=encoding)
+    with opened_text(str(path), encoding) as stream:
         try:
             for batch in legible(read_plain_lines(stream, batch_bytes=_BATCH_BYTES), stream, encoding):
                 yield batch["line"].to_pylist(), batch["text"].cast(pa.large_string()).to_pylist()

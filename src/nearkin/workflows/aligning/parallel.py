@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -18,7 +17,7 @@ from nearkin.stages.documents.columns import check_unique, listed_columns, missi
 from nearkin.stages.documents.encodings import check_encoding
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, WITH_COLUMNS
-from nearkin.stages.documents.head import head_of_file, unreadable
+from nearkin.stages.documents.head import head_of_file, opened_text
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.readers.lines import read_plain_lines
 from nearkin.stages.documents.rows import legible, without_illegible
@@ -198,19 +197,8 @@ class ParallelCorpus:
             raise ParameterError(f"{source.name}: both languages would be read from the column '{found[0]}'.")
         return found[0], found[1]
 
-    @contextmanager
-    def _stream(self, path: str, progress: Callable[[int], None]) -> Iterator[ByteStream]:
-        if Path(path).is_dir():
-            raise SourceError(f"{path} is a folder. Name a file.")
-        head = head_of_file(path, path, self.encoding)
-        if head.fault is not None:
-            raise SourceError(f"{path}: this is {head.fault}.")
-        try:
-            opened: BinaryIO = open(path, "rb", buffering=0)  # noqa: SIM115  only the opening is to be refused here
-        except OSError as error:
-            raise unreadable(path, error) from error
-        with opened as raw:
-            yield ByteStream(raw, head.compression, encoding=self.encoding, progress=progress)
+    def _stream(self, path: str, progress: Callable[[int], None]) -> AbstractContextManager[ByteStream]:
+        return opened_text(path, self.encoding, progress)
 
 
 def guessed_column(names: Sequence[str], language: str, role: str) -> str | None:

@@ -188,10 +188,8 @@ def find_sources(
         with columns_named(against.named):
             others = _found_outside(against, out, LabelledProgress(OTHER_SET, progress))
         progress.say(f"INPUT: {counted_inputs(found.sources)}; {OTHER_SET}: {counted_inputs(others.sources)}")
-    request.check_columns(found.sources, options.keep.column)
-    if against is not None:
-        with columns_named(against.named):
-            against.check_columns(others.sources)
+    if options.keep.column is not None:
+        request.check_keep_column(found.sources, options.keep.column)
     return found, others
 
 

@@ -16,12 +16,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import MissingColumnError, ParameterError, TruncatedInputError
+from nearkin.errors import ParameterError, TruncatedInputError
 from nearkin.manifests.dedup import REASONS, KeptFile
 from nearkin.records import I64, Bool
 from nearkin.runs.files import published, writing
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
 from nearkin.stages.documents.annotating import ANNOTATED, PREFIX, Annotations
+from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.faults import StreamFault, truncated_input
@@ -30,7 +31,7 @@ from nearkin.stages.documents.head import unreadable
 from nearkin.stages.documents.reader import without_columns
 from nearkin.stages.documents.rows import carried_field
 from nearkin.stages.documents.source import OpenedSource, Source
-from nearkin.stages.documents.sources import check_columns
+from nearkin.stages.documents.sources import columns_in
 from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, Outcome
 from nearkin.workflows.dedup.row_places import FIELDS, Places
 from nearkin.workflows.reading.identity import changed_while_read
@@ -320,15 +321,12 @@ def check_carry(columns: Sequence[str], sources: Sequence[Source], *, encoding: 
         raise ParameterError(f"needs an input with columns; {which}", parameter="carry")
     if len({*map(carried_name, columns)}) < len(columns):
         raise ParameterError.of("carry", "columns with different names", ", ".join(columns))
+    names = [columns_in(source, encoding, stdin) for source in files]
     for column in columns:
-        n_missing = 0
-        for source in files:
-            try:
-                check_columns([source], {"carry": column}, encoding=encoding, stdin=stdin)
-            except MissingColumnError:
-                n_missing += 1
-                if n_missing == len(files):
-                    raise
+        for source, of_source in zip(files, names, strict=True):
+            check_unique(source.name, {"carry": column}, of_source or ())
+        if all(some is not None and column not in some for some in names):
+            raise missing_column(files[0].name, "carry", column, names[0] or ())
 
 
 def carried_columns(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
@@ -28,7 +28,7 @@ from nearkin.stages.documents.head import HEAD_BYTES, Head, unreadable
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.readers.whole_file import WholeFile
 from nearkin.stages.documents.rows import RowList
-from nearkin.stages.documents.source import Source, no_check
+from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.streams import ByteStream, compression_of, keep_memory
 
 if TYPE_CHECKING:
@@ -112,8 +112,6 @@ class Input:
     carry : sequence of str
         More columns to read; see `read_batches`.
     stdin : binary file, optional
-    check : callable
-        Refuses columns that are not known before the source is read; see `read_batches`.
     n_workers : int, optional
         Processes that extract texts; by default one for each processor.
     """
@@ -123,7 +121,6 @@ class Input:
     keep_column: str | None = None
     carry: Sequence[str] = ()
     stdin: BinaryIO | None = None
-    check: Callable[[Source, Sequence[str]], None] = no_check
     n_workers: int | None = None
 
     @property
@@ -174,8 +171,7 @@ class Input:
     ) -> Iterator[pa.RecordBatch]:
         return read_batches(
             source, batch_bytes=BATCH_BYTES, keep_column=self.keep_column, progress=progress.advance, stdin=self.stdin,
-            encoding=self.encoding, note=progress.say, content=content, nodes=nodes, check=self.check,
-            carry=self.carry,
+            encoding=self.encoding, note=progress.say, content=content, nodes=nodes, carry=self.carry,
         )  # fmt: skip
 
     def _joined(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,16 +60,6 @@ class OneDocument:
         return self.file.under(doc_id, self.doc_id)
 
 
-@contextlib.contextmanager
-def _without_advice_for_many() -> Iterator[None]:
-    """Convert the error for a damaged file to that for a document that cannot be read."""
-    try:
-        yield
-    except TruncatedInputError as error:
-        raise SourceError(f"{error.message.partition('. Get the file')[0]}.") from error
-
-
-@_without_advice_for_many()
 def read_one_document(
     path: Path,
     encoding: str = "utf-8",
@@ -101,7 +89,10 @@ def read_one_document(
     if file_format is None or not is_of_documents(file_format):
         file_format = "file"
     request = ReadingRequest(inputs=[file], file_format=file_format, encoding=encoding, rules=rules or ReadingRules())
-    texts, doc_id = request.opened(Silent()), printable(str(path))
+    try:
+        texts, doc_id = request.opened(Silent()), printable(str(path))
+    except TruncatedInputError as error:  # without the advice for many documents
+        raise SourceError(f"{error.message.partition('. Get the file')[0]}.") from error
     document: OneDocument | None = None
     others, inside, problem = list[str](), list[str](), ""
     for raw in texts.raw_batches(Silent()):

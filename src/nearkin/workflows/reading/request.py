@@ -17,7 +17,7 @@ from nearkin.runs.finished import HOW_TO_FINISH, manifest_if_any
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import NotRead
-from nearkin.stages.documents.sources import Source, SourceSet, check_columns, resolve_sources
+from nearkin.stages.documents.sources import Source, SourceSet, check_keep_column, resolve_sources
 from nearkin.workflows.reading.inputs import IN_MEMORY, StoredSource, inputs_of
 from nearkin.workflows.reading.texts import Texts
 
@@ -210,19 +210,12 @@ class ReadingRequest:
                 check(texts)
             for guess in found.guesses:
                 progress.say(guess)
-            self.check_columns(found.sources)
         return texts
 
-    def check_columns(self, sources: Sequence[Source], keep_column: str | None = None) -> None:
-        """Check that all sources have the columns that will be read.
-
-        Raises
-        ------
-        SourceError
-            A column is missing or unusable.
-        """
+    def check_keep_column(self, sources: Sequence[Source], keep_column: str) -> None:
+        """Check that all sources have the column to keep by; SourceError if one has not, or it holds no numbers."""
         files = [source for source in sources if not isinstance(source, StoredSource)]
-        check_columns(files, {"keep": keep_column}, encoding=self.encoding, stdin=self.stdin)
+        check_keep_column(files, keep_column, encoding=self.encoding, stdin=self.stdin)
         for source in sources:
             if isinstance(source, StoredSource):
                 source.documents.keeping(keep_column, source.name)

@@ -25,9 +25,8 @@ from nearkin.runs.finished import MANIFEST, damage_of, read_results
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.formats import FORMATS, StoredFormat, is_of_documents
-from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.sources import Source, check_columns, resolve_sources
+from nearkin.stages.documents.sources import Source, check_keep_column, resolve_sources
 from nearkin.workflows.reading.identity import STORED, SourceRecord, SourceRecords, changed
 from nearkin.workflows.reading.inputs import (
     IN_MEMORY,
@@ -407,8 +406,7 @@ def _with_column(one: Input, keep_column: str) -> Input:
     if isinstance(one.source, StoredSource):
         documents = one.source.documents.keeping(keep_column, one.source.name)
         return replace(one, sources=(replace(one.source, documents=documents),))
-    check_has_columns(one.source.name, one.source.format)
-    check_columns([one.source], {"keep": keep_column}, encoding=one.encoding)
+    check_keep_column([one.source], keep_column, encoding=one.encoding)
     return replace(one, keep_column=keep_column)
 
 

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime, time
 from pathlib import Path
 
 from nearkin.errors import SourceError, quoted
@@ -15,13 +15,11 @@ from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
 from nearkin.nouns import counted, one_of
 from nearkin.stages.documents.columns import listed_columns
-from nearkin.stages.documents.encodings import check_encoding, is_told_by_line, looks_like_utf16, why_not_utf8
-from nearkin.stages.documents.faults import StreamFault
+from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
+from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.head import head_of_file, unreadable
 from nearkin.stages.documents.readers.load_records import (
-    Dialect,
-    LoadRecord,
     columns_of,
     dialect_of,
     fallback,
@@ -29,6 +27,7 @@ from nearkin.stages.documents.readers.load_records import (
     names_in,
     records_of,
 )
+from nearkin.stages.documents.readers.whole_file import text_of_file
 from nearkin.stages.documents.streams import ByteStream
 
 # in lower case, with blanks for "_" and "-"; the first name of an id column found is used
@@ -41,7 +40,7 @@ ID_NAMES = (*_NAMES_OF_IDS, *_NAMES_OF_FILES)
 _RECORDS = (".jsonl", ".ndjson")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
 _MAX_OF_A_FIELD = 1 << 24
-_READ_BYTES = 1 << 20
+_MAX_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,29 +72,13 @@ class Sheet:
         return Sheet(self.path, names, [*first, *self.rows], [1, *self.lines] if first else self.lines)
 
     def text(self, column: int, row: int) -> str:
-        """Return a value as text; empty if it is missing.
-
-        Raises
-        ------
-        SourceError
-            It is neither text, a number, a date nor true or false.
-        """
+        """Return a value as text; empty if it is missing. Dates are written as YYYY-MM-DD."""
         value = self.rows[row][column]
-        if value is None:
-            return ""
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, datetime):
-            is_day = (value.hour, value.minute, value.second, value.microsecond) == (0, 0, 0, 0)
-            return value.date().isoformat() if is_day else value.isoformat()
-        if isinstance(value, date):
-            return value.isoformat()
-        if isinstance(value, str | int | float):
-            return str(value)
-        raise SourceError(
-            f"{self.path}:{self.lines[row]}: {self.names[column]!r} must be text, a number, a date or true or false, "
-            f"but is {value!r}."
-        )
+        if isinstance(value, datetime) and value.time() == time():
+            value = value.date()
+        if value is None or isinstance(value, str):
+            return value or ""
+        return json.dumps(value) if isinstance(value, bool | list | dict) else str(value)
 
 
 def has_columns(path: Path) -> bool:
@@ -216,31 +199,20 @@ def _json_objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, ob
 
 
 def text_of(path: Path, encoding: str) -> str:
-    """Return all text of the file, unpacked and decoded."""
-    name, encoding = str(path), check_encoding(encoding)
-    head = head_of_file(name, name, encoding)
+    """Return all text of the file, unpacked and decoded; SourceError if it is no text."""
     try:
-        with open(path, "rb", buffering=0) as raw:
-            stream, parts = ByteStream(raw, head.compression, encoding=encoding), list[bytes]()
-            while part := stream.read(_READ_BYTES):
-                parts.append(part)
+        return text_of_file(str(path), check_encoding(encoding), _MAX_BYTES).decode()
     except OSError as error:
-        raise unreadable(name, error) from error
-    except StreamFault as fault:
-        raise SourceError(f"{name}: cannot be read: {fault}.") from fault
-    data = b"".join(parts)
-    if b"\0" in data:
-        advice = looks_like_utf16(data) or "it contains the character U+0000"
-        raise SourceError(f"{name}: {advice}.")
-    if (problem := why_not_utf8(data, encoding, stream.byte_order_mark())) is not None:
-        raise SourceError(f"{name}: {problem}.")
-    return data.decode("utf-8")
+        raise unreadable(str(path), error) from error
+    except RecordFault as fault:
+        raise SourceError(f"{path}: {fault.sentence}.") from fault
 
 
 def load_file_rows(path: Path, encoding: str = "utf-8") -> list[tuple[int, list[str]]] | None:
     r"""Return the records of a load file that is not CSV, each with the number of its first line; None for other files.
 
-    Its fields are decoded one by one, as when the load file is added: UTF-8, and the fallback if they are not UTF-8.
+    Its fields are decoded one by one, as when the load file is added: UTF-8, and the fallback if they are not UTF-8. In
+    a file that is not called .dat, only the delimiters of Concordance prove it.
 
     Raises
     ------
@@ -256,45 +228,25 @@ def load_file_rows(path: Path, encoding: str = "utf-8") -> list[tuple[int, list[
     ...     load_file_rows(file)
     [(1, ['BEGDOC', 'CUSTODIAN']), (2, ['A-1', 'Zoë'])]
     """
-    name = str(path)
+    name, rows = str(path), list[tuple[int, list[str]]]()
     head = head_of_file(name, name, check_encoding(encoding))
     dialect = dialect_of(head.data, head.encoding)
-    if dialect is None or not _is_load_file(path, dialect, names_in(head.data)):
+    if dialect is None or dialect.is_csv:
+        return None
+    if not dialect.newline and (len(names_in(head.data)) < 2 or by_suffix(name)[0] != "load-file"):
         return None
     try:
         with open(path, "rb", buffering=0) as raw:
             stream = ByteStream(raw, head.compression, encoding="utf-8" if is_told_by_line(encoding) else encoding)
-            return list(_values_of(path, records_of(stream, dialect, encoding=fallback(encoding)), dialect.newline))
+            for record in records_of(stream, dialect, encoding=fallback(encoding)):
+                if record.fault is not None:
+                    raise SourceError(f"{path}:{record.line}: {record.fault}.")
+                rows.append((record.line, [value.replace(dialect.newline or "\n", "\n") for value in record.fields]))
     except OSError as error:
         raise unreadable(name, error) from error
     except StreamFault as fault:
         raise SourceError(f"{name}: cannot be read: {fault}.") from fault
-
-
-def _is_load_file(path: Path, dialect: Dialect, names: list[str]) -> bool:
-    r"""Whether a first line is the header of a load file that is not CSV.
-
-    In a file that is not called .dat, only the delimiters of Concordance prove it: an id may begin and end with the
-    same sign, too.
-
-    Examples
-    --------
-    >>> _is_load_file(Path("a.txt"), Dialect(), ["DOCID"])
-    True
-    >>> other = Dialect(separator="|", qualifier="^", newline="")
-    >>> [_is_load_file(Path(one), other, ["DOCID", "CUSTODIAN"]) for one in ("a.dat", "a.txt")]
-    [True, False]
-    """
-    if dialect.is_csv:
-        return False
-    return bool(dialect.newline) or (len(names) > 1 and by_suffix(path.name)[0] == "load-file")
-
-
-def _values_of(path: Path, records: Iterator[LoadRecord], newline: str) -> Iterator[tuple[int, list[str]]]:
-    for record in records:
-        if record.fault is not None:
-            raise SourceError(f"{path}:{record.line}: {record.fault}.")
-        yield record.line, [value.replace(newline, "\n") if newline else value for value in record.fields]
+    return rows
 
 
 def _rows(text: str, delimiter: str | None) -> list[tuple[int, list[str]]]:

@@ -198,10 +198,6 @@ class Texts:
                 self.n_documents += batch.num_rows
             first += len(one.sources)
 
-    def check_columns(self, check: Callable[[Source, Sequence[str]], None]) -> None:
-        """Refuse columns of a pipe as soon as they are seen, if ``check`` does; see `read_batches`."""
-        self.inputs = [replace(one, check=check) for one in self.inputs]
-
     def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
         """Record where a file breaks off: the damage is a batch with one row."""
         if batch.num_rows == 1 and is_rest_missing(batch["problem"][0].as_py()):

@@ -77,7 +77,6 @@ def thread_files(
     run = JobRun(out, Meter(progress or Silent()), is_resumable=False)
     found = asked.found(run.progress, without=out, with_unread=True)
     sources = found.sources
-    asked.check_columns(sources)
     records = records_of(sources, asked.encoding)
     texts = Texts(sources, inputs_of(sources, encoding=asked.encoding, stdin=asked.stdin), asked.rules)
     fingerprint = {"command": COMMAND, "parameters": options.in_words()}

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from nearkin.errors import SourceError
-
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 
@@ -84,16 +82,6 @@ def rows_by_csv(body: str) -> list[tuple[bytes | None, int, bool]]:
     return found
 
 
-def test_a_wrong_number_of_fields_is_a_row_of_its_own(read: Read) -> None:
-    good = b"".join(b"%d,text %d\n" % (i, i) for i in range(100))
-    rows = read(b"id,text\n" + good + b"a,b,c\nd\n" + good, "csv")
-    assert len(rows) == 202
-    assert [row for row in rows if row[3] is not None] == [
-        (None, None, 102, "damaged: 3 fields where the header has 2"),
-        (None, None, 103, "damaged: 1 field where the header has 2"),
-    ]
-
-
 def test_stray_quotes_hurt_only_their_own_records(read: Read) -> None:
     body = b'1,5" pipe\n2,"a ""quoted"" word"\n3,"never, closed\n4,fine\n5,"He said "hi""\n6,"two\nlines"\n7,end\n'
     rows = read(b"id,text\n" + body * 1, "csv")
@@ -106,23 +94,6 @@ def test_stray_quotes_hurt_only_their_own_records(read: Read) -> None:
     ]
 
 
-def test_a_quote_that_is_never_closed_costs_one_line(read: Read) -> None:
-    rows = read(b'id,text\n1,"open\n2,b\n3,c', "csv")
-    assert rows == [
-        (None, None, 2, "damaged: field 2: the quote that opens it is never closed"),
-        (2, b"b", 3, None), (3, b"c", 4, None),
-    ]  # fmt: skip
-
-
-def test_many_stray_quotes_are_read_alike_in_all_blocks(read: Read) -> None:
-    body = b"".join(b"%d,%s\n" % (i, b'6" nail' if i % 37 == 0 else b'"plain, %d"' % i) for i in range(500))
-    rows = read(b"id,text\n" + body, "csv")
-    assert rows == read(b"id,text\n" + body, "csv", batch_bytes=700)
-    expected = [(b'6" nail' if i % 37 == 0 else b"plain, %d" % i) for i in range(500)]
-    assert [row[1] for row in rows] == expected
-    assert [row[2] for row in rows] == list(range(2, 502))
-
-
 def test_ids_are_integers_only_when_written_as_integers_are(read: Read) -> None:
     def ids(*written: str) -> list[object]:
         return [row[0] for row in read("".join(["id,text\n", *(f"{i},t\n" for i in written)]).encode(), "csv")]
@@ -133,14 +104,6 @@ def test_ids_are_integers_only_when_written_as_integers_are(read: Read) -> None:
     assert ids("+1") == ["+1"]
     assert ids("9223372036854775808") == ["9223372036854775808"]
     assert ids("") == [None]
-
-
-def test_a_text_that_is_not_utf8_is_a_problem_with_advice(read: Read) -> None:
-    rows = read(b"id,text\nb\xffc,t\xfe\n1,2,\xff\n", "csv")
-    advice = "if it is older Western text, repeat the command and add --encoding cp1252"
-    problem = f"wrong encoding: not valid UTF-8 at byte 1 (0xfe); {advice}"
-    assert rows[0] == ("b\\xffc", None, 2, problem)
-    assert rows[1][3] == "damaged: 3 fields where the header has 2"
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "utf-8-sig", "shift_jis"])
@@ -180,9 +143,3 @@ def test_tsv_with_and_without_quotes(read: Read) -> None:
         assert [
             (int(str(row[0])), row[1]) for row in read(("id\ttext\n" + body).encode(), "tsv", batch_bytes=size)
         ] == texts
-
-
-def test_keep_values_of_csv(keep_values: Callable[..., list[float | None]]) -> None:
-    assert keep_values(b"text,n\na,1\nb,2.5\nc,\nd,x\ne,true\n", "csv", "n") == [1.0, 2.5, None, None, 1.0]
-    with pytest.raises(SourceError, match="The column 'n' holds 'x'"):
-        keep_values(b"text,n\na,x\n", "csv", "n")

@@ -95,15 +95,6 @@ def test_other_encodings_go_back_to_what_they_were(tmp_path: Path) -> None:
         assert written.read_bytes() == "id\ttext\n2\tß\n".encode(encoding)
 
 
-def test_lines_in_several_encodings_are_kept_byte_for_byte(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    lines = [b"id,text\n", "1,née\n".encode("cp1252"), "2,née\n".encode(), b"3,\x81\n"]
-    path.write_bytes(b"".join(lines))
-    sources = resolve_sources([str(path)], encoding="cp1252").sources
-    (written,) = kept_files(sources, lines_kept(2, 3, 4), tmp_path / "out", encoding="cp1252")
-    assert written.read_bytes() == path.read_bytes()
-
-
 def test_parquet_keeps_columns_and_schema(tmp_path: Path) -> None:
     table = pa.table(
         {

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from nearkin.errors import ParameterError
 from nearkin.formats import zstd
 from nearkin.stages.documents.encodings import looks_like_utf16
 from nearkin.stages.documents.reader import read_batches
@@ -80,15 +79,6 @@ def test_any_bytes_are_a_text_or_a_problem(read: Read, data: bytes) -> None:
         text.decode()
 
 
-def test_text_files_in_other_encodings(read: Read) -> None:
-    assert read("née".encode("utf-16"), "file")[0][1] == "née".encode()
-    assert read("née".encode("utf-8-sig"), "file")[0][1] == "née".encode()
-    assert read(b"n\xe9e", "file", encoding="latin-1")[0][1] == "née".encode()
-    assert read(b"n\xe9e", "file")[0][3] == NOT_UTF8.format(place="1 (0xe9)")
-    half = read("née".encode("utf-16-le") + b"\x41", "file", encoding="utf-16-le")[0]
-    assert half[1:] == (None, 1, "damaged: not valid utf-16-le")
-
-
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 def test_a_text_file_in_utf16_without_a_mark(read: Read, encoding: str) -> None:
     data = "plain words, née\n".encode(encoding)
@@ -98,13 +88,6 @@ def test_a_text_file_in_utf16_without_a_mark(read: Read, encoding: str) -> None:
     for named in ("utf-8", "cp1252"):
         assert read(data, "file", encoding=named)[0][3] == advice
     assert read(data, "file", encoding=encoding)[0][1] == "plain words, née\n".encode()
-
-
-def test_an_encoding_must_be_one(read: Read) -> None:
-    with pytest.raises(ParameterError, match=r"The encoding \(encoding\) must be the name of a character"):
-        read(b"", "file", encoding="utf-9")
-    with pytest.raises(ParameterError):
-        read(b"", "file", encoding="hex")
 
 
 def test_a_text_file_over_the_limit_is_a_problem(tmp_path: Path) -> None:

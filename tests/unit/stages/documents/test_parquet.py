@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, date, datetime
-from decimal import Decimal
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -77,34 +76,6 @@ def test_ids_stay_integers_or_become_strings(
     read_table_file: Callable[..., list[Row]], ids: pa.Array, expected: list[object]
 ) -> None:
     assert [row[0] for row in read_table_file(pa.table({"id": ids, "text": ["a", "b"]}))] == expected
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([1, None], [1.0, None]),
-        ([True, False], [1.0, 0.0]),
-        ([2**62 + 1, 1.5], None),
-        ([Decimal("1.25"), None], [1.25, None]),
-        ([date(1970, 1, 3), None], [2 * 86400e6, None]),
-        (["1970-01-03", "1970-01-01T00:00:01+00:00"], [2 * 86400e6, 1e6]),
-        ([datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC), None], [1e6, None]),
-    ],
-)
-def test_keep_values_are_numbers(
-    read_table_file: Callable[..., list[Row]], values: list[object], expected: list[float | None] | None
-) -> None:
-    array = pa.array(values) if expected is not None else pa.array([2**62 + 1, 1])
-    rows = read_table_file(pa.table({"text": ["a", "b"], "n": array}), keep="n")
-    assert [row[3] for row in rows] == (expected if expected is not None else [2.0**62, 1.0])
-
-
-def test_a_keep_column_of_strings_is_refused(read_table_file: Callable[..., list[Row]]) -> None:
-    table = pa.table({"text": ["a"], "n": ["1"]})
-    with pytest.raises(SourceError, match="The column 'n' holds "):
-        read_table_file(table, keep="n")
-    with pytest.raises(SourceError, match=r"no column 'm'. The columns are: text, n"):
-        read_table_file(table, keep="m")
 
 
 def test_damage_ends_in_a_problem(tmp_path: Path) -> None:

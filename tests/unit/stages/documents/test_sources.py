@@ -7,8 +7,6 @@ import json
 import os
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from nearkin.errors import ParameterError, SourceError
@@ -67,14 +65,6 @@ def test_the_format_is_told_from_the_suffix_or_the_content(
     assert (source.text, source.id) == columns
     assert (source.path, source.name, source.size_bytes) == (name, name, len(data))
     list(read_batches(source))
-
-
-def test_parquet_by_content_and_never_as_something_else(folder: Path) -> None:
-    pq.write_table(pa.table({"docno": [1], "x": ["abc"]}), "a.bin")
-    source = only(resolve_sources(["a.bin"]))
-    assert (source.format, source.text, source.id) == ("parquet", "x", "docno")
-    with pytest.raises(SourceError, match=r"this is a Parquet file, not CSV"):
-        resolve_sources(["a.bin"], file_format="csv")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +127,7 @@ def test_a_document_that_is_damaged_is_a_problem_and_one_in_a_pipe_is_refused(
     assert bad["parent"] == ("a.zip" if name == "a.zip" else None)
     if name != "a.zip":
         assert (bad["origin"]["kind"], bad["origin"]["exception"]) == (kind, "damaged")
-    with pytest.raises(SourceError, match=r"^-: this is an? .*(cannot be read from standard input|extract its text)"):
+    with pytest.raises(SourceError, match=r"^-: this is an? "):
         resolve_sources(["-"], stdin=io.BufferedReader(io.BytesIO(data)))
 
 
@@ -207,17 +197,6 @@ def test_a_folder_of_tables_and_a_format_for_all(folder: Path) -> None:
         match=r"must be one of jsonl, .*, file, subrip, wikipedia, warc, load-file, document, html, eml. Got 'xml'",
     ):
         resolve_sources(["in"], file_format="xml")
-
-
-def test_a_glob_of_folders(folder: Path) -> None:
-    write("in/one/a.txt", b"a")
-    write("in/two/b.txt", b"b")
-    assert [s.path for s in resolve_sources(["in/*"]).sources] == ["in/one/a.txt", "in/two/b.txt"]
-
-
-def test_a_name_with_the_signs_of_a_glob_is_a_name(folder: Path) -> None:
-    write("a[1].jsonl", JSONL)
-    assert only(resolve_sources(["a[1].jsonl"])).path == "a[1].jsonl"
 
 
 def test_an_unreadable_file_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,14 +280,3 @@ def test_standard_input_is_looked_at_and_then_read_whole(compress: type[bytes]) 
     source = only(resolve_sources(["-"], stdin=stdin))
     assert (source.path, source.format, source.text, source.id) == ("-", "jsonl", "text", "id")
     assert sum(len(batch) for batch in read_batches(source, stdin=stdin, batch_bytes=1000)) == 500
-
-
-def test_a_damaged_file_is_refused_when_it_is_looked_at(folder: Path) -> None:
-    with pytest.raises(SourceError, match=r"^a.jsonl: the gzip stream is damaged: "):
-        resolve_sources([write("a.jsonl", b"\x1f\x8bnothing of the kind")])
-
-
-def test_parquet_does_not_come_through_a_pipe() -> None:
-    source = Source(path="-", name="-", format="parquet", text="text")
-    with pytest.raises(SourceError, match="Parquet cannot be read from a pipe"):
-        next(read_batches(source, stdin=stdin_of(b"PAR1")))

@@ -67,16 +67,6 @@ class TestCompressed:
         assert rows[-1][3] == problem_of("damaged" if file_format == "file" else "truncated", fault)
         assert [row[2] for row in rows] == list(range(rows[0][2], rows[0][2] + len(rows)))
 
-    @pytest.mark.parametrize("file_format", ["jsonl", "lines", "text-lines"])
-    def test_a_cut_is_an_error_that_tells_how_much_was_read(
-        self, read: Read, compression: str, pack: Callable[[bytes], bytes], file_format: str
-    ) -> None:
-        lines = LINES.replace(b":", b"\t", 1)
-        n_whole = len(read(pack(lines)[:-4000], file_format, compression=compression, takes_damaged=True)) - 1
-        message = rf"^input: the {compression} stream is truncated, after {n_whole:,} documents\. .*--on-error skip"
-        with pytest.raises(TruncatedInputError, match=message):
-            read(pack(lines)[:-4000], file_format, compression=compression)
-
     def test_an_empty_file_is_a_truncated_one(
         self, read: Read, compression: str, pack: Callable[[bytes], bytes]
     ) -> None:
@@ -89,12 +79,6 @@ class TestCompressed:
         rows = read(data, "jsonl", compression=compression, takes_damaged=True)
         assert str(rows[-1][3]).startswith(f"truncated: the {compression} stream is damaged: ")
         assert len(rows) > 500
-
-    def test_a_file_of_which_nothing_can_be_read_is_refused(
-        self, read: Read, compression: str, pack: Callable[[bytes], bytes]
-    ) -> None:
-        with pytest.raises(TruncatedInputError, match=f"^input: the {compression} stream is damaged: "):
-            read(b"\x1f\x8b nothing of the kind", "jsonl", compression=compression)
 
 
 @example(cut=10, step=1)

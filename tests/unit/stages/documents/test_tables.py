@@ -53,11 +53,6 @@ def test_a_column_of_texts_on_its_own(column: object) -> None:
     assert rows_of(column) == [(None, b"a", 1, None), (None, b"b", 2, None)]
 
 
-def test_nothing_gives_no_batches() -> None:
-    assert rows_of([]) == []
-    assert rows_of(pa.table({"text": pa.array([], pa.string())})) == []
-
-
 def test_bad_records_are_rows_of_their_own() -> None:
     records = [
         "good",
@@ -95,14 +90,6 @@ def test_an_iterator_without_end_is_read_as_it_goes() -> None:
 
     batches = read_table(endless(), batch_rows=100)
     assert [len(next(batches)) for _ in range(3)] == [100, 100, 100]
-
-
-def test_keep_values() -> None:
-    for table in (pa.table(COLUMNS), pl.DataFrame(COLUMNS), pa.table(COLUMNS).to_pylist()):
-        (batch,) = read_table(table, keep_column="n")
-        assert batch["keep_value"].to_pylist() == [0.5, None, 2.0]
-    with pytest.raises(SourceError, match="The column 'body' holds "):
-        next(read_table(pa.table(COLUMNS), keep_column="body"))
 
 
 def test_columns_are_guessed_named_and_missed() -> None:

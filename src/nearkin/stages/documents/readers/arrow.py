@@ -44,27 +44,21 @@ class ArrowTable:
 
     def __init__(self, raw: BinaryIO, name: str) -> None:
         self._size_bytes = raw.seek(0, 2) if raw.seekable() else 0
-        source: Any = _mapped(raw, self._size_bytes) if raw.seekable() else _Pipe(raw)
-        self._bytes = source
-        begins = b"" if isinstance(self._bytes, _Pipe) else self._bytes.read_at(len(_FILE), 0)
+        self._bytes: Any = _mapped(raw)
+        begins = self._bytes.read_at(len(_FILE), 0)
         self._is_file = begins == _FILE
         try:
-            if self._is_file:
-                self._reader = pa.ipc.open_file(self._bytes)
-            else:
-                is_pipe = isinstance(self._bytes, _Pipe)
-                self._reader = pa.ipc.open_stream(pa.PythonFile(self._bytes, "r") if is_pipe else self._bytes)
+            self._reader = pa.ipc.open_file(self._bytes) if self._is_file else pa.ipc.open_stream(self._bytes)
             self.schema: pa.Schema = self._reader.schema
             _ = self.schema.names  # decodes them
             with contextlib.suppress(pa.ArrowException):  # for types without empty arrays
                 self.schema.empty_table()  # decodes the names inside structs
         except _ERRORS as error:
-            if self._is_file and self._bytes.read_at(6, max(self._size_bytes - 6, 0)) != _FILE[:6]:
+            if self._is_file and self._bytes.read_at(6, max(self._bytes.size() - 6, 0)) != _FILE[:6]:
                 raise StreamFault("the Arrow file is truncated: its footer is missing") from error
             if self._is_file or begins.startswith(_STREAM):
                 raise _damaged(error) from error
-            pipe = "" if self._size_bytes else " Only Arrow streams can be read through a pipe: save a file first."
-            raise SourceError(f"{name} is not a readable Arrow file or stream: {error}.{pipe}") from error
+            raise SourceError(f"{name} is not a readable Arrow file or stream: {error}.") from error
         self._n_read = 0
         self._first: pa.RecordBatch | None = None
 
@@ -99,7 +93,7 @@ class ArrowTable:
 
     def _next(self) -> pa.RecordBatch | None:
         """Return the next batch; None at the end, which a stream must mark."""
-        place = self._place()
+        place = self._bytes.tell()
         try:
             if not self._is_file:
                 batch = self._reader.read_next_batch()
@@ -115,19 +109,13 @@ class ArrowTable:
         self._n_read += 1
         return batch
 
-    def _place(self) -> int:
-        return int(self._bytes.n_read if isinstance(self._bytes, _Pipe) else self._bytes.tell())
-
     def _check_end(self, place: int) -> None:
         """Raise StreamFault unless a stream's marker, or that of older writers, is between a place and the current one.
 
         Only zeros, as padding, may follow it.
         """
-        n_marked = self._place() - place
-        if isinstance(self._bytes, _Pipe):
-            end, rest = self._bytes.last[-n_marked:] if n_marked else b"", self._bytes.read(_MAX_PADDING)
-        else:
-            end, rest = self._bytes.read_at(n_marked, place), self._bytes.read_at(_MAX_PADDING, place + n_marked)
+        n_marked = self._bytes.tell() - place
+        end, rest = self._bytes.read_at(n_marked, place), self._bytes.read_at(_MAX_PADDING, place + n_marked)
         if end not in (_END_OF_STREAM, bytes(4)):
             raise StreamFault(
                 "the Arrow stream is truncated, or its writer was not closed: its end-of-stream marker is missing"
@@ -138,40 +126,20 @@ class ArrowTable:
     def _n_bytes_read(self) -> int:
         """Approximate number of bytes of the file read so far."""
         if not self._is_file:
-            return self._place() if self._size_bytes else 0
+            return int(self._bytes.tell()) if self._size_bytes else 0
         return int(self._size_bytes * self._n_read // max(self._reader.num_record_batches, 1))
 
 
-class _Pipe:
-    """A pipe that counts its bytes and remembers the last ones; Arrow cannot tell how far it has read."""
-
-    closed = False
-
-    def __init__(self, raw: BinaryIO) -> None:
-        self._raw = raw
-        self.n_read = 0
-        self.last = b""
-
-    def read(self, n_bytes: int) -> bytes:
-        """Read from the pipe as many bytes as are wanted, unless it ends: Arrow takes fewer for the end."""
-        parts: list[bytes] = []
-        while n_bytes > 0 and (part := self._raw.read(n_bytes)):
-            parts.append(part)
-            n_bytes -= len(part)
-        data = b"".join(parts)
-        self.n_read += len(data)
-        self.last = (self.last + data[-len(_END_OF_STREAM) :])[-len(_END_OF_STREAM) :]
-        return data
-
-
-def _mapped(raw: BinaryIO, size_bytes: int) -> pa.NativeFile:
-    if not size_bytes:
-        raise StreamFault("the file is empty, not even an empty Arrow file")
-    raw.seek(0)
+def _mapped(raw: BinaryIO) -> pa.NativeFile:
+    """Return the bytes of a file, mapped; those of a pipe are held in memory."""
     try:
         data: mmap.mmap | bytes = mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError):  # in memory, or on a file system without memory maps
+    except (OSError, ValueError):  # a pipe, in memory, or on a file system without memory maps
+        if raw.seekable():
+            raw.seek(0)
         data = raw.read()
+    if not data:
+        raise StreamFault("the file is empty, not even an empty Arrow file")
     return pa.BufferReader(pa.py_buffer(data))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -31,7 +30,7 @@ from nearkin.stages.documents.readers.records import LineSplitter, Records, read
 from nearkin.stages.documents.rows import IdType, RowList, RowPiece, ids_from_characters, one_batch, problem_piece
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
-from nearkin.stages.documents.values import TextPath, WrittenNumber, id_of, in_words, text_in, text_of
+from nearkin.stages.documents.values import TextPath, id_of, in_words, text_in, text_of
 
 _FEW_LINES = 64
 _WHITE = b" \t\r\n"
@@ -333,31 +332,15 @@ def _record(line: bytes) -> tuple[dict[str, object], bool]:
     except UnicodeDecodeError:
         characters, is_utf8 = line.decode("utf-8", "surrogateescape"), False
     try:
-        record = _parsed(characters)
+        record = json.loads(characters)
     except json.JSONDecodeError as error:
         if characters.startswith("\ufeff"):
             why = "a byte order mark, as where two files were joined"
         else:
             why = f"{error.msg.removesuffix(' at')} at column {error.colno}"  # some of the messages already end in "at"
         raise RecordFault("damaged", f"not valid JSON: {why}") from error
-    except RecursionError as error:
-        raise RecordFault("damaged", "not valid JSON: nested too deeply") from error
+    except (RecursionError, ValueError) as error:
+        raise RecordFault("damaged", "not valid JSON: nested too deeply, or a number with too many digits") from error
     if not isinstance(record, dict):
         raise RecordFault("damaged", f"not a JSON object but {in_words(record)}")
     return record, is_utf8
-
-
-def _parsed(characters: str) -> object:
-    """Parse a line, including numbers of any length and size."""
-    try:
-        return json.loads(characters, parse_float=_float)
-    except json.JSONDecodeError:
-        raise
-    except ValueError:  # Python's limit on the digits of an integer
-        return json.loads(characters, parse_int=WrittenNumber, parse_float=_float)
-
-
-def _float(characters: str) -> float | WrittenNumber:
-    """Return a number with a fraction or an exponent; one that is larger than every float stays as it is written."""
-    number = float(characters)
-    return WrittenNumber(characters) if math.isinf(number) else number

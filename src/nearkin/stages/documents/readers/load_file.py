@@ -31,7 +31,7 @@ from nearkin.stages.documents.columns import (
     missing_column,
     sample_of_records,
 )
-from nearkin.stages.documents.encodings import is_told_by_line, is_utf8, why_not_utf8
+from nearkin.stages.documents.encodings import is_told_by_line, is_utf8
 from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head, head_of_stream, sniffed
 from nearkin.stages.documents.reader import StreamReader, stream_of
@@ -51,7 +51,7 @@ from nearkin.stages.documents.readers.load_records import (
     parent_in,
     records_of,
 )
-from nearkin.stages.documents.readers.whole_file import whole_text
+from nearkin.stages.documents.readers.whole_file import text_of_file
 from nearkin.stages.documents.rows import RowList
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.source import OpenedSource, Source
@@ -332,21 +332,11 @@ class TextFolder:
         if not stat.S_ISREG(mode):
             raise _refused(path, "is not a regular file")
         try:
-            with open(place, "rb", buffering=0) as raw:
-                source = Source(
-                    path=place, name=place, format="file", size_bytes=os.fstat(raw.fileno()).st_size,
-                    max_document_bytes=self._max_bytes,
-                )  # fmt: skip
-                opened = OpenedSource(source=source, raw=cast(BinaryIO, raw), encoding=self._encoding)
-                text, mark = whole_text(opened, takes_markup=True)
-            fault = why_not_utf8(text, self._encoding, mark)
+            return text_of_file(place, self._encoding, self._max_bytes)
         except OSError as error:
             raise _refused(path, f"cannot be opened: {why(error)}") from error
-        except RecordFault as refused:
-            fault = refused
-        if fault is not None:
-            raise RecordFault(fault.reason, f"its text file {_shown(path)}: {fault.sentence}")
-        return text
+        except RecordFault as fault:
+            raise RecordFault(fault.reason, f"its text file {_shown(path)}: {fault.sentence}") from fault
 
     def _below(self, folder: str, name: str, path: str) -> str:
         """Return the place of a name in a folder, or of the one that is the same except for case and encoding."""

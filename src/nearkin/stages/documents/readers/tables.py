@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 import numpy as np
@@ -113,7 +113,6 @@ class TableReader(Reader):
                 sample = sample_of_table(table.first_rows(SAMPLE_ROWS))
                 columns = choose_columns(sample, source.name, text=None, doc_id=doc_id)
                 text, doc_id = columns.text, columns.id
-                opened.check(replace(source, text=text, id=doc_id), sample.names)
             check_schema(source.name, table.schema, text, doc_id)
             if keep is not None:
                 check_keep(source.name, _sample(table), keep.name, is_text=False)

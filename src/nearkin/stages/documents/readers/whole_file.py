@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, BinaryIO, cast
 
 import pyarrow as pa
 
@@ -17,7 +18,7 @@ from nearkin.stages.documents.formats import table_begun_by
 from nearkin.stages.documents.head import empty_stdin, head_of_stream
 from nearkin.stages.documents.reader import Reader, RowMask, stream_of
 from nearkin.stages.documents.rows import RowList, without_illegible
-from nearkin.stages.documents.rules import too_long
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
 
@@ -80,6 +81,19 @@ class WholeFile(Reader):
         """Copy the file."""
         shutil.copyfileobj(opened.raw, file, _BLOCK_BYTES)
         opened.progress(opened.source.size_bytes)
+
+
+def text_of_file(path: str, encoding: str, max_bytes: int = MAX_DOCUMENT_BYTES) -> bytes:
+    """Return the content of a text file in UTF-8; RecordFault if it is no text, OSError if it cannot be opened."""
+    with open(path, "rb", buffering=0) as raw:
+        size_bytes = os.fstat(raw.fileno()).st_size
+        source = Source(path=path, name=path, format="file", size_bytes=size_bytes, max_document_bytes=max_bytes)
+        text, mark = whole_text(
+            OpenedSource(source=source, raw=cast(BinaryIO, raw), encoding=encoding), takes_markup=True
+        )
+    if (fault := encodings.why_not_utf8(text, encoding, mark)) is not None:
+        raise fault
+    return text
 
 
 def whole_text(opened: OpenedSource, *, takes_markup: bool) -> tuple[bytes, bytes]:
