@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, Select, and_, exists, select
 
 from nearkin.collection.stored.contents import PURGED
-from nearkin.stages.documents.members import Origin
+from nearkin.stages.documents.members import MailHeaders, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import documents, origins, problems
@@ -123,8 +124,7 @@ def origin_of(connection: Connection, row: int) -> tuple[str | None, Origin | No
 
 
 def _all_headers(mail: Mapping[str, Any]) -> Mapping[str, Any]:
-    names = "message_id", "in_reply_to", "references", "subject", "sent_at", "sender", "to", "cc"
-    return {name: mail.get(name) for name in names}
+    return {one.name: mail.get(one.name) for one in fields(MailHeaders)}
 
 
 _IS_EXTRACTED = exists().where((origins.c.row == documents.c.row) & origins.c.extractor.is_not(None))

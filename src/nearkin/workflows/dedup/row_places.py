@@ -33,8 +33,11 @@ FIELDS = (
     pa.field("size_bytes", pa.int64()), pa.field("kind", pa.string()), pa.field("declared_kind", pa.string()),
     pa.field("extractor", pa.string()), pa.field("n_pages", pa.int64()), pa.field("exception", pa.string()),
     pa.field("is_partial", pa.bool_()), pa.field("warnings", pa.large_string()),
+    pa.field("subject", pa.large_string()), pa.field("sent_at", pa.timestamp("us", "UTC")),
+    pa.field("sender", pa.large_string()), pa.field("to", pa.large_string()),
 )  # fmt: skip
-"""Columns of tables of documents in runs in which some were extracted."""
+"""Columns of tables of documents in runs in which some were extracted; the last ones are headers of mails."""
+_OF_MAIL = ("subject", "sent_at", "sender", "to")
 Origins = Mapping[str, pa.Array]
 """Columns of shape (n_documents,) by the names of `FIELDS`; null for documents that were not extracted."""
 
@@ -309,7 +312,7 @@ def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
         return pa.nulls(batch.num_rows, field.type)
     origin = batch[ORIGIN]
     if field.name != "warnings":
-        return pc.struct_field(origin, field.name)
+        return pc.struct_field(origin, ["mail", field.name] if field.name in _OF_MAIL else field.name)
     none, text = pa.scalar(None, field.type), field.type
     partial = pc.fill_null(pc.struct_field(origin, "is_partial"), False)
     has_problem = batch["problem"].is_valid() if "problem" in batch.schema.names else pc.invert(partial)
