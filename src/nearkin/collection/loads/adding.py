@@ -18,6 +18,7 @@ from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, check_int
+from nearkin.stages.documents.faults import is_picture
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.wording import WarningMessage
@@ -114,7 +115,7 @@ def add_incoming(
     with suppress(_RolledBackError), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
         load.by = by
-        n_unreadable, n_documents, first_problem = 0, 0, ""
+        n_unreadable, n_pictures, n_documents, first_problem = 0, 0, 0, ""
         ready = list[Examined]()
         if first is not None and store.generation(connection) == generation:
             ready = [of_first]
@@ -128,8 +129,9 @@ def add_incoming(
                     raise DocumentError(f"{place}: {problem}. Nothing was stored.")
                 if problem != PURGED:
                     n_unreadable += 1
+                    n_pictures += is_picture(problem)
                     first_problem = first_problem or f"{place}: {problem}"
-        rules.check_readable(n_unreadable, n_documents, first_problem)
+        rules.check_readable(n_unreadable, n_documents, first_problem, n_pictures=n_pictures)
         n_contents = load.next_content - load.first_content
         added = Added(wave=load.name, n_contents=n_contents, is_dry_run=dry_run, **asdict(load.finish()))
         if dry_run:

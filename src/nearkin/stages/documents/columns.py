@@ -24,8 +24,8 @@ TEXT_NAMES = (
 """Usual names of text columns, the likeliest first."""
 
 ID_NAMES = (
-    "id", "doc_id", "docid", "document_id", "_id", "url", "name", "key", "control_number", "control number", "docno",
-    "uuid", "guid", "uri", "warc_record_id", "task_id", "filename", "file_name", "path",
+    "id", "doc_id", "docid", "document_id", "_id", "uid", "uuid", "guid", "url", "name", "key", "control_number",
+    "control number", "docno", "uri", "warc_record_id", "task_id", "filename", "file_name", "path",
 )  # fmt: skip
 """Usual names of id columns, the likeliest first."""
 
@@ -155,7 +155,9 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
         elif pa.types.is_null(type_):
             columns[name] = Column(is_empty=True)
         else:
-            columns[name] = Column(unfit=str(type_), may_be_id=pa.types.is_integer(type_), nested=_nested(type_))
+            may_be_id = pa.types.is_primitive(type_) or pa.types.is_decimal(type_)
+            may_be_id = may_be_id and not pa.types.is_boolean(type_)
+            columns[name] = Column(unfit=str(type_), may_be_id=may_be_id, nested=_nested(type_))
     return ColumnSample(columns=columns, header=table.schema.names, table=table)
 
 

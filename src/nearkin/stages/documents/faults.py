@@ -41,6 +41,17 @@ def sentence_of(problem: str) -> str:
     return sentence if mark and reason in REASONS else problem
 
 
+def is_picture(problem: str | None) -> bool:
+    """Whether a document is an image, or pages without a text that could be recognised.
+
+    Examples
+    --------
+    >>> is_picture("image only: a PNG image"), is_picture(None)
+    (True, False)
+    """
+    return problem is not None and reason_of(problem) == "image only"
+
+
 class RecordFault(Exception):
     """A record or document that cannot be read; those around it can.
 

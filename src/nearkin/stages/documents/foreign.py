@@ -167,6 +167,7 @@ _NO_TEXT = (
 )  # fmt: skip
 """First bytes of other files that may have no byte that is not UTF-8: LZ4, SQLite, Avro, Parquet, ORC, sound, video."""
 _FIRST_BYTES = (*_BINARY, *_BINARY_IF_SO)
+_IMAGE_BRANDS = (b"ftypheic", b"ftypheix", b"ftypmif1", b"ftypavif")
 _SIGNED = "a signed or encrypted file, PKCS#7; extract its content first, for example with openssl cms"
 _LFS = b"version https://git-lfs.github.com/spec/"
 _CMS_OID = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07"
@@ -236,6 +237,8 @@ def _binary(data: bytes, path: str) -> Foreign | None:
             known = next(name for first_bytes, name in _BINARY_IF_SO.items() if data.startswith(first_bytes))
         if known is not None:
             return Foreign(known)
+    if (data[:4] == b"RIFF" and data[8:12] == b"WEBP") or data[4:12] in _IMAGE_BRANDS:
+        return Foreign("an image")
     if data[_TAR_AT : _TAR_AT + 5] == b"ustar":
         return Foreign("a tar archive; unpack it first, and name its folder")
     if data.startswith(_LFS):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -236,16 +238,19 @@ def ids_from_python(doc_ids: Sequence[int | str | bytes | None]) -> pa.Array:
 
 
 def _string_id(doc_id: int | str | bytes) -> str:
+    """Return an id as a string; 16 bytes that are no text are a UUID."""
+    if isinstance(doc_id, bytes) and len(doc_id) == 16 and not doc_id.decode("utf-8", "surrogateescape").isprintable():
+        return str(uuid.UUID(bytes=doc_id))
     return doc_id.decode("utf-8", "backslashreplace") if isinstance(doc_id, bytes) else printable_id(str(doc_id))
 
 
 def ids_from_characters(values: pa.Array) -> pa.Array:
     r"""Return ids as large_string; bytes that are not UTF-8 are escaped (``caf\xe9``), to keep ids distinct."""
     raw = as_binary(values)  # strings would not be checked
-    try:
-        return raw.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        return pa.array([None if one is None else _string_id(one) for one in raw.to_pylist()], pa.large_string())
+    if not is_binary(values.type):
+        with contextlib.suppress(pa.ArrowInvalid):
+            return raw.cast(pa.large_string())
+    return pa.array([None if one is None else _string_id(one) for one in raw.to_pylist()], pa.large_string())
 
 
 def without_empty(doc_ids: pa.Array) -> pa.Array:

@@ -112,7 +112,9 @@ class ReadingRules:
         """Return rules that accept everything a finished run may have accepted, to read its documents again."""
         return cls(on_error="skip", max_unreadable=1.0)
 
-    def check_readable(self, n_unreadable: int, n_documents: int, first: str, *, of: str = "") -> None:
+    def check_readable(
+        self, n_unreadable: int, n_documents: int, first: str, *, n_pictures: int = 0, of: str = ""
+    ) -> None:
         """Check that not too many documents are unreadable.
 
         Parameters
@@ -120,6 +122,9 @@ class ReadingRules:
         n_unreadable, n_documents : int
         first : str
             Place of the first unreadable document, and the reason.
+        n_pictures : int
+            Of the unreadable ones, images and scanned pages without a text. Without OCR they are listed, but count
+            neither as unreadable nor as documents.
         of : str, optional
             Option that names the documents, such as "--against".
 
@@ -138,7 +143,9 @@ class ReadingRules:
                 raise SourceError(f"{prefix}The only document is unreadable: {first}.")
             all_of_them = f"All {counted(n_documents, 'document')} are unreadable. The first: "
             raise SourceError(f"{prefix}{all_of_them}{first}.")
-        share = n_unreadable / n_documents
+        if self.ocr is None:
+            n_unreadable, n_documents = n_unreadable - n_pictures, n_documents - n_pictures
+        share = n_unreadable / max(n_documents, 1)
         if share > self.max_unreadable + 1e-12:  # 29 of 100 must count as 29%, despite rounding errors
             are, which = ("is", "It is") if n_unreadable == 1 else ("are", "The first:")
             raise DocumentError(

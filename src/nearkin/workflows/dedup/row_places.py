@@ -17,7 +17,7 @@ from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.records import I32, I64, U32, Bool
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.extraction.kinds import is_ocr
-from nearkin.stages.documents.faults import is_rest_missing, sentence_of, truncated_input
+from nearkin.stages.documents.faults import is_picture, is_rest_missing, sentence_of, truncated_input
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.documents.members import BETWEEN
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
@@ -286,7 +286,8 @@ def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
         if len(unreadable):
             row = start + int(unreadable[0])
             first = f"{places.where(row)}: {places.problems[row]}"
-            rules.check_readable(len(unreadable), end - start, first, of=of)
+            n_pictures = sum(is_picture(places.problems[start + at]) for at in unreadable.tolist())
+            rules.check_readable(len(unreadable), end - start, first, n_pictures=n_pictures, of=of)
 
 
 def _exceptions(chunks: Sequence[Chunk], corpus: Corpus, documents: pa.Table) -> list[ExceptionRow]:

@@ -15,7 +15,7 @@ from nearkin.errors import DocumentError, ParameterError
 from nearkin.paths import STDIN, is_one_of, printable
 from nearkin.records import I32, I64, Bool, FeatureCounts
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.faults import is_rest_missing, sentence_of
+from nearkin.stages.documents.faults import is_picture, is_rest_missing, sentence_of
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
@@ -304,7 +304,9 @@ def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: st
     if n_unreadable:
         first = next(some for some in documents if some["problem"].null_count < len(some))
         where = first_problem(first, lambda row: str(first["source"][row]))
-        rules.check_readable(n_unreadable, sum(map(len, documents)), where, of=of)
+        problems = (problem for some in documents for problem in some["problem"].drop_null().to_pylist())
+        n_pictures = sum(map(is_picture, problems))
+        rules.check_readable(n_unreadable, sum(map(len, documents)), where, n_pictures=n_pictures, of=of)
 
 
 def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
