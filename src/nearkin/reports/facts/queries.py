@@ -426,9 +426,7 @@ def conflicts_facts(
     bare = f"; without it: not {label_column}" * is_bare
     from_columns = f"ids from {id_column}" if id_column else f"a tag{bare}"
     yield Fact("labelled documents", found.n_labelled, f"labels from {label_column}, {from_columns}")
-    yield from warnings_if(
-        {("conflicts not listed", "--out writes all"): max(0, found.n_found - len(found.conflicts))}
-    )
+    yield from warnings_if({("conflicts not listed", "--out writes all"): max(0, found.n_found - len(found.conflicts))})
     yield from unlabelled_facts(found, tag=None if id_column else label_column, n_without_label=n_without_label)
 
 
