@@ -20,7 +20,7 @@ from nearkin.errors import (
     SourceError,
     UnknownDocumentError,
 )
-from nearkin.reports.sentences.browsing import info_sentences
+from nearkin.reports.facts.stored import info_facts
 
 LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
 WILL = "I leave my house and all that is in it to my sister Ann, and my books to the library of the town, {}."
@@ -263,16 +263,15 @@ def test_a_document_that_was_removed_may_come_back(collection):
 def test_a_document_that_came_back_does_not_count_as_removed(collection):
     def told():
         info = collection.info()
-        counts, versions, *_ = (one.text for one in info_sentences(info))
-        said = f"{versions}: 2 texts{counts.partition(' MB)')[2]}"
-        assert "; 2 distinct texts (" in counts
+        values = {one.label: one.value for one in info_facts(info)}
+        said = values["older versions"], values["removed"], values["distinct texts"]
         return info.n_removed, len(collection.documents(which="removed").table), said
 
     collection.add([("a", LEASE.format(1)), ("b", LEASE.format(2))])
     collection.remove(["a"])
-    assert told() == (1, 1, "0 older versions, 1 removed: 2 texts, including removed documents")
+    assert told() == (1, 1, (0, 1, 2))
     collection.add([("a", LEASE.format(1))])
-    assert told() == (0, 0, "1 older version, 0 removed: 2 texts, including older versions")
+    assert told() == (0, 0, (1, 0, 2))
     collection.remove(["a"])
     assert told() == (1, 1, "1 older version, 1 removed: 2 texts, including older versions and removed documents")
 
@@ -378,12 +377,11 @@ def test_the_alphabet_is_chosen_once(place):
         assert collection.info().alphabet == "latin"
     with place.open() as collection:
         assert collection.opened.counting.letters.n_dimensions == 62
-        assert list(info_sentences(collection.info()))[1].text.startswith("Empty: nothing was added, or the first")
+        assert any("nearkin add COLLECTION" in one.note for one in info_facts(collection.info()))
     with pytest.raises(ParameterError, match="latin"):
         place.open(alphabet="universal")
     with place.open() as collection:
         collection.add([("a", LEASE.format(1))])
-        assert not any("Empty" in one.text for one in info_sentences(collection.info()))
     with place.another().open() as other:
         assert other.info().alphabet == "universal"
 

@@ -54,7 +54,7 @@ def test_pages_and_overlays_of_groups_count_later_documents_and_decisions(visit:
     visit.service.collection.groups()
     visit.service.collection.add([("late", f"{LEASE} Late.")])
     visit.service.collection.decide(never_group=("lease", "letter"))
-    said = "1 document added or changed, and 1 decision made or undone, since the groups were updated."
+    said = "decisions since the groups were updated: 1"
     for path in ("/", "/groups", "/group?number=1", "/representatives", "/list?group=1"):
         assert said in words_of(visit.get(path).text), path
     assert "; 1 decision made or undone since." in words_of(visit.get("/defensibility").text)

@@ -86,7 +86,7 @@ def test_exceptions_are_counted_filtered_and_exported(visit: Visit) -> None:
         visit.service.collection, [("c.pdf", None, unread("c"), None), ("note", "A note.", None, None)], wave="april"
     )
     page = visit.get("/exceptions")
-    assert "3 exceptions (2 without text, 1 partial)" in words_of(page.text)
+    assert "exceptions 3 2 without text, 1 partial" in words_of(page.text)
     assert "encrypted with a password" in page.text
     assert 'href="/document?id=b.doc"' in page.text
     assert 'href="/document?id=c.pdf"' not in page.text  # there is nothing to show

@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 from nearkin.collection.groups.changes import ChangeKind
-from nearkin.reports.sentences.groups import reason_words
+from nearkin.reports.facts.queries import reason_words
 from nearkin.web.screens import history
 from places import SomePlace
 from review_client import Visit, words_of
@@ -63,7 +63,7 @@ def test_each_document_is_listed_with_its_reason_and_leads_to_its_pages(visit: V
     (there,) = re.findall(r'href="(/since\?show=documents[^"]*)"', groups)
     page = visit.get(html.unescape(there)).text
     words = words_of(page)
-    assert "5 documents to look at: 3 new, 1 that joined a group, 1 removed" in words
+    assert "documents to look at 5 3 new, 1 joined a group, 1 removed" in words
     rows = re.findall(r"<tr data-row>.*?</tr>", page)
     assert [words_of(row).split()[0] for row in rows] == list(REASONS)
     for row, reason in zip(rows, REASONS.values(), strict=True):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import nearkin
 from made_up_prose import Prose
 from nearkin.collection import similar
-from nearkin.reports.sentences.compare import versions_sentences
-from nearkin.reports.sentences.similar import similar_sentences
+from nearkin.reports.facts.comparing import versions_facts
+from nearkin.reports.facts.queries import similar_facts
 
 
 def test_the_nearest_are_compared_and_the_others_counted(tmp_path, monkeypatch):
@@ -24,5 +24,5 @@ def test_the_nearest_are_compared_and_the_others_counted(tmp_path, monkeypatch):
     assert found.documents[0].document.doc_id == "near"
     assert 1 < found.n_found < 6
     assert versions.to_dict()["n_not_compared"] == 9
-    for said in (similar_sentences(found, "same"), versions_sentences(versions)):
-        assert any("Not compared word by word: 9 texts," in str(one) for one in said)
+    for facts in (similar_facts(found), versions_facts(versions)):
+        assert ("texts not compared", 9) in [(one.label, one.value) for one in facts]

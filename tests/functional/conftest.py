@@ -121,7 +121,7 @@ class Ended:
 
 def warned_of_empty(listed: str) -> bytes:
     """What a quiet run prints of empty documents on standard error."""
-    return f"Warning: exceptions.csv lists {listed} empty\n".encode()
+    return f"Warning: exceptions: {listed} ({listed} empty: exceptions.csv)\n".encode()
 
 
 def nearkin(*arguments: str | Path, stdin: bytes | None = None, **environment: str) -> Ended:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -34,6 +35,11 @@ def lines(*records: object) -> bytes:
     return b"".join(json.dumps(one).encode() + b"\n" for one in records)
 
 
+def counted(said: str, *labels: str) -> list[int]:
+    """The numbers of some labels in a summary."""
+    return [int(re.search(rf"^{label}  +(\d+)", said, re.MULTILINE)[1]) for label in labels]
+
+
 def told(out: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in out.splitlines()]
 
@@ -59,16 +65,15 @@ def test_a_stream_is_cleaned_in_one_command(matter, tmp_path):
     assert [[other["id"] for other in one["documents"]] for one in answers] == [[], ["old"], ["a"], [], []]
     assert 0.7 <= answers[2]["documents"][0]["jaccard"] < 1
     assert clean.read_bytes() == lines(stream[0], stream[3], stream[4])
-    assert "5 documents: 3 new, 1 exact copy, 1 near-duplicate; 3 stored, 3 kept;" in ended.err
+    assert counted(ended.err, "new", "exact copies", "near-duplicates", "stored", "kept") == [3, 1, 1, 3, 3]
     assert [one["expected_recall"] for one in answers] == [0.9935] * 5
-    assert "of at least 0.7 (expected recall: 99.3% at 0.7, higher above); parts of texts were not looked" in ended.err
+    assert "expected recall 99.3% at 0.7, higher above" in ended.err
     with Collection.open(matter) as collection:
         assert collection.info().n_documents == 4
         assert (collection.document("7").wave, collection.document("7").line) == ("crawl", 4)
     assert nearkin_here(*arguments, stdin=lines(*stream)).code == 5  # the file is there
     repeated = nearkin_here(*arguments, "--overwrite", stdin=lines(*stream))
-    assert "5 documents: 0 new, 1 exact copy, 1 near-duplicate, 3 already stored with the same id and " in repeated.err
-    assert "text; 0 stored, 3 kept" in repeated.err
+    assert counted(repeated.err, "new", "exact copies", "already stored", "stored", "kept") == [0, 1, 3, 0, 3]
     again = nearkin_here(*arguments, "--overwrite", "-q", stdin=lines(*stream))
     assert (again.code, again.err, clean.read_bytes()) == (0, "", lines(stream[0], stream[3], stream[4]))
     printed = nearkin_here(*arguments[:6], "--kept", "-", "-q", stdin=lines(*stream))
@@ -89,7 +94,7 @@ def test_a_repeated_line_is_kept_once(matter, tmp_path, more):
     first = nearkin_here(*arguments, stdin=lines(*stream))
     assert [one["is_kept"] for one in told(first.out)] == [True] * 3 + [False] * 4 + [True] + [False] * 71
     assert clean.read_bytes() == lines(*once, other)
-    assert ", 1 already stored with the same id and text, 75 repeated lines; 3 stored, 4 kept;" in first.err
+    assert counted(first.err, "already stored", "repeated lines", "stored", "kept") == [1, 75, 3, 4]
     again = nearkin_here(*arguments, stdin=lines(*once, *once, *once))
     assert clean.read_bytes() == lines(*once)
     assert again.code == 0
@@ -113,7 +118,7 @@ def test_parts_are_dropped_if_asked_for_and_what_contains_a_stored_document_is_k
     ended = nearkin_here(*arguments, stdin=lines(*stream))
     told_of = [(one["verdict"], one["is_kept"]) for one in told(ended.out)]
     assert told_of == [("new", True), ("contains", True), ("contained", False)]
-    assert "1 part of a stored document, 1 with a stored document inside; 2 stored; " in ended.err
+    assert counted(ended.err, "parts of stored documents", "with stored documents inside", "stored") == [1, 1, 2]
     assert "kept" not in ended.err
     assert nearkin_here(*arguments[:-1], "some", stdin=b"").code == 2
     off = nearkin_here("check", tmp_path / "new", "-", "--jsonl", "--containment", "off", stdin=lines(stream[2]))

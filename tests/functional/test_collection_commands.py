@@ -119,7 +119,7 @@ def test_a_planted_conflict_is_found(matter: str, tmp_path: Path) -> None:
     out = tmp_path / "conflicts.csv"
     ended = run("conflicts", matter, labels, "--out", out)
     assert ended.code == 0
-    assert "1 conflict" in ended.out
+    assert "conflicts 1 texts with" in " ".join(ended.out.split())
     assert "nobody" in ended.out
     (row,) = csv.DictReader(out.read_text("utf-8").splitlines())
     assert (row["id_a"], row["label_a"], row["id_b"], row["label_b"]) == ("renewed", "produce", "lease", "privileged")
@@ -144,9 +144,9 @@ def test_groups_keep_their_numbers_and_tell_what_changed(matter: str, tmp_path: 
     assert told("groups", matter)["changes"] == []
     assert told("groups", matter, "--make-principal", "copy")["groups"][0]["principal"] == "copy"
     again = run("groups", matter, "--make-principal", "copy")
-    assert "No group changed since the last call" in again.out
+    assert "groups with changes 0" in " ".join(again.out.split())
     assert "proposed" not in again.out  # a longer one, instead of the choice just made
-    assert "No group changed since the last call" in run("groups", matter).out
+    assert "groups with changes 0" in " ".join(run("groups", matter).out.split())
     run("remove", matter, "copy")
     (change,) = told("groups", matter)["changes"]
     assert (change["number"], change["principal_was"]) == (1, "copy")
@@ -181,8 +181,8 @@ def test_fsck_rebuilds_what_it_can_and_names_what_it_cannot(matter: str) -> None
     rebuilt = told("fsck", matter)
     assert (rebuilt["is_whole"], bool(rebuilt["rebuilt"]), told("fsck", matter)["rebuilt"]) == (True, True, [])
     change("counts", "zeroblob(length(counts))")
-    assert ": the collection is undamaged now" in run("fsck", matter).out
-    assert run("fsck", matter).out.endswith(": the collection is undamaged\n")
+    assert "rebuilt" in run("fsck", matter).out
+    assert run("fsck", matter).out.endswith("collection          undamaged\n")
     change("text", "x'28b52ffd00'")
     ended = run("fsck", matter, "--json")
     assert (ended.code, json.loads(ended.out)["damaged_documents"]) == (7, ["letter (version 1)"])
@@ -198,7 +198,7 @@ def test_a_command_of_its_own_process_says_what_was_added(tmp_path: Path) -> Non
     records = write_jsonl(tmp_path / "r.jsonl", [{"id": "a", "text": LETTER}])
     ended = nearkin("add", tmp_path / "m", records, "--wave", "[bold]x[/]")
     assert ended.code == 0
-    assert "[bold]x[/]: 1 document, 1 new" in ended.out
+    assert "documents 1 wave [bold]x[/] new 1" in " ".join(ended.out.split())
 
 
 @pytest.mark.parametrize(
@@ -235,6 +235,6 @@ def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp
         run("remove", matter, "lease")
         assert versions(4) == (4, [("lease", 1), ("lease", 2), ("lease", 3), ("letter", 1)])
         assert versions(1) == (5, sorted({("lease", 2), ("lease", 3), ("lease", 4)} | near))
-    assert "its other stored texts, and documents with" in run("versions", matter, "copy").out
+    assert "other stored texts, and documents with" in run("versions", matter, "copy").out
     run("add", matter, write_jsonl(tmp_path / "alone.jsonl", [{"id": "alone", "text": "A note about kites and wind."}]))
-    assert run("versions", matter, "alone").out == "0 versions of alone\n"
+    assert run("versions", matter, "alone").out.startswith("versions of alone  0  ")

@@ -49,7 +49,7 @@ def test_the_columns_of_the_input_may_be_named_too(files, tmp_path):
     renamed = write_jsonl(tmp_path / "renamed.jsonl", [{"key": one["id"], "prose": one["text"]} for one in PAGES])
     given = (renamed, "--text", "prose", "--id", "key", "--against", bench, "--against-text", "question")
     ended = nearkin_here("dedup", *given, "--out", tmp_path / "out", "--no-report")
-    assert "8 documents: 5 kept, 3 dropped" in ended.out
+    assert "documents 8 kept 5 dropped 3" in " ".join(ended.out.split())
     assert "there is no column 'key', so another column is guessed" in ended.err  # --id may be missing
     assert "no column 'prose'" not in ended.err
 

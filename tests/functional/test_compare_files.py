@@ -32,7 +32,7 @@ def test_in_the_terminal(files) -> None:
     ended.assert_clean()
     assert ended.code == 0
     assert "The rent is due in [-30-] {+45+} days" in ended.out
-    assert "2 differences: 2 words only in A, 3 only in B" in ended.out
+    assert "differences 2 words: 2 only in A, 3 only in B" in " ".join(ended.out.split())
     assert nearkin_here("compare", *files, "-q").out == ""
 
 
@@ -41,7 +41,7 @@ def test_the_accepted_changes_of_a_word_document_are_the_new_file(files, tmp_pat
     nearkin_here("compare", *files, "--docx", changes, "-q").assert_done()
     # Office files are read by another library, which takes tracked changes as accepted
     told = nearkin_here("compare", changes, files[1]).out
-    assert "The texts are identical" in told, told
+    assert "identical" in told, told
     same = nearkin_here("compare", *files, "--docx", tmp_path / "new", "--html", tmp_path / "new")
     assert (same.code, "two files" in same.err, (tmp_path / "new").exists()) == (2, True, False)
     again = nearkin_here("compare", *files, "--docx", changes)
@@ -117,7 +117,7 @@ def matter(files: list[Path], tmp_path: Path) -> Path:
 def test_a_stored_document_is_compared_with_a_file(files, matter, tmp_path) -> None:
     of_files = nearkin_here("compare", *files).out
     ended = nearkin_here("compare", matter, "old", "--version-a", "1", "--file", files[1])
-    assert ended.out == of_files.replace(f"A: {files[0]}", "A: old (version 1)")
+    assert ended.out.split() == of_files.replace(str(files[0]), "old (version 1)").split()
     page = tmp_path / "page.html"
     told = json.loads(
         nearkin_here("compare", matter, "old", "--version-a", "1", "--file", files[1], "--html", page, "--json").out
@@ -129,4 +129,4 @@ def test_a_stored_document_is_compared_with_a_file(files, matter, tmp_path) -> N
     )
     assert "old (version 1)" in page.read_text("utf-8")
     now = nearkin_here("compare", matter, "old", "--file", files[1]).out
-    assert "A: old\n" in now
+    assert re.search("^A +old$", now, re.MULTILINE)

@@ -48,8 +48,9 @@ def matter(folder) -> Path:
     place = folder.parent / "matter"
     added = nearkin_here("add", place, folder, "--wave", "march")
     assert added.code == 0, added.err
-    assert "4 exceptions, of which 2 are not stored: nearkin exceptions COLLECTION" in " ".join(added.out.split())
-    assert "march: 6 documents, 6 new" in added.out  # 8 - 3 + 1
+    said = " ".join(added.out.split())
+    assert "exceptions 4 2 not stored; nearkin exceptions COLLECTION" in said
+    assert "documents 6 wave march new 6" in said  # 8 - 3 + 1
     return place
 
 
@@ -59,7 +60,7 @@ def test_exceptions_of_a_collection(matter, tmp_path):
     said = " ".join(told.out.split())
     for words in ("1 0 image only march", "0 1 partial march", "damaged march damaged.pdf",
                   "partial (partial) march table.rtf", "empty march blank.txt no text was found in it",
-                  "4 exceptions (3 without text, 1 partial)"):  # fmt: skip
+                  "exceptions 4 3 without text, 1 partial"):  # fmt: skip
         assert words in said, (words, said)
     found = json.loads(nearkin_here("exceptions", matter, "--json", "--limit", "1").out)
     assert (found["n_no_text"], found["n_partial"], found["is_truncated"]) == (3, 1, True)
@@ -74,29 +75,29 @@ def test_exceptions_of_a_collection(matter, tmp_path):
     assert "table.rtf" not in nearkin_here("exceptions", matter, "--no-text").out
     assert nearkin_here("exceptions", matter, "--no-text", "--partial").code == 2
     assert nearkin_here("exceptions", matter, "--reason", "unread").code == 2
-    assert "No exceptions meet these conditions." in nearkin_here("exceptions", matter, "--kind", "odt").out
+    assert nearkin_here("exceptions", matter, "--kind", "odt").out == "exceptions  0\n"
 
 
 def test_info_show_and_list_know_the_files(matter):
-    info = nearkin_here("info", matter).out
-    assert "4 documents extracted from files" in info
-    assert "4 exceptions (3 without text, 1 partial): nearkin exceptions" in info
+    info = " ".join(nearkin_here("info", matter).out.split())
+    assert "extracted from files 4" in info
+    assert "exceptions 4 3 without text, 1 partial: nearkin exceptions" in info
     shown = " ".join(nearkin_here("show", matter, "table.rtf").out.split())
-    assert "rtf, " in shown
+    assert "kind rtf" in shown
     assert "extracted by xberg " in shown
-    assert "only a part of the text, partial: " in shown
-    assert "inside 1.eml" in nearkin_here("show", matter, "1.eml!offer.rtf").out
+    assert "only a part of the text partial " in shown
+    assert "inside 1.eml" in " ".join(nearkin_here("show", matter, "1.eml!offer.rtf").out.split())
     assert " eml " in nearkin_here("list", matter).out
     assert json.loads(nearkin_here("show", matter, "1.eml", "--json").out)["origin"]["mail"]["message_id"] == "1@b.org"
 
 
 def test_show_has_headers_and_family_of_a_mail(matter):
-    shown = nearkin_here("show", matter, "1.eml").out.splitlines()
+    shown = " ".join(nearkin_here("show", matter, "1.eml").out.split())
     for label in ("from", "subject"):
-        assert f"{label}: {HEADERS[label.capitalize()]}" in shown
-    assert "same family: 2 other documents: 1.eml!offer.rtf, 1.eml!scan.pdf (no text)" in shown
-    shown = nearkin_here("show", matter, "1.eml!offer.rtf").out.splitlines()
-    assert "same family: 2 other documents: 1.eml, 1.eml!scan.pdf (no text)" in shown
+        assert f"{label} {HEADERS[label.capitalize()]}" in shown
+    assert "same family 2 1.eml!offer.rtf, 1.eml!scan.pdf (no text)" in shown
+    shown = " ".join(nearkin_here("show", matter, "1.eml!offer.rtf").out.split())
+    assert "same family 2 1.eml, 1.eml!scan.pdf (no text)" in shown
     assert "same family" not in nearkin_here("show", matter, "note.txt").out
     family = json.loads(nearkin_here("show", matter, "1.eml!offer.rtf", "--json").out)["family"]
     assert family["is_truncated"] is False
@@ -109,7 +110,7 @@ def test_show_has_headers_and_family_of_a_mail(matter):
 def test_a_collection_without_documents_has_none_that_gave_its_text(tmp_path):
     (tmp_path / "damaged.pdf").write_bytes(make.pdf([FIRST])[:300])
     assert nearkin_here("add", tmp_path / "matter", tmp_path / "damaged.pdf").code == 3
-    assert nearkin_here("exceptions", tmp_path / "matter").out == "The collection has no documents.\n"
+    assert nearkin_here("exceptions", tmp_path / "matter").out == "exceptions  0\n"
 
 
 def listed(path: Path) -> list[list[str]]:
@@ -184,9 +185,9 @@ def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
 def test_a_question_about_a_partial_text_says_what_it_lacks(asked, matter, folder):
     command, *before = asked
     for name, lacks in (("table.rtf", "an embedded object was not read"), ("note.txt", None)):
-        said = f"Only a part of {'the text' if command == 'check' else folder / name} was read: {lacks}"
+        said = f"read in part {'the text' if command == 'check' else folder / name} {lacks}"
         told = nearkin_here(command, matter, *before, folder / name)
-        assert (said in told.out) == (lacks is not None)
+        assert (said in " ".join(told.out.split())) == (lacks is not None)
         told = json.loads(nearkin_here(command, matter, *before, folder / name, "--json").out)
         assert (told["b"] if command == "compare" else told)["missing"] == lacks
 

@@ -78,7 +78,7 @@ def test_two_columns_need_no_header(matter: str, tmp_path: Path, text: str, enco
         (one["id_a"], one["label_a"], one["id_b"], one["label_b"]) for one in found["conflicts"]
     ]
     assert (found["id_column"], found["label_column"]) == ("column 1", "column 2")
-    assert "Labels from column 2, ids from column 1" in run(matter, labels(tmp_path, text, encoding)).out
+    assert "labels from column 2, ids from column 1" in run(matter, labels(tmp_path, text, encoding)).out
 
 
 ROWS = "id{0}label\nBäume-0{0}Ämter\nBäume-1{0}Höfe\n"

@@ -104,10 +104,10 @@ def test_both_precisions_of_known_pairs(tmp_path):
     assert (told["n_pairs"], told["n_pairs_of_known_left"], told["n_found"]) == (10, 8, 8)
     assert told["precision_of_all_pairs"] == 0.8
     assert told["precision_of_known_left"] == 1.0
-    assert "Precision over all pairs: 80.0% of 10 reported pairs are known.\nPrecision over left documents" in came
-    html = (tmp_path / "out" / "report.html").read_text().replace("\N{NO-BREAK SPACE}", " ")
-    assert "Precision over all pairs: 80.0% of 10 reported pairs are known." in html
-    assert "Precision over left documents with a known partner: 100% of their 8 pairs are known." in html
+    assert "precision 80.0% of 10 pairs" in " ".join(came.split())
+    html = (tmp_path / "out" / "report.html").read_text()
+    assert "<dt>precision</dt><dd><b><bdi>80.0%</bdi></b>" in html
+    assert "<dt>precision of known documents</dt><dd><b><bdi>100%</bdi></b>" in html
 
 
 def test_known_pairs_are_marked_and_listed(corpus, tmp_path):
@@ -131,7 +131,7 @@ def test_the_column_of_a_language_is_taken(corpus, tmp_path):
     pq.write_table(pa.table({"id": range(80), "aa": corpus.left_texts, "bb": corpus.right_texts}), both)
     given = ["--left", both, "--right", both, "--table", corpus.table, "--known", "same-ids"]
     came, said = nearkin("pairs", *given, "--out", tmp_path / "out")
-    assert "80 of 80 known pairs found" in came
+    assert "known pairs found 80 of 80" in " ".join(came.split())
     assert "--left: text column: 'aa' (the language of this side)" in said
 
 
@@ -252,7 +252,6 @@ def test_the_audit_tells_the_recall_that_was_reached(corpus, tmp_path):
     promised = told["predicted_recall"]
     assert promised == few_told["plan"]["predicted"]["recall_low"]
     assert told["below_predicted"] == pytest.approx(max(0.0, promised - told["recall"]), abs=1e-5)
-    assert (told["below_predicted_in_words"] or "found") in nearkin("audit", out, "--sample", 80)[0]
     part = json.loads(nearkin("audit", out, "--sample", 20, "--seed", 3, "--json")[0])
     assert part["low"] <= told["recall"] <= part["high"]
 

@@ -26,7 +26,7 @@ def folders(tmp_path, monkeypatch):
 
 def ran(*arguments: str) -> None:
     ended = nearkin_here(*arguments, "-q")
-    ended.assert_quiet("exceptions.csv lists 1 document", "Documents ", "Join tables by row number ")
+    ended.assert_quiet("exceptions: 1", "repeated ids: ", "without an id: ")
 
 
 def test_a_run_tells_the_files_apart_and_keeps_other_names_and_ids():

@@ -92,7 +92,7 @@ def test_it_has_the_bytes_of_a_fresh_run_in_every_format(tmp_path: Path) -> None
     low, high = run_at_both(tmp_path, *inputs, "--encoding", "cp1252")
     out = tmp_path / "cut"
     said = ran("regroup", low, *HIGH, "--out", out, "--write-kept", "--overlay", "plain").out
-    assert "No cleaned corpus" not in said + (out / "report.html").read_text("utf-8")
+    assert "cleaned corpus" not in said
     fresh = bytes_below(high / "kept")
     assert bytes_below(out / "kept") == fresh
     assert len(fresh) == 6 + 3
@@ -176,8 +176,6 @@ def test_standard_input_and_documents_in_memory_cannot_be_read_again(tmp_path: P
     nearkin_here("dedup", "-", "--out", tmp_path / "low", *LOW, "--no-report", "-q", stdin=data).assert_done()
     ended = nearkin_here("regroup", tmp_path / "low", *HIGH, "--write-kept")
     assert (ended.code, "standard input" in ended.err) == (3, True)
-    said = " ".join(ran("regroup", tmp_path / "low", *HIGH, "--no-report").out.split())
-    assert "repeat nearkin dedup with --threshold 0.7 --group principal --write-kept" in said
     nearkin.dedup(texts_of(""), threshold=0.3, out=tmp_path / "held")
     with pytest.raises(SourceError, match="in the memory of a program"):
         regroup(tmp_path / "held", threshold=0.7, write_kept=True)

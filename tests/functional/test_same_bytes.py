@@ -78,7 +78,7 @@ def test_which_kernels_served(expected, corpus, tmp_path, monkeypatch, kind):
 def test_another_process_with_other_hashes_of_strings(expected, corpus, tmp_path, seed):
     arguments = ["dedup", *corpus, "--out", tmp_path / "out", *CHOSEN, "--threads", seed[0], "-q"]
     ended = nearkin(*arguments, PYTHONHASHSEED=seed)  # the report too
-    told = "Warning: exceptions.csv lists 2 documents without text: 2 empty\n"
+    told = "Warning: exceptions: 2 (2 empty: exceptions.csv)\n"
     assert (ended.code, ended.out, ended.err) == (0, "", told)
     same_bytes(tmp_path / "out", expected)
 

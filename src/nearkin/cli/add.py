@@ -92,7 +92,7 @@ def add(
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
-    from nearkin.reports.sentences.add import add_sentences
+    from nearkin.reports.facts.stored import add_facts
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.workflows.collection.adding import add_files, opened_to_preview
     from nearkin.workflows.reading.request import ReadingRequest, not_read_files
@@ -128,7 +128,7 @@ def add(
     beside = {} if not_read is None else {"not_read": [one.as_stored() for one in not_read]}
     tell(
         lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged], **beside},
-        lambda console: console.say(add_sentences(added, damaged)),
+        lambda console: console.say(add_facts(added, damaged)),
         as_json=as_json,
         quiet=quiet,
     )
@@ -175,9 +175,9 @@ def remove(
 
 def _show_removed(console: Printer, removed: Removed, limit: int) -> None:
     from nearkin.cli.printing import shown
-    from nearkin.reports.sentences.browsing import removed_sentences
+    from nearkin.reports.facts.stored import removed_facts
 
     if removed.is_dry_run:
         for doc_id in [*removed.doc_ids, *removed.unread_ids][:limit]:
             console.print(f"  {shown(doc_id)}", highlight=False, soft_wrap=True)
-    console.say(removed_sentences(removed, limit))
+    console.say(removed_facts(removed, limit))

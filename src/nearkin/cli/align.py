@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,9 +14,10 @@ from nearkin.stages.documents.formats import WITH_COLUMNS
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
-    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.reports.facts.fact import Fact
     from nearkin.stages.translation.table import TranslationTable
-    from nearkin.workflows.aligning.dictionary import LookedUp
+    from nearkin.workflows.aligning.dictionary import DictionaryRead, LookedUp
+    from nearkin.workflows.aligning.training import Aligned
 
 
 _FORMATS = f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}"
@@ -193,7 +194,6 @@ def train(
     from nearkin.stages.translation.model_1 import Model1
     from nearkin.stages.translation.rows import Pruning
     from nearkin.workflows.aligning.parallel import ParallelCorpus
-    from nearkin.workflows.aligning.sentences import aligned_sentences
     from nearkin.workflows.aligning.training import AlignOptions, save
     from nearkin.workflows.aligning.training import train as learn
     from nearkin.workflows.resources import Resources
@@ -224,17 +224,51 @@ def train(
         save(aligned.table, out)
     tell(
         aligned.summary,
-        lambda console: _show_table(console, aligned_sentences(aligned), aligned.table, out),
+        lambda console: _show_table(console, _aligned_facts(aligned), aligned.table, out),
         as_json=as_json,
         quiet=quiet,
     )
 
 
-def _show_table(console: Printer, said: Iterable[Sentence], table: TranslationTable, out: Path) -> None:
+def _show_table(console: Printer, facts: Iterable[Fact], table: TranslationTable, out: Path) -> None:
+    """Print what was read, the translations and words of the table, and its place."""
     from nearkin.cli.printing import say_place
+    from nearkin.reports.facts.fact import Fact
 
-    console.say(said)
+    source, target = table.origin.source, table.origin.target
+    words = f"words: {len(table.source_words):,} of {source}, {len(table.target_words):,} of {target}"
+    console.say([*facts, Fact("translations", len(table), words)])
     say_place(console, f"Table {table.fingerprint}", out)
+
+
+def _aligned_facts(aligned: Aligned) -> Iterator[Fact]:
+    from nearkin.reports.facts.fact import Fact, damage_facts, warnings_if
+    from nearkin.stages.translation.model_1 import MAX_WORDS
+
+    yield Fact("pairs of sentences", aligned.n_pairs)
+    yield Fact("pairs of words", aligned.n_word_pairs)
+    origin = aligned.table.origin
+    for language, perplexities in zip((origin.target, origin.source), aligned.perplexities):
+        steps = " → ".join(f"{one:,.1f}" for one in perplexities)
+        yield Fact(f"perplexity, {language}", steps, "per word, by iteration")
+    yield Fact("time", f"{aligned.elapsed_s:.1f} s", f"{aligned.align_s:.1f} s of alignment")
+    yield from damage_facts(aligned.damaged_files)
+    yield from warnings_if(
+        {
+            ("skipped: one side is empty", ""): aligned.n_empty,
+            (f"skipped: more than {MAX_WORDS} words", ""): aligned.n_too_long,
+            ("skipped: unreadable", ""): aligned.n_unreadable,
+        }
+    )
+
+
+def _dictionary_facts(made: DictionaryRead) -> Iterator[Fact]:
+    from nearkin.reports.facts.fact import Fact
+
+    yield Fact("entries", made.n_entries)
+    yield Fact("skipped", made.n_of_several_words, "more than one word on a side")
+    yield Fact("skipped", made.n_repeated, "repeated entries")
+    yield Fact("skipped", made.n_without_tab, "lines without a tab")
 
 
 def dictionary(
@@ -253,7 +287,6 @@ def dictionary(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.workflows.aligning.dictionary import read_dictionary
-    from nearkin.workflows.aligning.sentences import dictionary_sentences
     from nearkin.workflows.aligning.training import save
 
     check_free(out, overwrite=overwrite, inputs=[file], holds=_A_TABLE)
@@ -268,7 +301,7 @@ def dictionary(
     save(made.table, out)
     tell(
         made.summary,
-        lambda console: _show_table(console, dictionary_sentences(made), made.table, out),
+        lambda console: _show_table(console, _dictionary_facts(made), made.table, out),
         as_json=as_json,
         quiet=quiet,
     )
@@ -281,7 +314,6 @@ def merge(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.stages.translation.table import TranslationTable
-    from nearkin.workflows.aligning.sentences import table_sentence
     from nearkin.workflows.aligning.training import save, table_summary
 
     check_free(out, overwrite=overwrite, inputs=tables, holds=_A_TABLE)
@@ -290,7 +322,7 @@ def merge(
     summary = {"command": "align merge", **table_summary(made)}
     tell(
         lambda: summary,
-        lambda console: _show_table(console, [table_sentence(made)], made, out),
+        lambda console: _show_table(console, [], made, out),
         as_json=as_json,
         quiet=quiet,
     )
@@ -310,7 +342,6 @@ def prune(
     from nearkin.cli.result_file import check_free
     from nearkin.stages.translation.rows import Pruning
     from nearkin.stages.translation.table import TranslationTable
-    from nearkin.workflows.aligning.sentences import table_sentence
     from nearkin.workflows.aligning.training import save, table_summary
 
     pruning = Pruning(min_probability, max_translations)
@@ -320,7 +351,7 @@ def prune(
     summary = {"command": "align prune", **table_summary(made)}
     tell(
         lambda: summary,
-        lambda console: _show_table(console, [table_sentence(made)], made, out),
+        lambda console: _show_table(console, [], made, out),
         as_json=as_json,
         quiet=quiet,
     )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 from nearkin.cli.options.collection import Cache, ReadOnly, ToleranceOptions
 from nearkin.cli.options.definitions import Json, Quiet, Threads
 from nearkin.cli.parameters import argument, option
-from nearkin.nouns import agreeing, counted
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -81,61 +80,15 @@ def audit(
 
 
 def _show(console: Printer, audited: Audited, missed: Path | None) -> None:
-    from nearkin.cli.printing import coloured, shown, table
-    from nearkin.reports.quantities import share_percent_text
-    from nearkin.reports.sentences.audit import measured_recall, prediction_sentence, proposal_sentence
-    from nearkin.reports.sentences.sentence import Sentence
-
-    found, predicted = audited.estimate, audited.predicted_recall
-    rows = table("", "", "")
-    rows.columns[1].justify = "right"
-    rows.columns[2].style = "dim"
-    rows.show_header = False
-    of_all = f"all {audited.drawn}" if found.is_exact else f"of {found.n_population:,} {audited.drawn}"
-    are = agreeing(found.n_with_pairs, "is", "are")
-    rows.add_row("sampled", f"{found.n_sampled:,}", f"{of_all}; {found.n_with_pairs:,} of them {are} in a true pair")
-    counting = f" ({audited.counting})" if audited.counting else ""
-    rows.add_row("true pairs", f"{found.n_true:,}", f"pairs of {shown(audited.pairs)}{counting}")
-    rows.add_row("found", f"{found.n_found:,}", "")
-    rows.add_row("recall", *measured_recall(found))
-    held = prediction_sentence(found, predicted, claims_all=audited.claims_all)
-    expected = "run's estimate" if audited.expected_by == "estimated" else audited.expected_by
-    rows.add_row(expected, "–" if predicted is None else share_percent_text(predicted), coloured(held))
-    console.say_of_row(Sentence(f"{expected}: {held.text}", held.tone))
-    console.say([Sentence("", strong=audited.what)])
-    console.print(rows)
-    if audited.below_text:
-        console.say([Sentence(audited.below_text, "warning")])
-    _show_missed(console, audited, missed)
-    console.say(map(proposal_sentence, audited.proposed))
-    console.say([Sentence(note, "quiet") for note in audited.notes])
-    compared = counted(found.n_sampled, "document")
-    console.say([Sentence(f"{audited.elapsed_s:.1f} s, {compared} compared with everything")])
-
-
-def _show_missed(console: Printer, audited: Audited, missed: Path | None) -> None:
-    from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.fact import Table
     from nearkin.wording import share_text
 
-    if not len(audited.missed):
-        return
-    rows = table("missed", "id_a", "id_b", numbers=1)
-    for one in audited.missed.slice(0, _SHOWN).to_pylist():
-        rows.add_row(share_text(one["similarity"]), shown(one["id_a"]), shown(one["id_b"]))
-    console.print(rows)
-    n_pairs, n_missed = len(audited.missed), audited.estimate.n_missed
-    if n_missed > n_pairs and not audited.is_truncated:
-        once = f"The list has each missed pair once ({n_pairs:,}); the figures count it once for each text that did"
-        console.print(shown(f"{once} not find it ({n_missed:,})"), highlight=False, soft_wrap=True)
-    if (n_left := len(audited.missed) - _SHOWN) > 0 or audited.is_truncated:
-        more = "There are more missed pairs" if audited.is_truncated else f"{counted(n_left, 'more missed pair')}"
-        if missed is None:
-            told = f"{more}; --missed FILE writes them"
-        elif audited.is_truncated:
-            told = f"{more}; the first {len(audited.missed):,} are in {missed}"
-        else:
-            told = f"{more}, in {missed}"
-        console.print(shown(told), highlight=False, soft_wrap=True)
+    rows = [
+        (share_text(one["similarity"]), str(one["id_a"]), str(one["id_b"]))
+        for one in audited.missed.slice(0, _SHOWN).to_pylist()
+    ]
+    console.show(Table(("missed", "id_a", "id_b"), rows, 1))
+    console.say(audited.facts("" if missed is None else str(missed)))
 
 
 _sample = partial(option, panel="The sample")

@@ -131,10 +131,10 @@ def _write_text(text: str) -> None:
 
 
 def _show_details(console: Printer, found: DocumentDetails, family: DocumentFamily) -> None:
-    from nearkin.reports.sentences.browsing import details_sentences
+    from nearkin.reports.facts.stored import details_facts
     from nearkin.wording import reveal
 
-    console.say(details_sentences(found, family))
+    console.say(details_facts(found, family))
     console.print()
     console.print(reveal(found.text.replace("\r\n", "\n")), markup=False, highlight=False, emoji=False, soft_wrap=True)
 
@@ -198,15 +198,15 @@ def list_documents(
             limit=limit,
             out=out,
         )
-    tell(found.to_dict, lambda console: _show_list(console, found, out is not None), as_json=as_json, quiet=quiet)
+    tell(found.to_dict, lambda console: _show_list(console, found), as_json=as_json, quiet=quiet)
     if out is not None and not (quiet or as_json):
         click.echo(written(found.n_found, "document", out), err=True)
 
 
-def _show_list(console: Printer, found: ListedDocuments, is_written: bool) -> None:
+def _show_list(console: Printer, found: ListedDocuments) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.stored import listed_facts
     from nearkin.reports.quantities import minute
-    from nearkin.reports.sentences.browsing import listed_sentences
     from nearkin.stages.documents.members import origin_text
 
     listed = found.table.to_pylist()
@@ -229,7 +229,7 @@ def _show_list(console: Printer, found: ListedDocuments, is_written: bool) -> No
         )
     if len(found.table):
         console.print(rows)
-    console.say(listed_sentences(found, is_written=is_written))
+    console.say(listed_facts(found))
 
 
 def _if(has: dict[str, bool], *names: str) -> list[str]:
@@ -261,8 +261,8 @@ def history(
 def _show_history(console: Printer, found: DocumentHistory) -> None:
     from nearkin.cli.printing import say_passage, shown
     from nearkin.nouns import counted, wave_text
+    from nearkin.reports.facts.stored import change_text, history_facts
     from nearkin.reports.quantities import minute
-    from nearkin.reports.sentences.browsing import change_text, history_sentences
 
     for one in found.versions:
         document = one.document
@@ -277,7 +277,7 @@ def _show_history(console: Printer, found: DocumentHistory) -> None:
         )
         if one.change is not None and one.change.passage:
             say_passage(console, one.change.passage)
-    console.say(history_sentences(found))
+    console.say(history_facts(found))
 
 
 EXCEPTIONS_HELP = """
@@ -325,32 +325,20 @@ def exceptions(
         raise ParameterError("--no-text and --partial exclude each other. Give one of them.")
     check_list_file(out, overwrite=overwrite)
     which = "no text" if no_text else "partial" if partial else "all"
-    is_filtered = which != "all" or any(one is not None for one in (wave, doc_id, reason, kind))
     with Collection.open(collection, read_only=read_only) as opened:
         found = opened.exceptions(wave=wave, doc_id=doc_id, reason=reason, kind=kind, which=which)  # type: ignore[arg-type]
-        has_documents = bool(found.exceptions or opened.documents(which="all", limit=1).n_found)
     write_list(out, lambda: found.table, "exception", is_silent=quiet or as_json)
     tell(
         lambda: found.to_dict(limit),
-        lambda console: _show(
-            console, found, limit, is_filtered=is_filtered, is_written=out is not None, has_documents=has_documents
-        ),
+        lambda console: _show(console, found, limit),
         as_json=as_json,
         quiet=quiet,
     )
 
 
-def _show(
-    console: Printer,
-    found: StoredExceptions,
-    limit: int,
-    *,
-    is_filtered: bool,
-    is_written: bool,
-    has_documents: bool,
-) -> None:
+def _show(console: Printer, found: StoredExceptions, limit: int) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.sentences.exceptions import exceptions_sentences
+    from nearkin.reports.facts.stored import exceptions_facts
 
     if len(found.counts) > 1:
         not_stored = ["not stored"] if found.n_not_stored else []
@@ -365,7 +353,4 @@ def _show(
         rows.add_row(one.exception + partial, shown(one.wave), shown(one.doc_id), shown(one.sentence))
     if found.exceptions:
         console.print(rows)
-    said = exceptions_sentences(
-        found, limit, is_filtered=is_filtered, is_written=is_written, has_documents=has_documents
-    )
-    console.say(said)
+    console.say(exceptions_facts(found, limit))

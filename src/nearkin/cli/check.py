@@ -367,10 +367,10 @@ def _check_required(file: Path, *, has_id: bool, has_index: bool) -> None:
 
 def _show(console: Printer, found: Checked, name: str, *, is_storing: bool, is_read_only: bool, is_empty: bool) -> None:
     from nearkin.cli.printing import say_passage, shown, table
-    from nearkin.reports.sentences.check import check_sentences, copy_in_words, truncated_sentences, verdict_sentence
+    from nearkin.reports.facts.queries import check_facts, copy_in_words, verdict_fact
     from nearkin.wording import share_text
 
-    console.say([verdict_sentence(found, "standard input" if name == "-" else name)])
+    console.say([verdict_fact(found, "standard input" if name == "-" else name)])
     if found.documents:
         rows = table("Jaccard", "yours in it", "it in yours", "edit", "relation", "id", "wave", numbers=4)
         for one in found.documents:
@@ -379,7 +379,6 @@ def _show(console: Printer, found: Checked, name: str, *, is_storing: bool, is_r
             same = f" [dim]({copy_in_words(one)})[/]" if one.relation == "exact" else ""
             rows.add_row(*numbers, one.relation, shown(one.document) + same, shown(one.document.wave))
         console.print(rows)
-    console.say(truncated_sentences(found))
     if found.passage:
         say_passage(console, found.passage, n_differences=found.n_differences or 0, n_moves=found.n_moves or 0)
-    console.say(check_sentences(found, is_storing=is_storing, is_read_only=is_read_only, is_empty=is_empty))
+    console.say(check_facts(found, is_storing=is_storing, is_read_only=is_read_only, is_empty=is_empty))

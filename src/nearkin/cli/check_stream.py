@@ -43,7 +43,7 @@ def check_lines(
     from nearkin.cli.command_line import is_unicode
     from nearkin.cli.printing import Printer, WarningsOnly
     from nearkin.cli.result_file import check_free
-    from nearkin.reports.sentences.check import stream_sentences
+    from nearkin.reports.facts.queries import stream_facts
     from nearkin.runs.files import writing
     from nearkin.workflows.collection.check_stream import check_stream
 
@@ -76,7 +76,7 @@ def check_lines(
     if as_json:
         click.echo(json.dumps(summary.to_dict()), err=True)
     else:
-        (WarningsOnly() if quiet else Printer(stderr=True)).say(stream_sentences(summary, is_kept=kept is not None))
+        (WarningsOnly() if quiet else Printer(stderr=True)).say(stream_facts(summary, is_kept=kept is not None))
 
 
 @dataclass(frozen=True, slots=True)

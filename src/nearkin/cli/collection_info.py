@@ -79,7 +79,7 @@ def info(
     from nearkin.collection.listing.exceptions import problems_of
     from nearkin.collection.opened import OpenedCollection
     from nearkin.errors import ParameterError
-    from nearkin.reports.sentences.browsing import info_sentences
+    from nearkin.reports.facts.stored import info_facts
     from nearkin.store.store import Access
     from nearkin.workflows.collection.tables import table_of_documents, table_of_problems
 
@@ -98,7 +98,7 @@ def info(
             tell(lambda: [asdict(one) for one in listed], lambda console: show(console, listed), as_json=as_json)  # type: ignore[arg-type]
             return
         told = info_of(opened)
-    tell(told.to_dict, lambda console: console.say(info_sentences(told)), as_json=as_json)
+    tell(told.to_dict, lambda console: console.say(info_facts(told)), as_json=as_json)
 
 
 def _show_uncounted(console: Printer, listed: Sequence[StoredDocument]) -> None:
@@ -175,7 +175,7 @@ def fsck(
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.errors import CollectionError
-    from nearkin.reports.sentences.browsing import fsck_sentences
+    from nearkin.reports.facts.stored import fsck_facts
     from nearkin.workflows.resources import Resources
 
     with (
@@ -183,6 +183,6 @@ def fsck(
         Collection.open(collection, cache=cache, wait=wait, read_only=read_only, progress=bars) as opened,
     ):
         found = opened.fsck(threads=Resources(threads).n_threads, since=since)
-    tell(found.to_dict, lambda console: console.say(fsck_sentences(found)), as_json=as_json, quiet=quiet)
+    tell(found.to_dict, lambda console: console.say(fsck_facts(found)), as_json=as_json, quiet=quiet)
     if not found.is_whole:
         raise click.exceptions.Exit(CollectionError.exit_code)

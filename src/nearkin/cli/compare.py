@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +36,7 @@ from nearkin.paths import check_input
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.versions import Versions
-    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.reports.facts.fact import Fact
     from nearkin.stages.differences.comparison import Comparison
 
 COMPARE_HELP = """
@@ -166,9 +165,9 @@ class _Answer:
     name_b: str
     texts: tuple[str, str]
     comparison: Comparison
-    facts: list[tuple[str, str]]
-    sentences: Iterator[Sentence]
+    facts: list[Fact]
     to_dict: Callable[[], dict[str, object]]
+    missing: Sequence[Fact] = ()
 
 
 def _ignored_kinds(ignore: Sequence[str]) -> tuple[str, ...]:
@@ -185,8 +184,8 @@ def _ignored_kinds(ignore: Sequence[str]) -> tuple[str, ...]:
 def _compared_files(
     file_a: str, file_b: str, encoding: str, ignored: tuple[str, ...], *, has_versions: bool
 ) -> _Answer:
-    from nearkin.reports.sentences.compare import text_comparison_sentences, text_similarity_facts
-    from nearkin.reports.sentences.sentence import missing_sentences
+    from nearkin.reports.facts.comparing import text_similarity_facts
+    from nearkin.reports.facts.fact import missing_facts
     from nearkin.workflows.comparing import compare
     from nearkin.workflows.reading.one_text import read_one_document
 
@@ -207,11 +206,7 @@ def _compared_files(
         texts=(one.text, other.text),
         comparison=found.comparison,
         facts=text_similarity_facts(found),
-        sentences=chain(
-            text_comparison_sentences(file_a, file_b, found),
-            missing_sentences(file_a, one.missing),
-            missing_sentences(file_b, other.missing),
-        ),
+        missing=[*missing_facts(file_a, one.missing), *missing_facts(file_b, other.missing)],
         to_dict=lambda: {
             "a": {"file": file_a, "missing": one.missing},
             "b": {"file": file_b, "missing": other.missing},
@@ -224,7 +219,7 @@ def _compared_documents(
     collection: str, a: str, b: str, versions: tuple[int | None, int | None], ignored: tuple[str, ...], read_only: bool
 ) -> _Answer:
     from nearkin.collection.collection import Collection
-    from nearkin.reports.sentences.compare import comparison_sentences, similarity_facts
+    from nearkin.reports.facts.comparing import similarity_facts
 
     with Collection.open(collection, read_only=read_only) as opened:
         try:
@@ -241,7 +236,6 @@ def _compared_documents(
         texts=texts,
         comparison=found.comparison,
         facts=similarity_facts(found),
-        sentences=comparison_sentences(found),
         to_dict=found.to_dict,
     )
 
@@ -257,8 +251,8 @@ def _compared_with_file(
     read_only: bool,
 ) -> _Answer:
     from nearkin.collection.collection import Collection
-    from nearkin.reports.sentences.compare import text_comparison_sentences, text_similarity_facts
-    from nearkin.reports.sentences.sentence import missing_sentences
+    from nearkin.reports.facts.comparing import text_similarity_facts
+    from nearkin.reports.facts.fact import missing_facts
     from nearkin.workflows.comparing import compare
     from nearkin.workflows.reading.one_text import read_one_document
 
@@ -273,9 +267,7 @@ def _compared_with_file(
         texts=(stored.text, document.text),
         comparison=found.comparison,
         facts=text_similarity_facts(found),
-        sentences=chain(
-            text_comparison_sentences(name, str(file), found), missing_sentences(str(file), document.missing)
-        ),
+        missing=[*missing_facts(str(file), document.missing)],
         to_dict=lambda: {
             "a": stored.document.to_dict(),
             "b": {"file": str(file), "missing": document.missing},
@@ -288,12 +280,13 @@ def _show(console: Printer, found: _Answer) -> None:
     from rich.text import Text
 
     from nearkin.reports.comparison.terminal import to_terminal
+    from nearkin.reports.facts.comparing import comparison_facts
 
     if found.comparison.hunks:
         spans = to_terminal(found.comparison)
         console.print(Text.assemble(*((text, style) for style, text in spans)), soft_wrap=True)
         console.print()
-    console.say(found.sentences)
+    console.say([*comparison_facts(found.name_a, found.name_b, found.comparison, found.facts), *found.missing])
 
 
 def versions(
@@ -338,7 +331,7 @@ def versions(
 def _show_versions(console: Printer, found: Versions) -> None:
     from nearkin.cli.printing import say_passage, shown
     from nearkin.collection.tolerance import LETTERS_ONLY
-    from nearkin.reports.sentences.compare import change_text, date_text, relation_text, versions_sentences
+    from nearkin.reports.facts.comparing import change_text, date_text, relation_text, versions_facts
     from nearkin.wording import share_text
 
     for one in found.versions:
@@ -358,4 +351,4 @@ def _show_versions(console: Printer, found: Versions) -> None:
         )
         if one.change and one.change.passage and not measured.is_letters_only:
             say_passage(console, one.change.passage)
-    console.say(versions_sentences(found))
+    console.say(versions_facts(found))

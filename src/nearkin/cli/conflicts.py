@@ -118,7 +118,7 @@ def conflicts(
 def _show(console: Printer, found: Conflicts, limit: int, read: LabelsRead) -> None:
     from nearkin.cli.printing import say_passage, shown
     from nearkin.collection.tolerance import LETTERS_ONLY, is_letters_only
-    from nearkin.reports.sentences.conflicts import BY_DECISION, conflicts_sentences, without_passage
+    from nearkin.reports.facts.queries import BY_DECISION, conflicts_facts, without_passage
     from nearkin.wording import distance_text, share_text
 
     before = None
@@ -153,7 +153,7 @@ def _show(console: Printer, found: Conflicts, limit: int, read: LabelsRead) -> N
             say_passage(console, one.passage, n_differences=one.n_differences, n_moves=one.n_moves)
         else:
             console.print(f"    [dim]{without_passage(one)}[/]", highlight=False, soft_wrap=True)
-    said = conflicts_sentences(
+    facts = conflicts_facts(
         found,
         n_shown=limit,
         label_column=read.label_column,
@@ -161,4 +161,4 @@ def _show(console: Printer, found: Conflicts, limit: int, read: LabelsRead) -> N
         n_without_label=read.n_without_label,
         is_bare=read.is_bare,
     )
-    console.say(said)
+    console.say(facts)

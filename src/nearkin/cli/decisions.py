@@ -263,7 +263,7 @@ def purge(
     from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.errors import ParameterError
-    from nearkin.reports.sentences.decisions import purged_sentences
+    from nearkin.reports.facts.stored import purged_facts
 
     wanted = _ids(ids, from_file, encoding, column=id)
     if not wanted:
@@ -275,7 +275,7 @@ def purge(
         found = opened.purge(wanted, copies=copies, by=by, dry_run=dry_run or not yes)
     tell(
         found.to_dict,
-        lambda console: console.say(purged_sentences(found, is_asked_dry=dry_run)),
+        lambda console: console.say(purged_facts(found, is_asked_dry=dry_run)),
         as_json=as_json,
         quiet=quiet,
     )
@@ -357,8 +357,8 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
 
 def _show_result(console: Printer, found: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.sentences.changed_values import change_cells
-    from nearkin.reports.sentences.decisions import result_sentences
+    from nearkin.reports.facts.changed_values import change_cells
+    from nearkin.reports.facts.stored import result_facts
 
     if found.is_dry_run and found.changes:
         rows = table("document", "changes", "from", "to")
@@ -366,7 +366,7 @@ def _show_result(console: Printer, found: ActivityResult, limit: int, *, is_aske
             document, what, was, now = change_cells(one)
             rows.add_row(shown(document), shown(what), _value(was), _value(now))
         console.print(rows)
-    console.say(result_sentences(found, limit, is_asked_dry=is_asked_dry))
+    console.say(result_facts(found, limit, is_asked_dry=is_asked_dry))
 
 
 def _value(value: str | None) -> str:
@@ -430,7 +430,7 @@ def log(
     from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.collection import Collection
-    from nearkin.reports.sentences.changed_values import log_in_words
+    from nearkin.reports.facts.changed_values import log_in_words
 
     check_list_file(out, overwrite=overwrite)
     with Collection.open(collection, read_only=read_only) as opened:
@@ -455,8 +455,8 @@ def _show_tags(console: Printer, found: Tags) -> None:
 
 def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.sentences.decisions import activity_in_words
-    from nearkin.reports.sentences.sentence import not_shown
+    from nearkin.reports.facts.fact import not_shown
+    from nearkin.reports.facts.stored import activity_in_words
 
     rows = table("number", "at (UTC)", "by", "activity", numbers=1)
     for one in listed[-limit:]:
@@ -464,5 +464,4 @@ def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
         at = one.at.replace("T", " ")[:16]
         rows.add_row(f"{one.number}", at, shown(one.by), shown(activity_in_words(one)) + undone)
     console.print(rows if listed else "There are no activities.")
-    if len(listed) > limit:
-        console.print(not_shown(f"{len(listed) - limit:,} older"), highlight=False)
+    console.say(not_shown(len(listed) - limit))

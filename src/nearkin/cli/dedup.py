@@ -27,7 +27,7 @@ from nearkin.options.dedup import DedupJob, DedupOptions, Delivery
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.manifests.dedup import DedupManifest
-    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.reports.facts.fact import Fact
 
 
 HELP = """
@@ -81,19 +81,14 @@ def dedup(
     tell(manifest.as_stored, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)
 
 
-def print_summary(console: Printer, manifest: DedupManifest, out: Path, more: Iterable[Sentence] = ()) -> None:
-    """Print documents by reason, groups, missed pairs, ``more`` sentences, and where to look."""
-    from nearkin.cli.printing import say_results, table
-    from nearkin.kernels.choosing import has_compiled
-    from nearkin.reports.sentences.dedup import dedup_sentences, reason_rows
+def print_summary(console: Printer, manifest: DedupManifest, out: Path, more: Iterable[Fact] = ()) -> None:
+    """Print documents by reason, groups, missed pairs, ``more`` facts, and where to look."""
+    from nearkin.cli.printing import say_results
+    from nearkin.reports.facts.jobs import cost_facts, dedup_facts, reasons_table
 
-    rows = table("documents", "share", "reason", "", numbers=2)
-    rows.columns[-1].style = "dim"
-    for row in reason_rows(manifest):
-        rows.add_row(*row)
-    console.print(rows)
-    console.say(dedup_sentences(manifest, has_kept=(out / "kept").exists(), has_compiled=has_compiled()))
-    console.say(more)
+    console.show(reasons_table(manifest))
+    costs = cost_facts(manifest.stages, manifest.count("documents"), manifest.memory) if manifest.plan else ()
+    console.say([*dedup_facts(manifest), *more, *costs])
     say_results(console, out, "documents.parquet")
 
 
@@ -134,7 +129,7 @@ def regroup(
     """Regroup a run."""
     from nearkin.cli.bars import bars_shown
     from nearkin.cli.printing import tell, warn_of_report
-    from nearkin.reports.sentences.runs import regroup_sentences
+    from nearkin.reports.facts.jobs import regroup_facts
     from nearkin.workflows.dedup.regrouping import outcome_changes
     from nearkin.workflows.dedup.regrouping import regroup as cut
 
@@ -154,9 +149,8 @@ def regroup(
 
     def print_answer(console: Printer) -> None:
         changes = outcome_changes(directory, where)
-        more = regroup_sentences(
+        more = regroup_facts(
             manifest,
-            str(directory),
             run_threshold=changes.run_threshold,
             n_now_kept=changes.n_now_kept,
             n_now_dropped=changes.n_now_dropped,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from nearkin.manifests.threads import ThreadsManifest
 
 
-_EXPLAINED = {"exact copy": "exact copy (same words and signs)"}
 HELP = """
 Group contracts into form groups: versions of one form or contract, such as signed and unsigned copies, revisions, \
 and the same form with different parties. In file and column names, "family" means such a form group, not a mail \
@@ -87,22 +86,17 @@ def families(
 
 def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
     """Print the members by relation, the documents without a form group, and where to look."""
-    from nearkin.cli.printing import say_results, table
-    from nearkin.kernels.choosing import has_compiled
-    from nearkin.manifests.dedup import FamilyCounts
-    from nearkin.reports.sentences.runs import families_sentences
+    from nearkin.cli.printing import say_results
+    from nearkin.reports.facts.fact import time_facts
+    from nearkin.reports.facts.jobs import families_facts, relations_table
 
-    found = manifest.families or FamilyCounts()
-    rows = table("members", "share", "relation to the principal", numbers=2)
-    for relation, n in found.relations.items():
-        share = f"{n / max(1, found.documents - found.families):.1%}"
-        rows.add_row(f"{n:,}", share, _EXPLAINED.get(relation, relation))
-    console.print(rows)
-    console.say(families_sentences(manifest, found, has_compiled=has_compiled()))
+    console.show(relations_table(manifest))
+    elapsed_s = sum(one.elapsed_s for one in manifest.stages)
+    console.say([*families_facts(manifest), *time_facts(elapsed_s, manifest.count("documents"))])
     if groups is not None:
-        from nearkin.reports.sentences.groups import family_group_sentences
+        from nearkin.reports.facts.queries import family_group_facts
 
-        console.say(family_group_sentences(groups))
+        console.say(family_group_facts(groups))
     say_results(console, out, "families.csv")
 
 
@@ -144,14 +138,11 @@ def threads(
 
 def _show_threads(console: Printer, manifest: ThreadsManifest, out: Path) -> None:
     """Print mails by result, threads, and where to look."""
-    from nearkin.cli.printing import say_results, table
-    from nearkin.kernels.choosing import has_compiled
-    from nearkin.reports.sentences.runs import result_rows, threads_sentences
+    from nearkin.cli.printing import say_results
+    from nearkin.reports.facts.fact import time_facts
+    from nearkin.reports.facts.jobs import results_table, threads_facts
 
-    rows = table("mails", "share", "result", "meaning", numbers=2)
-    rows.columns[-1].style = "dim"
-    for row in result_rows(manifest):
-        rows.add_row(*row)
-    console.print(rows)
-    console.say(threads_sentences(manifest, has_compiled=has_compiled()))
+    console.show(results_table(manifest))
+    elapsed_s = sum(one.elapsed_s for one in manifest.stages)
+    console.say([*threads_facts(manifest), *time_facts(elapsed_s, manifest.counts.documents)])
     say_results(console, out, "threads.parquet")

@@ -163,7 +163,7 @@ def _check_options(
 def _show(console: Printer, found: CollectionGroups, limit: int, *, is_direct: bool) -> None:
     from nearkin.cli.printing import shown, table
     from nearkin.collection.tolerance import LETTERS_ONLY
-    from nearkin.reports.sentences.groups import groups_sentences, letters_only_groups
+    from nearkin.reports.facts.queries import groups_facts, letters_only_groups
 
     if is_direct:
         _show_direct(console, found, limit)
@@ -176,14 +176,13 @@ def _show(console: Printer, found: CollectionGroups, limit: int, *, is_direct: b
             badge = f" [yellow]({LETTERS_ONLY})[/]" if one.number in unlike else ""
             rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed + badge)
         console.print(rows)
-    console.say(groups_sentences(found, limit, is_direct=is_direct))
+    console.say(groups_facts(found, limit, is_direct=is_direct))
 
 
 def _show_direct(console: Printer, found: CollectionGroups, limit: int) -> None:
     """List the members that match the principal of their group, by group."""
     from nearkin.cli.printing import shown, table
-    from nearkin.nouns import counted
-    from nearkin.reports.sentences.sentence import not_shown
+    from nearkin.reports.facts.fact import not_shown
     from nearkin.wording import distance_text, share_text
 
     members = found.direct_members().to_pylist()
@@ -192,14 +191,12 @@ def _show_direct(console: Printer, found: CollectionGroups, limit: int) -> None:
         figures = f"{one['group']:,}", share_text(one["jaccard"]), distance_text(one["relative_distance"])
         rows.add_row(*figures, "yes" if one["is_principal"] else "", shown(one["doc_id"]))
     console.print(rows)
-    if len(members) > limit:
-        more = counted(len(members) - limit, "member")
-        console.print(f"[dim]{not_shown(more)}[/]", highlight=False)
+    console.say(not_shown(len(members) - limit))
 
 
 def _show_since(console: Printer, found: GroupsSince, limit: int) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.sentences.groups import change_words, groups_since_sentences
+    from nearkin.reports.facts.queries import change_words, groups_since_facts
 
     if found.changes:
         rows = table("group", "documents", "were", "principal", "change", numbers=3)
@@ -208,4 +205,4 @@ def _show_since(console: Printer, found: GroupsSince, limit: int) -> None:
             principal = one.principal if one.principal is not None else one.principal_was
             rows.add_row(*(f"{n:,}" for n in figures), shown(principal), shown(change_words(one)))
         console.print(rows)
-    console.say(groups_since_sentences(found, limit))
+    console.say(groups_since_facts(found, limit))

@@ -86,10 +86,17 @@ def neighbours(
 
 def _show_pairs(console: Printer, found: NeighboursFound, out: Path) -> None:
     from nearkin.cli.printing import say_place
-    from nearkin.workflows.signing.sentences import neighbours_sentence
+    from nearkin.reports.facts.fact import Fact
 
-    console.say([neighbours_sentence(found)])
-    say_place(console, f"{found.elapsed_s:.1f} s. Pairs", out)
+    console.say(
+        [
+            Fact("documents", found.n_signed, f"{found.n_distinct:,} distinct signatures"),
+            Fact("pairs", found.n_pairs, f"distance at most {found.distance}"),
+            Fact("written", found.n_written, "" if found.verification is None else found.verification.in_words()),
+            Fact("time", f"{found.elapsed_s:.1f} s"),
+        ]
+    )
+    say_place(console, "Pairs", out)
 
 
 def _show_neighbours(console: Printer, found: pa.Table) -> None:

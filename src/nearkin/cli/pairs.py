@@ -84,15 +84,10 @@ def pairs(
 
 def _show(console: Printer, manifest: PairsManifest, out: Path) -> None:
     """Print the counts of both sides and of the pairs, and where the results are."""
-    from nearkin.cli.printing import say_results, table
-    from nearkin.manifests.pairs import SIDES
-    from nearkin.reports.sentences.runs import pairs_sentences
+    from nearkin.cli.printing import say_results
+    from nearkin.reports.facts.jobs import cost_facts, pairs_facts, sides_table
 
-    rows = table("documents", "with a pair", "compared", "too few terms", "unreadable", "side", numbers=5)
-    for side in SIDES:
-        record, n_paired = manifest.side(side), manifest.counts.with_pairs(side)
-        figures = record.n_documents, n_paired, record.n_vectors, record.n_few_terms, record.n_unreadable
-        rows.add_row(*(f"{n:,}" for n in figures), side)
-    console.print(rows)
-    console.say(pairs_sentences(manifest, str(out)))
+    console.show(sides_table(manifest))
+    n_documents = manifest.left.n_documents + manifest.right.n_documents
+    console.say([*pairs_facts(manifest), *cost_facts(manifest.stages, n_documents)])
     say_results(console, out, "pairs.tsv")

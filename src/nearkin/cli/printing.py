@@ -22,7 +22,8 @@ from nearkin.wording import WarningMessage, reveal, reveal_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nearkin.reports.sentences.sentence import Sentence, Tone
+    from nearkin.reports.facts import fact as facts
+    from nearkin.reports.facts.fact import Fact, Tone
     from nearkin.stages.differences.comparison import Piece
 
 _NO_LIMIT = (10_000, 24)
@@ -46,17 +47,40 @@ class Printer(Console):
             raise BrokenPipeError
         self.quiet = True
 
-    def say(self, sentences: Iterable[Sentence]) -> None:
-        """Print each sentence on its own line, in the colour of its tone; no text in it can control the terminal."""
-        for one in sentences:
-            self.print(coloured(one), soft_wrap=True)
+    def say(self, facts: Iterable[Fact]) -> None:
+        """Print a list of labels with their values and notes, warnings last; no text in it can control the terminal."""
+        listed = sorted(facts, key=lambda one: one.is_warning)
+        width = max((cell_len(reveal_line(one.label)) for one in listed if one.text or one.note), default=0)
+        for one in listed:
+            style = _STYLES[one.tone]
+            label, value, note = (Text(reveal_line(said), style) for said in (one.label, one.text, one.note))
+            value.stylize("bold")
+            note.stylize(style or "dim")
+            if not value and not note:
+                self.print(label, soft_wrap=True)
+                continue
+            said = Text("  ").join(filter(None, (value, note)))
+            if self.is_terminal:
+                line = Table.grid(padding=(0, 2, 0, 0))
+                line.add_column(min_width=width, no_wrap=True)
+                line.add_column(overflow="fold")
+                line.add_row(label, said)
+                self.print(line)
+            else:
+                label.pad_right(width - cell_len(label.plain))
+                self.print(Text("  ").join((label, said)), soft_wrap=True)
 
-    def say_of_row(self, one: Sentence) -> None:
-        """Print a warning that a row of a table shows, unless the table is printed, as it is here."""
+    def show(self, rows: facts.Table) -> None:
+        """Print a table, or nothing if it has no rows."""
+        printed = table(*rows.columns, numbers=rows.n_numbers)
+        for row in rows.rows:
+            printed.add_row(*map(shown, row))
+        if rows.rows:
+            self.print(printed)
 
 
 class WarningsOnly(Printer):
-    """Console of ``--quiet``: it prints only the warnings of an answer (`Sentence.is_warning`), on standard error.
+    """Console of ``--quiet``: it prints only the warnings of an answer (`Fact.is_warning`), on standard error.
 
     A mark in a row of a list belongs to the row, and is not printed without it.
     """
@@ -67,15 +91,11 @@ class WarningsOnly(Printer):
     def print(self, *_objects: object, **_options: object) -> None:
         """Print nothing."""
 
-    def say(self, sentences: Iterable[Sentence]) -> None:
-        """Print the warnings among some sentences."""
-        for one in sentences:
+    def say(self, facts: Iterable[Fact]) -> None:
+        """Print the warnings among some facts."""
+        for one in facts:
             if one.is_warning:
                 warn(str(one))
-
-    def say_of_row(self, one: Sentence) -> None:
-        """Print a warning, whose row is not printed."""
-        self.say([one])
 
 
 def tell(
@@ -102,12 +122,6 @@ def warn(warning: str) -> None:
 def shown(text: object) -> str:
     """Make text from users and documents safe for a row: it cannot control the terminal or end the row."""
     return escape(reveal_line(str(text)))
-
-
-def coloured(one: Sentence) -> Text:
-    """Return a sentence in the colour of its tone."""
-    style = _STYLES[one.tone]
-    return Text.assemble((reveal_line(one.strong), f"bold {style}"), (reveal_line(one.text), style))
 
 
 def say_place(console: Console, what: str, out: Path, then: str = "") -> None:

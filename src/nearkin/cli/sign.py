@@ -72,20 +72,17 @@ def sign(
 
 def _show(console: Printer, told: SigningRecord, out: Path) -> None:
     """Print the number of signatures, the drift of online signatures, and the next step."""
-    from nearkin.cli.printing import say_place, table
-    from nearkin.kernels.choosing import has_compiled
-    from nearkin.reports.sentences.dedup import speed_text
-    from nearkin.reports.sentences.runs import sign_sentences
-    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.cli.printing import say_place
+    from nearkin.reports.facts.fact import Table, time_facts
+    from nearkin.reports.facts.jobs import sign_facts
 
-    console.say(sign_sentences(told))
-    if told.drift:
-        rows = table("documents seen", "sampled", "bits that all would change", "of one in twenty", numbers=4)
-        for row in told.drift:
-            seen = f"{row.n_seen_from:,} to {row.n_seen_to:,}"
-            rows.add_row(seen, f"{row.n_sampled:,}", f"{row.mean_share:.1%}", f"{row.high_share:.1%}")
-        console.print(rows)
-    console.say([Sentence(speed_text(told.elapsed_s, told.signed, has_compiled=has_compiled()))])
+    drift = [
+        (f"{row.n_seen_from:,} to {row.n_seen_to:,}", f"{row.n_sampled:,}", f"{row.mean_share:.1%}",
+         f"{row.high_share:.1%}")
+        for row in told.drift
+    ]  # fmt: skip
+    console.show(Table(("documents seen", "sampled", "bits that all would change", "of one in twenty"), drift, 4))
+    console.say([*sign_facts(told), *time_facts(told.elapsed_s, told.signed)])
     say_place(console, "Signatures", out, f"; next: nearkin neighbours {out} --out pairs.parquet")
 
 
@@ -160,9 +157,10 @@ def _summary(found: Statistics, damaged: Sequence[DamagedFile]) -> dict[str, obj
 
 def _show_statistics(console: Printer, found: Statistics, damaged: Sequence[DamagedFile], out: Path) -> None:
     from nearkin.cli.printing import say_place
-    from nearkin.workflows.signing.sentences import statistics_sentences
+    from nearkin.reports.facts.fact import Fact, damage_facts
 
-    console.say(statistics_sentences(found, damaged))
+    counts = {"documents": found.n_documents, "features": len(found.hashes), "occurrences": found.n_occurrences}
+    console.say([*(Fact(label, n) for label, n in counts.items()), *damage_facts(damaged)])
     say_place(console, f"Statistics {found.fingerprint}", out)
 
 

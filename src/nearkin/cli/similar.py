@@ -130,8 +130,8 @@ def _similar(opened: Collection, doc_id: str | None, **asked: Any) -> SimilarDoc
 
 def _show(console: Printer, found: SimilarDocuments, name: str, *, missing: str | None) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.sentences.sentence import missing_sentences
-    from nearkin.reports.sentences.similar import similar_sentences
+    from nearkin.reports.facts.fact import Fact, missing_facts, not_shown
+    from nearkin.reports.facts.queries import similar_facts, time_ms
     from nearkin.wording import distance_text, share_text
 
     if found.documents:
@@ -152,8 +152,15 @@ def _show(console: Printer, found: SimilarDocuments, name: str, *, missing: str 
                 shown(document.wave),
             )
         console.print(rows)
-    console.say(missing_sentences(name, missing))
-    console.say(similar_sentences(found, name))
+    console.say(
+        [
+            Fact(f"similar to {name}", found.n_found, found.tolerance.in_words()),
+            *not_shown(found.n_found - len(found.documents)),
+            *missing_facts(name, missing),
+            *similar_facts(found),
+            time_ms(found.elapsed_s),
+        ]
+    )
 
 
 def _remark(one: SimilarDocument) -> str:
@@ -209,9 +216,7 @@ def search(
         found = opened.search(query_of(query), wave=wave, limit=limit if out is None else None)
     write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
     shown = found.first(limit)
-    tell(
-        shown.to_dict, lambda console: _show_found(console, shown, wave, out is not None), as_json=as_json, quiet=quiet
-    )
+    tell(shown.to_dict, lambda console: _show_found(console, shown, wave), as_json=as_json, quiet=quiet)
 
 
 def query_of(words: Sequence[str]) -> str:
@@ -235,11 +240,11 @@ def _part(word: str) -> str:
     return f'"{phrase.removesuffix("*")}"*' if is_prefix else f'"{phrase}"'
 
 
-def _show_found(console: Printer, found: SearchResult, wave: str | None, is_written: bool) -> None:
+def _show_found(console: Printer, found: SearchResult, wave: str | None) -> None:
     from rich.text import Text
 
     from nearkin.cli.printing import shown
-    from nearkin.reports.sentences.browsing import search_sentences
+    from nearkin.reports.facts.stored import search_facts
     from nearkin.wording import reveal_line
 
     for one in found.documents:
@@ -253,4 +258,4 @@ def _show_found(console: Printer, found: SearchResult, wave: str | None, is_writ
             for piece in one.pieces
         ]
         console.print(Text.assemble("    ", *pieces), soft_wrap=True)
-    console.say(search_sentences(found, wave, len(found.documents), is_written=is_written))
+    console.say(search_facts(found, wave, len(found.documents)))

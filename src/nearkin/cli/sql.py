@@ -9,10 +9,8 @@ from nearkin.cli.options.collection import Place, Wait
 from nearkin.cli.options.definitions import Json, Quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nearkin.collection.plain_sql import Installed
-    from nearkin.reports.sentences.sentence import Sentence
+    from nearkin.reports.facts.fact import Fact
 
 INSTALL_HELP = """
 Install functions and views in a collection in PostgreSQL: similar_by_jaccard, near_duplicates, similar_by_letters, \
@@ -44,14 +42,16 @@ def install(collection: Place, wait: Wait = None, as_json: Json = False, quiet: 
         OpenedCollection.open(collection, access=Access(wait), progress=bars) as opened,
     ):
         installed = put(opened)
-    tell(installed.to_dict, lambda console: console.say(_sentences(installed)), as_json=as_json, quiet=quiet)
+    tell(installed.to_dict, lambda console: console.say(_facts(installed)), as_json=as_json, quiet=quiet)
 
 
-def _sentences(installed: Installed) -> Iterator[Sentence]:
-    from nearkin.reports.sentences.sentence import Sentence
+def _facts(installed: Installed) -> list[Fact]:
+    from nearkin.reports.facts.fact import Fact
 
-    yield Sentence(f" is ready for plain SQL (similarity index {installed.similarity_index})", strong=installed.place)
-    yield Sentence(f"tables {', '.join(installed.tables)}; views {', '.join(installed.views)}; functions:")
-    for function in installed.functions:
-        yield Sentence(f"  {function}")
-    yield Sentence(f"Try: {installed.example}")
+    return [
+        Fact("ready for plain SQL", installed.place, f"similarity index {installed.similarity_index}"),
+        Fact("tables", ", ".join(installed.tables)),
+        Fact("views", ", ".join(installed.views)),
+        *(Fact("function", function) for function in installed.functions),
+        Fact("example", installed.example),
+    ]

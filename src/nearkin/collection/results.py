@@ -44,18 +44,17 @@ FLAT = ("document", "tolerance", "similar")
 
 def json_names(answer: Any) -> list[str]:
     """Return the fields and properties of a type of answers, or of other records, that JSON has, in order."""
-    hidden, computed = getattr(answer, "hidden", ()), getattr(answer, "computed", ())
+    hidden = ("difference",) if answer is Piece else getattr(answer, "hidden", ())
+    computed = getattr(answer, "computed", ())
     return [one.name for one in fields(answer) if one.type != "pa.Table" and one.name not in hidden] + [*computed]
 
 
 def as_json(value: Any) -> Any:
     """Return a value as JSON types."""
-    if isinstance(value, Piece):
-        return {"kind": value.kind, "text": value.text}
     if isinstance(value, AnswerRecord):
         return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: as_json(getattr(value, one.name)) for one in fields(value)}
+        return {name: as_json(getattr(value, name)) for name in json_names(type(value))}
     if isinstance(value, Mapping):
         return {name: as_json(one) for name, one in value.items()}
     if isinstance(value, tuple | list):

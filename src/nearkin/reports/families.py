@@ -11,9 +11,10 @@ from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, Famil
 from nearkin.nouns import counted
 from nearkin.reports.comparison.page import ShownPiece, shown_pieces
 from nearkin.reports.dedup.page import DocId, ProblemRow, ShownException
+from nearkin.reports.facts.fact import Table
+from nearkin.reports.facts.jobs import families_facts
 from nearkin.reports.pages import PageScript, report_environment
-from nearkin.reports.quantities import criterion_of, grams_text, missed_pairs_text, share_percent_text
-from nearkin.reports.reasons import textless_in_words
+from nearkin.reports.quantities import criterion_of, grams_text, share_percent_text
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.differences.relating import DifferenceInContext
 
@@ -48,22 +49,6 @@ class MemberCard:
     is_whole: bool
     differences: tuple[DifferenceInContext, ...] = ()
     copies: tuple[CopyRow, ...] = ()
-
-    @property
-    def words_told(self) -> str:
-        """Count the words that only one text has, and the names, numbers and dates among them; "" if there are none."""
-        n_principal, n_member = self.n_words_only_in_principal, self.n_words_only_in_member
-        n, told = n_principal + n_member, self.n_particulars
-        if not n:
-            return ""
-        a_name = "a name, a number or a date"
-        if n == 1:
-            among = f"this word is {a_name}" if told else f"this word is not {a_name}"
-        elif told <= 1:
-            among = f"{told or 'none'} of these {counted(n, 'word')} is {a_name}"
-        else:
-            among = f"{'all' if told == n else f'{told:,}'} of these {counted(n, 'word')} are names, numbers or dates"
-        return f"{counted(n_principal, 'word')} only in the principal, {n_member:,} only here; {among}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,15 +86,6 @@ class ShownDifference:
     line_member: int
 
 
-@dataclass(frozen=True, slots=True)
-class RuleRow:
-    """Relation with its rule, and its number of members."""
-
-    relation: str
-    rule: str
-    n: int
-
-
 def render_families_report(
     manifest: DedupManifest,
     *,
@@ -142,26 +118,26 @@ def render_families_report(
         The ``report`` extra is not installed.
     """
     totals = manifest.families or FamilyCounts()
+    rule_rows = [(f"{totals.relations.get(name, 0):,}", name, rule) for name, rule in rules.items()]
     is_of_collection = manifest.command == FAMILIES_OF_COLLECTION
     try:
         environment = report_environment()
         environment.filters |= {
             "marked": _marked,
-            "missed_pairs": missed_pairs_text,
             "least_percent": partial(share_percent_text, digits=1),
         }
         template = environment.get_template("families.html.j2")
         return template.render(
             facts=manifest,
-            textless=textless_in_words(manifest),
+            summary=tuple(families_facts(manifest)),
             criterion=criterion_of(manifest),
             totals=totals,
             is_of_collection=is_of_collection,
             shingles=_shingles(manifest),
-            headline=_headline(manifest, totals),
             cards=cards,
             n_open=_OPEN_FAMILIES,
-            rule_rows=[RuleRow(name, rule, totals.relations.get(name, 0)) for name, rule in rules.items()],
+            relations=totals.relations,
+            rules=Table(("members", "relation", "rule"), rule_rows, 1),
             problems=problems,
             n_problems=n_problems,
             exceptions=exceptions,
@@ -178,14 +154,6 @@ def _shingles(manifest: DedupManifest) -> str:
 
         return grams_text(str(RELATION_SHINGLES))
     return grams_text(manifest.parameters.get("shingle"))
-
-
-def _headline(manifest: DedupManifest, totals: FamilyCounts) -> str:
-    n_families = totals.families
-    if not n_families:
-        return f"{counted(manifest.count('documents'), 'document')}: no two of them are in one form group"
-    groups = counted(n_families, "form group")
-    return f"{totals.documents:,} of {counted(manifest.count('documents'), 'document')} are in {groups}"
 
 
 def _marked(one: DifferenceInContext) -> ShownDifference:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.threads import ThreadsManifest
-from nearkin.nouns import agreeing, counted
 from nearkin.reports.dedup.page import ShownException
+from nearkin.reports.facts.jobs import reason_meanings, results_table, threads_facts
 from nearkin.reports.pages import PageScript, report_environment
-from nearkin.reports.sentences.runs import reason_meanings
 
 _OPEN_THREADS = 3
 _DEEPEST = 12
@@ -66,12 +65,6 @@ class ThreadCard:
     n_rows: int
     rows: tuple[MailLineRow, ...]
 
-    @property
-    def in_words(self) -> str:
-        """Count the mails: ``4 mails, 2 inclusive, 1 missing``."""
-        missing = f", {self.n_missing:,} missing" if self.n_missing else ""
-        return f"{counted(self.size, 'mail')}, {self.n_inclusive:,} inclusive{missing}"
-
 
 def render_threads_report(
     manifest: ThreadsManifest, cards: Sequence[ThreadCard], exceptions: Sequence[ShownException] = ()
@@ -92,7 +85,6 @@ def render_threads_report(
         The ``report`` extra is not installed.
     """
     totals, is_of_new_text = manifest.counts, bool(manifest.parameters.get("new_text_only"))
-    mails = counted(totals.mails, "mail")
     try:
         template = report_environment().get_template("threads.html.j2")
         return template.render(
@@ -100,7 +92,8 @@ def render_threads_report(
             totals=totals,
             is_of_new_text=is_of_new_text,
             reasons_in_words=reason_meanings(is_of_new_text=is_of_new_text),
-            headline=f"{mails} {agreeing(totals.mails, 'is', 'are')} in {counted(totals.threads, 'thread')}",
+            summary=tuple(threads_facts(manifest)),
+            results=results_table(manifest),
             cards=cards,
             exceptions=exceptions,
             n_open=_OPEN_THREADS,

@@ -25,10 +25,9 @@ from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError, RefusedError
 from nearkin.reports.comparison.page import shown_pieces
+from nearkin.reports.facts.stored import activity_in_words, state_of
 from nearkin.reports.pages import page_environment, report_environment
 from nearkin.reports.quantities import minute
-from nearkin.reports.sentences.browsing import state_of
-from nearkin.reports.sentences.decisions import activity_in_words
 from nearkin.stages.documents.members import origin_text
 from nearkin.web.current import CurrentAudits, CurrentInfo, CurrentThreads
 from nearkin.web.jobs import Job, JobRunner

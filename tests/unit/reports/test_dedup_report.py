@@ -61,7 +61,7 @@ def test_another_process_makes_the_same_bytes() -> None:
 def test_an_empty_corpus() -> None:
     text = render({"parameters": {"threshold": 0.8}, "counts": {"documents": 0}}, **NOTHING)
 
-    assert "<h1>No documents were read.</h1>" in text
+    assert "<li><b>0</b>documents</li>" in text
     assert Page(text).tags.count("svg") == 0
 
 

@@ -119,20 +119,10 @@ def show_needs(console: Printer, needs: ClusterNeeds | None, n_cores: int, n_doc
     """Print the shuffled data, memory and disk space; nothing without a cluster."""
     if needs is None:
         return
-    from nearkin.cli.printing import table
-    from nearkin.reports.quantities import size_text
-    from nearkin.reports.sentences.plan import cluster_sentences, shuffled_sentence
+    from nearkin.reports.facts.plan import cluster_facts, shuffles_table
 
-    console.print()
-    console.say([shuffled_sentence(n_cores)])
-    rows = table("stage", "data", "bytes per document", "total")
-    for column in rows.columns[2:]:
-        column.justify = "right"
-    for one in needs.shuffles:
-        rows.add_row(one.stage, one.carries, f"{one.size_bytes / n_documents:,.1f}", size_text(one.size_bytes))
-    rows.add_row("all", "", f"{needs.shuffled_bytes / n_documents:,.1f}", size_text(needs.shuffled_bytes), style="bold")
-    console.print(rows)
-    console.say(cluster_sentences(needs, n_cores))
+    console.show(shuffles_table(needs, n_documents))
+    console.say(cluster_facts(needs, n_cores))
 
 
 PlanEngine = Annotated[

@@ -99,9 +99,8 @@ def _show(
     console: Printer, told: CorpusForecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int
 ) -> None:
     from nearkin.cli.plan.arguments import show_needs
-    from nearkin.reports.sentences.plan import corpus_plan_sentences, sample_sentences
+    from nearkin.reports.facts.plan import corpus_plan_facts
     from nearkin.workflows.dedup.forecast import in_words
 
-    console.say(corpus_plan_sentences(told, in_words(told, options)))
+    console.say(corpus_plan_facts(told, in_words(told, options)))
     show_needs(console, needs, n_cores, told.n_documents)
-    console.say(sample_sentences(told))

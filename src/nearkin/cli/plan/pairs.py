@@ -258,14 +258,12 @@ def _show(
 ) -> None:
     """Print the question, the methods side by side, then the reason for the choice."""
     from nearkin.cli.plan.arguments import show_needs
-    from nearkin.reports.sentences.plan import plan_sentences, question_sentence
+    from nearkin.reports.facts.plan import plan_facts
     from nearkin.workflows.pairing.planning import MIN_PAIRS
     from nearkin.workflows.pairing.searching import MAX_PAIRS
 
-    console.say([question_sentence(question)])
     console.print(_ways(question, planned))
-    console.print()
-    said = plan_sentences(
+    facts = plan_facts(
         question,
         planned,
         sampled,
@@ -274,15 +272,15 @@ def _show(
         min_pairs=MIN_PAIRS,
         max_pairs=MAX_PAIRS,
     )
-    console.say(said)
+    console.say(facts)
     show_needs(console, needs, question.cores, question.n_documents)
 
 
 def _ways(question: Question, planned: Plan) -> object:
     """Tabulate the methods, one column each, the chosen one first."""
     from nearkin.cli.printing import table
+    from nearkin.reports.facts.plan import predicted_recall_text
     from nearkin.reports.quantities import many_text, rough_share_text, size_text, time_text
-    from nearkin.reports.sentences.plan import predicted_recall_text
 
     ways = ((planned.search, planned.prediction), *planned.alternatives)
     rows = table("", *(search.method for search, _ in ways))

@@ -8,15 +8,14 @@ from functools import partial
 
 from nearkin._version import __version__
 from nearkin.errors import MissingExtraError
+from nearkin.reports.facts.fact import Fact
 from nearkin.reports.pages import PageScript, report_environment
 from nearkin.stages.differences.comparison import Comparison, Difference, DifferenceKind, Hunk, Piece
 
 _MAX_LINES = 20_000  # a browser is slow with more
 
 
-def comparison_html(
-    comparison: Comparison, *, name_a: str | int, name_b: str | int, facts: Sequence[tuple[str, str]] = ()
-) -> str:
+def comparison_html(comparison: Comparison, *, name_a: str | int, name_b: str | int, facts: Sequence[Fact] = ()) -> str:
     """Render the page of a comparison; equal arguments give equal text.
 
     Parameters
@@ -24,7 +23,7 @@ def comparison_html(
     comparison : Comparison
     name_a, name_b : str or int
         The documents' names.
-    facts : sequence of (label, value)
+    facts : sequence of Fact
         Shown on top: similarities, say.
 
     Returns

@@ -12,8 +12,8 @@ from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.reports.comparison.page import ShownPiece, shown_pieces
-from nearkin.reports.dedup import wording
-from nearkin.reports.dedup.wording import outcome_of
+from nearkin.reports.dedup.parameters import normalisation_steps, parameter_facts
+from nearkin.reports.facts.jobs import dedup_facts, outcome_of, reasons_table
 from nearkin.reports.figures import (
     Figure,
     RecallLine,
@@ -26,8 +26,7 @@ from nearkin.reports.figures import (
     similarity_chart,
 )
 from nearkin.reports.pages import PageScript, report_environment
-from nearkin.reports.quantities import elapsed_text, measure_name, measure_of
-from nearkin.reports.reasons import no_kept_corpus_text
+from nearkin.reports.quantities import criterion_of, elapsed_text, measure_name, measure_of
 
 __all__ = [
     "ByColumn",
@@ -315,26 +314,19 @@ def render_dedup_report(
     except ImportError as error:
         raise MissingExtraError.of("report.html", "report") from error
     n_groups = sum(group_size_counts.values())
-    notes = tuple(wording.promises(manifest))
     return environment.get_template("dedup.html.j2").render(
         facts=manifest,
-        headline=wording.headline(manifest),
-        no_kept_corpus=no_kept_corpus_text(manifest) if manifest.command == "regroup" else "",
-        warnings=[note for note in notes if note.is_warning],
-        promises=[note for note in notes if not note.is_warning],
-        reason_rows=tuple(wording.reason_rows(manifest)),
-        parameter_rows=tuple(wording.parameter_rows(manifest)),
-        normalisation_steps=wording.normalisation_steps(manifest),
-        glossary=wording.glossary(manifest),
+        criterion=criterion_of(manifest),
+        measure=measure_of(manifest),
+        summary=tuple(dedup_facts(manifest)),
+        reasons=reasons_table(manifest),
+        parameters=tuple(parameter_facts(manifest)),
+        normalisation_steps=normalisation_steps(manifest),
         outcome=outcome_figure(manifest),
         similarities=similarity_figure(manifest, similarity_bin_edges, similarity_counts, curve),
         sizes=size_figure(group_size_counts),
         largest_groups=largest_groups,
         n_groups=n_groups,
-        guarantees=wording.guarantees_in_words(manifest),
-        no_pairs=wording.no_pairs_text(manifest),
-        advice_on_samples=wording.advice_on_samples(manifest),
-        groups_told=wording.groups_told(manifest, n_groups),
         samples=shown,
         problems=problems,
         n_problems=n_problems,
@@ -375,7 +367,7 @@ def outcome_figure(facts: DedupManifest) -> Figure | None:
     """Draw the kept and dropped documents; None if there are no documents. A table of the page has the numbers."""
     if not facts.count("documents"):
         return None
-    dropped = {reason: n for reason, n in facts.by_reason.items() if n and outcome_of(facts, reason) == "dropped"}
+    dropped = {reason: n for reason, n in facts.by_reason.items() if n and outcome_of(reason) == "dropped"}
     kept, unreadable = facts.count("kept"), facts.count("unreadable")
     wide, narrow = at_both_widths(
         "outcome", lambda name, width: outcome_chart(kept, unreadable, dropped, name=name, width=width + 56)

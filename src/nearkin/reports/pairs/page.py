@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.pairs import PairsManifest, Side
 from nearkin.nouns import counted
+from nearkin.planning.pairs.search import Prediction
 from nearkin.reports.dedup.page import DocId, ProblemRow, RunNote
+from nearkin.reports.facts.fact import Fact, Table
+from nearkin.reports.facts.jobs import WAYS, pairs_facts, sides_table
 from nearkin.reports.figures import Figure, at_both_widths, bins_from, bins_in_words
 from nearkin.reports.pages import PageScript, report_environment
-from nearkin.reports.pairs import wording
-from nearkin.reports.quantities import parameter_text
+from nearkin.reports.quantities import (
+    NBSP,
+    elapsed_text,
+    magnitude_text,
+    parameter_text,
+    percent_text,
+    recall_text,
+    size_text,
+)
 
 _N_OPEN = 25
 """Number of the most similar pairs, which are shown open; the others are folded."""
@@ -96,29 +106,23 @@ def render_pairs_report(
             "cosines": cosine_figure(told),
             "known": known_figure(told),
         }
-        notes = tuple(wording.notes(told))
         return environment.get_template("pairs.html.j2").render(
             facts=told,
             told=told,
-            headline=wording.headline(told),
-            languages=wording.languages(told),
-            warnings=[note for note in notes if note.is_warning],
-            promises=[note for note in notes if not note.is_warning],
-            promised=wording.promised(told),
+            threshold=parameter_text(told.threshold),
+            summary=tuple(pairs_facts(told)),
+            sides=sides_table(told),
             run=run,
             script=PageScript.named("find.js"),
-            way_rows=wording.way_rows(told),
-            known_sentences=tuple(wording.known_sentences(told.known)) if told.known else (),
+            methods=methods_table(told),
             figures=figures,
             best=best,
             others=others,
             n_open=_N_OPEN,
-            way_shares=wording.way_shares(told),
-            translated_side=wording.translated_side(told),
-            fates=wording.fates(told),
+            ways=tuple(way_facts(told)),
             remarks=remarks,
-            parameter_rows=tuple(wording.parameter_rows(told)),
-            stage_rows=wording.stage_rows(told),
+            parameters=tuple(parameter_facts(told)),
+            stages=stages_table(told),
         )
     except ImportError as error:
         raise MissingExtraError.of("report.html", "report") from error
@@ -172,3 +176,72 @@ def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], thr
 def _tenths(counts: Sequence[int]) -> list[float]:
     """Return the edges of equally wide bins from 0 to 1."""
     return [round(i / len(counts), 9) for i in range(len(counts) + 1)]
+
+
+_OF_TABLE = ("agreement", "stems", "splits", "translate")
+_MEANINGS = {
+    "threshold": "the minimum cosine of a pair",
+    "recall": "the requested share of such pairs to find",
+    "top": "the maximum number of pairs of each left document, the most similar first",
+    "terms": "the number of matching words written for each pair",
+    "k1": "BM25: the effect of repeated words",
+    "b": "BM25: the effect of a document's length",
+    "min_occurrences": "words that occur less often in their corpus are ignored",
+    "min_terms": "documents with fewer terms are not compared",
+    "agreement": "the minimum probability of a translation in the reverse direction",
+    "stems": "a word that the table lacks is translated by other forms of the word",
+    "splits": "compounds that the table lacks are split",
+    "translate": "the side whose words are translated; auto: the one whose language has more words in the table",
+    "seed": "random seed of the signatures and orders; the same seed gives the same result",
+    "method": "the requested search method",
+    "bits": "the given length of a signature",
+    "distance": "the given maximum number of different bits of a candidate pair",
+    "permutations": "the given number of sorted orders",
+    "window": "the given number of neighbours on each side that a signature is compared with",
+}
+
+
+def methods_table(told: PairsManifest) -> Table | None:
+    """Tabulate the chosen method and the alternatives, as predicted before the search; None if there were none."""
+    rows = [
+        (
+            band_text(way.predicted),
+            magnitude_text(way.predicted.n_comparisons),
+            f"{100 * way.predicted.relative_cost:,.1f}%",
+            elapsed_text(way.predicted.elapsed_s),
+            "chosen" if way is told.plan else "",
+            way.search.describe(),
+        )
+        for way in (told.plan, *told.plan.alternatives)
+    ]
+    columns = ("recall", "comparisons", "relative cost", "time", "", "method")
+    return Table(columns, rows, 4, "As predicted before the search.") if len(rows) > 1 else None
+
+
+def way_facts(told: PairsManifest) -> Iterator[Fact]:
+    """Give the shares of the translated side's words, by how they were translated; nothing without a table."""
+    side = told.right if told.table is not None and told.table.translated == "right" else told.left
+    for way, (words, meaning) in WAYS.items():
+        if way in side.ways:
+            yield Fact(words, percent_text(side.ways[way], 1), meaning)
+
+
+def parameter_facts(told: PairsManifest) -> Iterator[Fact]:
+    """Give the parameters that had an effect, with their meaning."""
+    for name, meaning in _MEANINGS.items():
+        value = told.parameters.get(name)
+        if value is not None and not (told.table is None and name in _OF_TABLE):
+            text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+            yield Fact(name.replace("_", "-"), text, meaning)
+
+
+def stages_table(told: PairsManifest) -> Table:
+    """Tabulate the costs of the stages."""
+    rows = [(elapsed_text(one.elapsed_s), size_text(one.peak_memory_bytes), one.name) for one in told.stages]
+    return Table(("time", "peak memory", "stage"), rows, 2, "The time for this page is not included.")
+
+
+def band_text(predicted: Prediction) -> str:
+    """Write the range of a predicted recall, or the recall if there is no range."""
+    low, high = (recall_text(one, 2) for one in (predicted.recall_low, predicted.recall_high))
+    return low if low == high else f"{low.removesuffix('%')}{NBSP}to{NBSP}{high}"

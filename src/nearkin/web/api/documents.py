@@ -23,7 +23,7 @@ from nearkin.errors import DocumentError, ParameterError
 from nearkin.stages.documents.members import printable_id
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.api.operation import DocId, Limit, NoParameters, Operation, OperationAnswer, RequestBody, Version
-from nearkin.web.api.records import ApiCheckAnswers, ApiChecked, ApiOrigin, ApiStored, JSONValues, answer_type
+from nearkin.web.api.records import ApiCheckAnswers, ApiChecked, ApiStored, JSONValues, answer_type
 from nearkin.web.queries import InvalidRequestError, ToleranceQuery
 from nearkin.web.sent_files import SentFile, source_of_sent
 from nearkin.web.service import ReviewService, address
@@ -254,7 +254,7 @@ OPERATIONS = (
     ),
     Operation(
         method="GET", path="/documents/{id}", summary="Return a document with its text.", query=DocumentAsked,
-        answer=answer_type(DocumentDetails, origin=ApiOrigin | None), act=get_document,
+        answer=answer_type(DocumentDetails), act=get_document,
     ),
     Operation(
         method="DELETE", path="/documents/{id}", summary="Remove a document; its versions stay in the history.",

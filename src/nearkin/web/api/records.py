@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import is_dataclass
+from datetime import date
 from functools import cache
 from types import UnionType
 from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from nearkin.collection.check_in.results import CheckMeasure, Verdict
+from nearkin.collection.check_in.results import CheckedDocument, CheckMeasure, Verdict
 from nearkin.collection.results import FLAT, json_names
+from nearkin.planning.part_recall import PartRecall
+from nearkin.stages.differences.comparison import Piece
 
 JSONValues: TypeAlias = Mapping[str, Any]
 
@@ -47,58 +50,11 @@ def _as_type(hint: Any) -> Any:
         return list[_as_type(parts[0])]  # type: ignore[misc]
     if kind in (UnionType, Union):
         return Union[tuple(map(_as_type, parts))]  # noqa: UP007  # made at run time
+    if isinstance(hint, type) and issubclass(hint, date):
+        return str
     if kind is Mapping:
         return dict[str, _as_type(parts[1])]  # type: ignore[misc]
     return answer_type(hint) if isinstance(hint, type) and is_dataclass(hint) else hint
-
-
-class ApiStoredDocument(msgspec.Struct, kw_only=True):
-    """A stored document without its text."""
-
-    doc_id: str
-    version: int
-    wave: str
-    source: str
-    line: int
-    n_characters: int
-    n_letters: int
-    is_counted: bool
-    is_current: bool
-    content: int
-
-
-class ApiMailHeaders(msgspec.Struct, kw_only=True):
-    """Headers of a mail, decoded."""
-
-    message_id: str | None
-    in_reply_to: list[str]
-    references: list[str]
-    subject: str | None
-    sent_at: str | None
-    sender: str | None
-    to: str | None
-    cc: str | None
-    bcc: str | None
-    thread_index: str | None
-    thread_topic: str | None
-
-
-class ApiOrigin(msgspec.Struct, kw_only=True):
-    """File from which a document was extracted, the extractor, and the missing parts of its text."""
-
-    sha256: str | None
-    size_bytes: int | None
-    kind: str
-    declared_kind: str | None
-    extractor: str
-    n_pages: int | None
-    exception: str | None
-    sentence: str | None
-    is_partial: bool
-    warnings: str
-    family: str | None
-    position: int | None
-    mail: ApiMailHeaders | None
 
 
 class ApiStored(msgspec.Struct, kw_only=True):
@@ -116,34 +72,6 @@ class ApiStored(msgspec.Struct, kw_only=True):
     page: str
 
 
-class ApiPartRecall(msgspec.Struct, kw_only=True):
-    """Expected recall of texts that contain a text, and of its parts with this number of words."""
-
-    containing_texts: float
-    parts: float
-    n_words: int
-
-
-class ApiCheckedDocument(ApiStoredDocument, kw_only=True):
-    """A stored document that is similar to a checked text."""
-
-    relation: Verdict
-    jaccard: float
-    contained: float
-    contains: float
-    edit_similarity: float | None
-    similarity_index: int | None
-    is_same_text: bool
-    page: str
-
-
-class ApiPiece(msgspec.Struct, kw_only=True):
-    """A run of words of two texts: of both, or of one."""
-
-    kind: str
-    text: str
-
-
 class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Verdict of a check, and the documents that are similar, as ``nearkin check --json`` prints them."""
 
@@ -153,7 +81,7 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     containment: float | None
     tolerance: float | None = None
     expected_recall: float | None
-    expected_recall_of_parts: ApiPartRecall | msgspec.UnsetType | None = msgspec.UNSET
+    expected_recall_of_parts: answer_type(PartRecall) | msgspec.UnsetType | None = msgspec.UNSET  # type: ignore[valid-type]
     is_answered: bool
     similarity_index: int | None
     n_found: int
@@ -170,8 +98,8 @@ class ApiChecked(msgspec.Struct, kw_only=True, omit_defaults=True):
     elapsed_s: float
     n_differences: int | None
     n_moves: int | None
-    passage: list[ApiPiece]
-    documents: list[ApiCheckedDocument]
+    passage: list[answer_type(Piece)]  # type: ignore[valid-type]
+    documents: list[answer_type(CheckedDocument, page=str)]  # type: ignore[valid-type]
     comparison: str | None = None
 
 

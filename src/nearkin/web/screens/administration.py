@@ -16,7 +16,7 @@ from nearkin.collection.decisions.log import (
     Activity,
     activities,
 )
-from nearkin.reports.sentences.changed_values import change_words, changed_documents, changed_names, log_in_words
+from nearkin.reports.facts.changed_values import change_words, changed_documents, changed_names, log_in_words
 from nearkin.web.jobs import Job
 from nearkin.web.screen import NoQuery, Screen
 from nearkin.web.service import ReviewService, ScreenAnswer, address

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
 from nearkin.errors import ParameterError
 from nearkin.reports.comparison.page import comparison_fragment
-from nearkin.reports.sentences.check import check_sentences, copy_in_words, recall_sentences, verdict_sentence
+from nearkin.reports.facts.queries import check_facts, copy_in_words, recall_facts, verdict_fact
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.web.screen import ChangeForm, FileField, Screen
 from nearkin.web.sent_files import ENCODINGS, SentFile, SentText, source_of_sent
@@ -36,19 +36,14 @@ def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
     options = CheckOptions(limit=_N_SHOWN, with_passage=False)
     found = service.collection.check(sent.text, options=options)
     found = replace(found, missing=sent.document.missing, not_checked=sent.document.inside)
-    of_recall = set(recall_sentences(found))
-    said = [
-        one
-        for one in check_sentences(found, is_storing=False, is_empty=not sent.text.strip())
-        if one.is_warning or one in of_recall
-    ]
+    warnings = (one for one in check_facts(found, is_storing=False, is_empty=not sent.text.strip()) if one.is_warning)
     values = {
         "asked": asked,
         "sent": sent,
         "found": found,
-        "verdict": verdict_sentence(found, sent.name),
+        "verdict": verdict_fact(found, sent.name),
         "copy_in_words": copy_in_words,
-        "sentences": said,
+        "facts": [*recall_facts(found), *warnings],
         "comparisons": _comparisons(service, sent, found),
     }
     return ScreenAnswer("check_in.html.j2", values, {"name": sent.name, **found.to_dict()})

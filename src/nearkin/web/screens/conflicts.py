@@ -12,8 +12,8 @@ from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.tolerance import ALL
 from nearkin.errors import ParameterError
+from nearkin.reports.facts.queries import unlabelled_facts, without_passage
 from nearkin.reports.quantities import first_difference_text
-from nearkin.reports.sentences.conflicts import missing_sentences, without_passage
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService, ScreenAnswer
@@ -81,7 +81,7 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
         "fields": fields if field in fields else [field, *fields],
         "found": found,
         "rows": rows,
-        "sentences": list(missing_sentences(found, tag=field, is_bare=read.is_bare)),
+        "facts": list(unlabelled_facts(found, tag=field)),
         "is_bare": read.is_bare,
         "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if read.is_bare else found.n_labelled,
         "tag_of": lambda label: tag_of(field, label, is_bare=read.is_bare),

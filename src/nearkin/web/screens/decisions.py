@@ -11,7 +11,7 @@ from nearkin.collection.decisions.deciding import members_of, parsed, tag
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, activity_of
 from nearkin.collection.groups.members import group_members
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
-from nearkin.reports.sentences.decisions import in_words
+from nearkin.reports.facts.stored import in_words
 from nearkin.web.queries import GroupingQuery, ToleranceQuery
 from nearkin.web.queries import parsed as parsed_query
 from nearkin.web.screen import ChangeForm

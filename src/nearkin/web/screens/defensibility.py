@@ -17,8 +17,7 @@ from nearkin.collection.info import info
 from nearkin.collection.integrity import fsck
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.tolerance import Tolerance
-from nearkin.reports.sentences.audit import measured_recall
-from nearkin.reports.sentences.changed_values import kinds_in_words
+from nearkin.reports.facts.changed_values import kinds_in_words
 from nearkin.web.current import AUDITED
 from nearkin.web.screen import ChangeForm, NoQuery, Screen
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
@@ -66,7 +65,6 @@ def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAn
         "verifying": _VERIFYING,
         "kinds": kinds_in_words(listed),
         "audits": () if made is None else made.audits,
-        "measured_recall": measured_recall,
         "other_audits": _other_audits(service),
     }
     return ScreenAnswer("defensibility.html.j2", values, {"data": data, "sha256": sha256})

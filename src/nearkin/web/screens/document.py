@@ -17,14 +17,11 @@ from nearkin.collection.similar import similar_documents
 from nearkin.nouns import counted
 from nearkin.reports.comparison.page import comparison_fragment, comparison_html
 from nearkin.reports.comparison.tracked_changes import MEDIA_TYPE, tracked_changes
+from nearkin.reports.facts.comparing import similarity_facts
+from nearkin.reports.facts.queries import similar_facts
+from nearkin.reports.facts.stored import origin_facts
 from nearkin.reports.plots.charts import interval_chart
-from nearkin.reports.quantities import size_text
-from nearkin.reports.sentences.browsing import mail_facts
-from nearkin.reports.sentences.compare import similarity_facts
-from nearkin.reports.sentences.sentence import Sentence
-from nearkin.reports.sentences.similar import similar_sentences
 from nearkin.stages.differences.comparison import Comparison
-from nearkin.stages.documents.members import Origin
 from nearkin.web.queries import SLIDER_MEASURES, SliderMeasure, ToleranceQuery
 from nearkin.web.screen import Screen, ScreenFile
 from nearkin.web.screens.groups import quick_tags
@@ -81,7 +78,7 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
         "n_hidden": len(found.text) - _MAX_TEXT if is_cut else 0,
         "quick_tags": quick_tags(service),
         "family": family,
-        "facts": origin_facts(found.origin),
+        "facts": [] if found.origin is None else list(origin_facts(found.origin)),
     }
     data = {
         "document": found.to_dict(),
@@ -90,27 +87,6 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
         "similar": beside.data,
     }
     return ScreenAnswer("document.html.j2", values, data)
-
-
-def origin_facts(origin: Origin | None) -> list[tuple[str, str]]:
-    """Return the properties of the file of a document as labels and values; empty for texts and records.
-
-    Examples
-    --------
-    >>> origin_facts(Origin(sha256=None, size_bytes=2048, kind="pdf", extractor="x 1", n_pages=1))
-    [('kind', 'pdf, 1 page, 2.0 KiB'), ('read by', 'x 1')]
-    """
-    if origin is None:
-        return []
-    pages = None if origin.n_pages is None else counted(origin.n_pages, "page")
-    size = None if origin.size_bytes is None else size_text(origin.size_bytes)
-    named = None if origin.declared_kind is None else f"named .{origin.declared_kind}"
-    facts = [
-        *mail_facts(origin),
-        ("kind", ", ".join(one for one in (origin.kind, named, pages, size) if one)), ("read by", origin.extractor),
-        ("SHA-256", origin.sha256),
-    ]  # fmt: skip
-    return [(label, value) for label, value in facts if value]
 
 
 def alike(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
@@ -136,7 +112,7 @@ def similar(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
         "similar": found,
         "shown_measure": lambda one: measure_text(one, asked.measure),
         "tags": tags,
-        "sentences": _sentences(found, asked.id),
+        "facts": list(similar_facts(found)),
     }
     data = found.to_dict() | {"tags": tags}
     return ScreenAnswer("alike_list.html.j2", values, data)
@@ -145,11 +121,6 @@ def similar(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
 def _similar(service: ReviewService, asked: DocumentQuery, limit: int) -> SimilarDocuments:
     opened = service.collection.opened
     return similar_documents(opened, asked.id, None, asked.tolerance, version=asked.version, limit=limit)
-
-
-def _sentences(found: SimilarDocuments, name: str) -> list[Sentence]:
-    """Return the sentences of the command without the first one, the count, which is the heading of the list."""
-    return list(similar_sentences(found, name))[1:]
 
 
 def measure_text(one: SimilarDocument, measure: SliderMeasure) -> str:

@@ -16,7 +16,7 @@ from nearkin.collection.loads.incoming import incoming_of
 from nearkin.collection.stored.documents import current_ids
 from nearkin.errors import NearkinError, ParameterError, quoted
 from nearkin.nouns import counted
-from nearkin.reports.sentences.exceptions import exception_counts
+from nearkin.reports.facts.stored import exceptions_facts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.jobs import JobProgress
@@ -117,9 +117,7 @@ def exceptions(service: ReviewService, asked: ExceptionsQuery) -> ScreenAnswer:
         "stored": stored if stored is not None and stored.kind == "storing" else None,
         "asked": asked,
         "found": found,
-        "counts": exception_counts(found.n_no_text, found.n_partial, found.n_not_stored)
-        if found.exceptions
-        else "0 exceptions",
+        "facts": list(exceptions_facts(found, len(found.exceptions))),
         "rows": rows,
         "documents": documents,
         "waves": [one.name for one in service.info.get().info.waves],

@@ -26,8 +26,9 @@ from nearkin.collection.groups.members import MAX_COMPARED, compared_groups, gro
 from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
-from nearkin.reports.sentences.compare import similarity_facts
-from nearkin.reports.sentences.groups import later_sentences, not_compared_sentences, relation_words, search_sentences
+from nearkin.reports.facts.comparing import similarity_facts
+from nearkin.reports.facts.fact import warnings_if
+from nearkin.reports.facts.queries import later_facts, relation_words, search_facts
 from nearkin.web.jobs import Job
 from nearkin.web.queries import GroupingQuery, OverlayQuery, SizesQuery
 from nearkin.web.screen import ChangeForm, Screen, ScreenFile
@@ -134,9 +135,11 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         n_pairs = GroupState.known(connection, str(asked.tolerance)).n_not_compared
     sizes = [(one.number, one.n_documents) for one in found.groups]
     compared = compared_groups(service.collection.opened, asked.tolerance, sizes)
-    said = list(later_sentences(found.n_not_grouped, found.n_decisions)) if found.is_stored else []
-    said += search_sentences(asked.tolerance, n_pairs) if found.is_stored else []
-    said += not_compared_sentences(len(found.groups) - len(compared), MAX_COMPARED, asked.tolerance)
+    facts = list(later_facts(found.n_not_grouped, found.n_decisions)) if found.is_stored else []
+    facts += search_facts(asked.tolerance, n_pairs) if found.is_stored else []
+    for_all = f"a page compares {MAX_COMPARED:,} documents; for all: nearkin groups COLLECTION"
+    left = len(found.groups) - len(compared)
+    facts += warnings_if({("groups without indirect members", f"{for_all} {asked.tolerance.in_options()}"): left})
     values = {
         "asked": asked,
         "value": asked.tolerance.value,
@@ -145,7 +148,7 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         "page": page,
         "n_pages": -(-found.n_groups // _A_PAGE),
         "tools": TOOLS,
-        "sentences": said,
+        "facts": facts,
         "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
         "tolerances": [tuple(one.split(" ")) for one in tolerances],
     }
@@ -179,7 +182,7 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
         "relation_words": relation_words,
         "before": before,
         "after": after,
-        "late": list(later_sentences(*late)),
+        "late": list(later_facts(*late)),
         "picked": picked,
         "tag_counts": Counter(written_tag(*tag) for one in found.members for tag in one.tags.items()),
         "quick_tags": quick_tags(service),

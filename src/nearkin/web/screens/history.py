@@ -16,14 +16,13 @@ from nearkin.collection.history import MAX_COMPARED, group_time_line
 from nearkin.collection.stored.documents import current_ids
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.errors import ParameterError
-from nearkin.reports.sentences.decisions import setting_words
-from nearkin.reports.sentences.groups import (
+from nearkin.reports.facts.queries import (
     change_words,
-    groups_since_sentences,
+    groups_since_facts,
     reason_words,
     relation_words,
-    to_look_at_words,
 )
+from nearkin.reports.facts.stored import setting_words
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService, ScreenAnswer
@@ -116,10 +115,9 @@ def since(service: ReviewService, asked: SinceQuery) -> ScreenAnswer:
         "found": found,
         "changes": found.changes[start : start + _CHANGES_OF_A_PAGE] if is_of_groups else (),
         "in_words": change_words,
-        "to_look_at": to_look_at_words(found),
         "rows": rows,
         "gone": {number for one in found.changes for number in (*one.merged, *[one.number] * one.is_dissolved)},
-        "sentences": list(groups_since_sentences(found, len(found.changes))),
+        "facts": list(groups_since_facts(found, len(found.changes))),
         "page": page,
         "n_pages": -(-n_rows // _CHANGES_OF_A_PAGE),
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nearkin.collection.conflicts.by_group import conflicting_groups
 from nearkin.collection.groups.current import StoredGroups, stored_groups
 from nearkin.collection.stored.group_state import stored_tolerances
-from nearkin.reports.sentences.groups import later_sentences
+from nearkin.reports.facts.queries import later_facts
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.screens.administration import running_jobs
@@ -35,7 +35,7 @@ def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
     values = {
         "info": counts,
         "groups": groups,
-        "late": list(later_sentences(groups.n_not_grouped, groups.n_decisions)) if groups.is_stored else [],
+        "late": list(later_facts(groups.n_not_grouped, groups.n_decisions)) if groups.is_stored else [],
         "tags": sorted(tags, key=lambda one: -one.n_documents)[:_MAX_TAGS],
         "n_more_tags": max(0, len(tags) - _MAX_TAGS),
         "sizes": size_rows(groups),

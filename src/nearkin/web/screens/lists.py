@@ -7,8 +7,7 @@ import pyarrow as pa
 
 from nearkin.collection.decisions.deciding import tags_of
 from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments, Sort, Which, asked_columns, listed
-from nearkin.reports.sentences.browsing import search_sentences
-from nearkin.reports.sentences.groups import later_sentences
+from nearkin.reports.facts.queries import later_facts
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService, ScreenAnswer
@@ -29,13 +28,11 @@ def search(service: ReviewService, asked: SearchQuery) -> ScreenAnswer:
     if not asked.q.strip():
         return ScreenAnswer("search.html.j2", {"asked": asked, "query": "", "found": None, "is_id": False}, {})
     found = collection.search(asked.q, wave=asked.wave)
-    sentences = search_sentences(found, asked.wave, len(found), is_written=False)
     values = {
         "asked": asked,
         "query": asked.q,
         "found": found,
         "is_id": collection.has_document(asked.q.strip()),
-        "sentences": [one for one in sentences if one.is_warning],
     }
     return ScreenAnswer("search.html.j2", values, found.to_dict())
 
@@ -88,7 +85,7 @@ def list_documents(service: ReviewService, asked: ListQuery) -> ScreenAnswer:
         "found": found,
         "rows": rows,
         "tags": tags,
-        "late": list(later_sentences(found.n_not_grouped, found.n_decisions)),
+        "late": list(later_facts(found.n_not_grouped, found.n_decisions)),
         "more": min(_MAX_SHOWN, limit * 4) if found.is_truncated and limit < _MAX_SHOWN else None,
         "shown_query": msgspec.to_builtins(asked),
     }

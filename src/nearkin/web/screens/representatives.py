@@ -14,7 +14,7 @@ from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
-from nearkin.reports.sentences.groups import later_sentences
+from nearkin.reports.facts.queries import later_facts
 from nearkin.web.jobs import JobProgress
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import ChangeForm, Screen
@@ -44,7 +44,7 @@ def list_representatives(service: ReviewService, asked: RepresentativesQuery) ->
     values = {
         "groups": groups,
         "found": found,
-        "late": list(later_sentences(groups.n_not_grouped, groups.n_decisions)) if groups.is_stored else [],
+        "late": list(later_facts(groups.n_not_grouped, groups.n_decisions)) if groups.is_stored else [],
         "n_alone": n_alone,
         "n_additions": _MAX_ADDITIONS,
         "page": page,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import check_int
 from nearkin.planning.audit import AuditEstimate, ProposedSample, estimate_recall, propose_samples
 from nearkin.records import F64, I64, Bool
-from nearkin.reports.sentences.audit import below_text
+from nearkin.reports.facts.fact import Fact
+from nearkin.reports.quantities import nearest_percent_text, share_percent_text, time_text
 
 SAMPLE = 500
 MAX_MISSED = 1_000_000
@@ -67,6 +68,42 @@ class AuditOptions:
             return population
         places = np.random.default_rng(self.seed).choice(len(population), self.sample, replace=False)
         return population[np.sort(places)]
+
+
+def audit_recall(estimate: AuditEstimate) -> tuple[str, str]:
+    """Give the recall of an audit with its interval."""
+    if estimate.recall is None or estimate.low is None or estimate.high is None:
+        return "–", "no true pair was found" if estimate.is_exact else "no sampled document has a true pair"
+    recall = share_percent_text(estimate.recall)
+    if estimate.is_exact:
+        return recall, "exact: every document was sampled"
+    low, high = share_percent_text(estimate.low), nearest_percent_text(estimate.high)
+    return recall, f"{estimate.confidence:.0%} interval {low} to {high}"
+
+
+def prediction_fact(label: str, estimate: AuditEstimate, predicted: float | None, *, claims_all: bool) -> Fact:
+    """Compare the predicted recall with the measured one; ``claims_all``: no missed pair was predicted.
+
+    Examples
+    --------
+    >>> from nearkin.planning.audit import estimate_recall
+    >>> print(prediction_fact("predicted", estimate_recall([10, 10], [9, 8], n_population=2), 0.9, claims_all=False))
+    predicted: 90.00% (5.00 points above the recall)
+    """
+    if predicted is None:
+        return Fact(label, "–", "not known")
+    value = share_percent_text(predicted)
+    if estimate.recall is None or estimate.low is None or estimate.high is None:
+        return Fact(label, value)
+    if claims_all:
+        if estimate.n_missed:
+            return Fact(label, value, "inconsistent: pairs were missed", "damage")
+        return Fact(label, value, "consistent: none of these pairs was missed")
+    if (points := round(100 * (predicted - estimate.recall), 2)) > 0 and predicted > estimate.high:
+        where = "" if estimate.is_exact else ", outside the interval"
+        return Fact(label, value, f"{points:.2f} points above the recall{where}", "warning")
+    is_inside = estimate.low <= predicted <= estimate.high
+    return Fact(label, value, "" if estimate.is_exact else "inside the interval" if is_inside else "below the interval")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +162,27 @@ class Audited:
             return None
         return max(0.0, round(self.predicted_recall - self.estimate.recall, 5))
 
-    @property
-    def below_text(self) -> str:
-        """Sentence on a recall below the predicted one; "" if there is none to report."""
-        return below_text(self.estimate, self.predicted_recall, self.expected_by)
+    def facts(self, missed_in: str = "") -> Iterator[Fact]:
+        """Give the recall beside the predicted one, the missed pairs, written to ``missed_in``, and larger samples."""
+        estimate, expected_by = self.estimate, self.expected_by
+        yield Fact("audited", self.what)
+        population = "all" if estimate.is_exact else f"of {estimate.n_population:,}"
+        with_pairs = f"{population} {self.drawn}; {estimate.n_with_pairs:,} with a true pair"
+        yield Fact("sampled", estimate.n_sampled, with_pairs)
+        counting = f"; {self.counting}" if self.counting else ""
+        yield Fact("true pairs", f"{estimate.n_true:,}", f"{self.pairs}{counting}")
+        yield Fact("found", f"{estimate.n_found:,}")
+        yield Fact("recall", *audit_recall(estimate))
+        label = "run's estimate" if expected_by == "estimated" else expected_by
+        yield prediction_fact(label, estimate, self.predicted_recall, claims_all=self.claims_all)
+        if n_missed := len(self.missed):
+            all_of_them = "at least the first of them" if self.is_truncated else "each once"
+            yield Fact("missed pairs", n_missed, f"{all_of_them}: {missed_in or '--missed FILE writes them'}")
+        for proposed in self.proposed:
+            gives = f"an interval of about {100 * proposed.width:.0f} points" if proposed.width else "the exact recall"
+            yield Fact(f"--sample {proposed.n_documents}", f"about {time_text(proposed.elapsed_s)}", gives)
+        yield from (Fact(note, tone="quiet") for note in self.notes)
+        yield Fact("time", f"{self.elapsed_s:.1f} s")
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types, with only the number of missed pairs."""
@@ -142,7 +196,6 @@ class Audited:
             "is_exact": self.estimate.is_exact,
             "predicted_recall": self.predicted_recall,
             "below_predicted": self.below_predicted,
-            "below_predicted_in_words": self.below_text or None,
             "claims_all": self.claims_all,
             "missed_pairs": len(self.missed),
             "missed_pairs_are_truncated": self.is_truncated,

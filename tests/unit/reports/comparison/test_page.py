@@ -6,6 +6,7 @@ import pytest
 
 from nearkin.reports.comparison import page as comparison_page
 from nearkin.reports.comparison.page import comparison_fragment, comparison_html
+from nearkin.reports.facts.fact import Fact
 from nearkin.stages.differences.comparing import compare_texts
 
 UNSEEN = re.compile(r'<span class="unseen">[^<]*</span>| data-kinds="[^"]*"|<small class="kind">number</small>')
@@ -39,11 +40,11 @@ def test_marks_name_their_kinds_once_for_each_difference() -> None:
 
 
 def test_names_and_facts_are_shown_and_escaped() -> None:
-    html = page("a", "b", name_a="<i>", name_b=7, facts=[("Edit <similarity>", "0.9 & more\u202e")])
+    html = page("a", "b", name_a="<i>", name_b=7, facts=[Fact("Edit <similarity>", "0.9 & more\u202e")])
     assert "<i>" not in html
     assert '<bdi class="id">&lt;i&gt;</bdi>' in html
     assert '<bdi class="id">7</bdi>' in html
-    assert "<dt>Edit &lt;similarity&gt;</dt><dd>0.9 &amp; more⟨U+202E⟩</dd>" in html
+    assert "<dt>Edit &lt;similarity&gt;</dt><dd><b><bdi>0.9 &amp; more⟨U+202E⟩</bdi></b>" in html
 
 
 def test_what_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""Answers as lists of labels and numbers."""

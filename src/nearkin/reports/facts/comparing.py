@@ -1,0 +1,163 @@
+"""Facts about two compared texts, and about the versions of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from nearkin.collection.tolerance import THRESHOLD
+from nearkin.nouns import first_of
+from nearkin.reports.facts.fact import Fact, not_shown, warnings_if
+from nearkin.reports.facts.queries import LETTERS_ALIKE, NOT_COMPARED
+from nearkin.reports.quantities import grams_text, word_changes_text
+from nearkin.wording import distance_text, share_text
+
+if TYPE_CHECKING:
+    from nearkin.collection.dates import InForce
+    from nearkin.collection.measuring import ComparedDocuments
+    from nearkin.collection.versions import Version, Versions
+    from nearkin.stages.differences.comparison import Comparison
+
+_N_NAMED = 5
+
+
+class TextSimilarities(Protocol):
+    """Similarities and differences of two texts; see `nearkin.workflows.comparing.ComparedTexts`."""
+
+    @property
+    def comparison(self) -> Comparison:
+        """Differences, word by word."""
+
+    @property
+    def edit_similarity(self) -> float | None:
+        """None if the texts are too long for it."""
+
+    @property
+    def jaccard(self) -> float:
+        """Jaccard similarity of the shingles."""
+
+    @property
+    def containment_a_in_b(self) -> float:
+        """Share of A's shingles."""
+
+    @property
+    def containment_b_in_a(self) -> float:
+        """Share of B's shingles."""
+
+    @property
+    def shingle(self) -> str:
+        """The shingles, such as ``words:5``."""
+
+
+def similarity_facts(found: ComparedDocuments) -> list[Fact]:
+    """Return the similarities of two documents."""
+    one = found.b
+    facts = [_edit(one.edit_similarity), Fact("Jaccard (word 5-grams)", share_text(one.jaccard))]
+    if one.relative_distance is not None:
+        facts.append(Fact("letter-count distance (gamma)", distance_text(one.relative_distance)))
+    return facts
+
+
+def text_similarity_facts(found: TextSimilarities) -> list[Fact]:
+    """Return the similarities of two texts."""
+    return [
+        _edit(found.edit_similarity),
+        Fact(f"Jaccard ({grams_text(found.shingle)})", share_text(found.jaccard)),
+        Fact("share of A in B", share_text(found.containment_a_in_b)),
+        Fact("share of B in A", share_text(found.containment_b_in_a)),
+    ]
+
+
+def _edit(similarity: float | None) -> Fact:
+    return Fact("edit similarity", share_text(similarity), "the texts are too long" if similarity is None else "")
+
+
+def comparison_facts(name_a: str, name_b: str, compared: Comparison, similarities: Sequence[Fact]) -> Iterator[Fact]:
+    """Name two texts, count their differences, and give their similarities."""
+    yield Fact("A", name_a)
+    yield Fact("B", name_b)
+    only_a, only_b = compared.n_words_only_a, compared.n_words_only_b
+    identical = "identical" if compared.is_identical else f"identical except for {compared.not_compared}"
+    words = f"words: {only_a:,} only in A, {only_b:,} only in B" if compared.n_differences else identical
+    yield Fact("differences", compared.n_changes, words)
+    if compared.n_moves:
+        yield Fact("moved passages", compared.n_moves, f"{compared.n_words_moved:,} words")
+    if compared.n_spelling_differences:
+        yield Fact("only in spelling", compared.n_spelling_differences, "capitals, punctuation or Unicode form")
+    # a moved passage is two differences, one in each text; the passages are counted above
+    yield from (Fact(kind, n, "differences") for kind, n in compared.n_of_kind.items() if kind != "moves")
+    if compared.n_ignored:
+        yield Fact("ignored", compared.n_ignored, f"{', '.join(compared.ignored)}; the words of A are shown")
+    yield from similarities
+    if not compared.is_whole:
+        yield Fact("too long to compare to the end", note="some shared words may be marked", tone="warning")
+
+
+def change_text(one: Version) -> str:
+    """Count the changed words of a version."""
+    if one.similar.is_same_text:
+        return "the same text"
+    if (change := one.change) is None:
+        return "too long to compare here"
+    changed = word_changes_text(
+        change.n_words_removed, change.n_words_added, change.n_words_moved, change.n_differences
+    )
+    return changed + " since then" * one.is_older
+
+
+def relation_text(one: Version, document: object) -> str:
+    """Return the relation of a version to the document, with the text that is filled in, or how exact a copy is.
+
+    Parameters
+    ----------
+    one : Version
+    document : object
+        The document, as it is shown.
+    """
+    version = one.similar.document
+    filled_in = {
+        "version": f" ({version} fills in the blanks of {document})",
+        "document": f" ({document} fills in the blanks of {version})",
+        "both": " (each fills in blanks of the other)",
+    }
+    if one.relation == "exact copy":
+        return f"exact copy ({'same text' if one.similar.edit_similarity == 1 else 'once normalised'})"
+    return one.relation + filled_in.get(one.filled_in, "")
+
+
+def date_text(one: Version) -> str:
+    """Return the date of a version, and whether it is in force."""
+    dated = "undated" if one.date is None else f"dated {one.date.isoformat()}"
+    return dated + ", in force" * one.is_in_force
+
+
+def versions_facts(found: Versions) -> Iterator[Fact]:
+    """Count the versions of a document, and name those in force."""
+    yield Fact(
+        f"versions of {found.document}",
+        found.n_found,
+        f"other stored texts, and documents {found.tolerance.in_words()}",
+    )
+    yield from not_shown(found.n_found - len(found.versions))
+    if found.in_force is not None:
+        yield from _in_force(found, found.in_force)
+    letters_only = sum(one.similar.is_letters_only for one in found.versions)
+    yield from warnings_if(
+        {
+            (LETTERS_ALIKE, f"no version: Jaccard below {THRESHOLD:g}"): letters_only,
+            ("texts not compared", NOT_COMPARED): found.n_not_compared,
+        }
+    )
+
+
+def _in_force(found: Versions, force: InForce) -> Iterator[Fact]:
+    from nearkin.stages.differences.relations import OTHER_PARTIES
+
+    label = f"in force on {force.at.isoformat()}"
+    if not force.documents:
+        yield Fact(label, "none", f"the earliest is dated {min(force.dates.values()).isoformat()}", "warning")
+        return
+    dated = f"dated {force.dates[force.documents[0].doc_id].isoformat()}"
+    yield Fact(label, first_of(list(map(str, force.documents)), _N_NAMED), dated)
+    others = sum(one.is_in_force and one.relation == OTHER_PARTIES for one in found.versions)
+    yield from warnings_if({("in force, with other parties", f"need not be versions of {found.document}"): others})

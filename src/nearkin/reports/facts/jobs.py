@@ -1,0 +1,402 @@
+"""Facts about finished runs: dedup, regroup, families, threads, pairs, signatures and audits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from nearkin.errors import is_int
+from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, FamilyCounts
+from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
+from nearkin.reports.facts.fact import Fact, Table, counts_text, damage_facts, time_facts, warnings_if
+from nearkin.reports.quantities import (
+    criterion_text,
+    magnitude_text,
+    missed_pairs_text,
+    parameter_text,
+    recall_text,
+    share_percent_text,
+)
+from nearkin.wording import share_text
+
+if TYPE_CHECKING:
+    from nearkin.manifests.dedup import MemoryUse
+    from nearkin.manifests.signing import SigningRecord
+    from nearkin.manifests.threads import ThreadsManifest
+    from nearkin.runs.progress import StageCost
+
+_ALWAYS_UTF8 = ("parquet", "arrow", "collection", "results", "table")
+"""Formats to which --encoding does not apply."""
+_LOW_RECALL = 0.95
+"""Estimated recall below which a summary warns."""
+WRITE_KEPT = "repeat the command with --write-kept and --overwrite"
+
+
+_REASONS = {
+    "unique": "matches no other kept document",
+    "too short": "shorter than one shingle, no match",
+    "exact copy": "same text once normalised",
+    "near-duplicate": "verified similarity at or above the threshold",
+    "overlap": "contains a document of the other set, or shares shingles with it",
+    "empty": "no text; never counted as a duplicate",
+    "numbers only": "digits and no letters; never counted as a duplicate",
+    "ignored only": "only passages of --ignore; never counted as a duplicate",
+    "unreadable": "could not be read",
+}
+
+
+def reason_in_words(run: DedupManifest, reason: str) -> str:
+    """Explain a reason of a run; with another set, documents of the input are not compared with each other."""
+    if run.is_against and reason == "unique":
+        return "no match in the other set"
+    if reason == "overlap" and is_int(n := run.parameters.get("min_shared")):
+        return f"shares shingles with a document of the other set, at least {n:,}"
+    if reason == "overlap" and run.threshold is not None:
+        return f"contains at least {100 * run.threshold:.10g}% of a document of the other set"
+    return _REASONS[reason]
+
+
+def outcome_of(reason: str) -> str:
+    """Return the outcome for documents with a reason."""
+    if reason == "unreadable":
+        return "neither"
+    return "kept" if reason in ("unique", "too short") else "dropped"
+
+
+def reasons_table(run: DedupManifest) -> Table:
+    """Tabulate the documents by reason."""
+    n_all = max(1, run.count("documents"))
+    rows = [
+        (f"{n:,}", f"{n / n_all:.1%}", reason, outcome_of(reason), reason_in_words(run, reason))
+        for reason, n in run.by_reason.items()
+    ]
+    return Table(("documents", "share", "reason", "outcome", "meaning"), rows, 2)
+
+
+def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
+    """Count documents, groups and pairs of a run, with its recall, and then what needs attention."""
+    yield Fact("documents", run.count("documents"))
+    yield Fact("kept", run.count("kept"))
+    without_match = counts_text(run.dropped_without_match)
+    yield Fact("dropped", run.count("dropped"), f"without a match: {without_match}" if without_match else "")
+    if n := run.count("unreadable"):
+        yield Fact("unreadable", n, "neither kept nor dropped")
+    if run.is_against:
+        others = run.against_counts or {}
+        yield Fact("other set", others.get("documents", 0), f"{others.get('match', 0):,} with a match: against.parquet")
+    else:
+        yield Fact("groups", run.count("groups"))
+    yield Fact("exact copies", run.count("pairs_of_exact_copies"))
+    yield Fact("verified pairs", run.count("pairs"), criterion_text(run.parameters))
+    if n := run.count("bridges_refused"):
+        yield Fact("bridges refused", n, "verified pairs whose documents are in different groups")
+    yield from difference_facts(run)
+    if run.plan:
+        yield from recall_facts(run)
+    yield from input_facts(run)
+    others = run.against_counts or {}
+    drop = run.parameters.get("drop", "contained")
+    is_of_no_use = run.is_against and not others.get("match") and "min_shared" not in run.parameters
+    yield from warnings_if(
+        {
+            ("dropped without a copy", "only passages of --ignore; to compare them, remove those passages from its "
+             "file"): run.textless.get("ignored only"),
+            ("too short in the other set", "can only match whole documents; a shorter --shingle or a lower "
+             "--min-shared finds them in longer ones"): run.n_short_others,
+            ("unreadable in the other set", "problems.parquet"): others.get("unreadable"),
+            ("pairs that drop nothing", f"--drop is {drop}; for the other direction: --drop "
+             f"{'containing' if drop == 'contained' else 'contained'}"): run.count("pairs") if is_of_no_use else 0,
+        }
+    )  # fmt: skip
+
+
+_BY_DIFFERENCE = {
+    "numbers": "differ in numbers or dates only",
+    "mostly numbers": "differ mostly in numbers or dates",
+    "passage added": "differ by one passage more",
+    "passage replaced": "differ in one passage only",
+}
+_NAMED_SHARE = 0.1
+
+
+def difference_facts(run: DedupManifest) -> Iterator[Fact]:
+    """Count the dropped documents by what differs from the kept one, and name options that keep such documents apart.
+
+    Examples
+    --------
+    >>> run = DedupManifest(counts={"dropped": 9, "dropped_numbers": 5, "dropped_passage_added": 1})
+    >>> [(one.label, one.value, one.is_warning) for one in difference_facts(run)]
+    [('differ in numbers or dates only', 5, True), ('differ by one passage more', 1, False)]
+    """
+    if n := run.count("pairs_kept_apart"):
+        yield Fact("pairs kept apart", n, f"--keep-apart {run.parameters['keep_apart']}")
+    counts, n_dropped = run.dropped_by_difference, run.n_dropped_for_another
+    n_numbers = counts.get("numbers", 0) + counts.get("mostly numbers", 0)
+    n_passages = counts.get("passage added", 0) + counts.get("passage replaced", 0)
+    n_largest, n_documents = run.count("largest_group"), run.count("documents")
+    if is_large := 2 * n_largest > n_documents > 2:
+        yield Fact("documents of the largest group", n_largest, "to keep records apart: --preset records")
+    is_often = n_numbers > _NAMED_SHARE * n_dropped and "keep_apart" not in run.parameters
+    names_apart = "keep_apart" not in run.parameters and (is_large or is_often)
+    apart = "; to keep them: --keep-apart numbers, or --preset records" * names_apart
+    ignore = "; without a shared passage, such as a licence: --ignore FILE" * (n_passages > _NAMED_SHARE * n_dropped)
+    for name, n in counts.items():
+        is_numbers = name in ("numbers", "mostly numbers")
+        note = f"of {n_dropped:,} dropped for another{apart if is_numbers else ignore}"
+        yield Fact(_BY_DIFFERENCE[name], n, note, "warning" if is_numbers and is_often else "plain")
+
+
+def input_facts(run: DedupManifest) -> Iterator[Fact]:
+    """Warn of damaged files, documents without a text, and ids that are not unique."""
+    yield from damage_facts(run.damaged_files or ())
+    if (exceptions := run.exception_counts) is not None:
+        yield from extraction_facts(exceptions, n_of_others=run.n_textless_others)
+    has_text_files = any(one.format not in _ALWAYS_UTF8 for one in (*run.inputs, *run.against))
+    yield from warnings_if(
+        {
+            ("not valid UTF-8", "older Western text: --encoding cp1252"): run.problems.get("wrong encoding", 0)
+            * has_text_files,
+            ("repeated ids", "problems.parquet; join tables by row, not by id"): run.problems.get("id repeated"),
+            ("without an id", "join tables by row"): run.n_readable_without_id,
+        }
+    )
+
+
+def extraction_facts(counts: ExtractionCounts, *, n_of_others: int = 0) -> Iterator[Fact]:
+    """Count the exceptions by kind, ``n_of_others`` of them in the other set; without any, the extracted documents.
+
+    Examples
+    --------
+    >>> print(*extraction_facts(ExtractionCounts(documents=9, unread=2, exceptions={"damaged": 2})))
+    exceptions: 2 (2 damaged: exceptions.csv)
+    >>> print(*extraction_facts(ExtractionCounts(documents=9)))
+    extracted from files: 9 (all completely)
+    """
+    if not counts.exceptions:
+        yield Fact("extracted from files", counts.documents, "all completely")
+    else:
+        kinds = counts_text(counts.exceptions) + f"; {n_of_others:,} in the other set" * (n_of_others > 0)
+        yield Fact("exceptions", sum(counts.exceptions.values()), f"{kinds}: exceptions.csv", "warning")
+    yield from warnings_if({("texts by OCR", "words may be wrong: column extractor"): counts.by_ocr})
+
+
+def recall_facts(run: DedupManifest) -> Iterator[Fact]:
+    """Estimate the recall and the missed pairs of a run over files, beside the predicted recall."""
+    if n_skipped := run.count("pairs_not_compared"):
+        note = "of texts that share a key with very many others; the number of missed pairs is not known"
+        yield Fact("pairs not compared, at most", n_skipped, note, "warning")
+        return
+    if (recall := run.estimated_recall) is not None:
+        is_low = recall < _LOW_RECALL and (run.estimated_missed_pairs or 0) >= 1
+        how = "a higher --recall finds more" if is_low else "to measure it: nearkin audit"
+        yield Fact("estimated recall", share_percent_text(recall), how, "warning" if is_low else "plain")
+    if run.estimated_missed_pairs is not None:
+        expected = missed_pairs_text(run.estimated_missed_pairs, recall)
+        is_unknown = recall is None and not run.estimated_missed_pairs
+        yield Fact("expected missed pairs", "–" if is_unknown else expected, "no verified pair" if is_unknown else "")
+    if (at_threshold := run.plan_numbers.get("recall_at_threshold")) is not None:
+        at = "pairs with one shared shingle"
+        if "min_shared" not in run.parameters:
+            at = f"pairs at similarity {parameter_text(run.searched_threshold or 0.0)}"
+        yield Fact("predicted recall", share_percent_text(at_threshold), at)
+
+
+def cost_facts(stages: Sequence[StageCost], n_documents: int, memory: MemoryUse | None = None) -> Iterator[Fact]:
+    """Give the time and the peak memory of all stages, with the limit if it was exceeded."""
+    yield from time_facts(sum(stage.elapsed_s for stage in stages), n_documents)
+    peak = max((stage.peak_memory_bytes for stage in stages), default=0)
+    beside = ""
+    if memory is not None and memory.peak_bytes > memory.limit_bytes:
+        limit, before = (n / 2**20 for n in (memory.limit_bytes, memory.before_bytes))
+        beside = f"--memory {limit:,.0f} MiB, and {before:,.0f} MiB of Python and its libraries"
+    yield Fact("peak memory", f"{peak / 2**20:,.0f} MiB", beside)
+
+
+def regroup_facts(
+    run: DedupManifest, *, run_threshold: float | None, n_now_kept: int, n_now_dropped: int
+) -> Iterator[Fact]:
+    """Count the documents with another outcome than in the regrouped run, whose threshold was ``run_threshold``."""
+    at = "" if run_threshold is None else f"at {parameter_text(run_threshold)}"
+    yield Fact("now kept, dropped before", n_now_kept, at)
+    yield Fact("now dropped, kept before", n_now_dropped, at)
+    if run.kept is None:
+        yield Fact("cleaned corpus", "not written", WRITE_KEPT)
+
+
+def relations_table(run: DedupManifest) -> Table:
+    """Tabulate the members of form groups by their relation to the principal."""
+    counts = run.families or FamilyCounts()
+    n_members = max(1, counts.documents - counts.families)
+    rows = [(f"{n:,}", f"{n / n_members:.1%}", relation) for relation, n in counts.relations.items()]
+    return Table(("members", "share", "relation to the principal"), rows, 2)
+
+
+def families_facts(run: DedupManifest) -> Iterator[Fact]:
+    """Count the documents in form groups, and those in none."""
+    counts = run.families or FamilyCounts()
+    yield Fact("documents", run.count("documents"))
+    yield Fact("form groups", counts.families)
+    yield Fact("in a form group", counts.documents)
+    yield Fact("without a match", counts.alone, criterion_text(run.parameters))
+    for reason, n in run.textless.items():
+        yield Fact(reason if reason != "unreadable" else "without readable text", n)
+    if "recall_at_threshold" in run.plan_numbers:  # of files; of a collection, see `family_group_facts`
+        yield from recall_facts(run)
+    yield from input_facts(run)
+
+
+def reason_meanings(*, is_of_new_text: bool) -> dict[str, str]:
+    """Return for each reason why a mail is inclusive what it means; ``is_of_new_text``: only its own words count."""
+    return {
+        "message": f"no later mail of the thread holds all of its {'own words' if is_of_new_text else 'text'}",
+        "attachment": f"{'its own words occur' if is_of_new_text else 'the text occurs'} in a later mail, "
+        "an attachment does not",
+        "not read": "the text is unreadable or incomplete",
+    }
+
+
+def results_table(run: ThreadsManifest) -> Table:
+    """Tabulate the mails by result."""
+    counts, is_of_new_text = run.counts, bool(run.parameters.get("new_text_only"))
+    meanings = reason_meanings(is_of_new_text=is_of_new_text)
+    rows = [(n, f"inclusive: {reason}", meanings[reason]) for reason, n in counts.by_reason.items()]
+    whole = "all its own words are" if is_of_new_text else "all of it is"
+    rows.append((counts.included, "not inclusive", f"{whole} in a later mail, word for word"))
+    rows.append((counts.duplicate_spares, "duplicate spare", "same Message-ID, date, subject, text and attachments"))
+    shown = [
+        (f"{n:,}", f"{n / max(1, counts.mails):.1%}", result, meaning)
+        for n, result, meaning in rows
+        if n or result != "inclusive: not read"
+    ]
+    return Table(("mails", "share", "result", "meaning"), shown, 2)
+
+
+_LINKS = {
+    "headers": "placed by their own headers",
+    "another mail": "placed by a later mail's headers",
+    "subject": "placed by subject, date and addresses",
+}
+
+
+def threads_facts(run: ThreadsManifest) -> Iterator[Fact]:
+    """Count threads and missing mails, and warn of what was not read."""
+    counts = run.counts
+    yield Fact("mails", counts.mails)
+    yield Fact("threads", counts.threads, f"{counts.threads_of_several:,} with several mails")
+    yield Fact("missing mails", counts.missing, "others refer to them")
+    for link, label in _LINKS.items():
+        if n := counts.by_link.get(link, 0):
+            yield Fact(label, n)
+    if counts.other_subject:
+        yield Fact("answers under another subject", counts.other_subject, "is_other_subject in threads.parquet")
+    for label, n in (("without Message-ID", counts.without_message_id), ("without a date", counts.without_date)):
+        if n:
+            yield Fact(label, n)
+    yield from damage_facts(run.damaged_files or ())
+    if run.extraction is not None:
+        yield from extraction_facts(run.extraction)
+    yield from warnings_if(
+        {
+            ("quote text that is in no inclusive mail", "quotes_more in threads.parquet"): counts.quoting_more,
+            ("skipped", "neither mails nor inside one"): counts.others,
+            ("unreadable", "of all documents: exceptions.csv"): counts.unreadable if counts.others else 0,
+        }
+    )
+
+
+def sign_facts(run: SigningRecord) -> Iterator[Fact]:
+    """Count the signatures, and the documents without one."""
+    yield Fact("documents", run.documents)
+    yield Fact("signed", run.signed, f"{run.parameters['bits']} bits")
+    yield Fact("distinct signatures", run.distinct_signatures)
+    if run.without_features:
+        yield Fact("without text", run.without_features, "never a neighbour")
+    yield from warnings_if({("unreadable", "column problem"): run.unreadable})
+    yield from damage_facts(run.damaged_files)
+
+
+def sides_table(run: PairsManifest) -> Table:
+    """Tabulate the documents of both sides by outcome."""
+    rows = []
+    for side in SIDES:
+        record = run.side(side)
+        n_paired = run.counts.with_pairs(side)
+        figures = record.n_documents, n_paired, record.n_vectors, record.n_few_terms, record.n_unreadable
+        rows.append([*(f"{n:,}" for n in figures), side])
+    return Table(("documents", "with a pair", "compared", "too few terms", "unreadable", "side"), rows, 5)
+
+
+def pairs_facts(run: PairsManifest) -> Iterator[Fact]:
+    """Count the pairs, with the search and its predicted recall, the translated words, and the known pairs."""
+    at_most = "" if run.parameters["top"] is None else f", at most {run.parameters['top']:,} per left document"
+    yield Fact("pairs", run.counts.pairs, f"cosine ≥ {parameter_text(run.threshold)}{at_most}")
+    yield Fact("search", run.plan.search.method, f"{run.plan.in_words}; {run.plan.why}")
+    predicted = run.plan.predicted
+    low, high = map(share_percent_text, (predicted.recall_low, predicted.recall_high))  # as nearkin audit writes it
+    yield Fact("predicted recall", low if low == high else f"{low} to {high}", "to measure it: nearkin audit")
+    if (n_pairs := run.counts.pairs_at_threshold) and predicted.recall_low < 1:
+        fewest, expected, most = (
+            f"{round(n_pairs * (1 - recall) / max(recall, 1e-9)):,}"
+            for recall in (predicted.recall_high, predicted.recall, predicted.recall_low)
+        )
+        yield Fact("expected missed pairs", expected, f"{fewest} to {most}")
+    n_all = magnitude_text(run.left.n_vectors * run.right.n_vectors)
+    cost = f"of {n_all} pairs; relative cost {100 * predicted.relative_cost:,.1f}%"
+    yield Fact("comparisons", magnitude_text(run.counts.comparisons), cost)
+    if (table := run.table) is not None:
+        yield Fact("translated side", table.translated or "left", f"table of {table.source} and {table.target}")
+    least = run.parameters.get("min_occurrences", 1)
+    for side in SIDES:
+        record = run.side(side)
+        if least > 1:
+            yield Fact(
+                f"rare words, {side}", record.n_rare_words, f"of {record.n_words:,}, in fewer than {least} places"
+            )
+        if ways := record.ways:
+            yield Fact(f"translated words, {side}", f"{1 - ways['unknown']:.1%}", _ways_text(ways))
+    if run.known:
+        yield from known_facts(run.known)
+    for side in SIDES:
+        yield from damage_facts(run.side(side).damaged_files)
+        if (record := run.side(side)).n_few_terms > record.n_documents / 2:
+            column = record.inputs[0]["source"]["text"]
+            is_it = f"is {column!r} the column of texts?" if column else "most documents"
+            yield Fact(f"too few words, {side}", record.n_few_terms, is_it, "warning")
+    if not run.counts.pairs:
+        advice = "translations often have a cosine of 0.3 to 0.6" if run.table else "for two languages: --table"
+        yield Fact("no pair reaches the threshold", note=f"lower --threshold; {advice}", tone="warning")
+    if not run.plan.reaches_recall:
+        wanted = recall_text(run.parameters["recall"])
+        yield Fact("the options do not reach the recall", wanted, "the requested one", "warning")
+
+
+WAYS = {
+    "whole": ("by the table", "the translation table has the word"),
+    "stem": ("by stem", "the table has another form of the word"),
+    "itself": ("unchanged", "the other side has the same word, such as a name or a number"),
+    "parts": ("by parts", "the table has the parts of a compound"),
+    "unknown": ("untranslated", "no translation is known; the word is ignored"),
+}
+
+
+def _ways_text(ways: Mapping[str, float]) -> str:
+    return ", ".join(f"{ways[way]:.1%} {words}" for way, (words, _) in WAYS.items() if way != "unknown")
+
+
+def known_facts(known: KnownFound) -> Iterator[Fact]:
+    """Give the recall of known pairs, and the precision of reported ones."""
+    recall = "" if known.recall is None else f"recall {recall_text(known.recall)}; "
+    yield Fact("known pairs found", known.n_found, f"of {known.n_known:,}; {recall}{known.told_by}: known.tsv")
+    yield Fact("found first", known.n_first, "the most similar pair of their left document")
+    for label, precision, n in (
+        ("precision", known.precision_of_all_pairs, known.n_pairs),
+        ("precision of known documents", known.precision_of_known_left, known.n_pairs_of_known_left),
+    ):
+        if precision is not None:
+            yield Fact(label, recall_text(precision), f"of {n:,} pairs; a pair that is not known may be right")
+    if known.mean_cosine is not None:
+        yield Fact("mean cosine of known pairs", share_text(known.mean_cosine))
+    if n := known.n_told - known.n_known:
+        yield Fact("known pairs skipped", n, "repeated, or not in the input")
+    if n := known.n_known - known.n_comparable:
+        yield Fact("known pairs not compared", n, "a document has too few words")

@@ -1,0 +1,190 @@
+"""Facts about plans: of a search for pairs, of the cleaning of a corpus, and of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from nearkin.planning.pairs.search import QUICK_S, Plan, Prediction, Question
+from nearkin.planning.search import EVERY_SIZE, BandPlan
+from nearkin.reports.facts.fact import Fact, Table
+from nearkin.reports.quantities import many_text, recall_text, rough_share_text, share_percent_text, size_text
+
+if TYPE_CHECKING:
+    from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
+    from nearkin.planning.pairs.search import PairForecast
+
+_FEW = 300
+"""Minimum number of texts to compare, if there are that many."""
+_A_SECOND, _TOO_MANY_CORE_DAYS = 1_000_000, 1_000
+_HEAP_BYTES = 1 << 30
+"""Java heap for each core."""
+_CORES = 4
+"""Maximum number of cores of an executor: more of them share one Java heap and its disks."""
+
+
+def plan_facts(
+    question: Question,
+    planned: Plan,
+    sampled: PairForecast | None,
+    *,
+    speed: float | None,
+    is_fixed: bool,
+    min_pairs: int,
+    max_pairs: int,
+) -> Iterator[Fact]:
+    """Name the chosen method, the reason for it, the basis of the prediction, and its limits.
+
+    Parameters
+    ----------
+    question : Question
+    planned : Plan
+    sampled : PairForecast or None
+        None: no documents were looked at.
+    speed : float or None
+        Times as fast as the machine on which costs were measured. None: costs were measured on the present one.
+    is_fixed : bool
+        The way was not free.
+    min_pairs : int
+        That show how signatures cluster.
+    max_pairs : int
+        That are reported.
+    """
+    least = f"cosine ≥ {question.threshold:g}"
+    yield Fact("documents", f"{question.n_left:,} × {question.n_right:,}", f"{many_text(question.n_pairs)} pairs")
+    yield Fact("expected pairs", many_text(question.n_sought), least)
+    fastest = (
+        f"exact, and under {QUICK_S:g} s"
+        if planned.is_quick
+        else "fixed"
+        if is_fixed
+        else "the fastest that reaches the recall"
+    )
+    yield Fact("method", planned.search.method, f"{planned.search.describe()}; {fastest}")
+    share, part = _costliest(planned.prediction)
+    yield Fact("most of the time", f"{share:.0%}", part)
+    faster = "" if speed in (1, None) else f", assumed to be {speed:g} times as fast"
+    yield Fact("costs", "measured", "on this machine" if speed is None else f"on an AMD EPYC at 2.6 GHz{faster}")
+    yield from _basis(question, sampled, min_pairs)
+    if not planned.reaches:
+        best = _recall(planned.prediction.recall_low)
+        yield Fact("the fixed options do not reach", f"{question.recall:.3g}", f"the best is {best}", "warning")
+    if planned.prediction.n_pairs > max_pairs:
+        yield Fact("more pairs than are reported", max_pairs, "raise --threshold, or use --top", "warning")
+
+
+def predicted_recall_text(told: Prediction) -> str:
+    """Write the recall of a method, from the lowest to the highest expected."""
+    low, high = _recall(told.recall_low), _recall(told.recall_high)
+    return low if low == high else f"{low.removesuffix('%')} to {high}"
+
+
+def _recall(value: float) -> str:
+    """Write a recall, with more digits near 0 and 100.
+
+    >>> [_recall(value) for value in (0.9088, 0.99996, 1.0, 0.0001)]
+    ['90.8%', '99.99%', '100%', '0.01%']
+    """
+    return recall_text(value, 1 if 0.005 <= value < 0.995 else 2)
+
+
+def _basis(question: Question, sampled: PairForecast | None, min_pairs: int) -> Iterator[Fact]:
+    """Name the source of the distribution of cosines."""
+    if sampled is None:
+        yield Fact("cosines", "assumed", "real signatures cluster, so windows find fewer pairs than predicted", "quiet")
+        return
+    compared = f"{sampled.n_compared:,} documents, each with {sampled.n_right:,}"
+    yield Fact("cosines", "measured", f"{compared}: {sampled.n_pairs:,} pairs", "quiet")
+    clustering = "measured" if question.prefix.is_measured else "not measured"
+    few = "" if question.prefix.is_measured or sampled.n_pairs >= min_pairs else "too few pairs"
+    yield Fact("clustering of signatures", clustering, few, "quiet")
+    if question.n_left > sampled.n_left or question.n_right > sampled.n_right:
+        grows = "grow with both corpora; draw each sample independently"
+        yield Fact("pairs", "assumed", grows, "quiet")
+
+
+def _costliest(told: Prediction) -> tuple[float, str]:
+    parts = {
+        "making signatures": told.signing_s,
+        "sorting signatures": told.sorting_s,
+        "comparing": told.comparing_s,
+        "computing the cosines of candidates": told.checking_s,
+    }
+    name = max(parts, key=lambda part: parts[part])
+    return parts[name] / max(told.core_s, 1e-12), name
+
+
+def corpus_plan_facts(told: CorpusForecast, planned: str) -> Iterator[Fact]:
+    """Describe the sample, the plan (given in words), and its certainty."""
+    n_compared = len(told.sample.sizes)
+    other = "as the sample; another number: --documents" if told.n_documents == told.n_sampled else "like the sample"
+    yield Fact("documents", told.n_documents, other)
+    without = f"; {told.n_without_text:,} empty or unreadable" * bool(told.n_without_text)
+    yield Fact("sample", told.n_sampled, f"{n_compared:,} distinct texts compared{without}")
+    yield Fact("shingles of a text", f"{told.sample.mean_size:,.0f}", "on average")
+    if told.n_documents > told.n_sampled:
+        yield Fact("distinct texts", f"about {many_text(told.n_texts)}", "fewer if there are more copies", "quiet")
+    yield Fact("plan", planned)
+    yield from _ways_to_search(told)
+    yield from _unrelated_facts(told)
+    if n_compared < _FEW:
+        how = "use a few thousand documents, drawn from the whole corpus"
+        yield Fact("the sample is too small", n_compared, how, "warning")
+
+
+def _unrelated_facts(told: CorpusForecast) -> Iterator[Fact]:
+    """Give the predicted number of unrelated pairs, and warn if there are too many."""
+    if (n_unrelated := told.n_unrelated) is None:
+        yield Fact("unrelated pairs", "not predicted", "the sample has no two different texts", "quiet")
+        return
+    low, high = told.candidates_range() or (n_unrelated, n_unrelated)
+    between = "" if many_text(low) == many_text(high) else f"; probably {many_text(low)} to {many_text(high)}"
+    each = f"{n_unrelated / told.n_documents:,.1f} per document"
+    yield Fact("predicted unrelated pairs", many_text(n_unrelated), each + between)
+    if (core_days := n_unrelated / _A_SECOND / 86_400) >= _TOO_MANY_CORE_DAYS:
+        how = "a higher --threshold, a lower --recall, a longer --shingle, or fewer documents"
+        yield Fact("not feasible", f"{many_text(core_days)} days of one core", how, "warning")
+
+
+def _ways_to_search(told: CorpusForecast) -> Iterator[Fact]:
+    """Describe which texts are searched by bands and by rare shingles, if some are searched by rare shingles."""
+    if not isinstance(told.plan, BandPlan) or not told.n_other_keys:
+        return
+    if told.share_by_bands:
+        least = f"texts of at least {told.plan.exact_below:,} shingles"
+        yield Fact("searched by bands", rough_share_text(told.share_by_bands), least)
+    elif told.plan.exact_below < EVERY_SIZE:
+        recall = share_percent_text(told.plan.recall_at_threshold)
+        yield Fact("recall of longer texts", recall, "at the threshold, at least")
+    most = "" if not told.share_by_bands else f"texts of at most {told.rare_up_to:,} shingles, "
+    n_keys = f"{told.n_other_keys / told.share_by_rare:,.1f} each"
+    yield Fact("searched by rare shingles", rough_share_text(told.share_by_rare), most + n_keys)
+
+
+def shuffles_table(needs: ClusterNeeds, n_documents: int) -> Table:
+    """Tabulate the shuffled data, before compression."""
+    rows = [
+        (size_text(one.size_bytes), f"{one.size_bytes / n_documents:,.1f}", one.stage, one.carries)
+        for one in needs.shuffles
+    ]
+    rows.append((size_text(needs.shuffled_bytes), f"{needs.shuffled_bytes / n_documents:,.1f}", "all", ""))
+    return Table(("shuffled", "bytes per document", "stage", "data"), rows, 2)
+
+
+def cluster_facts(needs: ClusterNeeds, n_cores: int) -> Iterator[Fact]:
+    """Describe the use of memory and disks, and how to set up executors."""
+    cores = min(n_cores, _CORES)
+    python, java = (-(-cores * n_bytes // (1 << 30)) for n_bytes in (needs.core_bytes, _HEAP_BYTES))
+    yield Fact("cores of the cluster", n_cores)
+    if needs.pair_bytes:
+        yield Fact("shuffled for each pair of near-duplicates", size_text(needs.pair_bytes))
+    yield Fact("tasks per stage, at most", needs.n_tasks)
+    yield Fact("memory per core", size_text(needs.core_bytes), f"for Python; {size_text(_HEAP_BYTES)} for Java")
+    yield Fact("memory of the driver", size_text(needs.driver_bytes), "for Python")
+    yield Fact(
+        f"executors of {cores} cores",
+        f"--conf spark.executor.cores={cores} --conf spark.executor.memory={java}g "
+        f"--conf spark.executor.memoryOverhead={python}g",
+    )
+    yield Fact("disk, shared folder", size_text(needs.folder_bytes))
+    yield Fact("disk, spark.local.dir", size_text(needs.shuffled_bytes), "over all machines")

@@ -1,0 +1,449 @@
+"""Facts about answers of a collection: similar documents, checks, groups, conflicts, versions and comparisons."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from nearkin.collection.tolerance import THRESHOLD, Tolerance
+from nearkin.nouns import first_of, wave_text
+from nearkin.planning.part_recall import PART_WORDS
+from nearkin.reports.facts.fact import Fact, counts_text, missing_facts, not_shown, warnings_if
+from nearkin.reports.quantities import minute, recall_at_text, share_percent_text
+
+if TYPE_CHECKING:
+    from nearkin.collection.check_in.results import Checked, CheckedDocument, StreamSummary
+    from nearkin.collection.conflicts.by_group import Conflict, Conflicts
+    from nearkin.collection.groups.changes import ChangeKind, GroupChange, GroupsSince
+    from nearkin.collection.groups.current import CollectionGroups
+    from nearkin.collection.results import SimilarDocuments
+    from nearkin.planning.part_recall import PartRecall
+
+_N_NAMED = 5
+_MAX_CHANGES = 20
+_SMALL = 10
+LETTERS_ALIKE = "similar letters, other wording"
+NOT_COMPARED = "too many candidates; the most similar ones were compared: a higher threshold gives fewer"
+
+
+def time_ms(elapsed_s: float) -> Fact:
+    """Give the time of a query."""
+    return Fact("time", f"{1000 * elapsed_s:,.0f} ms", tone="quiet")
+
+
+def similar_facts(found: SimilarDocuments) -> Iterator[Fact]:
+    """Describe the search for similar documents and the limits of its answer, without their number."""
+    tolerance = found.tolerance
+    if tolerance.measure == "index":
+        yield from _index_facts(found)
+    elif not found.is_answered:
+        try_another = ": try the measure jaccard" if tolerance.measure == "letters" else ""
+        lacks = "too few letters" if tolerance.measure == "letters" else "no words"
+        yield Fact("only identical texts", note=f"{lacks} to compare{try_another}", tone="warning")
+    elif tolerance.recall is not None and tolerance.recall < 1:
+        yield Fact("expected recall", recall_at_text(tolerance.recall, tolerance.value, at="Jaccard "))
+    if found.expected_recall_of_parts is not None:
+        yield from part_recall_facts(found.expected_recall_of_parts, tolerance.value)
+    if tolerance.measure == "containment" and found.is_answered:
+        yield Fact(
+            "short parts may be missed", note="to measure how many: nearkin audit COLLECTION --measure containment"
+        )
+    if any(one.edit_similarity is None for one in found.documents):
+        yield Fact("edit –", note="not computed: the texts are too long and too different", tone="quiet")
+    yield from warnings_if(
+        {
+            ("passages in very many documents", "only partly searched; similar documents may be missing"): (
+                found.n_hot_keys
+            ),
+            ("texts not compared", NOT_COMPARED): found.n_not_compared,
+            (LETTERS_ALIKE, f"Jaccard below {THRESHOLD:g}"): sum(one.is_letters_only for one in found.documents),
+        }
+    )
+
+
+def _index_facts(found: SimilarDocuments) -> Iterator[Fact]:
+    if found.is_answered:
+        weak = "one number is weak evidence: look at the other columns"
+        yield Fact("similarity index", f"{found.similarity_index}", weak)
+    elif found.similarity_index == 0:
+        yield Fact("only identical texts", note="index 0 has no neighbours: try --measure letters", tone="warning")
+    else:
+        how = "too few words for an index: try --measure letters, or a new collection with --index 43B:k=4"
+        yield Fact("only identical texts", note=how, tone="warning")
+
+
+def part_recall_facts(recall: PartRecall, containment: float) -> Iterator[Fact]:
+    r"""State the expected recall of both directions, the second one at the length of its parts.
+
+    Both are 0 only if none of the word 5-grams is sampled: then parts were hardly searched for, which is a warning.
+
+    Examples
+    --------
+    >>> from nearkin.planning.part_recall import PartRecall
+    >>> print(*part_recall_facts(PartRecall(0.9989, 0.9429, 100), 0.9), sep="\n")
+    expected recall of texts around this one: 99.8% (at containment 0.9, higher above)
+    expected recall of parts of this one: 94.2% (of 100 words; lower for shorter or repetitive parts)
+    """
+    if recall.containing_texts == recall.parts == 0:
+        how = f"nearkin dedup FILE --against COLLECTION --measure containment --threshold {containment:g} --drop either"
+        yield Fact(
+            "parts may be missed",
+            note=f"none of the word 5-grams is in the sample; to find them: {how}",
+            tone="warning",
+        )
+        return
+    around, parts = share_percent_text(recall.containing_texts, 1), share_percent_text(recall.parts, 1)
+    of_words = f"of {recall.n_words:,} words; lower for shorter or repetitive parts"
+    yield Fact("expected recall of texts around this one", around, f"at containment {containment:g}, higher above")
+    yield Fact("expected recall of parts of this one", parts, of_words)
+
+
+def copy_in_words(one: CheckedDocument) -> str:
+    """Say whether an exact copy is the same text, or the same only once normalised, as by case and white space."""
+    return "same text" if one.is_same_text else "once normalised"
+
+
+def verdict_fact(found: Checked, name: str) -> Fact:
+    """Give the relation of the checked document to the most similar stored document, and the number of matches."""
+    most_similar = found.documents[0] if found.documents else None
+    verdict = found.verdict
+    if most_similar is not None and verdict == "exact":
+        verdict = f"exact copy, {copy_in_words(most_similar)}"  # type: ignore[assignment]
+    of = "" if most_similar is None else f": {most_similar.document}"
+    return Fact(name, f"{verdict}{of}", "no match" if most_similar is None else f"of {found.n_found:,} matches")
+
+
+def check_facts(
+    found: Checked, *, is_storing: bool, is_read_only: bool = False, is_empty: bool = False
+) -> Iterator[Fact]:
+    """Describe the limits of the answer, for a text that may be empty, and the stored document."""
+    yield from not_shown(found.n_found - len(found.documents), "raise --limit")
+    yield from missing_facts("the text", found.missing)
+    if found.not_checked:
+        inside = f"check each by itself: {first_of(found.not_checked, _N_NAMED)}"
+        yield Fact("not checked, inside it", len(found.not_checked), inside, "warning")
+    yield from _limits(found, is_empty=is_empty)
+    yield time_ms(found.elapsed_s)
+    version = "" if (found.version or 1) == 1 else f"version {found.version}; its versions: nearkin history"
+    if found.stored_as is not None:
+        yield Fact("already stored as" if found.is_resent else "stored as", found.stored_as, version)
+    elif found.is_purged:
+        yield Fact("not stored", note="erased by nearkin purge: cannot be stored again", tone="warning")
+    elif is_storing:
+        yield (
+            Fact("already stored", note="under the same id")
+            if found.is_resent
+            else Fact("not stored", note="--only-new")
+        )
+    else:
+        yield Fact("not stored", note="" if is_read_only else "to store it: --store", tone="quiet")
+
+
+def recall_facts(found: Checked) -> Iterator[Fact]:
+    """State the expected recall of near-duplicates and of parts, unless a copy or a near-duplicate was found."""
+    if found.expected_recall is None or found.verdict not in ("new", "contained", "contains"):
+        return
+    recall = recall_at_text(found.expected_recall, found.options.threshold, at="Jaccard ")
+    yield Fact("expected recall of near-duplicates", recall)
+    if found.expected_recall_of_parts is not None and found.options.containment is not None:
+        yield from part_recall_facts(found.expected_recall_of_parts, found.options.containment)
+
+
+def _limits(found: Checked, *, is_empty: bool) -> Iterator[Fact]:
+    if not found.is_answered:
+        listed = "an empty text matches no other" if is_empty else "only identical texts are listed"
+        yield Fact("too few words to compare", note=listed, tone="warning")
+    elif found.options.measure == "index":
+        yield Fact("similarity index", "most matches are missed", "to find more, omit --measure index")
+    else:
+        yield from recall_facts(found)
+    hot = found.n_hot_keys if found.verdict != "exact" else 0
+    left = found.n_candidates - found.n_compared
+    yield from warnings_if(
+        {
+            ("passages in very many documents", "only partly searched; a similar document may be missing"): hot,
+            ("candidates not compared", f"of {found.n_candidates:,}; the most promising were compared"): left,
+        }
+    )
+
+
+def stream_facts(summary: StreamSummary, *, is_kept: bool) -> Iterator[Fact]:
+    """Summarise a stream; count the kept documents only if ``is_kept``."""
+    verdicts = summary.verdicts
+    yield Fact(
+        "documents", summary.n_documents, f"{1000 * summary.elapsed_s / max(1, summary.n_documents):.1f} ms each"
+    )
+    yield Fact("new", verdicts["new"])
+    yield Fact("exact copies", verdicts["exact"] - summary.n_already_stored)
+    recall = ""
+    if summary.expected_recall is not None:
+        recall = f"; expected recall {recall_at_text(summary.expected_recall, summary.threshold)}"
+    yield Fact("near-duplicates", verdicts["near"], f"Jaccard ≥ {summary.threshold:g}{recall}")
+    if summary.containment is None:
+        yield Fact("parts", note="not looked for (--containment off)", tone="quiet")
+    else:
+        means = summary.parts.to_dict()
+        around, inside = (
+            "" if mean is None else f"; mean expected recall {share_percent_text(mean, 1)}"
+            for mean in (means["containing_texts"], means["parts"])
+        )
+        at_length = f" for parts of {PART_WORDS} words" if inside else ""
+        least = f"containment ≥ {summary.containment:g}"
+        yield Fact("parts of stored documents", verdicts["contained"], least + around)
+        yield Fact("with stored documents inside", verdicts["contains"], least + inside + at_length)
+    yield Fact("already stored", summary.n_already_stored - summary.n_repeated, "with the same id and text")
+    yield Fact("repeated lines", summary.n_repeated)
+    yield Fact("stored", summary.n_stored)
+    if is_kept:
+        yield Fact("kept", summary.n_kept)
+    yield from warnings_if(
+        {
+            ("erased before", "by nearkin purge: cannot be stored again"): summary.n_purged,
+            ("only partly searched", "passages in very many documents: n_hot_keys in the answers"): summary.n_hot,
+            ("not checked", "see the answers with an error"): summary.n_problems,
+        }
+    )
+
+
+def groups_facts(found: CollectionGroups, n_shown: int, *, is_direct: bool = False) -> Iterator[Fact]:
+    """Count the groups, name those to look at, and describe the changes since the last call.
+
+    With ``is_direct``, the members that match their principal are listed instead of the groups.
+    """
+    yield Fact("groups", len(found.groups), f"texts {found.tolerance.in_words()}")
+    yield Fact("documents in groups", len(found.members))
+    yield from not_shown(0 if is_direct else len(found.groups) - n_shown)
+    yield from search_facts(found.tolerance, found.n_not_compared)
+    if not found.is_first:
+        yield from change_facts(found, min(n_shown, _MAX_CHANGES))
+    chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
+    stricter = "a smaller --gamma" if found.tolerance.measure == "letters" else "a higher --threshold"
+    advice = "omitted here" if is_direct else "column is_match of --out; --direct omits them"
+    listed = "; nearkin info COLLECTION --uncounted" * (found.tolerance.measure == "letters")
+    yield from warnings_if(
+        {
+            ("members that do not match the principal", f"linked only through others; {advice}"): found.n_indirect,
+            ("groups linked mainly through chains", f"of more than {_SMALL} documents; try {stricter}"): len(chains),
+            ("groups with a longer document", "is_proposed_principal in --out; to make it the principal: "
+             "--make-principal DOC_ID"): sum(one.proposed_principal is not None for one in found.groups),
+            ("documents in no group", f"{without_units(found.tolerance)}{listed}"): found.n_uncounted,
+            (LETTERS_ALIKE, f"members with Jaccard below {THRESHOLD:g} with the principal"): (
+                sum(found.members["is_letters_only"].to_pylist())
+            ),
+        }
+    )  # fmt: skip
+
+
+def letters_only_groups(found: CollectionGroups) -> set[int]:
+    """Return the numbers of the groups with a member of like letters but other wording than the principal."""
+    members = found.members.select(["group", "is_letters_only"]).to_pylist()
+    return {one["group"] for one in members if one["is_letters_only"]}
+
+
+def search_facts(tolerance: Tolerance, n_not_compared: int) -> Iterator[Fact]:
+    """State the expected recall of the pairs that link groups, and count the pairs of texts that were not compared.
+
+    Examples
+    --------
+    >>> print(*search_facts(Tolerance.of("letters", gamma=0.05), 0))
+    expected recall of pairs: 100% (exact search: every pair of texts within gamma 0.05)
+    """
+    if tolerance.recall == 1:
+        exact = f"exact search: every pair of texts within gamma {tolerance.value:g}"
+        yield Fact("expected recall of pairs", "100%", exact)
+    elif tolerance.recall is not None:
+        at = recall_at_text(tolerance.recall, tolerance.value, at="Jaccard ")
+        yield Fact("expected recall of pairs", at, f"to measure it: nearkin audit COLLECTION {tolerance.in_options()}")
+    yield from warnings_if({("pairs of texts not compared", PAIRS_NOT_COMPARED): n_not_compared})
+
+
+PAIRS_NOT_COMPARED = "to save time: more similar pairs of the same groups did not match, or a text has very many"
+
+
+def without_units(tolerance: Tolerance) -> str:
+    """Say what documents lack that are not compared."""
+    return "too few letters" if tolerance.measure == "letters" else "no words to compare"
+
+
+def later_facts(n_documents: int, n_decisions: int) -> Iterator[Fact]:
+    """Warn that stored groups do not follow some documents or decisions yet, if there are any."""
+    yield from warnings_if(
+        {
+            ("documents changed since the groups were updated", "run nearkin groups again"): n_documents,
+            ("decisions since the groups were updated", "run nearkin groups again"): n_decisions,
+        }
+    )
+
+
+def relation_words(relation: str, *, jaccard: float, is_same_text: bool, tolerance: Tolerance) -> str:
+    """Return a relation of two members as pages show it: how exact a copy is, and whether the two match at all.
+
+    Examples
+    --------
+    >>> alike = Tolerance.of(threshold=0.35)
+    >>> for relation, jaccard in (("exact copy", 1.0), ("revised", 0.4), ("revised", 0.0), ("longer version", 0.2)):
+    ...     print(relation_words(relation, jaccard=jaccard, is_same_text=False, tolerance=alike))
+    exact copy (once normalised)
+    revised
+    no match
+    longer version
+    """
+    if relation == "exact copy":
+        return f"exact copy ({'same text' if is_same_text else 'once normalised'})"
+    threshold = min(THRESHOLD, tolerance.value) if tolerance.measure == "jaccard" else THRESHOLD
+    return "no match" if relation == "revised" and jaccard < threshold else relation
+
+
+def change_facts(found: CollectionGroups, n_shown: int = _MAX_CHANGES) -> Iterator[Fact]:
+    """Count the changes since the groups were last updated, and list the first of them."""
+    since = (
+        f"since the last call; new waves: {', '.join(found.new_waves)}" if found.new_waves else "since the last call"
+    )
+    yield Fact("groups with changes", len(found.changes), "; ".join(filter(None, (_counts(found.changes), since))))
+    telling = sorted(found.changes, key=lambda one: (not (one.merged or one.split_from or one.left), one.is_new))
+    yield from (Fact(f"group {one.number}", change_words(one)) for one in telling[:n_shown])
+    yield from not_shown(len(telling) - n_shown, "changes: --json")
+
+
+def _counts(changes: Sequence[GroupChange]) -> str:
+    """Count the new, changed and dissolved groups."""
+    n_new, n_dissolved = sum(one.is_new for one in changes), sum(one.is_dissolved for one in changes)
+    return counts_text({"new": n_new, "changed": len(changes) - n_new - n_dissolved, "dissolved": n_dissolved})
+
+
+def family_group_facts(found: CollectionGroups) -> Iterator[Fact]:
+    """State the expected recall of the groups of a collection, and describe the changes since last time."""
+    yield from search_facts(found.tolerance, found.n_not_compared)
+    if not found.is_first:
+        yield from change_facts(found)
+
+
+_TO_LOOK_AT: Mapping[ChangeKind, str] = {
+    "new": "new",
+    "joined": "joined a group",
+    "moved": "moved to another group",
+    "left": "left a group",
+    "removed": "removed",
+}
+"""Documents with each kind of change."""
+
+
+def groups_since_facts(found: GroupsSince, n_shown: int) -> Iterator[Fact]:
+    """Count the changed groups and the documents to look at, and name the compared groupings."""
+    then, now = minute(found.grouped_then), minute(found.grouped_now)
+    if then == now:  # the seconds tell them apart
+        then, now = (one.replace("T", " ")[:19] for one in (found.grouped_then, found.grouped_now))
+    yield Fact("groups with changes", len(found.changes), _counts(found.changes))
+    yield from not_shown(len(found.changes) - n_shown)
+    n = Counter(found.documents["change"].to_pylist())
+    kinds = counts_text({words: n[kind] for kind, words in _TO_LOOK_AT.items()})
+    yield Fact("documents to look at", n.total(), kinds)
+    yield Fact(
+        f"groups after {wave_text(found.wave)}", found.n_groups_were, f"{then} UTC; {found.tolerance.in_words()}"
+    )
+    yield Fact("groups now", found.n_groups, f"{now} UTC")
+    yield from later_facts(found.n_not_grouped, found.n_decisions)
+
+
+def change_words(change: GroupChange) -> str:
+    """Describe the changes of a group."""
+    said = ["new group"] * change.is_new + ["dissolved"] * change.is_dissolved
+    if change.merged:
+        said.append(f"{'made of' if change.is_new else 'merged with'} {_groups(change.merged)}")
+    if change.split_from:
+        said.append(f"{'split' if change.is_new else 'members'} from {_groups(change.split_from)}")
+    for words, doc_ids in (
+        ("new", change.new),
+        ("joined", change.joined),
+        ("moved to it", change.moved),
+        ("left", change.left),
+        ("removed", change.removed),
+    ):
+        if doc_ids:
+            said.append(f"{words}: {first_of(doc_ids[:3], 3, len(doc_ids))}")
+    if change.has_new_principal:
+        said.append(f"principal was {change.principal_was}, is {change.principal}")
+    return "; ".join(said)
+
+
+def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> str:
+    """Give the reason why a document should be looked at.
+
+    Parameters
+    ----------
+    row : mapping
+        Row of `GroupsSince.documents`.
+    new_groups : container of int
+        Numbers of the groups that are new.
+
+    Examples
+    --------
+    >>> row = {"change": "moved", "group_was": 2, "group": 3, "was_principal": True, "is_principal": False}
+    >>> reason_words(row, [3])
+    'moved from group 2, whose principal it was, to the new group 3'
+    """
+    now = f"{'the new group' if row['group'] in new_groups else 'group'} {row['group']}"
+    was = f"group {row['group_was']}" + ", whose principal it was" * bool(row["was_principal"])
+    if row["change"] == "left":
+        return f"no longer in {was}"
+    if row["change"] == "removed":
+        return f"removed from the collection and from {was}"
+    words = {
+        "new": f"new {'version' if row.get('version', 1) != 1 else 'document'} in {now}",
+        "joined": f"was in no group, is now in {now}",
+        "moved": f"moved from {was}{',' * bool(row['was_principal'])} to {now}",
+    }[str(row["change"])]
+    is_new_principal = row["is_principal"] and not row["was_principal"] and row["group"] not in new_groups
+    return words + "; now its principal" * bool(is_new_principal)
+
+
+def _groups(numbers: Sequence[int]) -> str:
+    return ", ".join(f"group {n}" for n in numbers)
+
+
+BY_DECISION = "in one group by decision"
+"""Remark on a conflict of documents that do not match."""
+
+
+def without_passage(one: Conflict) -> str:
+    """Explain why a conflict has no passage in which the texts differ."""
+    if one.a == one.b:
+        return "one document with two labels"
+    return "the texts are identical" + " except for white space" * (one.edit_similarity != 1.0)
+
+
+def conflicts_facts(
+    found: Conflicts, *, n_shown: int, label_column: str, id_column: str, n_without_label: int, is_bare: bool = False
+) -> Iterator[Fact]:
+    """Count the conflicts, and name the source of the labels and the missing documents; tags have no column of ids.
+
+    With a bare tag, every document has a label: the documents without the tag have the label "not TAG".
+    """
+    yield Fact("conflicts", found.n_found, f"texts {found.tolerance.in_words()}")
+    yield Fact("groups with conflicts", found.n_groups)
+    yield from not_shown(min(len(found.conflicts), found.n_found) - n_shown)
+    bare = f"; without it: not {label_column}" * is_bare
+    from_columns = f"ids from {id_column}" if id_column else f"a tag{bare}"
+    yield Fact("labelled documents", found.n_labelled, f"labels from {label_column}, {from_columns}")
+    yield from warnings_if({("conflicts not listed", "--out writes all"): max(0, found.n_found - len(found.conflicts))})
+    yield from unlabelled_facts(found, tag=None if id_column else label_column, n_without_label=n_without_label)
+
+
+def unlabelled_facts(found: Conflicts, *, tag: str | None = None, n_without_label: int = 0) -> Iterator[Fact]:
+    """Say whether the groups are stored, name the labels without a document, and count what was not compared."""
+    if found.conflicts and not found.are_groups_stored:
+        why = "out of date" if found.are_groups_outdated else "not stored"
+        yield Fact("groups", why, f"to store them: nearkin groups COLLECTION {found.tolerance.in_options()}", "quiet")
+    unlabelled = 0 if tag is None else found.n_unlabelled
+    yield from warnings_if(
+        {
+            (f"without the tag {tag}", f"in groups with it: {first_of(found.unlabelled, _N_NAMED, unlabelled)}"): (
+                unlabelled
+            ),
+            ("labelled ids not in the collection", first_of(found.unknown, 3)): len(found.unknown),
+            ("rows without a label", "skipped"): n_without_label,
+            ("pairs of texts not compared", PAIRS_NOT_COMPARED): found.n_not_compared,
+            ("compared only with identical texts", without_units(found.tolerance)): found.n_uncounted,
+        }
+    )

@@ -1,0 +1,370 @@
+"""Facts about what a collection holds: loads, lists, single documents, exceptions, damage and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nearkin.collection.decisions.log import (
+    FIRST,
+    GROUP_NOTE,
+    NEVER_GROUP,
+    NO_VERSION,
+    NOTE,
+    PRINCIPAL,
+    PURGE,
+    REMOVE,
+    SAME_GROUP,
+    STORE,
+    TAG,
+    Activity,
+    ActivityResult,
+    SettingChange,
+)
+from nearkin.nouns import counted, first_of, wave_text
+from nearkin.reports.facts.fact import Fact, counts_text, damage_facts, not_shown, warnings_if
+from nearkin.reports.facts.queries import later_facts, time_ms
+from nearkin.reports.quantities import minute, size_text, word_changes_text
+from nearkin.stages.documents.members import origin_text
+
+if TYPE_CHECKING:
+    from nearkin.collection.decisions.purging import Purged
+    from nearkin.collection.decisions.removing import Removed
+    from nearkin.collection.history import DocumentHistory, HistoryEntry
+    from nearkin.collection.info import Info
+    from nearkin.collection.integrity import IntegrityReport
+    from nearkin.collection.listing.details import DocumentDetails, DocumentFamily
+    from nearkin.collection.listing.exceptions import StoredExceptions
+    from nearkin.collection.listing.lists import ListedDocuments
+    from nearkin.collection.loads.adding import Added
+    from nearkin.collection.results import StoredDocument
+    from nearkin.collection.word_search.searching import SearchResult
+    from nearkin.manifests.stored import DamagedFile
+    from nearkin.stages.documents.members import Origin
+
+_N_NAMED = 5
+_DRY_RUN = Fact("dry run", note="nothing was changed", tone="warning")
+
+
+def add_facts(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Fact]:
+    """Count the documents of a wave, and those that are exceptions."""
+    yield Fact("documents", added.n_documents, wave_text(added.wave))
+    yield Fact("new", added.n_new)
+    yield Fact(
+        "changed", added.n_new_versions, "the older texts are kept: nearkin history" * bool(added.n_new_versions)
+    )
+    yield Fact("unchanged", added.n_unchanged)
+    yield Fact("new distinct texts", added.n_contents)
+    listed = "" if added.is_dry_run else "; nearkin exceptions COLLECTION"
+    yield from warnings_if({("exceptions", f"{added.n_problems:,} not stored{listed}"): added.n_exceptions})
+    yield from damage_facts(damaged)
+    if added.is_dry_run:
+        yield Fact("dry run", note="nothing was stored", tone="warning")
+
+
+def exceptions_facts(found: StoredExceptions, n_shown: int) -> Iterator[Fact]:
+    """Count the exceptions, and say how to see the others."""
+    yield Fact(
+        "exceptions", len(found.exceptions), exception_kinds(found.n_no_text, found.n_partial, found.n_not_stored)
+    )
+    yield from not_shown(len(found.exceptions) - n_shown)
+
+
+def exception_kinds(n_no_text: int, n_partial: int, n_not_stored: int = 0) -> str:
+    """Count exceptions by kind: files without a text, those with a part of it, those that were read and not stored.
+
+    Examples
+    --------
+    >>> exception_kinds(19, 3), exception_kinds(1, 0, 2)
+    ('19 without text, 3 partial', '1 without text, 2 not stored')
+    """
+    return counts_text({"without text": n_no_text, "partial": n_partial, "not stored": n_not_stored})
+
+
+def state_of(document: StoredDocument, removed_at: str | None) -> str:
+    """Say whether a version is current, was replaced by a newer one, or was removed."""
+    if document.is_current:
+        return "current"
+    return "replaced by a newer version" if removed_at is None else f"removed {minute(removed_at)} UTC"
+
+
+def _mail_facts(origin: Origin) -> list[Fact]:
+    """Return the existing headers of a mail; none for other files."""
+    mail = origin.mail
+    if mail is None:
+        return []
+    sent = None if mail.sent_at is None else f"{minute(mail.sent_at.isoformat())} UTC"
+    headers = ("from", mail.sender), ("to", mail.to), ("cc", mail.cc), ("sent", sent), ("subject", mail.subject)
+    return [Fact(label, value) for label, value in headers if value]
+
+
+def details_facts(found: DocumentDetails, family: DocumentFamily) -> Iterator[Fact]:
+    """Describe a document: its version, its source, its length, its family and its copies."""
+    one = found.document
+    yield Fact("document", one.doc_id, f"version {one.version}, {state_of(one, found.removed_at)}")
+    origin = origin_text(one.doc_id, one.source, one.line)
+    yield Fact("added", f"{minute(found.added_at)} UTC", f"in {wave_text(one.wave)}, from {origin}")
+    yield Fact("characters", one.n_characters, "" if one.is_counted else "too few letters for --measure letters")
+    if found.origin is not None:
+        yield from origin_facts(found.origin)
+    if found.parent is not None:
+        yield Fact("inside", found.parent)
+    if family.members:
+        members = [one.doc_id if one.is_stored else f"{one.doc_id} (no text)" for one in family.members]
+        more = "more than " if family.is_truncated else ""
+        yield Fact("same family", f"{more}{len(members):,}", first_of(members, _N_NAMED))
+    if len(found.versions) > 1:
+        yield Fact("stored versions", ", ".join(map(str, found.versions)), "nearkin history")
+    if found.n_copies:
+        yield Fact("same text", found.n_copies, first_of(found.copies, _N_NAMED, found.n_copies))
+    for field, value in sorted(found.tags.items()):
+        yield Fact("tag", f"{field}={value}" if value else field)
+    if found.note is not None:
+        yield Fact("note", found.note)
+    for group in found.groups:
+        place = "the principal" if group.principal == one.doc_id else f"principal {group.principal}"
+        note = "" if group.note is None else f"; note: {group.note}"
+        yield Fact(f"group {group.number}", f"{group.n_documents:,} documents", f"{group.tolerance}; {place}{note}")
+        yield from later_facts(0, group.n_decisions)
+
+
+def origin_facts(origin: Origin) -> Iterator[Fact]:
+    """Describe the file that a document was extracted from."""
+    yield from _mail_facts(origin)
+    declared = "" if origin.declared_kind is None else f", named as {origin.declared_kind}"
+    yield Fact("kind", f"{origin.kind}{declared}", f"extracted by {origin.extractor}")
+    if origin.size_bytes is not None:
+        yield Fact("size", size_text(origin.size_bytes))
+    if origin.n_pages is not None:
+        yield Fact("pages", origin.n_pages)
+    if origin.sha256 is not None:
+        yield Fact("SHA-256", origin.sha256)
+    remarks = "; ".join(one for one in (origin.sentence, origin.warnings) if one)
+    if origin.is_partial:
+        yield Fact("only a part of the text", str(origin.exception), remarks, "warning")
+    elif remarks:
+        yield Fact("remarks", remarks)
+
+
+def listed_facts(found: ListedDocuments) -> Iterator[Fact]:
+    """Count the documents, and those that are in no group yet."""
+    yield Fact("documents", found.n_found)
+    yield from not_shown(found.n_found - len(found.table))
+    yield from later_facts(found.n_not_grouped, found.n_decisions)
+
+
+def change_text(entry: HistoryEntry) -> str:
+    """Count the words that a version changed; empty for the first."""
+    if entry.is_erased:
+        return "text erased"
+    change = entry.change
+    if change is None:
+        return ""
+    if change.is_same_text:
+        return "the same text"
+    if not change.n_differences and not change.n_words_moved:
+        return "the same text except for white space"
+    return word_changes_text(change.n_words_removed, change.n_words_added, change.n_words_moved, change.n_differences)
+
+
+def history_facts(found: DocumentHistory) -> Iterator[Fact]:
+    """Count the versions, and say whether the document is removed."""
+    removed_at = found.versions[-1].removed_at
+    ended = "" if removed_at is None else f"removed {minute(removed_at)} UTC"
+    yield Fact(f"versions of {found.doc_id}", len(found.versions), ended)
+    if not all(one.change is None or one.change.is_whole for one in found.versions):
+        yield Fact("too long to compare to the end", note="some shared words may be counted as changed", tone="warning")
+
+
+def removed_facts(removed: Removed, n_shown: int) -> Iterator[Fact]:
+    """Count the removed documents, or those that would be removed."""
+    if removed.is_dry_run:
+        yield from not_shown(removed.n_documents + removed.n_unread - n_shown, "raise --limit")
+    unread = f"and {removed.n_unread:,} files without a text" if removed.n_unread else ""
+    activity = "nothing was changed" if removed.is_dry_run else ""
+    if removed.number is not None:
+        activity = f"activity {removed.number}"
+    label = "would be removed" if removed.is_dry_run else "removed"
+    yield Fact(label, removed.n_documents, "; ".join(filter(None, (unread, activity))))
+    if earlier := removed.earlier_ids:
+        how = f"add the files of that wave again: {first_of(earlier, _N_NAMED)}"
+        yield Fact("with a text of another wave", len(earlier), how, "warning")
+
+
+def search_facts(found: SearchResult, wave: str | None, n_shown: int) -> Iterator[Fact]:
+    """Count the documents with some words."""
+    yield Fact("documents", found.n_found, f"with {found.query}" + ("" if wave is None else f", of {wave_text(wave)}"))
+    yield from not_shown(found.n_found - n_shown)
+    yield time_ms(found.elapsed_s)
+
+
+def info_facts(info: Info) -> Iterator[Fact]:
+    """Count documents, versions and waves, and documents that could not be counted or stored."""
+    yield Fact("collection", info.place, f"schema version {info.schema}, alphabet {info.alphabet}")
+    yield Fact("documents", info.n_documents)
+    yield Fact("older versions", info.n_versions - info.n_documents - info.n_removed)
+    yield Fact("removed", info.n_removed)
+    if info.n_erased:
+        yield Fact("erased texts", info.n_erased)
+    yield Fact("waves", len(info.waves), "" if info.waves else "to add documents: nearkin add COLLECTION INPUT...")
+    yield Fact("distinct texts", info.n_texts, f"{info.size_bytes / 1e6:,.1f} MB, older and removed ones included")
+    yield Fact("parts of the index", info.n_segments)
+    yield Fact("similarity index", info.similarity_index, f"of {info.n_indexed:,} texts; short texts have none")
+    if info.ignored is not None:
+        from nearkin.stages.documents.ignoring import Ignored  # only here, because it loads Arrow
+
+        ignored = Ignored.restored(info.ignored)
+        yield Fact("passages that do not count", len(ignored.passages), "and digits" * ignored.numbers)
+    if info.n_extracted:
+        yield Fact("extracted from files", info.n_extracted, f"{info.n_by_ocr:,} by OCR" * bool(info.n_by_ocr))
+    kinds = exception_kinds(info.n_no_text, info.n_partial, info.n_not_stored)
+    yield from warnings_if(
+        {
+            ("exceptions", f"{kinds}: nearkin exceptions COLLECTION"): (
+                info.n_no_text + info.n_partial + info.n_not_stored
+            ),
+            ("too few letters", "for --measure letters: nearkin info COLLECTION --uncounted"): info.n_uncounted,
+            ("not stored", "nearkin info COLLECTION --problems"): info.n_problems,
+        }
+    )
+
+
+def fsck_facts(found: IntegrityReport) -> Iterator[Fact]:
+    """Name the damage and what was rebuilt, and say whether the collection is undamaged."""
+    yield Fact("texts", found.n_texts)
+    yield Fact("parts of the index", found.n_segments)
+    yield Fact(
+        "collection", "undamaged" if found.is_whole else "damaged", "now" * (found.is_whole and bool(found.rebuilt))
+    )
+    if found.has_page_checksums is False:
+        yield Fact("page checksums", "none", "on this server: only texts and documents were compared", "quiet")
+    for differing in found.rebuilt:
+        yield Fact("rebuilt", differing, tone="warning")
+    for differing in found.not_rebuilt:
+        yield Fact("not rebuilt", differing, "run nearkin fsck without --read-only", "warning")
+    for fault in found.faults:
+        yield Fact("fault", fault, "restore the database from a backup", "damage")
+    for doc_id in found.damaged_documents:
+        yield Fact("damaged or missing text", str(doc_id), "add the document again", "damage")
+
+
+def result_facts(found: ActivityResult, n_shown: int, *, is_asked_dry: bool) -> Iterator[Fact]:
+    """Describe the changes made, or that would be, and how to undo them; ``is_asked_dry``: a dry run was requested."""
+    if found.is_dry_run:
+        yield from not_shown(len(found.changes) - n_shown, "raise --limit")
+    if not found.changes:
+        yield Fact("nothing to change", note="the collection has these values")
+        return
+    label = "would change" if found.is_dry_run else f"activity {found.number}"
+    yield Fact(label, in_words(found.kind, found.data, found.changes))
+    field, _, value = str(found.data.get("field", "")).partition(" ")
+    if found.kind == TAG and value and not found.data.get("value") and "n_values" not in found.data:
+        yield Fact("tag without a value", f"{field} {value}", f"if {value!r} is a value: '{field}={value}'", "warning")
+    if found.is_dry_run:
+        yield from [_DRY_RUN] * is_asked_dry
+        return
+    if found.n_unchanged:
+        yield Fact("unchanged", found.n_unchanged)
+    if any(one.kind in (NEVER_GROUP, SAME_GROUP) for one in found.changes):
+        yield Fact("to update the groups", "nearkin groups COLLECTION")
+    yield Fact("to undo it", f"nearkin undo COLLECTION {found.number}", tone="quiet")
+
+
+def purged_facts(found: Purged, *, is_asked_dry: bool) -> Iterator[Fact]:
+    """Count the texts that were erased, or would be; see `result_facts`."""
+    if not found.n_texts and not found.unread:
+        yield Fact("nothing to erase", note="the texts of these documents were erased before")
+        return
+    done, was = ("would erase", "would be removed") if found.is_dry_run else ("erased", "removed")
+    holders = f"of {len(found.holders):,} documents: {first_of(list(found.holders), _N_NAMED)}" if found.holders else ""
+    yield Fact(f"{done}, texts", found.n_texts, holders)
+    if found.unread:
+        yield Fact(f"{done}, files without a text", len(found.unread), first_of(found.unread, _N_NAMED))
+    yield from warnings_if(
+        {
+            ("still stored, inside of these", f"purge them, too: {first_of(found.inside, _N_NAMED)}"): len(
+                found.inside
+            ),
+            (f"copies, {was}", f"the same text: {first_of(found.copies, _N_NAMED)}"): len(found.copies),
+        }
+    )
+    if is_asked_dry:
+        yield _DRY_RUN
+    elif not found.is_dry_run:
+        yield Fact("activity", f"{found.number}", "backups, and copies that other tools made, still have the texts")
+
+
+def activity_in_words(one: Activity) -> str:
+    """Describe an activity, in a row of the log."""
+    return in_words(one.kind, one.data, one.changes)
+
+
+def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingChange]) -> str:
+    """Describe the changes.
+
+    Examples
+    --------
+    >>> in_words("tag", {"field": "responsive", "value": "yes"}, [SettingChange("tag", "a", "responsive", None, "yes")])
+    'tag responsive=yes, 1 document'
+    >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "")])
+    'never group a with b'
+    >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "b")])
+    'split b off from a'
+    >>> in_words("undo", {"activity": 2, "kind": "split-off"}, [SettingChange("never-group", "a", "b", "b", None)])
+    'undo activity 2 (split-off), 1 change'
+    >>> in_words("same-group", {"first": "b"}, [SettingChange("same-group", "a", "b", None, "")])
+    'same group: b and a'
+    """
+    n = counted(len(changes), "document")
+    if kind == "undo":
+        return f"undo activity {data.get('activity')} ({data.get('kind')}), {counted(len(changes), 'change')}"
+    if kind == "tag":
+        value = data.get("value")
+        if "n_values" in data:
+            return f"tag {data.get('field')} with {counted(int(str(data['n_values'])), 'value')}, {n}"
+        return f"tag {data.get('field')}{f'={value}' if value else ''}, {n}"
+    if kind == "untag":
+        return f"remove the tag {data.get('field')}, {n}"
+    if kind == REMOVE:
+        return f"remove {n}" + (f" of {wave_text(data['wave'])}" if "wave" in data else "")
+    if kind == STORE:
+        what = f"{changes[0].subject}, {changes[0].now}" if len(changes) == 1 else n
+        return f"store {what} in {wave_text(data.get('wave'))}"
+    if kind == PURGE:
+        n_unread = sum(one.now == NO_VERSION for one in changes)
+        counts = {"text": int(str(data.get("n_texts", 0))), "version": len(changes) - n_unread, "file": n_unread}
+        told = [counted(n, what) + " without a text" * (what == "file") for what, n in counts.items() if n]
+        return f"erase {', '.join(told)}"
+    if not changes:
+        return kind
+    only = changes[0]
+    return _of_one(replace(only, subject=only.other, other=only.subject) if FIRST in data else only)
+
+
+def setting_words(setting: SettingChange) -> str:
+    """Describe a tag or a decision, in the list of a document.
+
+    Examples
+    --------
+    >>> setting_words(SettingChange("tag", "a", "responsive", None, "yes"))
+    'tag responsive=yes'
+    """
+    if setting.kind == TAG:
+        return f"tag {setting.other}{f'={setting.now}' if setting.now else ''}"
+    return _of_one(setting)
+
+
+def _of_one(change: SettingChange) -> str:
+    if change.kind == NEVER_GROUP and change.now:
+        stays = change.other if change.now == change.subject else change.subject
+        return f"split {change.now} off from {stays}"
+    if change.kind == NEVER_GROUP:
+        return f"never group {change.subject} with {change.other}"
+    if change.kind == SAME_GROUP:
+        return f"same group: {change.subject} and {change.other}"
+    if change.kind == PRINCIPAL:
+        return f"make {change.subject} the principal of its group"
+    whose = f"group {change.other} ({change.subject})" if change.kind == GROUP_NOTE else change.subject
+    note = f"note on {whose}" if change.kind in (NOTE, GROUP_NOTE) else change.kind
+    return f"{note}: {change.now}" if change.now else f"remove the {note}"

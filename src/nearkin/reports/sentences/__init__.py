@@ -1,1 +1,0 @@
-"""Sentences of answers, without colours, for the terminal and for pages."""
