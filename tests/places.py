@@ -76,7 +76,9 @@ class SomePlace:
         """The folder of the index."""
         if self.server is None:
             return Path(self.address) / "segments"
-        return self.cache / self.fact("collection")
+        from nearkin.store.place import Place  # not before a test needs it
+
+        return self.cache / Place.parse(self.address).name_outside(self.fact("collection"))
 
     def sql(self, statement: str) -> str:
         """A statement, by the database's own means; the first column of the answer's rows, a line each."""

@@ -12,6 +12,7 @@ import pytest
 import nearkin
 import nearkin.runs.progress
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
+from places import SomePlace
 
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord in the town."
 TEXTS = [("a", LEASE.format(900)), ("b", LEASE.format(950)), ("c", "Something else altogether, about boats and rain.")]
@@ -250,3 +251,14 @@ def test_an_index_of_the_time_before_a_backup_was_restored_is_rebuilt_and_not_ca
         assert collection.fsck().is_whole
     assert any("is rebuilt from the database" in one for one in heard.messages)
     assert not any("damaged" in one for one in heard.messages)
+
+
+def test_a_purge_clears_the_cache_of_every_address(server, tmp_path):
+    place = SomePlace.new(tmp_path, server)
+    with place.open() as collection:
+        collection.add([("a", "The tenant pays the rent on the first day of each month.")])
+        collection.similar("a", measure="letters")
+        shutil.copytree(place.segments, other := place.cache / f"{place.fact('collection')}-of-another-address")
+        assert list(other.iterdir())
+        collection.purge(["a"])
+        assert not list(other.iterdir())

@@ -63,7 +63,7 @@ class OpenedCollection:
         self._cache = cache
         # beside SQLite's file, or in the cache
         own = None if self.place.directory is None else self.place.directory.absolute() / "segments"
-        self._folder = own or (cache or usual_cache()) / store.facts["collection"]
+        self._folder = own or (cache or usual_cache()) / self.place.name_outside(store.facts["collection"])
 
     @classmethod
     def open(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +86,10 @@ class Place:
         if self.directory is not None:
             return str(self.directory)
         return self._as_written().render_as_string(hide_password=False)
+
+    def name_outside(self, collection: str) -> str:
+        """Return a name for what belongs to a collection and lies elsewhere: a restored copy has another address."""
+        return f"{collection}-{hashlib.sha256(str(self).encode()).hexdigest()[:12]}"
 
     def __str__(self) -> str:
         """Return the location without a password, for messages."""

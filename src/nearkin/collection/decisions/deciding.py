@@ -128,7 +128,7 @@ def _checked_note(text: object) -> str | None:
 
 _NOT_UNDONE = {
     log.PURGE: "erased texts. It cannot be undone",
-    log.REMOVE: "removed documents. It cannot be undone. Add the documents again",
+    log.REMOVE: "removed documents. It cannot be undone. To print a text: nearkin show --version N --text-only",
     log.STORE: "stored documents. It cannot be undone. Remove them with nearkin remove",
 }
 

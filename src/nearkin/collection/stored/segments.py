@@ -171,8 +171,11 @@ class Segments:
         with self._lock:
             self._held.clear()
             self._loads = ()
-            for path in self.folder.iterdir() if self.folder.is_dir() else ():
-                segment_files.remove(path)
+            # in a cache, there may be segments of this collection under other addresses, or of its copies
+            folders = self.folder.parent.glob(f"{self._collection}*") if self._database is None else [self.folder]
+            for folder in folders:
+                for path in folder.iterdir() if folder.is_dir() else ():
+                    segment_files.remove(path)
 
     def _identity(self, loads: Sequence[LoadSpan], span: Span) -> dict[str, object]:
         return {

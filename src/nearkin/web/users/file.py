@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import stat
 from collections.abc import Callable
@@ -34,8 +33,8 @@ def usual_users_file(place: Place, collection: str) -> Path:
     collection : str
         Its id: 32 hexadecimal digits.
     """
-    address = "" if place.directory is not None else f"-{hashlib.sha256(str(place).encode()).hexdigest()[:12]}"
-    return usual_configuration() / "users" / f"{collection}{address}.json"
+    name = collection if place.directory is not None else place.name_outside(collection)
+    return usual_configuration() / "users" / f"{name}.json"
 
 
 def read_users(path: Path) -> Users:
