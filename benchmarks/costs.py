@@ -17,6 +17,8 @@ from rich.table import Table
 
 from nearkin.kernels import linking, overlap, sketch
 from nearkin.planning import search
+from nearkin.records import ShingleSets
+from nearkin.stages.search.prefixes import COUNT_BITS, Prefixes
 
 N_SETS, N_SHINGLES = 4_000, 400
 
@@ -46,6 +48,10 @@ def main() -> None:
     keys, rows = chance.integers(0, 2**64, n_keys, dtype=np.uint64), np.arange(n_keys, dtype=np.uint32)
     per_key = best_of(lambda: linking.sort_by_key(keys, rows)) / n_keys * 1e9
 
+    sets = ShingleSets(hashes, offsets, np.zeros(N_SETS, np.int64), "")
+    counts = chance.integers(0, 30, 1 << COUNT_BITS).astype(np.uint32)
+    per_rare = best_of(lambda: Prefixes(0.7).keys(sets, counts)) / len(hashes) * 1e9
+
     left, right = (chance.integers(0, N_SETS, 100_000).astype(np.uint32) for _ in range(2))
     left.sort()
     per_pair = best_of(lambda: overlap.n_common(hashes, offsets[:-1], offsets[1:], left, right)) / len(left) * 1e9
@@ -54,6 +60,7 @@ def main() -> None:
     table.add_row("sketch, a shingle", f"{fixed / N_SHINGLES:.1f}", f"{search.NS_SKETCH_SHINGLE}")
     table.add_row("sketch, a slot of a document", f"{per_slot:.1f}", f"{search.NS_SKETCH_SLOT}")
     table.add_row("a band's key of a document, sorted", f"{per_key:.1f}", f"{search.NS_KEY}")
+    table.add_row("a shingle, ordered by rarity", f"{per_rare:.0f}", f"{search.NS_RARE_SHINGLE:.0f}")
     table.add_row(
         f"a pair of {N_SHINGLES} shingles, compared",
         f"{per_pair:.0f}",
