@@ -53,6 +53,8 @@ def reason_in_words(run: DedupManifest, reason: str) -> str:
         return f"shares shingles with a document of the other set, at least {n:,}"
     if reason == "overlap" and run.threshold is not None:
         return f"contains at least {100 * run.threshold:.10g}% of a document of the other set"
+    if reason == "exact copy" and ";numbers" in str(run.parameters.get("normalise")):
+        return "same text once numbers are ignored; the numbers may differ"
     return _REASONS[reason]
 
 
