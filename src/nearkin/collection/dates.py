@@ -9,7 +9,7 @@ from datetime import date
 
 from sqlalchemy import Connection
 
-from nearkin.collection.decisions.deciding import checked_field
+from nearkin.collection.decisions.deciding import checked_field, tags_as_labels
 from nearkin.collection.decisions.log import TAG, values_of
 from nearkin.collection.results import StoredDocument
 from nearkin.errors import ParameterError
@@ -101,6 +101,14 @@ def iso_date(text: str) -> date | None:
         return date.fromisoformat(text) if _ISO.fullmatch(text) else None
     except ValueError:
         return None
+
+
+def refuse_wrong_dates(connection: Connection, date_tag: str) -> None:
+    """Raise ParameterError if the tag of a document is no date, or if no document has the tag."""
+    values = dict(tags_as_labels(connection, date_tag))
+    if not values:
+        raise ParameterError(f"No document has a tag {date_tag!r} with its date.", parameter="date_tag")
+    _dates(values, date_tag)
 
 
 def in_force(

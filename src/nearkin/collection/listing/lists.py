@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, case, exists, func, select, true
 
-from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
 from nearkin.collection.decisions.deciding import checked_field, parsed
 from nearkin.collection.decisions.log import checked_since
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, shown_principals
@@ -17,7 +17,7 @@ from nearkin.collection.listing.exceptions import blank_contents
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.documents import is_removed, number_of_wave, with_documents
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
-from nearkin.collection.stored.origins import OriginValues, origins_of, value_of
+from nearkin.collection.stored.origins import OriginValues, headers_of, origins_of, value_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, is_among
 from nearkin.nouns import counted
@@ -215,11 +215,15 @@ _FIELDS: dict[str, pa.DataType] = {
     "is_principal": pa.bool_(),
     "kind": pa.large_string(),
     "extractor": pa.large_string(),
+    "subject": pa.large_string(),
+    "sent_at": pa.large_string(),
+    "sender": pa.large_string(),
+    "to": pa.large_string(),
 }
 LISTED = pa.schema(list(_FIELDS.items()))
 """Columns of a list: ``n_copies`` counts the other current documents with the same text, and is 0 for empty documents;
-``date`` is the value of the tag with the dates; ``group`` and ``is_principal`` are null unless a condition is about
-groups."""
+``date`` is the value of the tag with the dates; ``sent_at`` is in UTC; ``group`` and ``is_principal`` are null unless a
+condition is about groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +317,8 @@ def listed_batches(
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "an int >= 1", limit)
     date_tag = checked_field(date_tag)
+    if sort == "date":
+        refuse_wrong_dates(connection, date_tag)
     groups = wanted.groups_asked(connection)
     is_dated = and_(tags.c.doc_id == documents.c.doc_id, tags.c.field == date_tag, documents.c.is_current)
     page = with_documents().where(wanted.condition(connection, groups)).outerjoin(tags, is_dated)
@@ -353,7 +359,8 @@ def _with_copies(page: Select[Any], *, is_cut: bool) -> Select[Any]:
 
 
 _STREAMED = {"yield_per": _ROWS_AT_A_TIME}
-_DERIVED = ("wave", "n_copies", "date", "group", "is_principal", "kind", "extractor")
+_OF_MAIL = ("subject", "sent_at", "sender", "to")
+_DERIVED = ("wave", "n_copies", "date", "group", "is_principal", "kind", "extractor", *_OF_MAIL)
 _SHOWN = [name for name in _FIELDS if name not in _DERIVED]
 
 
@@ -386,6 +393,8 @@ def _batch(
     columns["extractor"] = extractors = [value_of(found.get(row[0]), "extractor") for row in rows]
     kinds = (value_of(found.get(row[0]), "kind") for row in rows)  # an empty text file has one, as an exception
     columns["kind"] = [None if extractor is None else kind for kind, extractor in zip(kinds, extractors, strict=True)]
+    mails = [headers_of(found.get(row[0])) for row in rows]
+    columns |= {name: [mail.get(name) for mail in mails] for name in _OF_MAIL}
     return pa.record_batch([pa.array(columns[name], kind) for name, kind in _FIELDS.items()], schema=LISTED)
 
 

@@ -105,6 +105,12 @@ def value_of(values: OriginValues | None, name: str) -> Any:
     return None if values is None else values[NAMES.index(name)]
 
 
+def headers_of(values: OriginValues | None) -> Mapping[str, Any]:
+    """Return the headers of a mail as they are stored; empty for other kinds."""
+    stored = value_of(values, "mail")
+    return {} if stored is None else json.loads(stored)
+
+
 def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginValues]:
     """Return the origins of documents, by the numbers of their rows."""
     found = dict[int, OriginValues]()
