@@ -12,6 +12,7 @@ from chromium import Chromium
 from docs.pages import ROOT
 from functional.conftest import nearkin_here
 from nearkin.reports.comparison.page import comparison_html
+from nearkin.reports.facts.fact import Fact
 from nearkin.stages.differences.comparing import compare_texts
 from translated_corpus import translated_corpus
 
@@ -111,7 +112,7 @@ def test_a_comparison_goes_from_mark_to_mark(browser: Chromium, tmp_path: Path) 
     other = [line.replace("rent of 150", "rent of 250").replace("120 crowns", "120 Crowns") for line in lines]
     other[250:251] = ["x" * 3000, "<script>alert(1)</script> \u202e and two", "lines more"]
     pair, page = compare_texts("\n".join(lines), "\n".join(other)), tmp_path / "page.html"
-    facts = [("Edit similarity", "0.98")]
+    facts = [Fact("Edit similarity", "0.98")]
     page.write_text(comparison_html(pair, name_a="n" * 400, name_b="lease, signed", facts=facts), encoding="utf-8")
     assert "<script>alert" not in page.read_text(encoding="utf-8")
     for probe in opened(browser, page):

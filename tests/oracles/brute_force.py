@@ -59,12 +59,28 @@ def _classes() -> bytes:
     return character_classes().tobytes()
 
 
+def folded(character: str) -> str:
+    """Python's full case folding, except for the letters i of Turkish and those that it decomposes or makes longer."""
+    if character in "İı":
+        return "i"
+    if character in "ȺⱥȾⱦ":
+        return character.upper()
+    if character == "\u0345":  # a mark
+        return character
+    full = unicodedata.normalize("NFC", character.casefold())
+    if len(full.encode()) <= len(character.encode()) or character.casefold() == character:
+        return full if character.casefold() != character else character
+    return character.lower() if len(character.lower()) == 1 else character
+
+
+ARABIC = str.maketrans("آأإٱىیکڪ٠٩۰۹", "ااااييكك0909", "ـًَُِّْٰ")
+
+
 @cache
 def normalised(text: str) -> str:
-    """NFKC, lower case letter by letter, white space collapsed."""
-    text = unicodedata.normalize("NFKC", text)
-    # each letter by itself: no final sigma, and the dotted capital I becomes one letter
-    text = "".join("i" if c == "İ" else c.lower() for c in text)
+    """NFKC without soft hyphens, folded case letter by letter, plain Arabic letters, white space collapsed."""
+    text = unicodedata.normalize("NFKC", text.replace("\u00ad", ""))
+    text = unicodedata.normalize("NFKC", "".join(map(folded, text)).translate(ARABIC))
     classes = _classes()
     spaced = "".join(" " if classes[ord(c)] == SPACE else c for c in text)
     return " ".join(part for part in spaced.split(" ") if part)

@@ -18,6 +18,7 @@ from nearkin.kernels.buffers import large_strings, text_buffers
 from nearkin.kernels.characters import NEEDS_LIBRARY, character_forms
 from nearkin.stages.documents import normalisation
 from nearkin.stages.documents.normalisation import Normalisation
+from oracles.brute_force import ARABIC, folded
 from unit.kernels.agreeing import agreed
 
 ODD = (
@@ -27,20 +28,6 @@ ODD = (
 
 
 TABLES = [steps for n in range(5) for steps in combinations(("nfkc", "case", "arabic", "accents"), n)]
-
-
-def folded(character: str) -> str:
-    """Python's full case folding, except for the letters i of Turkish and those that it decomposes or makes longer."""
-    if character in "İı":
-        return "i"
-    if character in "ȺⱥȾⱦ":
-        return character.upper()
-    if character == "\u0345":  # a mark
-        return character
-    full = unicodedata.normalize("NFC", character.casefold())
-    if len(full.encode()) <= len(character.encode()) or character.casefold() == character:
-        return full if character.casefold() != character else character
-    return character.lower() if len(character.lower()) == 1 else character
 
 
 def by_definition(text: str, steps: tuple[str, ...]) -> str:
@@ -57,7 +44,6 @@ def by_definition(text: str, steps: tuple[str, ...]) -> str:
     return nfkc(text)
 
 
-ARABIC = str.maketrans("آأإٱىیکڪ٠٩۰۹", "ااااييكك0909", "ـًَُِّْٰ")
 STROKES = str.maketrans("ØøŁłĐđĦħŦŧ", "OoLlDdHhTt")
 SAMPLES = ODD + "ßẞſςΰΐıⱥȺŻøØłĐآأإٱىیکڪ٠٩۰۹ـَُِّْٰؤئ\u0654\u00ad"
 

@@ -49,7 +49,7 @@ def also_numbers() -> tuple[bytes, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class TextNumbers:
     """Texts without their numbers, and their numbers; see `nearkin.kernels.frames.frames`.
 
     Parameters
@@ -67,13 +67,13 @@ class Numbers:
     ends: I64
 
     @classmethod
-    def of(cls, texts: pa.LargeStringArray) -> Numbers:
+    def of(cls, texts: pa.LargeStringArray) -> TextNumbers:
         """Find the numbers of normalised texts."""
         frame, digest, hashes, offsets = frames(*text_buffers(texts), also_numbers())
         return cls(frame, digest, hashes, offsets[:-1], offsets[1:])
 
     @classmethod
-    def joined(cls, parts: list[Numbers]) -> Numbers:
+    def joined(cls, parts: list[TextNumbers]) -> TextNumbers:
         """Join the texts of several parts."""
         none = np.zeros(0, np.uint64)
         ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part.ends - part.starts for part in parts)]))
@@ -83,7 +83,7 @@ class Numbers:
         return cls(frame, digest, hashes, ends[:-1], ends[1:])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """Texts as their pairs were verified.
 
@@ -91,7 +91,7 @@ class Compared:
     ----------
     hashes, starts, ends : uint64 array, int64 arrays of shape (n_rows,)
         Shingle sets, each in order of first occurrence.
-    numbers : Numbers
+    numbers : TextNumbers
     number_rows : uint32 array or None
         The ascending rows of the texts in ``numbers``; None if it has all.
     length : int
@@ -103,7 +103,7 @@ class Compared:
     hashes: U64
     starts: I64
     ends: I64
-    numbers: Numbers
+    numbers: TextNumbers
     length: int
     unit_words: float
     number_rows: U32 | None = None

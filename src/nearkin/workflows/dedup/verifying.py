@@ -22,7 +22,7 @@ from nearkin.runs.progress import Meter
 from nearkin.runs.spool import Chunk
 from nearkin.stages.search.linking import merge_runs
 from nearkin.stages.verification.overlap import verify
-from nearkin.stages.verification.what_differs import Compared, Numbers
+from nearkin.stages.verification.what_differs import Compared, TextNumbers
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets, chunk_texts
 from nearkin.workflows.resources import Resources
@@ -156,19 +156,21 @@ def _differences(matches: Matches, corpus: Corpus, options: DedupOptions, store:
     """Return what differs in each match; the texts of matches are read from the spool once more."""
     wanted = np.zeros(corpus.n_nodes, np.uint8)
     wanted[matches.left] = wanted[matches.right] = 1
-    nodes, parts = [np.zeros(0, np.uint32)], list[Numbers]()
+    nodes, parts = [np.zeros(0, np.uint32)], list[TextNumbers]()
 
-    def numbers_of(chunk: Chunk) -> tuple[U32, Numbers]:
+    def numbers_of(chunk: Chunk) -> tuple[U32, TextNumbers]:
         here, texts = chunk_texts(corpus, chunk, wanted)
-        return here, Numbers.of(texts)
+        return here, TextNumbers.of(texts)
 
     for here, numbers in map_ordered(numbers_of, corpus.chunks, threads=threads):
         nodes.append(here)
         parts.append(numbers)
     rows = np.concatenate(nodes)  # ascending: nodes are numbered in order of first occurrence
+    length, unit_words = options.shingle.length_in_words
     compared = Compared(
-        store.hashes, store.starts, store.ends, Numbers.joined(parts), *options.shingle.length_in_words, rows
-    )
+        hashes=store.hashes, starts=store.starts, ends=store.ends, numbers=TextNumbers.joined(parts), length=length,
+        unit_words=unit_words, number_rows=rows,
+    )  # fmt: skip
     return compared.differences(matches)
 
 

@@ -15,7 +15,7 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import I64, U8, U32, U64, Candidates, Matches
 from nearkin.stages.verification.overlap import verify
-from nearkin.stages.verification.what_differs import Compared, Numbers
+from nearkin.stages.verification.what_differs import Compared, TextNumbers
 from nearkin.workflows.dedup.on_spark.keying import PartitionSizes, most_common, texts_at
 from nearkin.workflows.dedup.on_spark.partitions import (
     ASKS,
@@ -79,7 +79,7 @@ def compare_all(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextSets:
     """Shingle sets of some texts, each followed by its numbers, with other columns of matches."""
 
@@ -97,7 +97,7 @@ class TextSets:
         cls, partitions: Partitions, texts: PartitionTexts, partition: int, nodes: U32, options: DedupOptions
     ) -> TextSets:
         """Read texts of a partition, in ascending order, from the spool."""
-        sizes, hashes, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)], list[Numbers]()
+        sizes, hashes, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.uint64)], list[TextNumbers]()
         for chunk in partitions.chunks(partition):
             here = nodes[slice(*np.searchsorted(nodes, [chunk.start, chunk.end]).tolist())]
             if len(here):
@@ -105,15 +105,17 @@ class TextSets:
                 sets = options.shingle.sets(found)
                 sizes.append(sets.sizes)
                 hashes.append(sets.hashes)
-                numbers.append(Numbers.of(found))
-        at, of_numbers, n_shingles = texts.at(nodes), Numbers.joined(numbers), np.concatenate(sizes)
+                numbers.append(TextNumbers.of(found))
+        at, of_numbers, n_shingles = texts.at(nodes), TextNumbers.joined(numbers), np.concatenate(sizes)
         n_numbers = of_numbers.ends - of_numbers.starts
         offsets = np.concatenate([[0], np.cumsum(n_shingles + n_numbers)]).astype(np.int64)
         together = np.empty(offsets[-1], np.uint64)
         together[ranges(offsets[:-1], n_shingles)] = np.concatenate(hashes)
         together[ranges(offsets[:-1] + n_shingles, n_numbers)] = of_numbers.hashes
-        facts = texts.best[at], texts.code[at], of_numbers.frame, of_numbers.digest
-        return cls(nodes, offsets, n_shingles, together, *facts)
+        return cls(
+            nodes=nodes, offsets=offsets, n_shingles=n_shingles, hashes=together, best=texts.best[at],
+            code=texts.code[at], frame=of_numbers.frame, digest=of_numbers.digest,
+        )  # fmt: skip
 
     def sent(self, target: int, wanted: U32) -> Iterator[Block]:
         """Yield some of the texts, as blocks."""
@@ -132,13 +134,14 @@ class TextSets:
         (nodes, n_shingles, n_numbers, *facts), hashes = SETS.joined(blocks, np.uint64)
         sizes = n_shingles.astype(np.int64) + n_numbers
         offsets = np.concatenate([mine.offsets, mine.offsets[-1] + np.cumsum(sizes)])
-        return cls(
-            np.concatenate([mine.nodes, nodes]),
-            offsets,
-            np.concatenate([mine.n_shingles, n_shingles]).astype(np.int64),
-            np.concatenate([mine.hashes, *hashes]),
-            *(np.concatenate([ours, theirs]) for ours, theirs in zip(mine._facts(slice(None)), facts, strict=True)),
+        best, code, frame, digest = (
+            np.concatenate([ours, theirs]) for ours, theirs in zip(mine._facts(slice(None)), facts, strict=True)
         )
+        return cls(
+            nodes=np.concatenate([mine.nodes, nodes]), offsets=offsets,
+            n_shingles=np.concatenate([mine.n_shingles, n_shingles]).astype(np.int64),
+            hashes=np.concatenate([mine.hashes, *hashes]), best=best, code=code, frame=frame, digest=digest,
+        )  # fmt: skip
 
     def _facts(self, chosen: I64 | slice) -> tuple[U32, U64, U64, U64]:
         return self.best[chosen], self.code[chosen], self.frame[chosen], self.digest[chosen]
@@ -146,8 +149,12 @@ class TextSets:
     def compared(self, options: DedupOptions) -> Compared:
         """Return the texts as their pairs are verified."""
         middles = self.offsets[:-1] + self.n_shingles
-        numbers = Numbers(self.frame, self.digest, self.hashes, middles, self.offsets[1:])
-        return Compared(self.hashes, self.offsets[:-1], middles, numbers, *options.shingle.length_in_words)
+        numbers = TextNumbers(self.frame, self.digest, self.hashes, middles, self.offsets[1:])
+        length, unit_words = options.shingle.length_in_words
+        return Compared(
+            hashes=self.hashes, starts=self.offsets[:-1], ends=middles, numbers=numbers, length=length,
+            unit_words=unit_words,
+        )  # fmt: skip
 
 
 def ranges(starts: I64, sizes: I64) -> I64:
