@@ -22,18 +22,6 @@ from nearkin.runs.run import RESUME_HINT
 Where = str | os.PathLike[str]
 
 
-def check_needs_out(out: Where | None, **given: bool) -> None:
-    """Refuse switches about files if no files are written.
-
-    Raises
-    ------
-    ParameterError
-        A switch is on, and ``out`` is None.
-    """
-    if out is None and (on := [name for name, is_on in given.items() if is_on]):
-        raise ParameterError("is about files: give 'out' as well.", parameter=on[0])
-
-
 @contextlib.contextmanager
 def directory_for(out: Where | None, owner: str) -> Iterator[Path]:
     """Yield the directory of a run; without ``out`` a temporary one."""

@@ -36,7 +36,12 @@ PRESETS: dict[str, dict[str, str | float]] = {
     "stack": {"threshold": 0.7, "shingle": "words:5", "group": "component", "keep": "first", "normalise": "none"},
     "ediscovery": {"threshold": 0.7, "shingle": "words:3", "group": "principal", "keep": "longest"},
     "contracts": {"threshold": 0.6, "shingle": "words:3", "group": "principal", "keep": "longest"},
-    "records": {"threshold": 0.6, "shingle": "words:2", "keep_apart": "numbers"},
+    "records": {
+        "threshold": 0.6,
+        "shingle": "words:2",
+        "keep_apart": "numbers",
+        "normalise": "hyphens,nfkc,case,arabic,space",
+    },
 }
 """Starting points, chosen in docs/decisions/0001; options given beside a preset override it."""
 
@@ -58,6 +63,8 @@ def normalisation(given: Any) -> Normalisation:
 def _keep(given: Any) -> Keep:
     from nearkin.stages.grouping import Keep
 
+    if not isinstance(given, Keep | str):
+        raise ParameterError.of("keep", "longest, shortest, first, max:COLUMN or min:COLUMN", given)
     return given if isinstance(given, Keep) else Keep.parse(given)
 
 

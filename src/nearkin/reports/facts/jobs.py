@@ -99,6 +99,7 @@ def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
     others = run.against_counts or {}
     drop = run.parameters.get("drop", "contained")
     is_of_no_use = run.is_against and not others.get("match") and "min_shared" not in run.parameters
+    n_of_no_use = (run.count("pairs") - run.count("pairs_kept_apart")) * is_of_no_use
     yield from warnings_if(
         {
             ("dropped without a copy", "only passages of --ignore; to compare them, remove those passages from its "
@@ -107,7 +108,7 @@ def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
              "--min-shared finds them in longer ones"): run.n_short_others,
             ("unreadable in the other set", "problems.parquet"): others.get("unreadable"),
             ("pairs that drop nothing", f"--drop is {drop}; for the other direction: --drop "
-             f"{'containing' if drop == 'contained' else 'contained'}"): run.count("pairs") if is_of_no_use else 0,
+             f"{'containing' if drop == 'contained' else 'contained'}"): n_of_no_use,
         }
     )  # fmt: skip
 
@@ -137,7 +138,8 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     n_passages = counts.get("passage added", 0) + counts.get("passage replaced", 0)
     n_largest, n_documents = run.count("largest_group"), run.count("documents")
     if is_large := 2 * n_largest > n_documents > 2:
-        yield Fact("documents of the largest group", n_largest, "to keep records apart: --preset records")
+        note = "" if "keep_apart" in run.parameters else "to keep records apart: --preset records"
+        yield Fact("documents of the largest group", n_largest, note)
     is_often = n_numbers > _NAMED_SHARE * n_dropped and "keep_apart" not in run.parameters
     names_apart = "keep_apart" not in run.parameters and (is_large or is_often)
     apart = "; to keep them: --keep-apart numbers, or --preset records" * names_apart

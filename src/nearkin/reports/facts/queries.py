@@ -140,7 +140,7 @@ def check_facts(
         yield Fact("not stored", note="" if is_read_only else "to store it: --store", tone="quiet")
 
 
-def recall_facts(found: Checked) -> Iterator[Fact]:
+def check_recall_facts(found: Checked) -> Iterator[Fact]:
     """State the expected recall of near-duplicates and of parts, unless a copy or a near-duplicate was found."""
     if found.expected_recall is None or found.verdict not in ("new", "contained", "contains"):
         return
@@ -157,7 +157,7 @@ def _limits(found: Checked, *, is_empty: bool) -> Iterator[Fact]:
     elif found.options.measure == "index":
         yield Fact("similarity index", "most matches are missed", "to find more, omit --measure index")
     else:
-        yield from recall_facts(found)
+        yield from check_recall_facts(found)
     hot = found.n_hot_keys if found.verdict != "exact" else 0
     left = found.n_candidates - found.n_compared
     yield from warnings_if(
@@ -214,7 +214,7 @@ def groups_facts(found: CollectionGroups, n_shown: int, *, is_direct: bool = Fal
     yield Fact("groups", len(found.groups), f"texts {found.tolerance.in_words()}")
     yield Fact("documents in groups", len(found.members))
     yield from not_shown(0 if is_direct else len(found.groups) - n_shown)
-    yield from search_facts(found.tolerance, found.n_not_compared)
+    yield from tolerance_facts(found.tolerance, found.n_not_compared)
     if not found.is_first:
         yield from change_facts(found, min(n_shown, _MAX_CHANGES))
     chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
@@ -241,12 +241,12 @@ def letters_only_groups(found: CollectionGroups) -> set[int]:
     return {one["group"] for one in members if one["is_letters_only"]}
 
 
-def search_facts(tolerance: Tolerance, n_not_compared: int) -> Iterator[Fact]:
+def tolerance_facts(tolerance: Tolerance, n_not_compared: int) -> Iterator[Fact]:
     """State the expected recall of the pairs that link groups, and count the pairs of texts that were not compared.
 
     Examples
     --------
-    >>> print(*search_facts(Tolerance.of("letters", gamma=0.05), 0))
+    >>> print(*tolerance_facts(Tolerance.of("letters", gamma=0.05), 0))
     expected recall of pairs: 100% (exact search: every pair of texts within gamma 0.05)
     """
     if tolerance.recall == 1:
@@ -314,7 +314,7 @@ def _counts(changes: Sequence[GroupChange]) -> str:
 
 def family_group_facts(found: CollectionGroups) -> Iterator[Fact]:
     """State the expected recall of the groups of a collection, and describe the changes since last time."""
-    yield from search_facts(found.tolerance, found.n_not_compared)
+    yield from tolerance_facts(found.tolerance, found.n_not_compared)
     if not found.is_first:
         yield from change_facts(found)
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from nearkin.collection.check_in.results import Checked, CheckIn, CheckOptions
 from nearkin.errors import ParameterError
 from nearkin.reports.comparison.page import comparison_fragment
-from nearkin.reports.facts.queries import check_facts, copy_in_words, recall_facts, verdict_fact
+from nearkin.reports.facts.queries import check_facts, check_recall_facts, copy_in_words, verdict_fact
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.web.screen import ChangeForm, FileField, Screen
 from nearkin.web.sent_files import ENCODINGS, SentFile, SentText, source_of_sent
@@ -43,7 +43,7 @@ def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
         "found": found,
         "verdict": verdict_fact(found, sent.name),
         "copy_in_words": copy_in_words,
-        "facts": [*recall_facts(found), *warnings],
+        "facts": [*check_recall_facts(found), *warnings],
         "comparisons": _comparisons(service, sent, found),
     }
     return ScreenAnswer("check_in.html.j2", values, {"name": sent.name, **found.to_dict()})

@@ -28,7 +28,7 @@ from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.facts.comparing import similarity_facts
 from nearkin.reports.facts.fact import warnings_if
-from nearkin.reports.facts.queries import later_facts, relation_words, search_facts
+from nearkin.reports.facts.queries import later_facts, relation_words, tolerance_facts
 from nearkin.web.jobs import Job
 from nearkin.web.queries import GroupingQuery, OverlayQuery, SizesQuery
 from nearkin.web.screen import ChangeForm, Screen, ScreenFile
@@ -136,7 +136,7 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
     sizes = [(one.number, one.n_documents) for one in found.groups]
     compared = compared_groups(service.collection.opened, asked.tolerance, sizes)
     facts = list(later_facts(found.n_not_grouped, found.n_decisions)) if found.is_stored else []
-    facts += search_facts(asked.tolerance, n_pairs) if found.is_stored else []
+    facts += tolerance_facts(asked.tolerance, n_pairs) if found.is_stored else []
     for_all = f"a page compares {MAX_COMPARED:,} documents; for all: nearkin groups COLLECTION"
     left = len(found.groups) - len(compared)
     facts += warnings_if({("groups without indirect members", f"{for_all} {asked.tolerance.in_options()}"): left})

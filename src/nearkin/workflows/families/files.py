@@ -31,8 +31,6 @@ from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import Reread
 from nearkin.workflows.resources import Resources
 
-PRESET = "contracts"
-
 
 class FamiliesEnding:
     """Tables and page of ``nearkin families``."""

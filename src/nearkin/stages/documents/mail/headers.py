@@ -14,7 +14,7 @@ from quopri import decodestring
 from nearkin.stages.documents.members import MailHeaders
 
 _BETWEEN_ADDRESSES = re.compile(r"[\s<>()\[\],;:\"]+")
-_X500_NAME = re.compile(r"/o=[^<>,;/]+(?:/[^<>,;/]+)*/cn=[^<>,;/]+")
+_X500_NAME = re.compile(r"/o=[^<>,;]+")
 _ADDRESSED = ("from", "sender", "reply-to", "to", "cc")
 _READ = frozenset(
     (*_ADDRESSED, "bcc", "message-id", "in-reply-to", "references", "subject", "date", "thread-index", "thread-topic")
@@ -80,7 +80,7 @@ def addresses_of(values: Iterable[str | None]) -> frozenset[str]:
     # not by the parser of the standard library, which is recursive
     texts = [value.lower() for value in values if value]
     words = (word for text in texts for word in _BETWEEN_ADDRESSES.split(text))
-    names = (name for text in texts for name in _X500_NAME.findall(text))
+    names = (name for text in texts for name in _X500_NAME.findall(text) if "/cn=" in name)
     return frozenset([*(word for word in words if word.strip("@").count("@") == 1), *names])
 
 
