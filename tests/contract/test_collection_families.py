@@ -185,10 +185,9 @@ def test_changed_relations_are_computed_again_and_erased_texts_have_none(place, 
     assert families(place, tmp_path / "out") == before
     place.sql(f"UPDATE relations SET comparison = {nothing}")
     assert families(place, tmp_path / "out") == before
-    with place.open() as opened:
-        opened.purge(["signed"], by="ada")
-        with opened.opened.store.reading() as connection:
-            assert stored_relations.n_stored(connection, opened.opened.store) == 0
+    assert nearkin_here("purge", place.address, "signed", "--yes").code == 0
+    with place.open() as opened, opened.opened.store.reading() as connection:
+        assert stored_relations.n_stored(connection, opened.opened.store) == 0
     after = families(place, tmp_path / "out")
     assert {row["id"] for row in after} == {row["id"] for row in before} - {"signed"}
     place.sql("DROP TABLE relations")
