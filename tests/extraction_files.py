@@ -32,7 +32,7 @@ def extracted(pool: ExtractionPool, files: Sequence[FileToExtract]) -> dict[str,
     return found
 
 
-def extracted_once(folder: Path, files: Mapping[str, bytes], **limits: int) -> dict[str, InnerDocument]:
+def extracted_once(folder: Path, files: Mapping[str, bytes], /, **limits: int) -> dict[str, InnerDocument]:
     """The same, by a pool of two workers with limits of its own."""
     with ExtractionPool(2, ExtractionLimits(**limits)) as pool:
         return extracted(pool, written(folder, files))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -46,6 +47,11 @@ def families(place, out: Path, *more: str) -> list[dict[str, object]]:
     ended = nearkin_here("families", place.address, "--out", out, "--overwrite", "-q", *more)
     assert (ended.code, ended.err) == (0, "")
     return pq.read_table(out / "families.parquet").to_pylist()
+
+
+def numbers_of(printed: str, labels: tuple[str, ...]) -> list[int]:
+    """The numbers behind some labels, in their order."""
+    return [int(n) for label in labels for n in re.findall(rf"^{label} +(\d+)", printed, re.MULTILINE)]
 
 
 def check(place, rows: list[dict[str, object]]) -> None:
@@ -126,8 +132,9 @@ def test_the_page_and_the_numbers_are_those_of_the_table(place, tmp_path) -> Non
     with place.open() as opened:
         opened.add([*FIRST.items(), *SECOND.items(), ("alone", "A note about kites that nobody has written.")])
     ended = nearkin_here("families", place.address, "--out", tmp_path / "out")
-    assert "8 documents: 7 in 1 form group, 1 without a match at Jaccard ≥ 0.50 on word 5-grams" in ended.out
-    assert "the default is" not in ended.out
+    labels = ("documents", "form groups", "in a form group", "without a match", "empty")
+    assert numbers_of(ended.out, labels) == [8, 1, 7, 1]
+    assert "Jaccard ≥ 0.50 on word 5-grams" in ended.out
     manifest = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))
     assert "open-sesame" not in (tmp_path / "out/manifest.json").read_text("utf-8")
     rows = pq.read_table(tmp_path / "out/families.parquet").to_pylist()
@@ -140,6 +147,7 @@ def test_the_page_and_the_numbers_are_those_of_the_table(place, tmp_path) -> Non
         opened.add([("late", THIRD["late"])], wave="second")
     ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite")
     assert "new: late" in ended.out
+    assert numbers_of(ended.out, labels) == [9, 1, 8, 1]
     with place.open() as opened:
         opened.add([("later", THIRD["days"])], wave="third")
     ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite", "--json")
@@ -154,10 +162,10 @@ def test_the_page_and_the_numbers_are_those_of_the_table(place, tmp_path) -> Non
     with place.open() as opened:
         opened.add([("blank", " \n"), ("void", "")])
     ended = nearkin_here("families", place.address, "--out", tmp_path / "out", "--overwrite")
-    assert "12 documents: 9 in 1 form group, 1 without a match at Jaccard ≥ 0.50 on word 5-grams, 2 empty" in ended.out
+    assert numbers_of(ended.out, labels) == [12, 1, 9, 1, 2]
     manifest = json.loads((tmp_path / "out/manifest.json").read_text("utf-8"))
     assert (manifest["counts"]["empty"], manifest["families"]["alone"]) == (2, 1)
-    assert "<b>2</b>empty" in (tmp_path / "out/report.html").read_text("utf-8")
+    assert "empty</dt><dd><b><bdi>2</bdi>" in (tmp_path / "out/report.html").read_text("utf-8")
     # with a shingle the documents are searched as those of files
     nearkin_here("families", place.address, "--shingle", "words:3", "--out", tmp_path / "files")
     assert (tmp_path / "files/pairs.parquet").exists()
@@ -174,16 +182,12 @@ def test_changed_relations_are_computed_again_and_erased_texts_have_none(place, 
         assert n_rows == len({one["id"] for one in before if one["role"] == "member"} - {"copy"})
         nothing = "x'00'" if place.server is None else r"'\x00'::bytea"
         place.sql(f"UPDATE relations SET comparison = {nothing} WHERE content = (SELECT max(content) FROM relations)")
-        assert opened.fsck().rebuilt == ("relations of texts: 1 row damaged",)
-        assert opened.fsck().rebuilt == ()
     assert families(place, tmp_path / "out") == before
     place.sql(f"UPDATE relations SET comparison = {nothing}")
     assert families(place, tmp_path / "out") == before
-    with place.open() as opened:
-        assert opened.fsck().rebuilt == ()
-        opened.purge(["signed"], by="ada")
-        with opened.opened.store.reading() as connection:
-            assert stored_relations.n_stored(connection, opened.opened.store) == 0
+    assert nearkin_here("purge", place.address, "signed", "--yes").code == 0
+    with place.open() as opened, opened.opened.store.reading() as connection:
+        assert stored_relations.n_stored(connection, opened.opened.store) == 0
     after = families(place, tmp_path / "out")
     assert {row["id"] for row in after} == {row["id"] for row in before} - {"signed"}
     place.sql("DROP TABLE relations")

@@ -120,6 +120,15 @@ def cases() -> dict[str, Case]:
         ),
         "against, either way": Case(third[:2], against=third[1:], options={"drop": "either", "threshold": 0.6}),
         "against, shared shingles": Case(third[:2], against=third[1:], options={"min_shared": 2, "threshold": None}),
+        "kept apart by numbers": Case(
+            in_files(named([f"{one_text} {i % 3} {'and more' if i % 2 else ''}" for i in range(30)]), 3),
+            options={"threshold": 0.6, "keep_apart": "numbers"},
+        ),
+        "against, kept apart by numbers": Case(
+            in_files(named([f"{one_text} {i}" for i in range(9)]), 2),
+            against=[named([f"{one_text} {i} more" for i in range(4, 20)], "t")],
+            options={"threshold": 0.6, "keep_apart": "numbers"},
+        ),
         "against none": Case(third[:1], against=[[]]),
         "all equal": Case(in_files(named([one_text] * 500), 5)),
         "all empty": Case(in_files(named([""] * 20), 2)),

@@ -66,7 +66,7 @@ def in_rows(table: pa.Table) -> list[str]:
 def assert_as_one_machine_finds(df, folder: Path, text: str = "text", prefix: str = "", **options: object) -> pa.Table:
     came = df.toArrow()
     expected = nearkin.dedup(came, text=text, **options)
-    found = nearkin.spark.dedup_result(df, text, work=folder / "work", prefix=prefix, **options)
+    found = nearkin.spark.dedup_result(df, text=text, work=folder / "work", prefix=prefix, **options)
     said = expected.documents.select(ADDED).rename_columns([prefix + name for name in ADDED])
     annotated = came
     for name in said.column_names:
@@ -105,7 +105,7 @@ def test_integers_as_ids_and_a_column_of_a_name_that_is_taken(spark, some_texts,
     df = frame(spark, some_texts, range(1000, 1000 + len(some_texts)), 3).withColumnRenamed("score", "Keep")
     df = df.selectExpr("cast(id as int) AS id", "text AS `a.text`", "Keep")
     with pytest.raises(ParameterError, match=r"no column exists already \(Keep does\). Got: ''"):
-        nearkin.spark.dedup(df, "a.text", id="id", work=tmp_path / "work")
+        nearkin.spark.dedup(df, text="a.text", id="id", work=tmp_path / "work")
     chosen = {"id": "id", "keep": "max:Keep", "group": "component", "prefix": "near_"}
     assert_as_one_machine_finds(df, tmp_path, "a.text", **chosen)
 
@@ -227,6 +227,8 @@ added = ["id", "group", "copy_of", "similarity_to_principal", "differs", "reason
 rows = found.documents.select(*added).orderBy("id").toArrow().to_pylist()
 print("documents", rows == expected.documents.select(added).to_pylist())
 print("pairs", found.pairs.count() == len(expected.pairs), "kept", found.kept.count() == len(expected.kept))
+apart = [dedup_result(df, id="id", keep_apart="numbers").kept.count(), found.kept.count()]
+print("apart", apart == [len(nearkin.dedup(df.toArrow(), text="text", id="id", keep_apart="numbers").kept), 1])
 try:
     dedup_result(df.selectExpr("1 AS id", "text"), id="id")
 except NearkinError as error:
@@ -254,6 +256,7 @@ def test_spark_connect(connect_url, tmp_path):
     assert done.stdout.splitlines() == [
         "documents True",
         "pairs True kept True",
+        "apart True",
         "ParameterError: Ids must be unique, and in column 'id' 8 are repeated: row 2 has the id of row 1. "
         "Choose another column, or omit id to number the rows.",
         "files True",

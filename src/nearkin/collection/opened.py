@@ -98,8 +98,8 @@ class OpenedCollection:
             ):
                 if given is not None and given != kept:
                     raise kind(
-                        f"{place} was created with another {name} ({kept}), which cannot be changed later. Omit "
-                        f"{name}, or add the documents to a new collection."
+                        f"{place} was created with another {name} ({str(kept).strip(';')}), which cannot be changed "
+                        f"later. Omit {name}, or add the documents to a new collection."
                     )
         except BaseException:
             store.close()

@@ -33,8 +33,8 @@ class SparkDedupResult:
     Parameters
     ----------
     documents : DataFrame
-        The given rows, in any order, with ``group``, ``is_principal``, ``similarity_to_principal``, ``copy_of``,
-        ``keep`` and ``reason``.
+        The given rows, in any order, with ``group``, ``is_principal``, ``similarity_to_principal``, ``differs``,
+        ``copy_of``, ``keep`` and ``reason``.
     pairs : DataFrame
         Every verified pair at or above the threshold: id_a, id_b, and a column for each measure of similarity: jaccard,
         containment_a_in_b, …
@@ -86,7 +86,7 @@ def dedup_result(df: DataFrame, job: FrameJob) -> SparkDedupResult:
         Maximum share of documents that may be unreadable, such as 0.01 or "1%".
     progress : Progress, optional
         Receives progress reports.
-    preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep
+    preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep, keep_apart
         As for `nearkin.dedup`.
 
     Returns
@@ -126,7 +126,8 @@ def dedup(df: DataFrame, job: FrameJob) -> DataFrame:
     Returns
     -------
     DataFrame
-        The rows, with ``group``, ``is_principal``, ``similarity_to_principal``, ``copy_of``, ``keep`` and ``reason``.
+        The rows, with ``group``, ``is_principal``, ``similarity_to_principal``, ``differs``, ``copy_of``, ``keep`` and
+        ``reason``.
 
     Examples
     --------

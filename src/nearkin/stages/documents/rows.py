@@ -238,10 +238,21 @@ def ids_from_python(doc_ids: Sequence[int | str | bytes | None]) -> pa.Array:
 
 
 def _string_id(doc_id: int | str | bytes) -> str:
-    """Return an id as a string; 16 bytes that are no text are a UUID."""
-    if isinstance(doc_id, bytes) and len(doc_id) == 16 and not doc_id.decode("utf-8", "surrogateescape").isprintable():
-        return str(uuid.UUID(bytes=doc_id))
     return doc_id.decode("utf-8", "backslashreplace") if isinstance(doc_id, bytes) else printable_id(str(doc_id))
+
+
+def ids_of_table(values: pa.Array) -> pa.Array:
+    """Return ids of a column of a table, of characters or bytes; 16 bytes that are no text are a UUID."""
+    if not is_binary(values.type):
+        return ids_from_characters(values)
+    return pa.array(
+        [None if one is None else _uuid(one) or _string_id(one) for one in values.to_pylist()], pa.large_string()
+    )
+
+
+def _uuid(doc_id: bytes) -> str | None:
+    is_text = len(doc_id) != 16 or doc_id.decode("utf-8", "surrogateescape").isprintable()
+    return None if is_text else str(uuid.UUID(bytes=doc_id))
 
 
 def ids_from_characters(values: pa.Array) -> pa.Array:

@@ -19,7 +19,7 @@ from nearkin.nouns import counted
 from nearkin.records import F64, U64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.interwiki import interwiki_links
-from nearkin.stages.documents.rows import holds_characters, ids_from_characters
+from nearkin.stages.documents.rows import holds_characters, ids_of_table
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.searching import cosines_of
@@ -210,7 +210,7 @@ def _two_columns(path: Path) -> list[pa.Array] | None:
 
 def _ids_of(column: pa.Array) -> pa.LargeStringArray:
     """Return ids as the documents have them, with invalid UTF-8 replaced the same way."""
-    return ids_from_characters(column) if holds_characters(column.type) else column.cast(pa.large_string())
+    return ids_of_table(column) if holds_characters(column.type) else column.cast(pa.large_string())
 
 
 def _by_ids(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import stat
 import sys
-import sysconfig
 from pathlib import Path
 
+import numpy
 import pytest
 
 import nearkin
@@ -14,7 +14,7 @@ from nearkin.engines.spark.executors import check_executors
 from nearkin.errors import EngineError
 from nearkin.runs.progress import Silent
 
-PACKAGES = Path(sysconfig.get_paths()["purelib"])
+PACKAGES = Path(numpy.__file__).parents[1]
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ TOO_MUCH = "damaged: not valid JSON: nested too deeply, or a number with too man
 
 
 @shared_folder
+@example([{"id": "a\u00a0name of 15 b.", "text": ""}], "\n", False, False, 60)  # its 16 bytes are no UUID
 @given(records, st.sampled_from(["\n", "\r\n", "\n\n", " \n"]), st.booleans(), st.booleans(), st.integers(1, 60))
 def test_what_json_writes_comes_back_the_same(
     read: Read, written: list[dict[str, str]], line_end: str, is_ascii: bool, ends: bool, batch_bytes: int

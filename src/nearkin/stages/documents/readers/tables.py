@@ -34,8 +34,8 @@ from nearkin.stages.documents.rows import (
     RowPiece,
     as_binary,
     holds_characters,
-    ids_from_characters,
     ids_from_python,
+    ids_of_table,
     one_batch,
     plain,
 )
@@ -268,7 +268,7 @@ def _ids(values: pa.Array, name: str, column: str) -> pa.Array:
     if pa.types.is_null(values.type):
         return pa.nulls(len(values))
     if holds_characters(values.type):
-        return ids_from_characters(values)
+        return ids_of_table(values)
     try:
         return values.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
