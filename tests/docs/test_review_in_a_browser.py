@@ -194,7 +194,7 @@ def filled(served: Served, browser: Chromium) -> tuple[str, list[str]]:
     for path, shown in (
         ("/groups", "tr[data-row]"),
         ("/threads", "tr[data-row]"),
-        ("/defensibility", "caption:not(.unseen)"),
+        ("/defensibility", "h3 ~ dl.facts"),
     ):
         browser.open(here + path)
         browser.js("document.querySelector('main form button').click()")
