@@ -146,8 +146,8 @@ def test_old_versions_and_what_was_removed_are_not_found(collection, documents):
 # -- two methods ------------------------------------------------------------------------------------------------------
 
 
-def test_another_method_is_refused_with_the_stored_one_named(place, collection):
-    with pytest.raises(FingerprintError, match=r"another similarity_index \(1B:k=3,"):
+def test_another_method_is_refused_with_both_named(place, collection):
+    with pytest.raises(FingerprintError, match=r"1B:k=3.*1B:k=4"):
         place.open(similarity_index="1B:k=4")
     with place.open(similarity_index=INDEX) as again:
         assert again.opened.counting.similarity_index.fingerprint == INDEX.fingerprint

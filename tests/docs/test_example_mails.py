@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from docs.pages import ROOT
+from nearkin.options.families import MailOptions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.threads.job import thread_files
-from nearkin.workflows.threads.judging import ThreadOptions
 
 SHA256 = "c14748573004a817012aab5714c9970834e65da6c3ebd752e0879bb6d05a8288"
 
@@ -29,7 +29,7 @@ def mails(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rows(mails: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
     out = tmp_path_factory.mktemp("threads") / "out"
     inputs = [str(mails / name) for name in ("inbox.mbox", "folders", "sent")]
-    thread_files(ReadingRequest(inputs=inputs), out, ThreadOptions(), report=False)
+    thread_files(ReadingRequest(inputs=inputs), out, MailOptions(), report=False)
     return pq.read_table(out / "threads.parquet").to_pylist()
 
 

@@ -194,7 +194,7 @@ def filled(served: Served, browser: Chromium) -> tuple[str, list[str]]:
     for path, shown in (
         ("/groups", "tr[data-row]"),
         ("/threads", "tr[data-row]"),
-        ("/defensibility", "caption:not(.unseen)"),
+        ("/defensibility", "h3 ~ dl.facts"),
     ):
         browser.open(here + path)
         browser.js("document.querySelector('main form button').click()")
@@ -249,7 +249,7 @@ def test_the_page_of_defensibility_is_printed_whole(served: Served, chromium: st
         printed = PdfReader(browser.pdf(tmp_path / "page.pdf"))
     words = "".join("".join(page.extract_text().split()) for page in printed.pages)
     assert len(told) == 3  # a digest, the command that verifies it, and the digest of the log
-    for expected in (*("".join(one.split()) for one in told), "Recall", "Bywording", "Versions", "uvicorn"):
+    for expected in (*("".join(one.split()) for one in told), "truepairs", "Bywording", "Versions", "uvicorn"):
         assert expected in words, expected
     assert "Check-in" not in words  # links and buttons of the screen
     assert "Checktheintegrity" not in words

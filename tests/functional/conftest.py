@@ -119,11 +119,6 @@ class Ended:
         assert [line for line in self.err.splitlines() if not line.startswith(allowed)] == []
 
 
-def warned_of_empty(listed: str) -> bytes:
-    """What a quiet run prints of empty documents on standard error."""
-    return f"Warning: exceptions: {listed} ({listed} empty: exceptions.csv)\n".encode()
-
-
 def nearkin(*arguments: str | Path, stdin: bytes | None = None, **environment: str) -> Ended:
     """The command line as its own process, where that is the subject; otherwise use `nearkin_here`.
 

@@ -120,7 +120,7 @@ def test_a_file_of_no_bytes_is_no_collection(tmp_path):
     file = tmp_path / "matter" / "nearkin.sqlite"
     file.touch()
     ended = nearkin_here("info", tmp_path / "matter")
-    assert (ended.code, "is empty" in ended.err, "restore it from a backup" in ended.err) == (7, True, True)
+    assert (ended.code, str(tmp_path / "matter") in ended.err) == (7, True)
     assert file.stat().st_size == 0
     (tmp_path / "one.txt").write_text("A letter about boats.")
     assert nearkin_here("add", tmp_path / "matter", tmp_path / "one.txt", "-q").code == 0

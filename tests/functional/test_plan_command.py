@@ -41,8 +41,9 @@ def test_this_machine_is_measured():
 def test_fixed_values_stay_and_a_shortfall_is_said():
     told = planned("pairs", *WIKIPEDIA, "--bits", "1000", "--distance", "400")
     assert (told["chosen"]["bits"], told["chosen"]["distance"], told["reaches_recall"]) == (1000, 400, False)
+    assert told["chosen"]["recall_high"] == pytest.approx(0.76, abs=0.001)
     ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--bits", "1000", "--distance", "400")
-    assert "The fixed options do not reach 0.9; the best they reach is 76.0%" in ended.out
+    assert re.search(r"the fixed options do not reach +0\.9 .* 76\.0%", ended.out)
 
 
 def test_documents_calibrate_the_plan(tmp_path):
@@ -97,7 +98,8 @@ def test_exact_search_is_chosen_while_it_is_quick():
     few = planned("pairs", "--left", "40k", "--right", "40k")
     assert (few["chosen"]["method"], few["is_exact_search_quick"]) == ("vectors", True)
     assert min(way["core_s"] for way in few["alternatives"]) < few["chosen"]["core_s"]
-    assert "takes less than 20 s on one core" in nearkin_here("plan", "pairs", "--left", "40k", "--right", "40k").out
+    ended = nearkin_here("plan", "pairs", "--left", "40k", "--right", "40k")
+    assert re.search(r"method +vectors .* exact, and under 20 s", ended.out)
     slow = planned("pairs", "--left", "40k", "--right", "40k", "--machine", "cores=1,speed=0.1")
     assert slow["chosen"]["method"] == "vectors"  # as nearkin pairs: what is found does not depend on the machine
     assert slow["chosen"]["core_s"] == pytest.approx(10 * few["chosen"]["core_s"])
@@ -114,11 +116,9 @@ def test_pairs_on_a_cluster():
     assert [one["stage"] for one in every["shuffles"]] == ["pairs"]
     assert "spark" not in planned("pairs", *WIKIPEDIA)
     ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--machine", "cores=128", "--engine", "spark")
-    assert "On Spark with 128 cores: data shuffled, before compression" in ended.out
-    assert (
-        "--conf spark.executor.cores=4 --conf spark.executor.memory=4g --conf spark.executor.memoryOverhead="
-        in ended.out
-    )
+    assert re.search(r"cores of the cluster +128\n", ended.out)
+    settings = "--conf spark.executor.cores=4 --conf spark.executor.memory=4g --conf spark.executor.memoryOverhead=3g\n"
+    assert settings in ended.out
 
 
 def test_a_corpus_to_clean(tmp_path):
@@ -138,9 +138,9 @@ def test_a_corpus_to_clean(tmp_path):
     sampled = planned("corpus", path, "--measure", "containment", "--threshold", "0.9", "--engine", "spark")
     assert sampled["plan"]["kind"] == "sampling"
     ended = nearkin_here("plan", "corpus", path, "--documents", "20M", "--engine", "spark")
-    assert "Corpus: 20,000,000 documents, assumed to be like the 400 documents of the sample, which have " in ended.out
-    assert "The number of near-duplicates is not predicted" in ended.out
-    assert "Each pair of near-duplicates adds about" in ended.out
+    said = dict(re.findall(r"^(\S.*?)  +(\S+)", ended.out, re.MULTILINE))
+    assert (said["documents"], said["sample"], said["shingles of a text"]) == ("20,000,000", "400", "296")
+    assert "shuffled for each pair of near-duplicates" in said
 
 
 def test_a_sample_without_documents(tmp_path):

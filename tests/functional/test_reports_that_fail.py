@@ -42,16 +42,12 @@ def test_limits_of_the_system(error: Exception, said: str, small, tmp_path, monk
     with monkeypatch.context() as limited:
         failing(limited, error)
         ended = nearkin_here("dedup", small, "--out", out, "--shingle", "words:3", "--threshold", "0.8", "-q")
-    assert ended.code == 0, ended.err
-    assert ended.err == (
-        f"Warning: report.html is missing. {said}; limits on memory or on open files may be too low (ulimit -v, "
-        "ulimit -n). All other results are complete. To create the report without sample texts: "
-        f"nearkin regroup {out} --threshold 0.8\n"
-    )
+    ended.assert_quiet(f"report.html is missing. {said}; ", "differ in numbers")
+    assert f"To create the report without sample texts: nearkin regroup {out} --threshold 0.8\n" in ended.err
     assert not (out / "report.html").exists()
     assert json.loads((out / "manifest.json").read_text())["report_problem"] in ended.err
     run_here([str(small)], tmp_path / "whole")
     assert results(out) == results(tmp_path / "whole")
     again = nearkin_here("regroup", out, "--threshold", "0.8", "-q")
-    assert (again.code, again.err) == (0, "")
+    again.assert_quiet("differ in numbers")
     assert (out / "threshold-0.8/report.html").read_text().rstrip().endswith("</html>")

@@ -86,7 +86,7 @@ def read_by(out: Path, tmp_path: Path, **options: object) -> list[dict[str, obje
 def test_what_a_run_kept_is_read_in_any_format(write: Callable[[Path, Texts], Path], delivery, tmp_path):
     texts = wave(1)
     run_here([str(write(tmp_path, texts))], tmp_path / "out", threshold=0.6, delivery=delivery)
-    if delivery.kept:  # then the input is not needed
+    if delivery.write_kept:  # then the input is not needed
         for path in tmp_path.iterdir():
             if path.name != "out":
                 shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,10 @@ def test_words_are_found_and_marked(matter: str) -> None:
     lines = ended.out.splitlines()
     assert lines[0] == "lease  march"
     assert lines[1] == "    The [rent] of 900 [crowns] is due on the first day of each month."
-    assert lines[2].startswith("1 document with rent crowns of wave march; ")
+    assert lines[2].split()[:2] == ["documents", "1"]
     again = run("search", matter, "rent", "--limit", "1")
     assert again.err == ""
-    assert "3 documents with rent; 2 not shown; raise --limit, or use --out for all; " in again.out
+    assert re.search(r"documents +3 .*\n(.*\n)*not shown +2 ", again.out)
     assert "⟨U+001B⟩" in run("search", matter, "rent").out  # nothing in it steers the terminal
 
 
@@ -58,7 +59,7 @@ def test_words_are_found_and_marked(matter: str) -> None:
 def test_all_results_are_written(matter: str, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / f"found{suffix}"
     ended = run("search", matter, "rent", "--limit", "1", "--out", out)
-    assert (ended.code, "2 not shown; raise --limit; " in ended.out) == (0, True)
+    assert (ended.code, bool(re.search(r"not shown +2 ", ended.out))) == (0, True)
     assert f"wrote 3 documents to {out}" in ended.err
     if suffix == ".parquet":
         rows = pq.read_table(out).to_pylist()

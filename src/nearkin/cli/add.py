@@ -74,8 +74,8 @@ def add(
     *,
     wave: Wave = None,
     alphabet: ChosenAlphabet = None,
-    index: ChosenIndex = None,
-    ignore: ChosenIgnored = None,
+    similarity_index: ChosenIndex = None,
+    ignored: ChosenIgnored = None,
     ignore_numbers: ChosenIgnoredNumbers = False,
     dry_run: DryRunOfAdd = False,
     reading: ReadingOptions,
@@ -99,21 +99,21 @@ def add(
     from nearkin.workflows.resources import Resources
 
     resources = Resources(threads)
-    ignored = Ignored.of(ignore, numbers=ignore_numbers) if ignore is not None or ignore_numbers else None
+    passages = Ignored.of(ignored, numbers=ignore_numbers) if ignored is not None or ignore_numbers else None
     with bars_shown(is_quiet=quiet or as_json) as bars:
         # before the collection is made: a wrong name leaves nothing behind
         texts = ReadingRequest.from_options(inputs, reading).opened(bars)
         open_at = partial(
             Collection.open,
             alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
-            similarity_index=index,
-            ignored=ignored,
+            similarity_index=similarity_index,
+            ignored=passages,
             cache=cache,
             wait=wait,
             progress=bars,
         )
         with opened_to_preview(collection, open_at) if dry_run else open_at(collection, create=True) as opened:
-            is_first = ignored is not None and opened.info().n_versions == 0
+            is_first = passages is not None and opened.info().n_versions == 0
             added = add_files(
                 opened,
                 texts,

@@ -162,10 +162,16 @@ def interrupts_repeated() -> Iterator[None]:
         if not issubclass(error.exc_type, KeyboardInterrupt):
             printed_before(error)
             return
-        timer = threading.Timer(_AGAIN_S, os.kill, (os.getpid(), signal.SIGTERM))
-        timer.daemon = True
-        timer.start()
-        sent.append(timer)
+        wait_s = _AGAIN_S
+        while True:
+            try:
+                timer = threading.Timer(wait_s, os.kill, (os.getpid(), signal.SIGTERM))
+                timer.daemon = True
+                timer.start()
+                sent.append(timer)
+                return
+            except KeyboardInterrupt:  # on a busy machine it may come while this function runs
+                wait_s = 2 * wait_s + _AGAIN_S
 
     sys.unraisablehook = send_again
     try:

@@ -97,9 +97,11 @@ class OpenedCollection:
                 ("similarity_index", similarity_index and index.spec, own.similarity_index.spec, FingerprintError),
             ):
                 if given is not None and given != kept:
+                    was, now = (str(one).strip(";") or "nothing" for one in (kept, given))
                     raise kind(
-                        f"{place} was created with another {name} ({str(kept).strip(';')}), which cannot be changed "
-                        f"later. Omit {name}, or add the documents to a new collection."
+                        f"{place} was created with {was!r}, which cannot be changed later. Omit it, or add the "
+                        f"documents to a new collection. Got: {now!r}",
+                        parameter=name,
                     )
         except BaseException:
             store.close()

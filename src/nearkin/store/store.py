@@ -267,7 +267,7 @@ class Store:
 def _file_to_read(place: Place, directory: Path, *, create: bool, access: Access) -> ReadOnlyFile | None:
     """Return SQLite's file if it is only read; make the directory of a new one."""
     path = directory / FILE
-    if os.path.isfile(path):
+    if os.path.isfile(path) and os.path.getsize(path):
         return ReadOnlyFile(place, path) if access.is_read_only else None
     if not create:
         raise MissingCollectionError(_not_there(place))
