@@ -91,7 +91,7 @@ def test_the_newest_version_that_is_not_later_is_in_force(place, collection) -> 
     ended = nearkin_here("versions", place.address, "form", "--threshold", "0.3", "--at", "2021-12-31")
     assert "signed  dated 2021-05-05, in force  edit" in ended.out
     assert "signature or date filled in (signed fills in the blanks of form)" in ended.out
-    assert "In force on 2021-12-31: signed, dated 2021-05-05" in ended.out
+    assert "in force on 2021-12-31  signed  dated 2021-05-05" in ended.out
     assert "undated" in ended.out
 
 

@@ -13,7 +13,7 @@ import nearkin
 from nearkin import spark
 from nearkin.errors import ParameterError
 from nearkin.options.dedup import PRESETS, DedupOptions, Delivery
-from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.normalisation import STEPS, Normalisation
 from nearkin.stages.features.shingles import Characters, Words
 from nearkin.stages.grouping import Keep
 from nearkin.stages.verification.measures import MEASURES
@@ -26,7 +26,7 @@ options = st.builds(
     group=st.sampled_from(["principal", "component"]),
     shingle=st.one_of(st.builds(Words, st.integers(1, 64)), st.builds(Characters, st.integers(1, 64))),
     keep=st.sampled_from([Keep("longest"), Keep("first"), Keep("max", "a:b"), Keep("min", " ")]),
-    normalise=st.builds(Normalisation, st.booleans(), st.booleans(), st.booleans()),
+    normalise=st.builds(Normalisation, **dict.fromkeys(STEPS, st.booleans())),
     seed=st.integers(0, 2**64 - 1),
 )
 
