@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.lines import HYPHEN, NUMBERS, join_broken_words, line_flags
+from nearkin.stages.documents import margins
 from nearkin.stages.documents.normalisation import Normalisation
 
 PROSE = (
@@ -73,6 +79,42 @@ def test_line_numbers_and_bates_numbers_are_no_words(form: str) -> None:
 )
 def test_other_numbers_stay(lines: list[str]) -> None:
     assert apply("\n".join(lines))[0].split() == " ".join(lines).lower().split()
+
+
+BLANKS = st.sampled_from(["", " ", "\t", "  ", " \t", "\f"])
+LINE_ENDS = st.sampled_from(["\n", "\r\n", "\n\f\n", "\n\u00a0\n \n", "\n\u4e2d\n"])
+STAMPS = ["A0001 A0002", "A\u00a00001 A\u00a00002", "AB.10001 AB.10002", "00009 00010", "A-\u00a010001 A-\u00a010002"]
+
+
+@st.composite
+def pages(draw: st.DrawFn) -> str:
+    """Numbered lines, in the same form or in another, between two stamps."""
+    numbers = draw(st.sampled_from([[*range(1, 12)], [1] * 11, [1] * 10 + [2], [1, 2] * 6, [*range(1, 70)]]))
+    form = draw(st.sampled_from(["{}", "{:02}", "\u0661{}"]))
+    indent, gap, tail = draw(BLANKS), draw(BLANKS), draw(BLANKS) + draw(LINE_ENDS)
+    text = draw(
+        st.sampled_from(["the river had risen, and the bridge", "a", "", "the river had risen and the hyphen-"])
+    )
+    page = "".join(indent + form.format(number) + gap + text + tail for number in numbers)
+    first, last = (stamp.replace("\u00a0", " ") for stamp in draw(st.sampled_from([*STAMPS, "a b"])).split(" "))
+    return first + tail + page + draw(st.sampled_from(["", last + tail, indent + last]))
+
+
+@given(st.one_of(st.text(st.sampled_from("abA012-\u2010\u00ad\u00ac \t\r\n\f"), max_size=40), pages()))
+def test_a_step_changes_no_text_whose_flag_is_unset(text: str) -> None:
+    data, offsets = text_buffers(pa.array([text], pa.large_string()))
+    [flags] = line_flags(data, offsets)
+    if not flags & HYPHEN:
+        np.testing.assert_array_equal(join_broken_words(data, offsets)[0], data)
+    if not flags & NUMBERS:
+        assert margins._without_numbers(text) == text
+
+
+def test_blanks_at_the_end_of_a_line_and_before_its_number_do_not_count() -> None:
+    assert apply("the hyphen- \t\r\nated word") == ["the hyphenated word"]
+    lines = wrapped(PROSE * 8)[:56]
+    stamped = ["AB 0007 ", *(f"\t{i % 28 + 1:02}\t{line}" for i, line in enumerate(lines)), "AB 0008\t"]
+    assert apply("\n".join(stamped))[0].split() == " ".join(lines).split()
 
 
 def test_steps_can_be_switched_off() -> None:
