@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import examples
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.lines import HYPHEN, NUMBERS, join_broken_words, line_flags
 from nearkin.stages.documents import margins
@@ -81,26 +82,36 @@ def test_other_numbers_stay(lines: list[str]) -> None:
     assert apply("\n".join(lines))[0].split() == " ".join(lines).lower().split()
 
 
-BLANKS = st.sampled_from(["", " ", "\t", "  ", " \t", "\f"])
-LINE_ENDS = st.sampled_from(["\n", "\r\n", "\n\f\n", "\n\u00a0\n \n", "\n\u4e2d\n"])
-STAMPS = ["A0001 A0002", "A\u00a00001 A\u00a00002", "AB.10001 AB.10002", "00009 00010", "A-\u00a010001 A-\u00a010002"]
+BLANKS = st.sampled_from(["", " ", "\t", " \t", "\f"])
+LINE_ENDS = st.sampled_from(["\n", "\r\n", "\n\f\n\u00a0\n"])
 
 
 @st.composite
-def pages(draw: st.DrawFn) -> str:
-    """Numbered lines, in the same form or in another, between two stamps."""
-    numbers = draw(st.sampled_from([[*range(1, 12)], [1] * 11, [1] * 10 + [2], [1, 2] * 6, [*range(1, 70)]]))
-    form = draw(st.sampled_from(["{}", "{:02}", "\u0661{}"]))
-    indent, gap, tail = draw(BLANKS), draw(BLANKS), draw(BLANKS) + draw(LINE_ENDS)
-    text = draw(
-        st.sampled_from(["the river had risen, and the bridge", "a", "", "the river had risen and the hyphen-"])
+def numbered_pages(draw: st.DrawFn) -> str:
+    numbers = draw(st.sampled_from([[*range(1, 12)], [1] * 11, [1] * 10 + [2], [*range(1, 70), *range(1, 12)]]))
+    form, indent, gap = draw(st.sampled_from(["{}", "{:02}", "\u0661{}"])), draw(BLANKS), draw(BLANKS) or " "
+    end = draw(BLANKS) + draw(LINE_ENDS)
+    lines = [f"{indent}{form.format(number)}{gap}the river had risen, and the bridge" for number in numbers]
+    lines[5] += draw(st.sampled_from(["", f"{end}\r1 or{end}\r1"]))
+    return end.join([*lines[:-1], lines[-1][: draw(st.integers(1, 20))]])
+
+
+@st.composite
+def stamped_pages(draw: st.DrawFn) -> str:
+    first, last = draw(st.sampled_from([(f"A{sign}{n}1", f"A{sign}{n}2") for sign in " -" for n in ("000", "1000")]))
+    end = draw(BLANKS) + draw(LINE_ENDS)
+    return end.join([draw(BLANKS) + first, *wrapped(PROSE * 2), draw(BLANKS) + last, ""])
+
+
+@given(
+    st.one_of(
+        st.lists(st.sampled_from(["ab", "A", "1", "-", "\u2010", "\u00ad", " ", "\t", "\r", "\n"])).map("".join),
+        st.tuples(*[st.sampled_from(["ab-", "ab\u00ac", "\u00e4"]), BLANKS, LINE_ENDS, st.just("cd")]).map("".join),
+        numbered_pages(),
+        stamped_pages(),
     )
-    page = "".join(indent + form.format(number) + gap + text + tail for number in numbers)
-    first, last = (stamp.replace("\u00a0", " ") for stamp in draw(st.sampled_from([*STAMPS, "a b"])).split(" "))
-    return first + tail + page + draw(st.sampled_from(["", last + tail, indent + last]))
-
-
-@given(st.one_of(st.text(st.sampled_from("abA012-\u2010\u00ad\u00ac \t\r\n\f"), max_size=40), pages()))
+)
+@settings(max_examples=examples(2000))
 def test_a_step_changes_no_text_whose_flag_is_unset(text: str) -> None:
     data, offsets = text_buffers(pa.array([text], pa.large_string()))
     [flags] = line_flags(data, offsets)
