@@ -16,8 +16,12 @@ _DASH = np.uint8(45)
 def flag_many(data, offsets, flags):
     for i in range(len(offsets) - 1):
         start, end = offsets[i], offsets[i + 1]
-        flags[i] = _has_hyphen(data, start, end)
-        if _has_two(data, start, end) or _has_digits(data, start, end):
+        has_hyphen, has_digits = _has_hyphen(data, start, end), _has_digits(data, start, end)
+        if not (has_hyphen and has_digits) and _has_blank(data, start, end):
+            hyphen_too, digits_too = _before_blanks(data[start:end])
+            has_hyphen, has_digits = has_hyphen or hyphen_too, has_digits or digits_too
+        flags[i] = has_hyphen
+        if has_digits or _has_two(data, start, end):
             flags[i] |= 2 * _may_have_numbers(data[start:end])
 
 
@@ -25,7 +29,7 @@ def flag_many(data, offsets, flags):
 def _has_hyphen(data, start, end):
     """Whether a hyphen, or a byte of one beyond ASCII, stands before a line break.
 
-    This loop and the next two become vector instructions: bytes stay bytes, a difference is 0 where a byte is the one
+    This loop and the next three become vector instructions: bytes stay bytes, a difference is 0 where a byte is the one
     that is looked for, and the loop keeps the least.
     """
     least, first = np.uint8(255), np.uint64(start)
@@ -42,24 +46,27 @@ def _has_hyphen(data, start, end):
 
 @njit(nogil=True, cache=True)
 def _has_two(data, start, end):
-    """Whether a line, or what follows two spaces, begins with a 2 before white space."""
+    """Whether a line, or what follows a tab or two spaces, begins with 2 or 02 before white space; or a 2 is last."""
     least, first = np.uint8(255), np.uint64(start)
     for i in range(end - start - 3):
         at = first + np.uint64(i)
         a, b, c, d = data[at], data[at + np.uint64(1)], data[at + np.uint64(2)], data[at + np.uint64(3)]
-        space = np.uint8((b ^ np.uint8(32)) | (a & np.uint8(0xD0)))  # after a control or a space
-        before = np.uint8(b ^ np.uint8(10))
+        space = np.uint8(((b & np.uint8(0xEF)) ^ np.uint8(32)) | (a & np.uint8(0xD0)))  # or 0; after a control, a space
+        before = np.uint8(np.uint8(b - np.uint8(9)) & np.uint8(0xFE))  # 9 or 10
         before = space if space < before else before
         after, control = np.uint8(d ^ np.uint8(32)), np.uint8(np.uint8(d - np.uint8(9)) & np.uint8(0xF8))
         after = control if control < after else after
         differs = np.uint8(before | (c ^ np.uint8(50)) | after)
         least = differs if differs < least else least
-    return least == 0
+    return least == 0 or (end > start and data[end - 1] == 50)
 
 
 @njit(nogil=True, cache=True)
 def _has_digits(data, start, end):
-    """Whether a line ends in four characters, of which two are digits, after a capital, a digit or a sign."""
+    """Whether a line ends in four characters, the first and last digits, after a capital, a digit or a sign.
+
+    Or after a space, if the first is 0.
+    """
     least, first = np.uint8(255), np.uint64(start)
     for i in range(end - start - 5):
         at = first + np.uint64(i)
@@ -68,10 +75,44 @@ def _has_digits(data, start, end):
         largest = first_digit if first_digit > last_digit else last_digit
         largest = largest if largest > np.uint8(9) else np.uint8(9)
         before = np.uint8(np.uint8(data[at] - np.uint8(33)) & np.uint8(0xC0))
+        space = np.uint8((data[at] ^ np.uint8(32)) | first_digit)
+        before = space if space < before else before
         line_end = np.uint8(np.uint8(data[at + np.uint64(5)] - np.uint8(10)) & np.uint8(0xFC))
         differs = np.uint8((largest - np.uint8(9)) | before | line_end)
         least = differs if differs < least else least
     return least == 0
+
+
+@njit(nogil=True, cache=True)
+def _has_blank(data, start, end):
+    """Whether a space or a tab stands before a line break."""
+    least, first = np.uint8(255), np.uint64(start)
+    for i in range(end - start - 1):
+        mark, byte = data[first + np.uint64(i)], data[first + np.uint64(i) + np.uint64(1)]
+        space, tab = np.uint8(mark ^ np.uint8(32)), np.uint8(mark ^ np.uint8(9))
+        nearest = space if space < tab else tab
+        differs = np.uint8(nearest | (np.uint8(byte - np.uint8(10)) & np.uint8(0xFC)))
+        least = differs if differs < least else least
+    return least == 0
+
+
+@njit(nogil=True, cache=True)
+def _before_blanks(text):
+    """Tell what `_has_hyphen` and `_has_digits` do of what stands before the blanks at the end of a line."""
+    has_hyphen, has_digits = False, False
+    for line_end in range(1, len(text)):
+        if np.uint8(text[line_end] - np.uint8(10)) >= 4 or not (text[line_end - 1] == 32 or text[line_end - 1] == 9):
+            continue
+        last = line_end - 1
+        while last >= 0 and (text[last] == 32 or text[last] == 9):
+            last -= 1
+        if last >= 0:
+            mark = text[last]
+            has_hyphen |= mark == _DASH or mark == 0xAD or mark == 0xAC or mark == 0x90
+        if last >= 4 and _is_digit(text[last]) and _is_digit(text[last - 3]):
+            before = text[last - 4]
+            has_digits |= 33 <= before <= 96 or (before == 32 and text[last - 3] == 48)
+    return has_hyphen, has_digits
 
 
 @njit(nogil=True, cache=True)
@@ -83,23 +124,35 @@ def _may_have_numbers(text):
         end = start
         while end < len(text) and text[end] != 10:
             end += 1
+        n_lines += _has_visible(text[start:end])
         first, last = start, end
-        while first < last and _is_blank(text[first]):
+        while first < last and (text[first] == 32 or text[first] == 9):
             first += 1
-        while last > first and _is_blank(text[last - 1]):
-            last -= 1
-        n_lines += last > first
         n_digits, value = np.int64(0), np.int64(0)
         while n_digits < 3 and first + n_digits < last and _is_digit(text[first + n_digits]):
             value = 10 * value + np.int64(text[first + n_digits]) - 48
             n_digits += 1
-        ends_there = first + n_digits == last or _is_blank(text[first + n_digits])
+        after = first + n_digits
+        ends_there = after == last or text[after] == 32 or text[after] == 9 or (text[after] == 13 and after + 1 == last)
         if 1 <= n_digits <= 2 and ends_there and (value == 1 or value == number + 1):
             number = value
             n_numbered += 1
+        while first < last and _is_blank(text[first]):
+            first += 1
+        while last > first and _is_blank(text[last - 1]):
+            last -= 1
         n_bates += _may_be_bates(text[first:last])
         start = end + 1
     return (n_numbered >= 10 and 5 * n_numbered >= 2 * n_lines) or n_bates >= 2
+
+
+@njit(nogil=True, cache=True)
+def _has_visible(line):
+    """Whether a line has a character of ASCII that is seen: a line of other white space is empty to the step."""
+    n_visible = np.int64(0)
+    for byte in line:
+        n_visible += 32 < byte < 127
+    return n_visible > 0
 
 
 @njit(nogil=True, cache=True)
@@ -250,6 +303,8 @@ def _words_seen(text, breaks, n_breaks):
         if before_end + 1 == start and text[before_end] == _DASH:
             _note(ordered, is_seen, _hashed(text, start, at, (before ^ np.uint64(_DASH)) * _PRIME))
         before, before_end = _hashed(text, start, at, _BASIS), at
+    for place in range(1, len(keys)):
+        is_seen[place] |= ordered[place] == ordered[place - 1] and is_seen[place - 1]
     seen = np.zeros(len(keys), np.bool_)
     seen[order] = is_seen
     return seen.reshape((n_breaks, 4))
@@ -257,8 +312,7 @@ def _words_seen(text, breaks, n_breaks):
 
 @njit(nogil=True, cache=True)
 def _note(ordered, is_seen, key):
-    """Mark a key, wherever it is in the list."""
+    """Mark the first place of a key, if it is in the list."""
     place = np.searchsorted(ordered, key)
-    while place < len(ordered) and ordered[place] == key:
+    if place < len(ordered) and ordered[place] == key:
         is_seen[place] = True
-        place += 1

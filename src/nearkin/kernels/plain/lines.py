@@ -7,30 +7,38 @@ from itertools import pairwise
 
 import numpy as np
 
-_HYPHEN_FLAG = re.compile(rb"[-\xad\xac\x90][\n-\r]")
-_NUMBERS_FLAG = re.compile(rb"(?s)(?:.\n|[\x00-\x0f\x20-\x2f] )2[\x09-\x10 ]|[\x21-\x60][0-9]..[0-9][\n-\r]")
-_NUMBER = re.compile(rb"([0-9]{1,2})(?:[ \t\r]|\Z)")
+_HYPHEN_FLAG = re.compile(rb"[-\xad\xac\x90][ \t]*[\n-\r]")
+_TWO_FLAG = re.compile(rb"(?s)(?:.[\t\n]|[\x00-\x0f\x20-\x2f][ 0])2[\x09-\x10 ]|2\Z")
+_DIGITS_FLAG = re.compile(rb"(?s)(?:[\x21-\x60][0-9]| 0)..[0-9][ \t]*[\n-\r]")
+_VISIBLE = re.compile(rb"[!-~]")
+_NUMBER = re.compile(rb"[ \t]*([0-9]{1,2})(?:[ \t]|\r?\Z)")
 _BATES = re.compile(rb"(?=.{5,48}\Z)[0A-Z][^\t\x60-\xff]*[0-9]{4}\Z")
 _BREAK = re.compile(rb"(-|\xe2\x80\x90|\xc2\xad|\xc2\xac)[ \t]*\r?\n[ \t]*")
 _LETTERS = re.compile(rb"[A-Za-z\x80-\xff]+")
 _DASH_IN_WORD = re.compile(rb"-[A-Za-z\x80-\xff]")
-_LETTERS_BEFORE = re.compile(rb"[A-Za-z\x80-\xff]+\Z")
+_LETTER_BYTES = bytes(byte for byte in range(256) if _LETTERS.match(bytes([byte])))
 
 
 def flag_many(data, offsets, flags):
     for i, (start, end) in enumerate(pairwise(offsets)):
         text = data[start:end].tobytes()
-        flags[i] = bool(_HYPHEN_FLAG.search(text)) + 2 * bool(_NUMBERS_FLAG.search(text) and _may_have_numbers(text))
+        has_some = _TWO_FLAG.search(text) or _DIGITS_FLAG.search(text)
+        flags[i] = bool(_HYPHEN_FLAG.search(text)) + 2 * bool(has_some and _may_have_numbers(text))
 
 
 def _may_have_numbers(text):
-    lines = [line for full in text.split(b"\n") if (line := full.strip(b" \t\r"))]
+    lines = text.split(b"\n")
+    n_lines, n_bates = (sum(map(bool, map(pattern, lines))) for pattern in (_VISIBLE.search, _match_bates))
     n_numbered, number = 0, 0
     for line in lines:
         if (found := _NUMBER.match(line)) and int(found[1]) in (1, number + 1):
             number = int(found[1])
             n_numbered += 1
-    return (n_numbered >= 10 and 5 * n_numbered >= 2 * len(lines)) or sum(map(bool, map(_BATES.match, lines))) >= 2
+    return (n_numbered >= 10 and 5 * n_numbered >= 2 * n_lines) or n_bates >= 2
+
+
+def _match_bates(line):
+    return _BATES.match(line.strip(b" \t\r"))
 
 
 def join_many(data, offsets, is_small, joined, joined_offsets):
@@ -43,11 +51,12 @@ def join_many(data, offsets, is_small, joined, joined_offsets):
 def _joined(text, is_small):
     breaks = []
     for found in _BREAK.finditer(text):
-        before, after = text[: found.start()], text[found.end() :]
-        if _is_small_end(before, is_small) and after and is_small[ord(after[:4].decode(errors="ignore")[0])]:
-            breaks.append((found, _LETTERS_BEFORE.search(before)[0], _LETTERS.match(after)[0]))
-    spans = [(f.start() - len(a), f.end() + len(b)) for f, a, b in breaks]
-    runs = [r for r in _LETTERS.finditer(text) if not any(start <= r.start() < end for start, end in spans)]
+        hyphen, second = found.span()
+        before, after = text[max(hyphen - 4, 0) : hyphen], text[second : second + 4]
+        if _is_small_end(before, is_small) and after and is_small[ord(after.decode(errors="ignore")[0])]:
+            line = text[text.rfind(b"\n", 0, hyphen) + 1 : hyphen]
+            breaks.append((found, line[len(line.rstrip(_LETTER_BYTES)) :], _LETTERS.match(text, second)[0]))
+    runs = _runs_outside(text, [(f.start() - len(a), f.end() + len(b)) for f, a, b in breaks])
     words = {run[0].lower() for run in runs}
     compounds = {
         b"-".join((a[0].lower(), b[0].lower()))
@@ -68,7 +77,18 @@ def _joined(text, is_small):
     return b"".join(pieces) + text[at:]
 
 
+def _runs_outside(text, spans):
+    """Return the runs of letters that begin in no span; spans have ascending starts and ends."""
+    runs, k = [], 0
+    for run in _LETTERS.finditer(text):
+        while k < len(spans) and spans[k][1] <= run.start():
+            k += 1
+        if k == len(spans) or run.start() < spans[k][0]:
+            runs.append(run)
+    return runs
+
+
 def _is_small_end(before, is_small):
     """Whether the last character is a small letter."""
-    last = before[-4:].decode(errors="ignore")[-1:]
+    last = before.decode(errors="ignore")[-1:]
     return bool(last and before.endswith(last.encode()) and is_small[ord(last)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -17,8 +17,8 @@ _MAX_NUMBER = 60  # of the lines of a page
 _MIN_SHARE, _MIN_SHARE_ALONE = 0.6, 0.4  # of the lines that have a number; a number may stand in a line of its own
 _MIN_SMALL, _MAX_ENDED, _MIN_LENGTH = 0.4, 0.5, 25  # wrapped prose: lines begin and end within sentences
 _MIN_PAGE = 8  # lines between two Bates numbers
-_LINE_NUMBER = re.compile(r"[ \t]*(\d{1,2})(?:[ \t]+|\r?$)")
-_BATES = re.compile(r"[ \t]*([A-Z][A-Z0-9 ._-]{0,30}?(?=0|\d{5})|(?=0\d{4}))(\d{4,12})[ \t]*\r?$")
+_LINE_NUMBER = re.compile(r"[ \t]*([0-9]{1,2})(?:[ \t]+|\r?$)")
+_BATES = re.compile(r"[ \t]*([A-Z][A-Z0-9 ._-]{0,30}?(?=0|\d{5})|(?=0\d{4}))(\d{4,12})[ \t]*\r?$", re.ASCII)
 _ENDS = ".,;:!?)\"'”’»"
 
 
@@ -74,7 +74,7 @@ def _numbered_lines(lines: list[str]) -> list[_Numbered]:
 
 def _are_line_numbers(lines: list[str], numbered: list[_Numbered], n_full: int) -> bool:
     """Whether most lines of wrapped prose have a number."""
-    if len(numbered) < _MIN_LINES:
+    if len(numbered) < _MIN_LINES or all(one.number == 1 for one in numbered):
         return False
     texts = [line for one in numbered if (line := lines[one.line][one.start :].strip())]
     if 2 * len(texts) < len(numbered):  # numbers in lines of their own
@@ -96,10 +96,11 @@ def _bates_lines(lines: list[str], is_full: list[bool]) -> set[int]:
     for i, line in enumerate(lines):
         if found := _BATES.match(line):
             by_form.setdefault((found[1], len(found[2])), []).append((i, int(found[2])))
+    n_before = [0, *accumulate(is_full)]
     bates: set[int] = set()
     for stamps in by_form.values():
         pages = list(pairwise(stamps))
-        follow = all(b[1] == a[1] + 1 and sum(is_full[a[0] : b[0]]) > _MIN_PAGE for a, b in pages)
+        follow = all(b[1] == a[1] + 1 and n_before[b[0]] - n_before[a[0]] > _MIN_PAGE for a, b in pages)
         if pages and follow:
             bates.update(line for line, _ in stamps)
     return bates

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from example_counts import examples
+from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.lines import HYPHEN, NUMBERS, join_broken_words, line_flags
+from nearkin.stages.documents import margins
 from nearkin.stages.documents.normalisation import Normalisation
 
 PROSE = (
@@ -73,6 +80,52 @@ def test_line_numbers_and_bates_numbers_are_no_words(form: str) -> None:
 )
 def test_other_numbers_stay(lines: list[str]) -> None:
     assert apply("\n".join(lines))[0].split() == " ".join(lines).lower().split()
+
+
+BLANKS = st.sampled_from(["", " ", "\t", " \t", "\f"])
+LINE_ENDS = st.sampled_from(["\n", "\r\n", "\n\f\n\u00a0\n"])
+
+
+@st.composite
+def numbered_pages(draw: st.DrawFn) -> str:
+    numbers = draw(st.sampled_from([[*range(1, 12)], [1] * 11, [1] * 10 + [2], [*range(1, 70), *range(1, 12)]]))
+    form, indent, gap = draw(st.sampled_from(["{}", "{:02}", "\u0661{}"])), draw(BLANKS), draw(BLANKS) or " "
+    end = draw(BLANKS) + draw(LINE_ENDS)
+    lines = [f"{indent}{form.format(number)}{gap}the river had risen, and the bridge" for number in numbers]
+    lines[5] += draw(st.sampled_from(["", f"{end}\r1 or{end}\r1"]))
+    return end.join([*lines[:-1], lines[-1][: draw(st.integers(1, 20))]])
+
+
+@st.composite
+def stamped_pages(draw: st.DrawFn) -> str:
+    first, last = draw(st.sampled_from([(f"A{sign}{n}1", f"A{sign}{n}2") for sign in " -" for n in ("000", "1000")]))
+    end = draw(BLANKS) + draw(LINE_ENDS)
+    return end.join([draw(BLANKS) + first, *wrapped(PROSE * 2), draw(BLANKS) + last, ""])
+
+
+@given(
+    st.one_of(
+        st.lists(st.sampled_from(["ab", "A", "1", "-", "\u2010", "\u00ad", " ", "\t", "\r", "\n"])).map("".join),
+        st.tuples(*[st.sampled_from(["ab-", "ab\u00ac", "\u00e4"]), BLANKS, LINE_ENDS, st.just("cd")]).map("".join),
+        numbered_pages(),
+        stamped_pages(),
+    )
+)
+@settings(max_examples=examples(2000))
+def test_a_step_changes_no_text_whose_flag_is_unset(text: str) -> None:
+    data, offsets = text_buffers(pa.array([text], pa.large_string()))
+    [flags] = line_flags(data, offsets)
+    if not flags & HYPHEN:
+        np.testing.assert_array_equal(join_broken_words(data, offsets)[0], data)
+    if not flags & NUMBERS:
+        assert margins._without_numbers(text) == text
+
+
+def test_blanks_at_the_end_of_a_line_and_before_its_number_do_not_count() -> None:
+    assert apply("the hyphen- \t\r\nated word") == ["the hyphenated word"]
+    lines = wrapped(PROSE * 8)[:56]
+    stamped = ["AB 0007 ", *(f"\t{i % 28 + 1:02}\t{line}" for i, line in enumerate(lines)), "AB 0008\t"]
+    assert apply("\n".join(stamped))[0].split() == " ".join(lines).split()
 
 
 def test_steps_can_be_switched_off() -> None:
