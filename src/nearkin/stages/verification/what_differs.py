@@ -36,6 +36,7 @@ _NUMBER_WORDS = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion first
     second third fourth fifth sixth seventh eighth ninth tenth"""
+_DIGESTS = ("frame", "digest")
 _TIMES = 2.0
 _PASSAGE_WORDS = 5
 _BLOCK_PAIRS = 1 << 18
@@ -73,13 +74,13 @@ class TextNumbers:
         return cls(frame, digest, hashes, offsets[:-1], offsets[1:])
 
     @classmethod
-    def joined(cls, parts: list[TextNumbers]) -> TextNumbers:
-        """Join the texts of several parts."""
+    def joined(cls, parts: list[TextNumbers], hashes: U64 | None = None) -> TextNumbers:
+        """Join the texts of several parts; ``hashes`` are those of all parts, if they are elsewhere."""
         none = np.zeros(0, np.uint64)
         ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part.ends - part.starts for part in parts)]))
-        frame, digest, hashes = (
-            np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in ("frame", "digest", "hashes")
-        )
+        frame, digest = (np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in _DIGESTS)
+        if hashes is None:
+            hashes = np.concatenate([none, *(part.hashes for part in parts)])
         return cls(frame, digest, hashes, ends[:-1], ends[1:])
 
 
