@@ -123,6 +123,9 @@ def ordered_shingles(text: str, unit: str, length: int) -> list[Shingle]:
     return list(dict.fromkeys(tuple(units[i : i + n]) for i in range(len(units) - n + 1))) if units else []
 
 
+NOT_ALIKE = ("numbers", "words and numbers", "passage replaced")
+
+
 def difference(a: str, b: str, unit: str, length: int) -> str:
     """What differs in two normalised texts."""
     if a == b:
@@ -138,15 +141,10 @@ def difference(a: str, b: str, unit: str, length: int) -> str:
     n_across = length - 1 if n_first and n_last else 0
     if n_first + n_last and rest <= n_across:
         return "passage added"
-    only_a, only_b = set(numbers_a) - set(numbers_b), set(numbers_b) - set(numbers_a)
-    n_common = len(set(first) & set(second))
-    if only_a and only_b:
-        shared = 2 * len(set(numbers_a) & set(numbers_b)) / (len(set(numbers_a)) + len(set(numbers_b)))
-        words_kept = (2 * n_common / (len(first) + len(second))) ** min(1, 1 / (length * unit_in_words(unit)))
-        if 1 - shared >= 2 * (1 - words_kept):
-            return "mostly numbers"
     is_passage = (rest - n_across) * unit_in_words(unit) >= 5
-    return "passage replaced" if is_passage and n_common == n_first + n_last else "other"
+    if is_passage and len(set(first) & set(second)) == n_first + n_last:
+        return "passage replaced"
+    return "words and numbers" if set(numbers_a) != set(numbers_b) else "other"
 
 
 def unit_in_words(unit: str) -> float:
@@ -287,7 +285,7 @@ class Collection:
     ) -> Judged:
         """All that a run says; of ``pairs`` only (those that a search found), if given.
 
-        With ``keep_apart``, no two texts that differ in numbers, or mostly in numbers, are matches.
+        With ``keep_apart``, no two texts that differ in numbers, or in one passage that is another, are matches.
         """
         order = self.preference(keep, values)
         originals = self.originals(order)
@@ -297,7 +295,7 @@ class Collection:
         distinct = [row for row in order if originals[row] == row]
         together = matches
         if keep_apart:
-            together = {pair: one for pair, one in matches.items() if "numbers" not in self.difference(*pair)}
+            together = {pair: one for pair, one in matches.items() if self.difference(*pair) not in NOT_ALIKE}
         principal = self.principals(distinct, together, rule, measure)
         of_row = {row: principal[originals[row]] for row in order}
         return Judged(

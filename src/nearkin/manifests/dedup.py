@@ -251,8 +251,8 @@ def difference_counted_as(name: str) -> str:
 
     Examples
     --------
-    >>> difference_counted_as("mostly numbers")
-    'dropped_mostly_numbers'
+    >>> difference_counted_as("words and numbers")
+    'dropped_words_and_numbers'
     """
     return f"dropped_{counted_as(name)}"
 

@@ -143,8 +143,8 @@ class SearchOptions(PlannedSearch):
     )
     keep_apart: Same[KeepApart | None] = _kept(
         choices=tuple(APART),
-        help="What makes similar documents no near-duplicates: numbers (they differ in numbers and dates only, or "
-        "mostly, as invoices do), or none (the default). Their pairs are listed.",
+        help="What makes similar documents no near-duplicates: numbers (one has a number or date that the other "
+        "lacks, or another passage, as invoices do), or none (the default). Their pairs are listed.",
     )  # fmt: skip
 
 

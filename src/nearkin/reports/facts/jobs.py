@@ -115,7 +115,7 @@ def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
 
 _BY_DIFFERENCE = {
     "numbers": "differ in numbers or dates only",
-    "mostly numbers": "differ mostly in numbers or dates",
+    "words and numbers": "differ in words and numbers",
     "passage added": "differ by one passage more",
     "passage replaced": "differ in one passage only",
 }
@@ -134,20 +134,20 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     if n := run.count("pairs_kept_apart"):
         yield Fact("pairs kept apart", n, f"--keep-apart {run.parameters['keep_apart']}")
     counts, n_dropped = run.dropped_by_difference, run.n_dropped_for_another
-    n_numbers = counts.get("numbers", 0) + counts.get("mostly numbers", 0)
     n_passages = counts.get("passage added", 0) + counts.get("passage replaced", 0)
     n_largest, n_documents = run.count("largest_group"), run.count("documents")
+    can_apart = "keep_apart" not in run.parameters and ";numbers" not in str(run.parameters.get("normalise"))
     if is_large := 2 * n_largest > n_documents > 2:
-        note = "" if "keep_apart" in run.parameters else "to keep records apart: --preset records"
+        note = "to keep records apart: --preset records" if can_apart else ""
         yield Fact("documents of the largest group", n_largest, note)
-    is_often = n_numbers > _NAMED_SHARE * n_dropped and "keep_apart" not in run.parameters
-    names_apart = "keep_apart" not in run.parameters and (is_large or is_often)
+    is_often = counts.get("numbers", 0) > _NAMED_SHARE * n_dropped and can_apart
+    names_apart = can_apart and (is_large or is_often)
     apart = "; to keep them: --keep-apart numbers, or --preset records" * names_apart
     ignore = "; without a shared passage, such as a licence: --ignore FILE" * (n_passages > _NAMED_SHARE * n_dropped)
     for name, n in counts.items():
-        is_numbers = name in ("numbers", "mostly numbers")
-        note = f"of {n_dropped:,} dropped for another{apart if is_numbers else ignore}"
-        yield Fact(_BY_DIFFERENCE[name], n, note, "warning" if is_numbers and is_often else "plain")
+        advice = {"numbers": apart, "words and numbers": ""}.get(name, ignore)
+        note = f"of {n_dropped:,} dropped for another{advice}"
+        yield Fact(_BY_DIFFERENCE[name], n, note, "warning" if name == "numbers" and is_often else "plain")
 
 
 def input_facts(run: DedupManifest) -> Iterator[Fact]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-Difference = Literal["nothing", "numbers", "mostly numbers", "passage added", "passage replaced", "other"]
+Difference = Literal["nothing", "numbers", "words and numbers", "passage added", "passage replaced", "other"]
 DIFFERENCES: tuple[Difference, ...] = get_args(Difference)
 """Values of the column ``differs``, the index of each is its code."""
 KeepApart = Literal["numbers", "none"]
-APART: dict[str, tuple[Difference, ...]] = {"numbers": ("numbers", "mostly numbers"), "none": ()}
+APART: dict[str, tuple[Difference, ...]] = {
+    "numbers": ("numbers", "words and numbers", "passage replaced"),
+    "none": (),
+}
 """Values of ``--keep-apart``, with the differences of pairs that are no matches."""

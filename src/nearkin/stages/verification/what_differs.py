@@ -16,10 +16,10 @@ import pyarrow.compute as pc
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.frames import frames
 from nearkin.kernels.overlap import n_common, shared_ends
-from nearkin.records import F64, I64, U8, U32, U64, Bool, Candidates, Matches
+from nearkin.records import I64, U8, U32, U64, Bool, Candidates, Matches
 from nearkin.stages.verification.difference_names import DIFFERENCES
 
-NOTHING, NUMBERS, MOSTLY_NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, OTHER = map(np.uint8, range(len(DIFFERENCES)))
+NOTHING, NUMBERS, WORDS_AND_NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, OTHER = map(np.uint8, range(len(DIFFERENCES)))
 UNKNOWN = np.uint8(255)
 """Code of pairs that were not compared, or not verified to be similar enough."""
 
@@ -36,7 +36,7 @@ _NUMBER_WORDS = """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion first
     second third fourth fifth sixth seventh eighth ninth tenth"""
-_TIMES = 2.0
+_DIGESTS = ("frame", "digest")
 _PASSAGE_WORDS = 5
 _BLOCK_PAIRS = 1 << 18
 
@@ -73,13 +73,13 @@ class TextNumbers:
         return cls(frame, digest, hashes, offsets[:-1], offsets[1:])
 
     @classmethod
-    def joined(cls, parts: list[TextNumbers]) -> TextNumbers:
-        """Join the texts of several parts."""
+    def joined(cls, parts: list[TextNumbers], hashes: U64 | None = None) -> TextNumbers:
+        """Join the texts of several parts; ``hashes`` are those of all parts, if they are elsewhere."""
         none = np.zeros(0, np.uint64)
         ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part.ends - part.starts for part in parts)]))
-        frame, digest, hashes = (
-            np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in ("frame", "digest", "hashes")
-        )
+        frame, digest = (np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in _DIGESTS)
+        if hashes is None:
+            hashes = np.concatenate([none, *(part.hashes for part in parts)])
         return cls(frame, digest, hashes, ends[:-1], ends[1:])
 
 
@@ -124,8 +124,8 @@ class Compared:
         is_frame = numbers.frame[left] == numbers.frame[right]
         is_same = is_frame & (numbers.digest[left] == numbers.digest[right])
         is_added, is_replaced = self._passages(matches)
-        conditions = [is_same, is_frame, is_added, self._are_mostly_numbers(matches, pairs), is_replaced]
-        codes = [OTHER, NUMBERS, PASSAGE_ADDED, MOSTLY_NUMBERS, PASSAGE_REPLACED]
+        conditions = [is_same, is_frame, is_added, is_replaced, self._have_other_numbers(pairs)]
+        codes = [OTHER, NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, WORDS_AND_NUMBERS]
         return np.select(conditions, codes, OTHER).astype(np.uint8)
 
     def _passages(self, matches: Matches) -> tuple[Bool, Bool]:
@@ -140,23 +140,13 @@ class Compared:
         is_replaced = (n_words >= _PASSAGE_WORDS) & (matches.n_common == n_first + n_last)
         return is_added, is_replaced
 
-    def _are_mostly_numbers(self, matches: Matches, pairs: Candidates) -> Bool:
-        """Compare the share of numbers that differ with the share of words that the lost shingles explain."""
+    def _have_other_numbers(self, pairs: Candidates) -> Bool:
+        """Whether one text of each pair has a number that the other lacks."""
         starts, ends = self.numbers.starts, self.numbers.ends
         common = n_common(self.numbers.hashes, starts, ends, pairs.left, pairs.right)
         n_left, n_right = ((ends - starts)[side] for side in (pairs.left, pairs.right))
-        lost = 1.0 - _dice(common, n_left + n_right)
-        survived = _dice(matches.n_common, matches.n_left.astype(np.int64) + matches.n_right)
-        is_replaced = common < np.minimum(n_left, n_right)
-        is_mostly: Bool = is_replaced & (
-            lost >= _TIMES * (1.0 - survived ** min(1.0, 1 / (self.length * self.unit_words)))
-        )
-        return is_mostly
-
-
-def _dice(common: U32, total: I64) -> F64:
-    """Return the shared part of both sets, 1 if both are empty."""
-    return np.where(total > 0, 2.0 * common / np.maximum(total, 1), 1.0)
+        has_other: Bool = common < np.maximum(n_left, n_right)
+        return has_other
 
 
 def difference_names(codes: U8) -> pa.StringArray:

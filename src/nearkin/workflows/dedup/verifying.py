@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from nearkin.engines.local import map_ordered
 from nearkin.formats.sealed import sealed_length
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import I64, U8, U32, U64, Candidates, Matches
-from nearkin.runs.arrays import kept_arrays
+from nearkin.runs.arrays import GrowingArray, kept_arrays
 from nearkin.runs.files import make_work_folder, sealed
 from nearkin.runs.progress import Meter
 from nearkin.runs.spool import Chunk
@@ -29,6 +29,7 @@ from nearkin.workflows.resources import Resources
 
 _PAGES_OF_A_PAIR = 3 << 13  # Linux maps 64 KiB around each page of both sets
 _MAX_PAIRS = 1 << 18
+_NONE = np.zeros(0, np.uint64)
 _FIELDS = ("left", "right", "n_common", "n_left", "n_right")
 
 
@@ -128,7 +129,7 @@ def verify_all(
             found.clear()
             left, right, n_common, n_left, n_right = (joined[name] for name in _FIELDS)
             matches = Matches(left, right, n_common, n_left, n_right)
-            differs = _differences(matches, corpus, options, store, threads=resources.n_threads)
+            differs = _differences(matches, corpus, options, store, folder, threads=resources.n_threads)
             return {"n_candidates": np.array(n_candidates), **joined, "differs": differs}
 
         stored = kept_arrays(folder / "matches.arrow", make)
@@ -152,11 +153,15 @@ def as_arrays(parts: list[Matches]) -> dict[str, U32]:
     return {name: np.concatenate([none, *(getattr(part, name) for part in parts)]) for name in _FIELDS}
 
 
-def _differences(matches: Matches, corpus: Corpus, options: DedupOptions, store: SetStore, *, threads: int) -> U8:
+def _differences(
+    matches: Matches, corpus: Corpus, options: DedupOptions, store: SetStore, folder: Path, *, threads: int
+) -> U8:
     """Return what differs in each match; the texts of matches are read from the spool once more."""
     wanted = np.zeros(corpus.n_nodes, np.uint8)
     wanted[matches.left] = wanted[matches.right] = 1
     nodes, parts = [np.zeros(0, np.uint32)], list[TextNumbers]()
+    path = folder / "numbers.u64"  # on disk: a text can have as many numbers as words
+    hashes = GrowingArray(path, np.uint64)
 
     def numbers_of(chunk: Chunk) -> tuple[U32, TextNumbers]:
         here, texts = chunk_texts(corpus, chunk, wanted)
@@ -164,14 +169,18 @@ def _differences(matches: Matches, corpus: Corpus, options: DedupOptions, store:
 
     for here, numbers in map_ordered(numbers_of, corpus.chunks, threads=threads):
         nodes.append(here)
-        parts.append(numbers)
+        hashes.add(numbers.hashes)
+        parts.append(replace(numbers, hashes=_NONE))
     rows = np.concatenate(nodes)  # ascending: nodes are numbered in order of first occurrence
     length, unit_words = options.shingle.length_in_words
+    joined = TextNumbers.joined(parts, hashes.mapped().view(np.uint64))
     compared = Compared(
-        hashes=store.hashes, starts=store.starts, ends=store.ends, numbers=TextNumbers.joined(parts), length=length,
+        hashes=store.hashes, starts=store.starts, ends=store.ends, numbers=joined, length=length,
         unit_words=unit_words, number_rows=rows,
     )  # fmt: skip
-    return compared.differences(matches)
+    differences = compared.differences(matches)
+    path.unlink()
+    return differences
 
 
 def _touched(runs: list[U64], n_nodes: int) -> U8:
