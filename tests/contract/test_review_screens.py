@@ -16,7 +16,7 @@ import pytest
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.groups import members
-from nearkin.errors import CollectionBusyError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.web.screens import groups
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
@@ -346,19 +346,6 @@ def test_differences_follow_once_each_where_they_cannot_be_stored(one_at_a_time:
         shown.append(re.findall(r'id="differs-(\d+)"', page))
     assert [len(some) for some in shown] == [2, 1, 1, 1]  # the shortest is the text of two members
     assert len({place for some in shown for place in some}) == 5
-
-
-def test_differences_are_not_asked_for_again_while_another_process_writes(
-    one_at_a_time: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def busy(*_: object, **__: object) -> Iterator[object]:
-        raise CollectionBusyError("Another process is writing.")
-
-    following = _next_differences(one_at_a_time.get("/group", number=1).text)
-    assert following is not None
-    monkeypatch.setattr(members, "relations_of", busy)
-    page = one_at_a_time.get(following).text
-    assert (_next_differences(page), "5 members" in words_of(page)) == (None, True)
 
 
 def test_nothing_is_changed_read_only(tmp_path: Path) -> None:

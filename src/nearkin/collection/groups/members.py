@@ -326,8 +326,6 @@ class GroupMembers(AnswerRecord):
         Number of distinct texts of members, the shortest first, before the first one whose relation is missing.
     n_left : int
         Number of members behind them whose relation is missing.
-    is_busy : bool
-        Whether relations are missing because another process was writing.
     """
 
     hidden = ("n_shown", "n_left")
@@ -363,7 +361,7 @@ def group_members(
 ) -> GroupMembers:
     """Compare the members of a stored group with its principal.
 
-    Relations are stored when they are first computed; while another process writes, those not stored yet are missing.
+    Relations are stored when they are first computed; while another process writes, they are only computed.
 
     Parameters
     ----------

@@ -246,6 +246,9 @@ def no_group_text(tolerance: str, group: int) -> str:
 
 def no_groups_text(connection: Connection, tolerance: str) -> str:
     """Say that no groups are stored for a tolerance, at which others they are, and how to compute them."""
+    asked = Tolerance.of_stored(tolerance)
+    if asked is not None and not asked.has_groups:
+        return f"Groups are by 'jaccard' or 'letters'. Got: {asked.measure!r}"
     at = " and ".join(stored_tolerances(connection))
     stored = f" Your groups are stored at {at}." if at else ""
     return f"There are no groups at {tolerance} yet.{stored} Compute them: {_command(tolerance)}"
