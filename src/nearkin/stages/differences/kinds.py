@@ -28,8 +28,9 @@ from itertools import pairwise
 
 from nearkin.stages.differences.changes import Change
 from nearkin.stages.differences.comparison import KINDS, DifferenceKind
-from nearkin.stages.differences.particulars import DATES, JOINING, NUMBERS, PARTIES, Original
+from nearkin.stages.differences.particulars import JOINING, PARTIES, Original
 from nearkin.stages.differences.words import Word, Wording, as_compared, is_other_form
+from nearkin.stages.number_words import DATE_WORDS, NUMBER_WORDS
 
 NEGATIONS = frozenset(
     ("not", "no", "nor", "never", "none", "neither", "cannot", "without", "nothing", "nobody", "nowhere", "non")
@@ -37,7 +38,9 @@ NEGATIONS = frozenset(
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = "|".join(
-    form for month in sorted(DATES - {*_WEEKDAYS}, key=len, reverse=True) for form in (month.title(), month.upper())
+    form
+    for month in sorted(DATE_WORDS - {*_WEEKDAYS}, key=len, reverse=True)
+    for form in (month.title(), month.upper())
 )
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _DATE = re.compile(
@@ -146,7 +149,7 @@ def _kind_of(
         return "dates"
     if core in _WEEKDAYS and text[word.start].isupper():
         return "dates"
-    if core in NUMBERS or any(character.isdigit() for character in core):
+    if core in NUMBER_WORDS or any(character.isdigit() for character in core):
         return "numbers"
     if is_negation(text, word):
         return "negations"
@@ -167,7 +170,7 @@ def _is_before_name(own: Original, word: Word, texts: tuple[Original, Original])
     after = next((one for one in own.words(word.end, word.end + _LOOK_BACK) if one.is_word), None)
     if after is None or own.text[word.end : after.start].strip(".\u00a0 "):
         return False
-    return after.core not in DATES and _may_be_name(own, after, texts)
+    return after.core not in DATE_WORDS and _may_be_name(own, after, texts)
 
 
 def _may_be_name(own: Original, word: Word, texts: tuple[Original, Original]) -> bool:

@@ -10,22 +10,13 @@ from functools import cached_property
 from typing import Literal
 
 from nearkin.stages.differences.words import BLANK, Word, Wording, count_words
+from nearkin.stages.number_words import DATE_WORDS, NUMBER_WORDS
 
 
 def _list(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-DATES = _list(
-    """january february march april may june july august september october november december
-    jan feb mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday sunday"""
-)
-NUMBERS = _list(
-    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion percent
-    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
-    sixteenth seventeenth eighteenth nineteenth twentieth thirtieth half"""
-)
 PARTIES = _list(
     """inc incorporated corp corporation co company llc lp llp ltd limited plc gmbh ag sa bv nv na fsb trust bank
     partnership liability association he she his her him hers himself herself mr mrs ms dr esq jr sr ii iii iv"""
@@ -175,9 +166,9 @@ def look_at(words: Sequence[Word], text: str, spellings: Sequence[Spelling]) -> 
 
 def _kind(word: Word, text: str, spellings: Sequence[Spelling]) -> Kind:
     core, is_capital = word.core, text[word.start].isupper()
-    if core in DATES and is_capital:
+    if core in DATE_WORDS and is_capital:
         return "date"
-    if core in NUMBERS or any(character.isdigit() for character in core):
+    if core in NUMBER_WORDS or any(character.isdigit() for character in core):
         return "number"
     if len(core) == 1:
         around = text[word.start - 1 : word.start] + text[word.end : word.end + 1]

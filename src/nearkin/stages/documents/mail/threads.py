@@ -341,6 +341,7 @@ def ancestors_of(headers: MailHeaders) -> tuple[str, ...]:
 
 
 _FIRST_BYTES, _ANSWER_BYTES = 22, 5
+_MAX_ANSWERS = 500  # a longer index is none: each answer above is looked up
 
 
 def conversation_of(thread_index: str | None) -> bytes:
@@ -357,8 +358,8 @@ def conversation_of(thread_index: str | None) -> bytes:
         index = base64.b64decode(thread_index or "", validate=True)
     except ValueError:
         return b""
-    is_whole = len(index) >= _FIRST_BYTES and (len(index) - _FIRST_BYTES) % _ANSWER_BYTES == 0
-    return index if is_whole else b""
+    n_answers, rest = divmod(len(index) - _FIRST_BYTES, _ANSWER_BYTES)
+    return index if rest == 0 and 0 <= n_answers <= _MAX_ANSWERS else b""
 
 
 def _link_by_conversation(node_of: dict[int, _Node], headers: Sequence[MailHeaders], order: Sequence[int]) -> None:
