@@ -178,10 +178,8 @@ def _stored(
     if len(lines) != len(documents):
         raise ParameterError.of("lines", f"one line per document, {len(documents)}", lines)
     good = [i for i, check in enumerate(checks) if isinstance(check, TextCheck)]
-    places, file = (
-        {i: place for place, i in enumerate(good)},
-        under.file if isinstance(under, results.CheckIn) else UNKNOWN_FILE,
-    )
+    places = {i: place for place, i in enumerate(good)}
+    file = under.file if isinstance(under, results.CheckIn) else UNKNOWN_FILE
     ids, texts = [documents[i][0] or "" for i in good], [documents[i][1] for i in good]
     incoming = incoming_of(ids, texts, [lines[i] for i in good], under.source, file)
 

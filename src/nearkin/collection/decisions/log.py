@@ -163,6 +163,8 @@ TAG = "tag"
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
 SPLIT_OFF = "split-off"
 """Kind of an activity, which changes the same setting of two documents as `NEVER_GROUP`."""
+OF_PAIRS = (NEVER_GROUP, SPLIT_OFF, SAME_GROUP, "undo")
+"""Activities that can change decisions on two documents: few, while tags may have millions of changes."""
 FIRST = "first"
 """Key, in the data of a decision on two documents, of the document that was named first, if it is not the subject."""
 PURGE, REMOVE, STORE = "purge", "remove", "store"
@@ -357,8 +359,8 @@ def activity_of(connection: Connection, number: int) -> Activity | None:
 
 def _activities_of(connection: Connection, doc_id: str) -> set[int]:
     """Return the activities that changed a value of a document, alone or in a pair."""
-    changes, of_pairs = schema.changes.c, (NEVER_GROUP, SPLIT_OFF, SAME_GROUP, "undo")  # tags may have millions
-    pairs = select(activity.c.number).where(activity.c.kind.in_(of_pairs))
+    changes = schema.changes.c
+    pairs = select(activity.c.number).where(activity.c.kind.in_(OF_PAIRS))
     is_other = changes.activity.in_(pairs) & changes.kind.in_((NEVER_GROUP, SAME_GROUP)) & (changes.other == doc_id)
     found = connection.execute(select(changes.activity).where(changes.subject == doc_id)).scalars()
     return {*found, *connection.execute(select(changes.activity).where(is_other)).scalars()}

@@ -141,11 +141,8 @@ def n_later_decisions(connection: Connection, state: GroupState) -> int:
     """Return the number of activities that made or undid decisions which stored groups do not follow yet."""
     if state.number is None:
         return 0
-    changes, kinds = (
-        schema.changes.c,
-        (log.NEVER_GROUP, log.SPLIT_OFF, log.SAME_GROUP, "undo"),
-    )  # tags may have millions of changes
-    later = select(activity.c.number).where(activity.c.kind.in_(kinds), activity.c.number > state.last_activity)
+    changes = schema.changes.c
+    later = select(activity.c.number).where(activity.c.kind.in_(log.OF_PAIRS), activity.c.number > state.last_activity)
     is_one = changes.activity.in_(later) & changes.kind.in_((log.NEVER_GROUP, log.SAME_GROUP))
     return int(connection.execute(select(func.count(changes.activity.distinct())).where(is_one)).scalar_one())
 
