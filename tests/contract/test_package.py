@@ -138,4 +138,6 @@ def test_a_parameter_has_the_name_of_its_option(function, command):
     found = app.get_command(click.Context(app), command)
     options = {one.opts[0].removeprefix("--").replace("-", "_") for one in found.params}
     of_places = {"self", "place", "other", "version"}
-    assert set(inspect.signature(function).parameters) - options <= OTHER_NAMES | of_places
+    parameters = set(inspect.signature(function).parameters)
+    assert parameters - options <= OTHER_NAMES | of_places
+    assert not parameters - {"self"} - set(re.findall(r"\w+", function.__doc__)), "not documented"

@@ -161,7 +161,8 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
         With ``out``: write an overlay for this review tool.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
-    preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep, drop, min_shared
+    preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep, drop, min_shared,
+    keep_apart
         As on the command line; ``ignore`` may also be a list of passages in the syntax of the file's lines.
 
     Returns

@@ -76,7 +76,7 @@ def threads(mails: Where | Iterable[Where], job: ThreadsJob) -> ThreadsResult:
     new_text_only : bool, default False
         Whether only the new text of a mail, without quoted text and signature lines, must occur in a later mail.
         Some quoted text may then be in none of the inclusive mails.
-    file_format, encoding, on_error, max_unreadable, max_document_size, extraction_limits, ocr
+    file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr
         As for `nearkin.dedup`.
     report, overwrite : bool
         With ``out``: write ``report.html``; replace the results of an earlier run.

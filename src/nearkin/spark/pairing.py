@@ -53,7 +53,8 @@ def similar_pairs(left: DataFrame, right: DataFrame, job: FramePairsJob) -> Data
         in one language.
     left_language, right_language : str, optional
         Language codes of the two sides; by default the left side is in the table's source language.
-    threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems, splits, translate, seed, method
+    threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems, splits, translate, seed, method,
+    ignore, ignore_numbers
         As for `nearkin.pairs`.
     bits, distance, permutations, window : int, optional
         Parameters of the search method; by default as planned.
