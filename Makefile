@@ -108,7 +108,7 @@ bench: $(READY)  ## compare Nearkin with other tools on one corpus (minutes)
 
 docs: $(READY)  ## rewrite docs/reference/cli.md, the tables, and the output of commands on the pages
 	@$(BIN)/python scripts/cli_reference.py docs/reference/cli.md
-	@$(BIN)/python scripts/schema_page.py docs/guides/postgresql.md
+	@$(BIN)/python scripts/schema_page.py docs/reference/tables.md
 	@$(BIN)/python scripts/refresh_pages.py
 
 site: $(READY) $(LIVE)  ## build the documentation site in build/site

@@ -1,4 +1,4 @@
-"""Write the tables of a collection into docs/guides/postgresql.md from their comments: ``make docs``."""
+"""Write the tables of a collection into docs/reference/tables.md from their comments: ``make docs``."""
 
 from __future__ import annotations
 

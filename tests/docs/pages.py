@@ -50,6 +50,11 @@ def blocks(page: Path, *languages: str) -> list[Block]:
     return [block for block in found if not languages or block.language in languages]
 
 
+def line_of(page: Path, heading: str) -> int:
+    """The line of a heading of a page."""
+    return page.read_text(encoding="utf-8").splitlines().index(heading) + 1
+
+
 def prose(page: Path) -> str:
     """A page without its fenced blocks."""
     return FENCE.sub("", page.read_text(encoding="utf-8"))

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 import postgresql
-from docs.pages import ROOT, blocks
+from docs.pages import ROOT, blocks, line_of
 from docs.running import workplace
 from functional.conftest import Ended, nearkin_here
 from postgresql import Server
 
-PAGE = ROOT / "docs/guides/postgresql.md"
+PAGE = ROOT / "docs/guides/sql-and-postgresql.md"
+OPERATING = [block for block in blocks(PAGE, "sh", "sql") if block.line > line_of(PAGE, "## Connect")]
+"""Those for administrators; `test_sql_page` runs the others."""
 PEOPLE = {"reader": "eve", "reviewer": "cleo", "loader": "bo"}
 RENT = "The tenant pays the rent of {} crowns on the first day of each month to the owner of the house by the mill."
 TEXTS = {"lease": RENT.format(900), "copy": RENT.format(950), "note": "Nobody has written anything like this note yet."}
@@ -59,10 +61,11 @@ def kept(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Database:
     (database.folder / "in.jsonl").write_text(lines(TEXTS))
     added = database.run("owner", "add", str(database.folder / "in.jsonl"), "--wave", "march")
     assert added.code == 0, added.err
-    first_use, dump, restore = [block.text for block in blocks(PAGE, "sh")]
+    first_use, dump, restore = [block.text for block in OPERATING if block.language == "sh"]
     database.shell(first_use)
-    for block in blocks(PAGE, "sql"):
-        server.sql(block.text, "matters")
+    *rights, person = [block.text for block in OPERATING if block.language == "sql"]
+    for text in (*rights, *(person.replace("eve", name).replace("reader", role) for role, name in PEOPLE.items())):
+        server.sql(text, "matters")
     database.shell(dump)
     assert "undamaged" in database.shell(restore)
     return database
@@ -70,12 +73,6 @@ def kept(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Database:
 
 def lines(texts: dict[str, str]) -> str:
     return "".join(json.dumps({"id": doc_id, "text": text}) + "\n" for doc_id, text in texts.items())
-
-
-def test_the_page_has_no_other_blocks() -> None:
-    """Every block of the page is run here, but for the diagram of the tables."""
-    assert {block.language for block in blocks(PAGE)} == {"sh", "sql", "text"}
-    assert (len(blocks(PAGE, "sh")), len(blocks(PAGE, "sql"))) == (3, 4)
 
 
 def questions(folder: Path) -> list[list[str]]:

@@ -23,8 +23,8 @@ def test_cli_reference_is_what_the_commands_say() -> None:
 
 def test_tables_are_what_the_schema_says() -> None:
     write_tables = runpy.run_path(str(ROOT / "scripts/schema_page.py"))["page"]
-    stored = (ROOT / "docs/guides/postgresql.md").read_text(encoding="utf-8")
-    assert stored == write_tables(stored), "docs/guides/postgresql.md is out of date. Run: make docs"
+    stored = (ROOT / "docs/reference/tables.md").read_text(encoding="utf-8")
+    assert stored == write_tables(stored), "docs/reference/tables.md is out of date. Run: make docs"
 
 
 def test_the_guide_names_every_column_of_similar_and_groups() -> None:

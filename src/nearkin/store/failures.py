@@ -155,7 +155,7 @@ def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> errors.Near
         code, message = PERMISSION_DENIED, f"permission denied for schema {place.schema}"
     if code == PERMISSION_DENIED:
         denied = message if message.startswith("permission denied") else f"permission denied, {message}"
-        advice = "The owner of the schema grants what the user needs; see docs/guides/postgresql.md"
+        advice = "The owner of the schema grants what the user needs; see docs/guides/sql-and-postgresql.md"
         return errors.CollectionError(f"{place}: {denied}. {advice}.{_TAKE_READ_ONLY * is_writing}")
     if code == "53100":
         return errors.OutputError(f"{place}: its disk is full ({message}).")
