@@ -24,7 +24,7 @@ from nearkin.runs.progress import Progress
 from nearkin.stages.documents.columns import Columns
 from nearkin.stages.documents.rows import WITHOUT_VIEWS
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
-from nearkin.stages.documents.tables import check_names, read_table
+from nearkin.stages.documents.tables import as_table, check_names, read_table
 from nearkin.wording import reveal_line
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.reading.inputs import IN_MEMORY, StoredDocuments, StoredSource
@@ -34,8 +34,8 @@ Documents = Any
 """Path, list of paths or collection; Arrow table, data frame or data set; list of texts, of (id, text) or of dicts."""
 Inputs = list[str | StoredSource]
 _ACCEPTED = (
-    "a path, a pyarrow Table, a pandas or polars DataFrame, a datasets.Dataset, other Arrow data, or an iterable of "
-    "paths, of texts, of (id, text) pairs or of dicts"
+    "a path, a pyarrow Table, a pandas or polars frame, a datasets.Dataset or DatasetDict, other Arrow data, a dict of "
+    "columns, or an iterable of paths, of texts, of (id, text) pairs or of dicts"
 )
 _SHOWN = 60
 _LIBRARIES = ("pandas", "polars", "datasets", "nearkin")
@@ -150,7 +150,7 @@ def _check_path(path: str) -> None:
 def readable_twice(documents: Documents, name: str = "documents") -> Documents:
     """Return documents that can be read twice: of a stream of Arrow data a table, of an iterator a list.
 
-    What names files remains as it is; an iterator of paths becomes a list of paths.
+    What names files remains as it is; an iterator of paths becomes a list of paths. `as_table` says what is a table.
 
     Raises
     ------
@@ -159,6 +159,7 @@ def readable_twice(documents: Documents, name: str = "documents") -> Documents:
     """
     if paths_of(documents) is not None:
         return documents
+    documents = as_table(documents)
     if _is_arrow(documents) or _package(documents) in ("pandas", "polars") or _is_dataset(documents):
         return documents
     if hasattr(documents, "__arrow_c_stream__"):

@@ -35,8 +35,9 @@ class ColumnOptions(Options):
 
     text: Same[str | None] = _input(
         metavar="COLUMN",
-        help="Column with the text; every file with columns must have it. If its name differs between files, omit "
-        "--text, so that the column of each file is guessed. [default: guessed and printed]",
+        help="Column with the text, or several with commas between them, joined by a blank line; every file with "
+        "columns must have them. If names differ between files, omit --text: it is guessed for each. "
+        "[default: guessed and printed]",
     )
     id: Same[str | None] = _input(
         metavar="COLUMN",

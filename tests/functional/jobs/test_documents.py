@@ -134,7 +134,7 @@ JOBS = {
 @pytest.mark.parametrize("job", JOBS)
 def test_what_are_no_documents(job: str, tmp_path: Path) -> None:
     run = JOBS[job]
-    for wrong in (b"bytes", None, {"text": "x"}, 1.5, object(), pl.LazyFrame({"text": ["a"]}), [1, 2], [tmp_path, 1]):
+    for wrong in (b"bytes", None, {"text": "x"}, 1.5, object(), [1, 2], [tmp_path, 1]):
         with pytest.raises(ParameterError):
             run(wrong)
     for missing in (tmp_path / "no.jsonl", str(tmp_path / "no.jsonl"), [tmp_path / "no"], "a text, not a path", "a\0b"):

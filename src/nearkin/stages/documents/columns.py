@@ -13,7 +13,7 @@ from nearkin.arguments import plain_number
 from nearkin.errors import MissingColumnError, ParameterError, SourceError
 from nearkin.nouns import counted, first_of
 from nearkin.stages.documents.rows import as_binary, holds_characters, is_binary, plain
-from nearkin.stages.documents.values import column_of, has_own_text, in_words
+from nearkin.stages.documents.values import ColumnPath, has_own_text, in_words, text_paths, value_in
 
 TABLE_IN_MEMORY = "the table"
 """Name of an Arrow table in messages."""
@@ -230,10 +230,11 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
     SourceError
         A named column is missing, or no column, or more than one, can be the text.
     """
-    for parameter, named in (("text", text), ("id", doc_id)):
-        column = named if named is None or parameter != "text" else column_of(named, sample.names)
-        if named is not None and column not in sample.names:
-            raise missing_column(label, parameter, named, sample.names, objects=sample.objects)
+    for path in [] if text is None else text_paths(text, sample.names):
+        if path.column not in sample.names:
+            raise missing_column(label, "text", path.column, sample.names, objects=sample.objects)
+    if doc_id is not None and not has_column(sample, doc_id):
+        raise missing_column(label, "id", doc_id, sample.names, objects=sample.objects)
     if text is not None and text == doc_id:
         raise ParameterError(f"{label}: the id and the text must be different columns. Got '{text}' for both.")
     guesses = []
@@ -250,6 +251,16 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
         else:
             guesses.append(f"id column: none found among the columns {every}; documents are named file:line")
     return Columns(text, doc_id, tuple(guesses))
+
+
+def has_column(sample: ColumnSample, name: str) -> bool:
+    """Whether there is a column of that name, or one of its objects has a member on that path."""
+    path = ColumnPath.of(name, sample.names, may_repeat=False)
+    if path.column not in sample.names or not path.steps:
+        return path.column in sample.names
+    if sample.table is not None:
+        return path.type_in(sample.table.schema.field(path.column).type) is not None
+    return any(value_in(record, name) is not None for record in sample.records)
 
 
 def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:
@@ -368,11 +379,14 @@ def check_unique(label: str, used: Mapping[str, str | None], names: Sequence[str
             )
 
 
-def check_column(label: str, parameter: str, named: str, schema: pa.Schema) -> None:
-    """Raise SourceError unless a table has exactly one column of that name."""
-    if named not in schema.names:
+def check_column(label: str, parameter: str, named: str, schema: pa.Schema) -> pa.DataType:
+    """Return the type of a column, or of a member of its objects; SourceError unless there is exactly one of it."""
+    path = ColumnPath.of(named, schema.names, may_repeat=parameter == "text")
+    check_unique(label, {parameter: path.column}, schema.names)
+    type_ = path.type_in(schema.field(path.column).type) if path.column in schema.names else None
+    if type_ is None:
         raise missing_column(label, parameter, named, schema.names, objects=objects_of_schema(schema))
-    check_unique(label, {parameter: named}, schema.names)
+    return type_
 
 
 def missing_column(
@@ -407,13 +421,13 @@ def inside_hint(names: Iterable[str], objects: Mapping[str, str], parameter: str
     >>> inside_hint(["id", "messages"], {"messages": "a list"})
     " A text inside a list ('messages') is named by its path, such as messages[].content or messages[]."
     >>> inside_hint(["meta"], {"meta": "an object"}, "id")
-    " Fields inside an object ('meta') cannot be named; lift them to the top level."
+    " A value inside an object ('meta') is named by its path, such as meta.id."
     """
     inside = next((name for name in names if name in objects), None)
-    if inside is None:
+    if inside is None or (parameter != "text" and objects[inside] == "a list"):
         return ""
     if parameter != "text":
-        return f" Fields inside {objects[inside]} ('{inside}') cannot be named; lift them to the top level."
+        return f" A value inside an object ('{inside}') is named by its path, such as {inside}.{parameter}."
     such = f"{inside}[].content or {inside}[]" if objects[inside] == "a list" else f"{inside}.content"
     return f" A text inside {objects[inside]} ('{inside}') is named by its path, such as {such}."
 

@@ -10,9 +10,16 @@ import pyarrow.compute as pc
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
-from nearkin.stages.documents.columns import ColumnSample, check_column, check_unique, listed_columns, missing_column
+from nearkin.stages.documents.columns import (
+    ColumnSample,
+    check_column,
+    check_unique,
+    has_column,
+    listed_columns,
+    missing_column,
+)
 from nearkin.stages.documents.rows import as_binary, holds_characters, plain
-from nearkin.stages.documents.values import number_of
+from nearkin.stages.documents.values import ColumnPath, number_of, value_in
 
 _RULE = (
     "the column that chooses what to keep must hold numbers, true and false, dates or times (in strings: 2004-02-03, "
@@ -59,11 +66,11 @@ def check_keep(name: str, sample: ColumnSample, column: str, *, is_text: bool) -
     if sample.table is not None:
         values, numbers = _of_table(name, sample.table, keep)
     else:
-        if column not in sample.names:
+        if not has_column(sample, column):
             n_seen = None if is_text else len(sample.records)
             raise missing_column(name, "keep", column, sample.names, n_seen=n_seen, objects=sample.objects)
         check_unique(name, {"keep": column}, sample.header)
-        values = [record[column] for record in sample.records if record.get(column) not in (None, "")]
+        values = [value for record in sample.records if (value := value_in(record, column)) not in (None, "")]
         if is_text:
             numbers = keep.of_characters(pa.array(values, pa.large_string())).to_pylist()
         else:
@@ -82,8 +89,8 @@ def check_keep(name: str, sample: ColumnSample, column: str, *, is_text: bool) -
 
 
 def _of_table(name: str, table: pa.Table, keep: KeepColumn) -> tuple[list[object], list[float | None]]:
-    check_column(name, "keep", keep.name, table.schema)
-    type_ = table.schema.field(keep.name).type
+    type_ = check_column(name, "keep", keep.name, table.schema)
+    path = ColumnPath.of(keep.name, table.schema.names)
     checks = (pa.types.is_boolean, pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal,
               pa.types.is_timestamp, pa.types.is_date, holds_characters)  # fmt: skip
     if not any(check(type_) for check in checks):
@@ -91,7 +98,7 @@ def _of_table(name: str, table: pa.Table, keep: KeepColumn) -> tuple[list[object
             f"{name}: {_RULE}. The column '{keep.name}' holds {type_}. "
             f"The columns are: {listed_columns(table.schema.names)}."
         )
-    values = plain(table[keep.name].combine_chunks()).drop_null()
+    values = plain(path.values(table[path.column].combine_chunks())).drop_null()
     numbers = keep.of_json(values).to_pylist()
     return (as_binary(values).to_pylist() if holds_characters(values.type) else [], numbers)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
@@ -16,6 +15,7 @@ from nearkin.paths import STDIN, printable, shown_path
 from nearkin.stages.documents.columns import (
     ColumnSample,
     check_unique,
+    has_column,
     inside_hint,
     listed_columns,
     missing_column,
@@ -23,7 +23,6 @@ from nearkin.stages.documents.columns import (
 from nearkin.stages.documents.encodings import check_encoding, looks_like_utf16
 from nearkin.stages.documents.extraction.kinds import is_read, kind_of
 from nearkin.stages.documents.extraction.reading import Blob
-from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.finding import FoundFile, by_suffix, find, identity
 from nearkin.stages.documents.formats import FORMATS, TABLES, is_of_documents
 from nearkin.stages.documents.head import (
@@ -39,7 +38,7 @@ from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import Note, NotRead, Source, is_descriptor
 from nearkin.stages.documents.streams import Compression
-from nearkin.stages.documents.values import column_of, text_in
+from nearkin.stages.documents.values import text_paths
 
 __all__ = ["Source", "SourceSet", "check_keep_column", "columns_in", "resolve_sources"]
 _N_NAMED = 3
@@ -318,16 +317,19 @@ def _with_columns(source: Source, head: Head, asked: _Asked) -> tuple[Source, tu
     if sample is None:  # an empty file, or a pipe with no visible data yet
         return replace(source, text=text, id=doc_id), ()
     source = replace(source, delimiter=sample.delimiter)
-    wanted = (None if text is None else column_of(text, sample.names), doc_id)
-    missing = [name for name in wanted if name is not None and name not in sample.names]
-    if wanted[0] in missing and "text" in asked.optional:
+    parts = [] if text is None else [path.column for path in text_paths(text, sample.names)]
+    missing = [name for name in parts if name not in sample.names]
+    if missing and "text" in asked.optional:
         text = None
-    if doc_id in missing and "doc_id" in asked.optional:
-        doc_id = None
+    if doc_id is not None and not has_column(sample, doc_id):
+        missing.append(doc_id)
+        if "doc_id" in asked.optional:
+            doc_id = None
     columns = reader.choose_columns(sample, source.name, text=text, doc_id=doc_id)
     source = replace(source, text=columns.text, id=columns.id)
     _check_text(source, sample)
-    check_unique(source.name, {"text": columns.text, "id": columns.id}, sample.header)
+    for path in text_paths(columns.text, sample.names):
+        check_unique(source.name, {"text": path.column, "id": columns.id}, sample.header)
     said = [f"there is no column '{name}', so another column is guessed" for name in missing]
     return source, (*said, *columns.guesses)
 
@@ -342,19 +344,17 @@ def _check_text(source: Source, sample: ColumnSample) -> None:
 
         check_schema(source.name, sample.table.schema, text, None)
         return
-    values = []
-    for record in sample.records:
-        with contextlib.suppress(RecordFault):
-            values.append(text_in(record, text, of=""))
-    values = [value for value in values if value is not None]
-    if text not in sample.names and not values:  # a path that leads nowhere
-        raise missing_column(source.name, "text", text, sample.names, objects=sample.objects)
-    if values and not any(isinstance(value, str) for value in values):
-        strings = [name for name, one in sample.columns.items() if one.mean_length is not None]
-        raise SourceError(
-            f"{source.name}: the column '{text}' holds no strings. Those that do: {listed_columns(strings) or 'none'}."
-            f"{inside_hint([text], sample.objects)}"
-        )
+    for path in text_paths(text, sample.names):
+        values = [path.text(record[path.column]) for record in sample.records if path.column in record]
+        values = [value for value in values if value is not None]
+        if path.steps and not values:  # it leads nowhere
+            raise missing_column(source.name, "text", text, sample.names, objects=sample.objects)
+        if values and not any(isinstance(value, str) for value in values):
+            strings = listed_columns([name for name, one in sample.columns.items() if one.mean_length is not None])
+            raise SourceError(
+                f"{source.name}: the column '{path.column}' holds no strings. Those that do: {strings or 'none'}."
+                f"{inside_hint([path.column], sample.objects)}"
+            )
 
 
 def check_keep_column(

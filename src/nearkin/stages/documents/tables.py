@@ -27,10 +27,10 @@ from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.readers.tables import Wanted, check_schema, pieces_of_batch
 from nearkin.stages.documents.rows import RowList, as_binary, holds_characters, one_batch, plain
 from nearkin.stages.documents.source import no_note
-from nearkin.stages.documents.values import TextPath, column_of, id_of, in_words, text_in, text_of
+from nearkin.stages.documents.values import id_of, in_words, text_in, text_of, text_paths, value_in
 
 _ACCEPTED = (
-    "a pyarrow Table or array, a pandas or polars DataFrame or Series, "
+    "a pyarrow Table or array, a pandas or polars frame or Series, a dict of columns, "
     "or an iterable of strings, of (id, text) pairs or of dicts"
 )
 _READ_FILES = (
@@ -69,8 +69,8 @@ def read_table(
     Parameters
     ----------
     table : object
-        A pyarrow Table or array, anything that provides Arrow data (pandas and polars data frames and series), an
-        iterable of strings, of ``(id, text)`` pairs or of dicts.
+        A pyarrow Table or array, anything that provides Arrow data (pandas and polars data frames and series), what
+        `as_table` converts, or an iterable of strings, of ``(id, text)`` pairs or of dicts.
     text, doc_id : str, optional
         The columns; by default guessed from their names.
     keep_column : str, optional
@@ -121,6 +121,7 @@ def _read(
     table: object, names: _Names, batch_rows: int, *, is_whole: bool, read_files: str
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a table of any kind."""
+    table = as_table(table)
     names = replace(names, every=_columns_of_frame(table))
     table = _held(table)
     text = names.text
@@ -139,6 +140,48 @@ def _read(
         yield from _read_records(head, stream, names, batch_rows)
     else:
         raise _not_accepted(table)
+
+
+def as_table(documents: object) -> object:
+    """Return columns, lazy frames and data sets of several splits as tables; other documents unchanged.
+
+    Parameters
+    ----------
+    documents : object
+        A mapping of names to columns of one length; a polars LazyFrame, which is collected; or a datasets.DatasetDict,
+        whose splits follow each other, with the name of each in the column ``split``.
+
+    Raises
+    ------
+    ParameterError
+        A mapping has something else than columns of one length.
+
+    Examples
+    --------
+    >>> as_table({"id": [1, 2], "text": ["one", "two"]}).num_rows
+    2
+    """
+    library = type(documents).__module__.partition(".")[0]
+    if library == "polars" and hasattr(documents, "collect"):
+        return documents.collect()
+    if not isinstance(documents, Mapping):
+        return documents
+    if library == "datasets":
+        from datasets import concatenate_datasets
+
+        return concatenate_datasets([
+            rows if "split" in rows.column_names else rows.add_column("split", [name] * len(rows))
+            for name, rows in documents.items()
+        ])  # fmt: skip
+    columns = [*documents.values()]
+    if any(isinstance(column, (str, bytes, Mapping)) or not hasattr(column, "__len__") for column in columns):
+        raise _not_accepted(documents)
+    if len({*map(len, columns)}) > 1:
+        raise _not_accepted(documents, "a dict of columns of different lengths")
+    try:
+        return pa.table(documents)
+    except (pa.ArrowException, TypeError, ValueError):  # one odd value is one bad document
+        return [dict(zip(documents, row)) for row in zip(*columns, strict=True)]
 
 
 def _values(column: pa.ChunkedArray) -> list[object]:
@@ -200,9 +243,10 @@ def _read_arrow(table: pa.Table, names: _Names, batch_rows: int, *, is_whole: bo
     keep_column = None if keep is None else keep.name
     if not len(table):
         for parameter, column in (("text", text), ("id", doc_id), ("keep", keep_column)):
-            if column is not None and column_of(column, table.schema.names) not in table.schema.names:
-                objects = objects_of_schema(table.schema)
-                raise missing_column(TABLE_IN_MEMORY, parameter, column, table.schema.names, objects=objects)
+            for path in [] if column is None else text_paths(column, table.schema.names):
+                if path.column not in table.schema.names:
+                    objects = objects_of_schema(table.schema)
+                    raise missing_column(TABLE_IN_MEMORY, parameter, path.column, table.schema.names, objects=objects)
         return
     columns = Columns(text or "", doc_id, ())  # if only the text is named, there are no ids
     if text is None:
@@ -215,8 +259,8 @@ def _read_arrow(table: pa.Table, names: _Names, batch_rows: int, *, is_whole: bo
     if keep_column is not None:
         seen = table.slice(0, SAMPLE_ROWS if is_whole else 0)
         check_keep(TABLE_IN_MEMORY, sample_of_table(seen), keep_column, is_text=False)
-    wanted = Wanted(text, doc_id, keep, TextPath.of(text, table.schema.names))
-    ids = wanted.ids(table.schema)
+    wanted = Wanted(table.schema, text, doc_id, keep)
+    ids = wanted.ids()
     row = 1
     for batch in table.select(wanted.names).to_batches(max_chunksize=batch_rows):
         for piece in pieces_of_batch(batch, wanted, row, name=TABLE_IN_MEMORY, batch_bytes=_BATCH_BYTES):
@@ -291,8 +335,8 @@ def _add(rows: RowList, row: int, record: object, names: _Names) -> None:
     doc_id, keep_value, text, problem = None, None, None, None
     try:
         if isinstance(record, Mapping):
-            doc_id = record.get(names.doc_id)
-            keep_value = None if names.keep is None else record.get(names.keep.name)
+            doc_id = value_in(record, names.doc_id)
+            keep_value = None if names.keep is None else value_in(record, names.keep.name)
             if not isinstance(names.text, str):
                 raise RecordFault("no such column", f"the dict has no key {names.text!r}")
             value = text_in(record, names.text, of="the dict")

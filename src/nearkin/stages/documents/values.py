@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearkin.arguments import plain_number
 from nearkin.errors import ParameterError
@@ -113,30 +114,35 @@ def in_words(value: object) -> str:
 _STEP = re.compile(r"\[\]|\.([^.\[\]]+)")
 _PATH = re.compile(r"([^.\[\]]+)((?:\[\]|\.[^.\[\]]+)+)")
 _EACH = "[]"
+_BETWEEN_COLUMNS = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class TextPath:
-    r"""A column, and the way from its values to texts: ``[]`` for each element of a list, or the name of a member.
+class ColumnPath:
+    r"""A column, and the way into its values: ``[]`` for each element of a list, or the name of a member.
 
     Examples
     --------
-    >>> path = TextPath.of("messages[].content", ["id", "messages"])
+    >>> path = ColumnPath.of("messages[].content", ["id", "messages"])
     >>> path.text([{"role": "user", "content": "Where is it?"}, {"role": "assistant", "content": "Here."}])
     'Where is it?\nHere.'
     """
 
     column: str
-    steps: tuple[str, ...]
+    steps: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, name: str, columns: Collection[str] = ()) -> TextPath | None:
-        """Return the path that a name is, unless it is the name of a column."""
-        found = None if name in columns else _PATH.fullmatch(name)
-        return None if found is None else cls(found[1], tuple(step[1] or _EACH for step in _STEP.finditer(found[2])))
+    def of(cls, name: str, columns: Collection[str] = (), *, may_repeat: bool = True) -> ColumnPath:
+        """Return the path that a name is; the column alone if there is one of that name, or it is no path.
+
+        Only a text can have several values, so that other paths have no ``[]``.
+        """
+        path = None if name in columns else _PATH.fullmatch(name)
+        steps = () if path is None else tuple(step[1] or _EACH for step in _STEP.finditer(path[2]))
+        return cls(name) if path is None or (_EACH in steps and not may_repeat) else cls(path[1], steps)
 
     def type_in(self, type_: pa.DataType) -> pa.DataType | None:
-        """Return the type of the texts in a column of this type; None if the path leads nowhere."""
+        """Return the type of the values in a column of this type; None if the path leads nowhere."""
         for step in self.steps:
             if step == _EACH and pa.types.is_nested(type_) and hasattr(type_, "value_type"):
                 type_ = type_.value_type
@@ -151,16 +157,12 @@ class TextPath:
 
         If one of them is no string, it is returned instead.
         """
-        texts = [text for text in _inside(value, self.steps) if text is not None]
-        odd = next((text for text in texts if not isinstance(text, (str, bytes))), None)
-        if odd is not None or not texts:
-            return odd
-        if all(isinstance(text, str) for text in texts):
-            return "\n".join(texts)  # type: ignore[arg-type]  # they are strings
-        return b"\n".join(text.encode() if isinstance(text, str) else text for text in texts)  # type: ignore[misc]
+        return _joined(_inside(value, self.steps), "\n")
 
-    def texts(self, column: pa.Array) -> pa.LargeBinaryArray:
-        """Return the text of each value of a column; null where there is none, or it is not valid UTF-8."""
+    def values(self, column: pa.Array) -> pa.Array:
+        """Return the member of each value of a column; of lists the text, null if it is not valid UTF-8."""
+        if _EACH not in self.steps:
+            return pc.struct_field(column, self.steps) if self.steps else column
         texts: list[bytes | None] = []
         for value in column:
             try:
@@ -181,22 +183,79 @@ def _inside(value: object, steps: Sequence[str]) -> Iterator[object]:
         yield from _inside(value[steps[0]], steps[1:])
 
 
-def column_of(name: str, columns: Collection[str]) -> str:
-    """Return the column that a text is in.
+def _joined(values: Iterable[object], between: str) -> object:
+    texts = [text for text in values if text is not None]
+    odd = next((text for text in texts if not isinstance(text, (str, bytes))), None)
+    if odd is not None or not texts:
+        return odd
+    if all(isinstance(text, str) for text in texts):
+        return between.join(texts)  # type: ignore[arg-type]  # they are strings
+    encoded = (text.encode() if isinstance(text, str) else text for text in texts)
+    return between.encode().join(encoded)  # type: ignore[arg-type]  # they are bytes now
+
+
+def text_names(name: str, columns: Collection[str]) -> list[str]:
+    """Return the names between commas, unless there is a column with the whole name."""
+    return [name] if name in columns else [part.strip() for part in name.split(",")]
+
+
+def text_paths(name: str, columns: Collection[str] = ()) -> list[ColumnPath]:
+    """Return the places of a text: of one column, or of several with commas between them.
 
     Examples
     --------
-    >>> column_of("meta.text", ["id", "meta"]), column_of("meta.text", ["meta.text"])
-    ('meta', 'meta.text')
+    >>> [path.column for path in text_paths("title, meta.text", ["title", "meta"])]
+    ['title', 'meta']
+    >>> [path.column for path in text_paths("title, short", ["title, short"])]
+    ['title, short']
     """
-    path = TextPath.of(name, columns)
-    return name if path is None else path.column
+    return [ColumnPath.of(part, columns) for part in text_names(name, columns)]
+
+
+def joined_columns(columns: Sequence[pa.Array]) -> pa.Array:
+    r"""Join the texts of several columns by a blank line; null where none has a text that is not empty.
+
+    Examples
+    --------
+    >>> joined_columns([pa.array([b"Title", None, b""]), pa.array([b"Body", b"Body", None])]).to_pylist()
+    [b'Title\n\nBody', b'Body', None]
+    """
+    if len(columns) == 1:
+        return columns[0]
+    none, between = (pa.scalar(value, pa.large_binary()) for value in (None, _BETWEEN_COLUMNS.encode()))
+    joined = pa.nulls(len(columns[0]), pa.large_binary())
+    for column in columns:  # the join of Arrow 26 that skips nulls loses rows that have nothing else
+        text = column.cast(pa.large_binary())
+        text = pc.if_else(pc.equal(pc.binary_length(text), 0), none, text)
+        joined = pc.coalesce(pc.binary_join_element_wise(joined, text, between), joined, text)
+    return joined
+
+
+def joined_fields(fields: Sequence[bytes]) -> bytes:
+    """Return one field, or join those of a record by the rule of `joined_columns`."""
+    return fields[0] if len(fields) == 1 else _BETWEEN_COLUMNS.encode().join(filter(None, fields))
 
 
 def text_in(record: Mapping[str, object], name: str, *, of: str) -> object:
     """Return the text of a record; RecordFault if ``of``, such as "the object", has no such column."""
-    path = TextPath.of(name, record)
-    column = name if path is None else path.column
-    if column not in record:
+    if name in record:
+        return record[name]
+    paths = [path for path in text_paths(name, record) if path.column in record]
+    if not paths:
         raise RecordFault("no such column", f"{of} has no key {name!r}")
-    return record[name] if path is None else path.text(record[column])
+    texts = (path.text(record[path.column]) for path in paths)
+    return next(texts) if len(paths) == 1 else _joined((text for text in texts if text != ""), _BETWEEN_COLUMNS)
+
+
+def value_in(record: Mapping[str, object], name: str | None) -> object:
+    """Return a value of a record, or one inside an object of it; None if there is none.
+
+    Examples
+    --------
+    >>> value_in({"meta": {"quality": 3}}, "meta.quality"), value_in({"meta.quality": 2}, "meta.quality")
+    (3, 2)
+    """
+    if name is None or name in record:
+        return record.get(name)  # type: ignore[arg-type]  # None is no key
+    path = ColumnPath.of(name, may_repeat=False)
+    return next(_inside(record.get(path.column), path.steps), None)

@@ -51,6 +51,7 @@ from nearkin.stages.documents.rows import (
 )
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
+from nearkin.stages.documents.values import joined_columns, joined_fields, text_names
 
 TAB = "\t"
 _COPIED_BYTES = 8 << 20
@@ -148,8 +149,7 @@ class Csv(DelimitedReader):
         ';'
         """
         header = next(_rows(head, self.splitter(",")), [])
-        wanted = {name for name in named if name is not None}
-        if len(header) > 1 or (wanted and wanted <= set(header)):
+        if len(header) > 1 or _are_columns(named, header):
             return ","
         best, most = ",", 1
         for delimiter in (";", TAB, "|"):
@@ -157,7 +157,7 @@ class Csv(DelimitedReader):
             n_alike = sum(len(record) == len(names) for record in records)
             is_known = not {name.strip().casefold() for name in names}.isdisjoint(KNOWN_NAMES)
             is_told = 2 * n_alike > len(records) if records else is_known
-            if (is_told or (wanted and wanted <= set(names))) and len(names) > most:
+            if (is_told or _are_columns(named, names)) and len(names) > most:
                 best, most = delimiter, len(names)
         return best
 
@@ -172,8 +172,14 @@ class Tsv(DelimitedReader):
     def settled(self, head: Head, text: str | None) -> str:
         """Return this format if there is a header; otherwise the lines are ids and texts."""
         first = head.data.partition(b"\n")[0].rstrip(b"\r").removeprefix(b"\xef\xbb\xbf").split(b"\t")
-        is_named = text is not None and text.encode() in first
+        is_named = text is not None and _are_columns((text,), [name.decode("utf-8", "replace") for name in first])
         return "tsv" if is_named or has_header(head, b"\t") else "lines"
+
+
+def _are_columns(named: Sequence[str | None], names: Sequence[str]) -> bool:
+    """Whether there are named columns, and a header has all of them."""
+    parts = [part for name in named if name is not None for part in text_names(name, names)]
+    return bool(parts) and set(parts) <= set(names)
 
 
 def has_header(head: Head, delimiter: bytes) -> bool:
@@ -202,7 +208,7 @@ class _Layout:
 
     n_columns: int
     delimiter: bytes
-    text: int
+    text: Sequence[int]
     doc_id: int | None
     keep: int | None
     keeper: KeepColumn | None
@@ -221,7 +227,7 @@ class _Layout:
         return cls(
             n_columns=len(header),
             delimiter=splitter.delimiter,
-            text=index("text", "text" if source.text is None else source.text),
+            text=[index("text", name) for name in text_names(source.text or "text", header)],
             doc_id=None if source.id is None else index("id", source.id),
             keep=None if keep is None else index("keep", keep.name),
             keeper=keep,
@@ -261,7 +267,7 @@ def _read_fast(records: Records, layout: _Layout) -> RowPiece | None:
         return None
     buffer = pa.py_buffer(records.data)[start:end]
     names = [str(index) for index in range(layout.n_columns)]
-    wanted = [str(index) for index in (layout.text, layout.doc_id, layout.keep, *layout.carry) if index is not None]
+    wanted = [str(index) for index in (*layout.text, layout.doc_id, layout.keep, *layout.carry) if index is not None]
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(buffer),
@@ -287,7 +293,7 @@ def _read_fast(records: Records, layout: _Layout) -> RowPiece | None:
     kept = layout.keeper.of_characters(column(layout.keep)) if layout.keeper and layout.keep is not None else None
     return RowPiece(
         doc_id=None if layout.doc_id is None else named(column(layout.doc_id)),
-        text=column(layout.text).cast(pa.large_binary()),
+        text=joined_columns([column(index) for index in layout.text]).cast(pa.large_binary()).fill_null(b""),
         line=records.lines,
         keep_value=kept,
         carried=[
@@ -310,5 +316,6 @@ def _piece_of_scanned(records: Sequence[ScannedRecord], lines: list[int], layout
             continue
         doc_id, keep = (None if index is None else fields[index] for index in (layout.doc_id, layout.keep))
         carried = [None if index is None else fields[index] or None for index in layout.carry]
-        rows.add(line, doc_id or None, fields[layout.text], keep_value=keep, carried=carried)
+        text = joined_fields([fields[index] for index in layout.text])
+        rows.add(line, doc_id or None, text, keep_value=keep, carried=carried)
     return rows.piece()

@@ -30,7 +30,16 @@ from nearkin.stages.documents.readers.records import LineSplitter, Records, read
 from nearkin.stages.documents.rows import IdType, RowList, RowPiece, ids_from_characters, one_batch, problem_piece
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
-from nearkin.stages.documents.values import TextPath, id_of, in_words, text_in, text_of
+from nearkin.stages.documents.values import (
+    ColumnPath,
+    id_of,
+    in_words,
+    joined_columns,
+    text_in,
+    text_of,
+    text_paths,
+    value_in,
+)
 
 _FEW_LINES = 64
 _WHITE = b" \t\r\n"
@@ -101,8 +110,16 @@ class _Wanted:
 
     @property
     def is_inside(self) -> bool:
-        """Whether the text may be inside a list or an object."""
-        return TextPath.of(self.text) is not None
+        """Whether a text, an id or a value to keep by may be inside a list or an object, or is used twice."""
+        names = [name for name in (self.doc_id, self.keep) if name is not None]
+        parts = [path.column for path in self.paths]
+        is_used_twice = len(parts) > 1 and not {*names, *self.carry}.isdisjoint(parts)
+        return is_used_twice or any(path.steps for path in (*self.paths, *map(ColumnPath.of, names)))
+
+    @property
+    def paths(self) -> list[ColumnPath]:
+        """Where the text is, unless it is in a column whose name looks like a path."""
+        return text_paths(self.text)
 
     @property
     def keep(self) -> str | None:
@@ -242,7 +259,7 @@ def _arrow_table(
     read_options = pa.json.ReadOptions(use_threads=False, block_size=buffer.size + 64)
     for id_type, keep_type in wanted.types_to_try(n_lines):
         # binary instead of string: Arrow does not check UTF-8 in either
-        types = {**carried, wanted.text: pa.binary()}
+        types = {**carried, wanted.text: pa.binary(), **{path.column: pa.binary() for path in wanted.paths}}
         if wanted.keep is not None:
             types[wanted.keep] = keep_type
         if wanted.doc_id is not None:
@@ -262,6 +279,9 @@ def _arrow_table(
 def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:
     """Return the columns under our names; one column of the file may be used twice."""
     columns = {"text": table.column(wanted.text)}
+    if len(wanted.paths) > 1:  # unless one column has that name
+        joined = joined_columns([_only_chunk(table.column(path.column)) for path in wanted.paths])
+        columns["text"] = pc.coalesce(columns["text"].cast(joined.type), joined)
     if wanted.doc_id is not None:
         columns["doc_id"] = table.column(wanted.doc_id)
     if wanted.keep is not None:
@@ -295,9 +315,9 @@ def _read_slow(lines: Records, wanted: _Wanted) -> Iterator[RowPiece]:
             else:
                 yield from (rows.piece(), alone)
             continue
-        doc_id = None if wanted.doc_id is None else _id_of(record.get(wanted.doc_id), is_utf8=is_utf8)
+        doc_id = None if wanted.doc_id is None else _id_of(value_in(record, wanted.doc_id), is_utf8=is_utf8)
         carried = [_id_of(record.get(name), is_utf8=is_utf8) for name in wanted.carry]
-        keep_value = None if wanted.keep is None else record.get(wanted.keep)
+        keep_value = value_in(record, wanted.keep)
         text, fault = None, None
         try:
             text = text_of(text_in(record, wanted.text, of="the object"), is_utf8=is_utf8)

@@ -89,9 +89,9 @@ class ParquetTable:
         metadata, n_told = self.parquet.metadata, 0
         for index in range(metadata.num_row_groups):
             group = metadata.row_group(index)
-            text_bytes = max(_text_bytes(group, wanted.text_column), 1)
+            text_bytes = max(sum(_text_bytes(group, path.column) for path in wanted.texts), 1)
             n_rows = min(max(batch_bytes * group.num_rows // text_bytes, 1), _MAX_ROWS)
-            is_folded = wanted.path is None and text_bytes < _FOLDED_BYTES * group.num_rows
+            is_folded = wanted.is_text_plain and text_bytes < _FOLDED_BYTES * group.num_rows
             folded = [wanted.text] if is_folded else None
             try:
                 with open_table(self._raw, metadata=metadata, read_dictionary=folded) as reader:

@@ -20,7 +20,6 @@ from nearkin.stages.documents.columns import (
     choose_columns,
     inside_hint,
     listed_columns,
-    missing_column,
     objects_of_schema,
     sample_of_table,
 )
@@ -42,7 +41,7 @@ from nearkin.stages.documents.rows import (
 from nearkin.stages.documents.rules import too_long
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import Progress
-from nearkin.stages.documents.values import TextPath
+from nearkin.stages.documents.values import ColumnPath, joined_columns, text_names, text_paths
 
 
 class TableFile(Protocol):
@@ -118,8 +117,8 @@ class TableReader(Reader):
                 check_keep(source.name, _sample(table), keep.name, is_text=False)
             names = table.schema.names
             carry = [column if column in names else None for column in opened.carry]
-            wanted = Wanted(text, doc_id, keep, TextPath.of(text, names), carry)
-            ids, row = wanted.ids(table.schema), 1
+            wanted = Wanted(table.schema, text, doc_id, keep, carry)
+            ids, row = wanted.ids(), 1
             try:
                 for batch in table.batches(wanted, opened.batch_bytes, opened.progress):
                     for piece in pieces_of_batch(
@@ -147,46 +146,65 @@ def _sample(table: TableFile) -> ColumnSample:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Columns to read; with a path, the text is inside the values of its column."""
+    """Columns to read; a text can be in several, and texts, ids and values to keep by inside the values."""
 
+    schema: pa.Schema
     text: str
     doc_id: str | None
     keep: KeepColumn | None = None
-    path: TextPath | None = None
     carry: Sequence[str | None] = ()
 
     @property
-    def text_column(self) -> str:
-        """Name of the column of the text."""
-        return self.text if self.path is None else self.path.column
+    def texts(self) -> list[ColumnPath]:
+        """Where the text is."""
+        return text_paths(self.text, self.schema.names)
+
+    @property
+    def values(self) -> dict[str, ColumnPath]:
+        """Where the id and the value to keep by are, by the names that the user gave."""
+        names = (self.doc_id, None if self.keep is None else self.keep.name)
+        return {name: ColumnPath.of(name, self.schema.names) for name in names if name is not None}
+
+    @property
+    def is_text_plain(self) -> bool:
+        """Whether the text is a column as it is."""
+        return self.text in self.schema.names
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns, each once."""
-        keep = None if self.keep is None else self.keep.name
-        return list(
-            dict.fromkeys(name for name in (self.text_column, self.doc_id, keep, *self.carry) if name is not None)
-        )
+        """Names of the columns of the table, each once."""
+        columns = [path.column for path in (*self.texts, *self.values.values())]
+        return list(dict.fromkeys([*columns, *(name for name in self.carry if name is not None)]))
 
-    def ids(self, schema: pa.Schema) -> IdType:
-        """Return the type of the ids, which is settled if the column is not of integers."""
-        return IdType(self.doc_id is None or not pa.types.is_integer(schema.field(self.doc_id).type))
+    def ids(self) -> IdType:
+        """Return the type of the ids, which is settled if they are no integers."""
+        path = None if self.doc_id is None else self.values[self.doc_id]
+        type_ = None if path is None else path.type_in(self.schema.field(path.column).type)
+        return IdType(type_ is None or not pa.types.is_integer(type_))
+
+    def with_values(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return a batch with a column for the text, the id and the value to keep by, which may be inside others."""
+        made = {name: path.values(batch.column(path.column)) for name, path in self.values.items() if path.steps}
+        if not self.is_text_plain:
+            texts = [plain(path.values(batch.column(path.column))) for path in self.texts]
+            made[self.text] = joined_columns([as_binary(text) for text in texts])
+        for name, column in made.items():
+            batch = batch.append_column(name, column)
+        return batch
 
 
 def check_schema(name: str, schema: pa.Schema, text: str, doc_id: str | None, id_parameter: str = "id") -> None:
     """Raise SourceError if a column is missing, occurs twice, or has an unsuitable type."""
-    path = TextPath.of(text, schema.names)
-    for parameter, column in (("text", text if path is None else path.column), (id_parameter, doc_id)):
-        if column is not None:
-            check_column(name, parameter, column, schema)
-    type_ = schema.field(text).type if path is None else path.type_in(schema.field(path.column).type)
-    if type_ is None:
-        raise missing_column(name, "text", text, schema.names, objects=objects_of_schema(schema))
-    if not holds_characters(type_) and not pa.types.is_null(type_):
-        raise SourceError(
-            f"{name}: the text must be a column of strings. The column '{text}' holds {type_}. "
-            f"The columns are: {listed_columns(schema.names)}.{inside_hint([text], objects_of_schema(schema))}"
-        )
+    for part in text_names(text, schema.names):
+        type_ = check_column(name, "text", part, schema)
+        if not holds_characters(type_) and not pa.types.is_null(type_):
+            hint = inside_hint([part], objects_of_schema(schema))
+            raise SourceError(
+                f"{name}: the text must be a column of strings. The column '{part}' holds {type_}. "
+                f"The columns are: {listed_columns(schema.names)}.{hint}"
+            )
+    if doc_id is not None:
+        check_column(name, id_parameter, doc_id, schema)
 
 
 def pieces_of_batch(
@@ -207,9 +225,7 @@ def pieces_of_batch(
     SourceError
         Ids of the source called ``name`` cannot be read.
     """
-    text = wanted.text
-    if wanted.path is not None:
-        batch = batch.append_column(text, wanted.path.texts(batch.column(wanted.text_column)))
+    text, batch = wanted.text, wanted.with_values(batch)
     column = batch.column(text)
     if pa.types.is_dictionary(column.type):
         lengths = pc.take(_lengths(column.dictionary), column.indices)
@@ -226,7 +242,7 @@ def pieces_of_batch(
             part = part.set_column(batch.schema.get_field_index(text), text, pa.nulls(1))
             yield _piece(part, wanted, name, first_row + start, str(too_long(n_bytes, max_document_bytes)))
         else:
-            why_null = "empty: the text is null" if wanted.path is None else f"empty: there is no text at {text!r}"
+            why_null = "empty: the text is null" if wanted.is_text_plain else f"empty: there is no text at {text!r}"
             yield _piece(part, wanted, name, first_row + start, why_null)
         start = stop
 
