@@ -36,7 +36,7 @@ from nearkin.records import BitSignatures
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow, WindowPairs
 from nearkin.workflows.aligning.parallel import ParallelCorpus
-from nearkin.workflows.aligning.training import AlignOptions, save, train
+from nearkin.workflows.aligning.training import AlignOptions, train
 from nearkin.workflows.pairing.inputs import PairInput, Prepared, opened, prepare, read_table
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import search
@@ -80,7 +80,7 @@ def inputs_of(options: argparse.Namespace, n: int) -> PairInput:
             paths=[str(options.sentences)], source=columns[0], target=columns[1], source_column=columns[0],
             target_column=columns[1],
         )  # fmt: skip
-        save(train(corpus, AlignOptions()).table, table)
+        train(corpus, AlignOptions()).table.write(table)
     if not all(path.exists() for path in paths):
         write_documents(options.sentences, columns, n, options.out)  # type: ignore[arg-type]
     return PairInput(ReadingRequest(inputs=[str(paths[0])]), ReadingRequest(inputs=[str(paths[1])]), table)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nearkin.stages.documents.extraction.documents import as_documents
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
 from nearkin.stages.documents.members import InnerDocument
+from nearkin.stages.documents.readers.extracted import as_documents
 
 
 def written(folder: Path, files: Mapping[str, bytes]) -> list[FileToExtract]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.aligning.parallel import ParallelCorpus
-from nearkin.workflows.aligning.training import AlignOptions, save, train
+from nearkin.workflows.aligning.training import AlignOptions, train
 
 PAIRS = [
     ("Das Haus ist grün.", "The house is green."),
@@ -31,4 +31,4 @@ def made() -> TranslationTable:
 
 
 if __name__ == "__main__":
-    save(made(), Path(__file__).parent / sys.argv[1] / "translation.table")
+    made().write(Path(__file__).parent / sys.argv[1] / "translation.table")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -187,18 +187,17 @@ def train(
 ) -> None:
     """Learn a table."""
     from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.translation.model_1 import Model1
     from nearkin.stages.translation.rows import Pruning
     from nearkin.workflows.aligning.parallel import ParallelCorpus
-    from nearkin.workflows.aligning.training import AlignOptions, save
+    from nearkin.workflows.aligning.training import AlignOptions
     from nearkin.workflows.aligning.training import train as learn
     from nearkin.workflows.resources import Resources
 
-    check_free(out, overwrite=overwrite, inputs=parallel, holds=_A_TABLE)
+    check_free(out, overwrite=overwrite, holds=_A_TABLE)
     corpus = ParallelCorpus(
         paths=parallel,
         source=source,
@@ -221,13 +220,20 @@ def train(
         bars.say(f"aligned by {Model1(options.iterations).fingerprint}")
         resources = Resources.of(threads, memory)
         aligned = learn(corpus, options, resources=resources, progress=bars)
-        save(aligned.table, out)
-    tell(
-        aligned.summary,
-        lambda console: _show_table(console, _aligned_facts(aligned), aligned.table, out),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    _write(aligned.table, out, aligned.summary, _aligned_facts(aligned), as_json=as_json, quiet=quiet)
+
+
+def _write(
+    table: TranslationTable, out: Path, summary: Callable[[], object], facts: Iterable[Fact] = (), *,
+    as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Write a table, and tell what was read to make it."""
+    from nearkin.cli.printing import tell
+    from nearkin.runs.files import published
+
+    with published(out) as aside:
+        table.write(aside)
+    tell(summary, lambda console: _show_table(console, facts, table, out), as_json=as_json, quiet=quiet)
 
 
 def _show_table(console: Printer, facts: Iterable[Fact], table: TranslationTable, out: Path) -> None:
@@ -284,12 +290,10 @@ def dictionary(
     overwrite: Overwrite = False,
 ) -> None:
     """Make a table from a dictionary."""
-    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.workflows.aligning.dictionary import read_dictionary
-    from nearkin.workflows.aligning.training import save
 
-    check_free(out, overwrite=overwrite, inputs=[file], holds=_A_TABLE)
+    check_free(out, overwrite=overwrite, holds=_A_TABLE)
     made = read_dictionary(
         file,
         source=source,
@@ -298,34 +302,20 @@ def dictionary(
         encoding=encoding,
         on_error=on_error,  # type: ignore[arg-type]  # it checks it
     )
-    save(made.table, out)
-    tell(
-        made.summary,
-        lambda console: _show_table(console, _dictionary_facts(made), made.table, out),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    _write(made.table, out, made.summary, _dictionary_facts(made), as_json=as_json, quiet=quiet)
 
 
 def merge(
     tables: _Tables, out: OutFile, as_json: Json = False, quiet: Quiet = False, overwrite: Overwrite = False
 ) -> None:
     """Merge tables."""
-    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.stages.translation.table import TranslationTable
-    from nearkin.workflows.aligning.training import save, table_summary
+    from nearkin.workflows.aligning.training import table_summary
 
-    check_free(out, overwrite=overwrite, inputs=tables, holds=_A_TABLE)
+    check_free(out, overwrite=overwrite, holds=_A_TABLE)
     made = TranslationTable.merged([TranslationTable.read(path) for path in tables])
-    save(made, out)
-    summary = {"command": "align merge", **table_summary(made)}
-    tell(
-        lambda: summary,
-        lambda console: _show_table(console, [], made, out),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    _write(made, out, lambda: {"command": "align merge", **table_summary(made)}, as_json=as_json, quiet=quiet)
 
 
 def prune(
@@ -338,23 +328,15 @@ def prune(
     overwrite: Overwrite = False,
 ) -> None:
     """Leave out unlikely translations."""
-    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.stages.translation.rows import Pruning
     from nearkin.stages.translation.table import TranslationTable
-    from nearkin.workflows.aligning.training import save, table_summary
+    from nearkin.workflows.aligning.training import table_summary
 
     pruning = Pruning(min_probability, max_translations)
-    check_free(out, overwrite=overwrite, inputs=[table], holds=_A_TABLE)
+    check_free(out, overwrite=overwrite, holds=_A_TABLE)
     made = TranslationTable.read(table).pruned(pruning)
-    save(made, out)
-    summary = {"command": "align prune", **table_summary(made)}
-    tell(
-        lambda: summary,
-        lambda console: _show_table(console, [], made, out),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    _write(made, out, lambda: {"command": "align prune", **table_summary(made)}, as_json=as_json, quiet=quiet)
 
 
 def show(

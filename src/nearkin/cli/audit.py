@@ -61,7 +61,7 @@ def audit(
 
     if missed is not None:
         check_format(missed, option="missed")
-        check_free(missed, overwrite=overwrite, inputs=[], option="--missed")
+        check_free(missed, overwrite=overwrite, option="--missed")
     options = AuditOptions(
         sample=sample,
         seed=seed,

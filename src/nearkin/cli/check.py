@@ -199,7 +199,7 @@ def check(
     collection, file = _named(collection, file, server, is_local=is_local, has_key=text is not None)
     is_of_stream = text is not None or kept is not None or on_error is not None or (overwrite and out is None)
     _check_kind(jsonl, is_of_stream=is_of_stream, has_encoding=encoding != "utf-8", has_out=out is not None)
-    _check_out(out, overwrite=overwrite, file=file)
+    _check_out(out, overwrite=overwrite)
     _check_storing(store, read_only, doc_id=None if jsonl else doc_id, wave=wave, only_new=only_new)
     has_id, has_index = jsonl or not store or doc_id is not None, measure == "index" or tolerance is None
     _check_required(file, has_id=has_id, has_index=has_index)
@@ -304,12 +304,12 @@ def _named(
     return "", Path(collection)
 
 
-def _check_out(out: Path | None, *, overwrite: bool, file: Path) -> None:
+def _check_out(out: Path | None, *, overwrite: bool) -> None:
     """Refuse a file of results that cannot be written; the check is imported only if needed, because that is slow."""
     if out is not None:
         from nearkin.cli.result_file import check_list_file
 
-        check_list_file(out, overwrite=overwrite, inputs=[file])
+        check_list_file(out, overwrite=overwrite)
 
 
 def _containment(asked: str | None, *, is_stream: bool) -> float | None:

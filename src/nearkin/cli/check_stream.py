@@ -48,7 +48,7 @@ def check_lines(
     from nearkin.workflows.collection.check_stream import check_stream
 
     if kept is not None and kept != _STDOUT:
-        check_free(kept, overwrite=overwrite, inputs=[file], option="--kept")
+        check_free(kept, overwrite=overwrite, option="--kept")
     is_ascii = not is_unicode(sys.stdout)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,

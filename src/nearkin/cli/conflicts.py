@@ -81,7 +81,7 @@ def conflicts(
         raise ParameterError("--id, --label and --encoding require a file of labels; omit them with --tag.")
     if out is not None:
         check_format(out)
-        check_free(out, overwrite=overwrite, inputs=[] if labels is None else [labels])
+        check_free(out, overwrite=overwrite)
     with (
         bars_shown(is_quiet=quiet or as_json) as bars,
         Collection.open(collection, cache=cache, read_only=read_only, progress=bars) as opened,

@@ -143,7 +143,7 @@ def _check_out(out: Path | None, overlay: str | None, *, is_since: bool, overwri
     elif out is not None:
         check_format(out)
     if out is not None:
-        check_free(out, overwrite=overwrite, inputs=())
+        check_free(out, overwrite=overwrite)
 
 
 def _check_options(

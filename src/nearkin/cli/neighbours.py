@@ -69,7 +69,7 @@ def neighbours(
         return
     if out is None:
         raise ParameterError("Give --out FILE for the pairs, or --query ID for the neighbours of one document.")
-    check_free(out, overwrite=job.overwrite, inputs=[signatures, *([against] if against else [])])
+    check_free(out, overwrite=job.overwrite)
     with bars_shown(is_quiet=quiet or as_json) as bars:
         found = find_neighbours(
             Signatures.load(signatures),

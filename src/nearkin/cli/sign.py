@@ -58,7 +58,7 @@ def sign(
 
     statistics = None if job.statistics is None else Path(job.statistics)
     for written in (out, exceptions_beside(out)):
-        check_free(written, overwrite=job.overwrite, inputs=[*inputs, *([statistics] if statistics else [])])
+        check_free(written, overwrite=job.overwrite)
     options, where = job.part(SigningOptions), engine.chosen()
     with bars_shown(is_quiet=quiet or as_json) as bars:
         told = options.in_words() | {"normalise": options.normalise.shown}
@@ -110,8 +110,8 @@ def statistics(
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
     from nearkin.runs.progress import Meter
+    from nearkin.runs.result_file import refuse_input
     from nearkin.workflows.reading.request import ReadingRequest
-    from nearkin.workflows.reading.texts import check_not_an_input
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.counting import collect, merge, save
 
@@ -121,20 +121,20 @@ def statistics(
         raise ParameterError(
             "merge reads statistics, not documents: omit --features, --normalise and the options for documents."
         )
-    check_free(out, overwrite=job.overwrite, inputs=inputs[1:] if is_merge else inputs, holds="statistics")
+    check_free(out, overwrite=job.overwrite, holds="statistics")
     damaged: Sequence[DamagedFile] = ()
     if is_merge:
-        found = merge([Path(one) for one in inputs[1:]], out)
+        found = merge([Path(one) for one in inputs[1:]])
     else:
         with bars_shown(is_quiet=quiet or as_json) as bars:
             texts = ReadingRequest.from_options(inputs, job).opened(bars)
-            check_not_an_input(out, texts.sources)
+            refuse_input(out, texts.paths)
             found = collect(
                 texts, job.features, job.normalise, threads=Resources.of(job.threads).n_threads, meter=Meter(bars)
             )
             job.normalise.ignored.say_not_found(bars.say)
-            save(found, out)
             damaged = texts.damaged_files
+    save(found, out)
     tell(
         lambda: _summary(found, damaged),
         lambda console: _show_statistics(console, found, damaged, out),

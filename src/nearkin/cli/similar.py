@@ -84,7 +84,7 @@ def similar(
     from nearkin.collection.tolerance import ALL
     from nearkin.errors import ParameterError
 
-    check_list_file(out, overwrite=overwrite, inputs=[] if file is None else [file])
+    check_list_file(out, overwrite=overwrite)
     if sum(one is not None for one in (doc_id, file, text)) != 1:
         raise ParameterError("Give exactly one of DOC_ID, --file FILE and --text TEXT.")
     missing = None

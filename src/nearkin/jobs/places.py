@@ -6,17 +6,18 @@ import contextlib
 import errno
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from nearkin.errors import OutputExistsError, ParameterError, RunError
+from nearkin.errors import ParameterError, RunError
 from nearkin.formats import parquet
-from nearkin.paths import check_output, check_outside_collections, path_of
+from nearkin.paths import path_of
 from nearkin.runs.finished import read_results
 from nearkin.runs.progress import Progress, Silent, Unit
+from nearkin.runs.result_file import check_free
 from nearkin.runs.run import RESUME_HINT
 
 Where = str | os.PathLike[str]
@@ -40,26 +41,15 @@ def directory_for(out: Where | None, owner: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def file_for(out: Where | None, owner: str, *, overwrite: bool) -> Iterator[Path]:
-    """Yield the file of a result; without ``out`` a temporary one.
-
-    Raises
-    ------
-    OutputExistsError
-        There is a file, and it may not be replaced.
-    OutputError
-        There can be no file.
-    """
+def file_for(out: Where | None, owner: str, *, overwrite: bool, inputs: Sequence[str | Path] = ()) -> Iterator[Path]:
+    """Yield the file of a result, which `check_free` accepts; without ``out`` a temporary one."""
     if out is None:
         with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
             yield Path(folder) / f"{owner}.parquet"
         return
     path = path_of(out, "out")
-    check_output(path)
-    check_outside_collections(path, "'out'")
-    if path.exists() and not overwrite:
-        raise OutputExistsError(f"{path} already exists. Choose another 'out', or set overwrite=True.")
     with _too_long_for_its_files(path):
+        check_free(path, overwrite=overwrite, inputs=inputs)
         yield path
 
 

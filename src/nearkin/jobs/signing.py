@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.errors import ParameterError
 from nearkin.formats import parquet
 from nearkin.formats.delimited import table_writer
 from nearkin.jobs.documents import Documents, check_files_are_read, request_of
@@ -236,10 +235,8 @@ def neighbours(signed: SignedDocuments | Where, job: NeighboursJob) -> Neighbour
     mine = _signed(signed, "signed")
     theirs = None if job.against is None else _signed(job.against, "against")
     verification = Verification.if_given(job.verify, job.shingle, job.normalise)
-    with file_for(job.out, "neighbours", overwrite=job.overwrite) as path:
-        for one in (mine, theirs):
-            if one is not None and one.out is not None and path.exists() and one.out.samefile(path):
-                raise ParameterError(f"{path} is a file of these signatures. Choose another file.", parameter="out")
+    of_signatures = [one.out for one in (mine, theirs) if one is not None and one.out is not None]
+    with file_for(job.out, "neighbours", overwrite=job.overwrite, inputs=of_signatures) as path:
         signed_files = [one.file for one in (mine, theirs) if one is not None]
         check_place(path, signed_files, is_verified=verification is not None)
         is_parquet = path.suffix.lower() in ("", ".parquet")

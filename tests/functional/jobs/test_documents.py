@@ -223,7 +223,7 @@ def test_places_that_are_taken(tmp_path: Path, texts: Path) -> None:
     with pytest.raises(nearkin.NearkinError, match="already exists"):
         nearkin.sign(RECORDS, out=tmp_path / "sig.parquet")
     nearkin.sign(RECORDS, out=tmp_path / "sig.parquet", overwrite=True)
-    with pytest.raises(ParameterError, match="is a file of these signatures"):
+    with pytest.raises(ParameterError, match="is one of the inputs"):
         nearkin.neighbours(tmp_path / "sig.parquet", out=tmp_path / "sig.parquet", overwrite=True)
     with pytest.raises(ParameterError, match="one of the inputs"):
         nearkin.sign(texts, out=texts, overwrite=True)

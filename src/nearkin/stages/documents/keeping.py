@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -214,14 +215,8 @@ def _legible(values: pa.Array) -> pa.LargeStringArray:
         return pa.array(decoded, pa.large_string())
 
 
-_ISO = (
-    r"^\s*(?P<year>\d{4})-(?P<month>\d{2})-(?P<day>\d{2})"
-    r"(?:[Tt ](?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?"
-    r" ?(?:(?P<utc>[Zz])|(?P<sign>[+-])(?P<off_hour>\d{2}):?(?P<off_minute>\d{2})?)?)?\s*$"
-)
-_SECOND = 1_000_000
-_MOST = {"hour": 24, "minute": 60, "second": 61, "off_hour": 24, "off_minute": 60}
-"""Upper limits of the parts of a time; 60 seconds are a leap second."""
+_ISO = r"^\s*\d{4}-\d{2}-\d{2}([Tt ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?( ?([Zz]|[+-]\d{2}:?(\d{2})?))?)?\s*$"
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 
 
 def microseconds_of_strings(values: pa.Array) -> pa.DoubleArray:
@@ -245,38 +240,20 @@ def microseconds_of_strings(values: pa.Array) -> pa.DoubleArray:
     >>> microseconds_of_strings(pa.array(said)).to_pylist()
     [86400000000.0, 250000.0, None, None]
     """
-    parts = pc.extract_regex(values.cast(pa.large_string()), _ISO)
-    time = {name: _part_number(parts, name) for name in _MOST}
-    days = _days(parts)
-    seconds = pc.add(pc.multiply(time["hour"], 3600), pc.add(pc.multiply(time["minute"], 60), time["second"]))
-    offset = pc.add(pc.multiply(time["off_hour"], 3600), pc.multiply(time["off_minute"], 60))
-    is_west = pc.equal(pc.struct_field(parts, "sign"), "-")
-    seconds = pc.add(seconds, pc.if_else(is_west, offset, pc.negate(offset)))
-    fraction = pc.utf8_rpad(pc.utf8_slice_codeunits(pc.struct_field(parts, "fraction"), 0, 6), 6, "0").cast(pa.int64())
-    told = pc.add(pc.multiply(pc.add(pc.multiply(days, 86_400), seconds), _SECOND), fraction)
-    for name, most in _MOST.items():
-        told = pc.if_else(pc.less(time[name], most), told, None)
-    return told.cast(pa.float64(), safe=False)
+    strings = values.cast(pa.large_string())
+    is_date = pc.match_substring_regex(strings, _ISO).fill_null(False)
+    told = [_microseconds(said) for said in strings.filter(is_date).to_pylist()]
+    return pc.replace_with_mask(pa.nulls(len(strings), pa.float64()), is_date, pa.array(told, pa.float64()))
 
 
-def _days(parts: pa.StructArray) -> pa.Int64Array:
-    """Return days since 1970; null for days that do not exist."""
-    year, month, day = (_part_number(parts, name) for name in ("year", "month", "day"))
-    joined = pc.binary_join_element_wise(
-        *(pc.struct_field(parts, name) for name in ("year", "month", "day")), pa.scalar("-", pa.large_string())
-    )
-    # strings that are no dates are parsed as a valid one, and become null at the end
-    found = pc.strptime(pc.coalesce(joined, pa.scalar("", pa.large_string())), "%Y-%m-%d", "s", error_is_null=True)
-    is_there = pc.and_(pc.equal(pc.year(found), year), pc.equal(pc.month(found), month))
-    is_there = pc.and_(is_there, pc.and_(pc.equal(pc.day(found), day), pc.greater(year, 0)))
-    seconds = pc.if_else(is_there, found.cast(pa.int64()), pa.scalar(None, pa.int64()))
-    return pc.divide(seconds, 86_400)
-
-
-def _part_number(parts: pa.StructArray, name: str) -> pa.Int64Array:
-    """Return a part as a number, 0 if it is omitted."""
-    characters = pc.struct_field(parts, name)
-    return pc.if_else(pc.equal(characters, ""), "0", characters).cast(pa.int64())
+def _microseconds(said: str) -> float | None:
+    try:
+        moment = datetime.fromisoformat(said.strip().upper().replace(" +", "+").replace(" -", "-"))
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return float((moment - _EPOCH) // _MICROSECOND)
+    except (ValueError, OverflowError):
+        return None
 
 
 def microseconds_of_times(values: pa.Array) -> pa.DoubleArray:

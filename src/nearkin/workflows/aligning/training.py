@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +13,6 @@ from nearkin.errors import DocumentError, ParameterError, SourceError, Truncated
 from nearkin.manifests.stored import DamagedFile
 from nearkin.nouns import agreeing, counted
 from nearkin.records import TextWords
-from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.documents.faults import StreamFault
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
@@ -168,12 +166,6 @@ def train(
         elapsed_s=meter.elapsed_s,
         damaged_files=tuple(DamagedFile(path=corpus.name, problem=fault) for fault in damage),
     )
-
-
-def save(table: TranslationTable, out: Path) -> None:
-    """Write a table completely or not at all."""
-    with published(out) as aside:
-        table.write(aside)
 
 
 def _read(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from nearkin.errors import DocumentError, ParameterError
-from nearkin.paths import STDIN, is_one_of, printable
+from nearkin.errors import DocumentError
+from nearkin.paths import STDIN, printable
 from nearkin.records import I32, I64, Bool, FeatureCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.faults import is_picture, is_rest_missing, sentence_of
@@ -168,6 +167,11 @@ class Texts:
         return [printable(name) for one in self.inputs for name in one.names]
 
     @property
+    def paths(self) -> list[str]:
+        """Paths of the sources."""
+        return [source.path for source in self.sources]
+
+    @property
     def places(self) -> list[str]:
         """Names of the sources in results; a file that shares its name with another has its path."""
         return places_in(self.inputs)
@@ -185,7 +189,7 @@ class Texts:
     @property
     def can_be_read_again(self) -> bool:
         """Whether no source is a pipe."""
-        return all(source.path != STDIN for source in self.sources)
+        return STDIN not in self.paths
 
     def raw_batches(self, progress: Progress) -> Iterator[RawBatch]:
         """Yield batches as read."""
@@ -233,21 +237,6 @@ class Texts:
         """Return all documents with their ids and unique names; see `with_distinct_names`."""
         # in one chunk: batch boundaries would change the bytes of a file
         return with_distinct_names(pa.Table.from_batches(facts, FACTS), self.id_kind).combine_chunks()
-
-
-def check_not_an_input(out: Path, sources: Iterable[Source]) -> None:
-    """Refuse to write over an input, whatever its path.
-
-    Raises
-    ------
-    ParameterError
-    """
-    if not out.exists():
-        return
-    for one in sources:
-        if is_one_of(out, [one.path]):
-            shown = printable(one.path)
-            raise ParameterError(f"{out} is one of the inputs ({shown}). Choose another file.", parameter="out")
 
 
 def counts_fingerprint(features: Shingling, normalise: Normalisation) -> str:

@@ -55,7 +55,7 @@ def count_all_texts(
     return growing.frozen(), documents
 
 
-def merge(paths: Sequence[Path], out: Path) -> Statistics:
+def merge(paths: Sequence[Path]) -> Statistics:
     """Merge the statistics of several corpora.
 
     Raises
@@ -72,9 +72,7 @@ def merge(paths: Sequence[Path], out: Path) -> Statistics:
         one = Statistics.load(path)
         growing = growing or GrowingStatistics(one.features)
         growing.merge(one)
-    merged = growing.frozen()  # type: ignore[union-attr]  # there are at least two
-    save(merged, out)
-    return merged
+    return growing.frozen()  # type: ignore[union-attr]  # there are at least two
 
 
 def save(statistics: Statistics, out: Path) -> None:

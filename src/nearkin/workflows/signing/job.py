@@ -18,6 +18,7 @@ from nearkin.paths import STDIN, check_own_format
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.result_file import refuse_input
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 from nearkin.workflows.reading.exceptions import (
@@ -29,7 +30,6 @@ from nearkin.workflows.reading.on_spark.tasks import standard_input_of_this_mach
 from nearkin.workflows.reading.request import ReadingRequest, not_read_files
 from nearkin.workflows.reading.texts import (
     Texts,
-    check_not_an_input,
     check_readable,
     damaged_files,
 )
@@ -82,7 +82,7 @@ def sign(
     texts = reading.opened(meter.progress)
     if out is not None:
         for written in (out, exceptions_beside(out)):
-            check_not_an_input(written, texts.sources)
+            refuse_input(written, texts.paths)
         check_own_format(out, "signatures")
     inputs = records_of(texts.sources, reading.encoding)
     if given is not None and given.features != options.counts_fingerprint:

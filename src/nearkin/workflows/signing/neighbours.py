@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Literal
 
@@ -18,12 +18,12 @@ from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import U32, BitSignatures
 from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.runs.result_file import refuse_input
 from nearkin.runs.tables import for_pandas
 from nearkin.stages.search.hamming.neighbours import MAX_PAIRS as MAX_NEAREST
 from nearkin.stages.search.hamming.neighbours import Nearest, nearest, neighbour_pairs
 from nearkin.stages.search.hamming.pairs import U16, HammingPairs, Neighbours
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
-from nearkin.workflows.reading.texts import check_not_an_input
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import Expected, expected_of, say_expected
 from nearkin.workflows.signing.signature_file import SignatureFile
@@ -86,8 +86,7 @@ def check_place(out: Path, signed: Iterable[SignatureFile], *, is_verified: bool
     """
     check_suffix(out, "out", may_have_none=True)
     for one in signed if is_verified else ():
-        sources = [replace(entry.source, path=on_disk(entry.source.path)) for entry in one.about.inputs]
-        check_not_an_input(out, sources)
+        refuse_input(out, (on_disk(entry.source.path) for entry in one.about.inputs))
 
 
 def find_neighbours(

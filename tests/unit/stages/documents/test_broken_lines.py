@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from example_counts import examples
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.lines import HYPHEN, NUMBERS, join_broken_words, line_flags
-from nearkin.stages.documents import margins
+from nearkin.stages.documents import normalisation
 from nearkin.stages.documents.normalisation import Normalisation
 
 PROSE = (
@@ -118,7 +118,7 @@ def test_a_step_changes_no_text_whose_flag_is_unset(text: str) -> None:
     if not flags & HYPHEN:
         np.testing.assert_array_equal(join_broken_words(data, offsets)[0], data)
     if not flags & NUMBERS:
-        assert margins._without_numbers(text) == text
+        assert normalisation._without_numbers(text) == text
 
 
 def test_blanks_at_the_end_of_a_line_and_before_its_number_do_not_count() -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
 from nearkin.stages.documents.faults import StreamFault, problem_of
-from nearkin.stages.documents.members import InnerDocument, MemberIds
+from nearkin.stages.documents.members import InnerDocument, MemberIds, Origin
 from nearkin.stages.documents.reader import Reader
 from nearkin.stages.documents.rows import RowList
 from nearkin.stages.documents.rules import too_long
-from nearkin.stages.documents.source import OpenedSource
+from nearkin.stages.documents.source import OpenedSource, Source
+
+if TYPE_CHECKING:
+    from nearkin.stages.documents.extraction.nodes import ExtractedNode
 
 _BATCH_DOCUMENTS = 2048
 
@@ -72,16 +75,18 @@ class Extracted(MembersReader):
 
     def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
         """Yield the documents of a file; see `MembersReader`."""
-        from nearkin.stages.documents.extraction.documents import as_documents, documents_of
-        from nearkin.stages.documents.extraction.pool import FileToExtract
-
         source = opened.source
-        if opened.nodes is not None:
-            yield from as_documents(source.name, opened.nodes)
-        else:
-            file = FileToExtract(source.path, source.name, self.kind, opened.encoding)
-            yield from documents_of(file, source.limits, source.ocr)
+        yield from as_documents(
+            source.name, self._nodes(source, opened.encoding) if opened.nodes is None else opened.nodes
+        )
         opened.progress(source.size_bytes)
+
+    def _nodes(self, source: Source, encoding: str) -> Iterator[ExtractedNode]:
+        """Yield the nodes of a file, for which a worker of its own is started."""
+        from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
+
+        with ExtractionPool(1, source.limits, source.ocr) as pool:
+            yield from pool.submit(FileToExtract(source.path, source.name, self.kind, encoding)).nodes()
 
 
 class Html(Extracted):
@@ -94,3 +99,38 @@ class Eml(Extracted):
     """Mails, one per file."""
 
     kind = "eml"
+
+
+def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDocument]:
+    """Yield the documents of a file. An archive or mailbox is not a document; an empty one is listed as an exception.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    nodes : iterable of ExtractedNode
+    """
+    ids = MemberIds()
+    places: dict[int, tuple[str, str | None]] = {}
+    empty: ExtractedNode | None = None
+    for node in nodes:
+        empty = node if node.is_container and node.parent is None else None
+        parent, family = (None, None) if node.parent is None else places[node.parent]
+        doc_id = name if parent is None else ids.of(parent, node.name, node.origin.position or 0)
+        if family is None and node.has_members and not node.is_container:
+            family = doc_id
+        if node.has_members or node.parent is None:
+            places[node.number] = doc_id, family
+        if not node.is_container:
+            origin = node.origin if family is None else replace(node.origin, family=family)
+            problem = _problem_of(node.origin) if node.text is None else None
+            yield InnerDocument(doc_id, parent, node.text, problem, origin)
+    if empty is not None:
+        sentence = "it contains no document"
+        origin = replace(empty.origin, exception="empty", sentence=sentence)
+        yield InnerDocument(name, problem=_problem_of(origin), origin=origin)
+
+
+def _problem_of(origin: Origin) -> str | None:
+    """Return why a document has no text."""
+    return None if origin.sentence is None else problem_of(origin.exception or "damaged", origin.sentence)

@@ -16,7 +16,6 @@ import pytest
 from extraction_files import extracted, written
 from generator import office_files as make
 from made_up_prose import Prose
-from nearkin.stages.documents.extraction.documents import documents_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import (
     AnswerPart,
@@ -142,8 +141,11 @@ def test_a_file_that_kills_its_worker_costs_none_of_those_sent_with_it(tmp_path)
 def test_a_reader_that_leaves_a_file_does_not_stop_the_next_one(tmp_path):
     big = make.zipped({f"{at}.txt": f"{at} ".encode() * (1 << 22) for at in range(8)}, compression=0)
     first, second = written(tmp_path, {"a.zip": big, "b.pdf": make.pdf(["It was."])})
-    assert next(documents_of(first)).doc_id == "a.zip!0.txt"
-    assert [one.doc_id for one in documents_of(second)] == ["b.pdf"]
+    with ExtractionPool(1) as pool:
+        answer = pool.submit(first)
+        assert next(answer.nodes()).has_members
+        answer.drop()
+        assert [node.text for node in pool.submit(second).nodes()] == [b"It was."]
 
 
 def test_messages_come_back_as_they_were_and_others_are_refused():
