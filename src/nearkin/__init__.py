@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from nearkin.jobs.signing import neighbours, sign
     from nearkin.jobs.threads import threads
     from nearkin.stages.documents.normalisation import Normalisation
-    from nearkin.stages.features.shingles import Characters, Words
+    from nearkin.stages.features.shingles import Characters, Code, Words
     from nearkin.workflows.comparing import compare
     from nearkin.workflows.stream.deduplicator import StreamDeduplicator
 
 __all__ = [
     "Characters",
+    "Code",
     "Collection",
     "NearkinError",
     "Normalisation",
@@ -50,6 +51,7 @@ __getattr__ = lazy(
     __name__,
     {
         "Characters": "nearkin.stages.features.shingles",
+        "Code": "nearkin.stages.features.shingles",
         "Collection": "nearkin.collection.collection",
         "NearkinError": "nearkin.errors",
         "Normalisation": "nearkin.stages.documents.normalisation",

@@ -54,7 +54,7 @@ def test_it_runs_as_a_module():
 
 PUBLIC = {
     nearkin: {
-        "Characters", "Collection", "NearkinError", "Normalisation", "StreamDeduplicator", "Words",
+        "Characters", "Code", "Collection", "NearkinError", "Normalisation", "StreamDeduplicator", "Words",
         "__version__", "audit", "compare", "dedup", "families", "neighbours", "pairs", "plan", "sign", "threads",
     },
     results: {

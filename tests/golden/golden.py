@@ -17,7 +17,7 @@ from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.identity import hash_strings
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import digests
-from nearkin.stages.features.shingles import Characters, Words
+from nearkin.stages.features.shingles import Characters, Code, Words
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
@@ -58,7 +58,7 @@ def made() -> dict[str, object]:
         "digests": [value.as_py().hex() for value in digests(texts)],
         "ids": numbers(hash_strings(*text_buffers(texts))),
     }
-    for shingle in (Words(1), Words(5), Characters(4), Characters(24)):
+    for shingle in (Words(1), Words(5), Characters(4), Characters(24), Code(1), Code(5)):
         sets = shingle.sets(texts)
         signatures = MinHash(24, seed=7).sign(sets)
         pinned[str(shingle)] = {

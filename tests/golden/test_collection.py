@@ -55,7 +55,7 @@ def test_the_pinned_texts_are_split_as_the_brute_force_splits_them():
     assert pinned["normalised"] == texts
     assert pinned["words:1"]["n_units"] == [len(words(text)) for text in texts]
     assert pinned["chars:4"]["n_units"] == [len(text) for text in texts]
-    for method in ("words:1", "words:5", "chars:4", "chars:24"):
+    for method in ("words:1", "words:5", "chars:4", "chars:24", "code:1", "code:5"):
         unit, length = method.split(":")
         assert pinned[method]["sizes"] == [len(shingles(text, unit, int(length))) for text in texts]
 

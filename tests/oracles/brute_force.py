@@ -106,10 +106,34 @@ def words(text: str) -> list[str]:
     return found
 
 
+def tokens(text: str) -> list[str]:
+    """Names and numbers of source code, with underscores, and each other character that can be seen."""
+    classes = _classes()
+    found: list[str] = []
+    is_name = takes_marks = False
+    for character in text:
+        kind = WORD if character == "_" else classes[ord(character)]
+        if kind == FORMAT:
+            continue
+        if (kind == MARK and takes_marks) or (kind == WORD and is_name):
+            found[-1] += character
+            continue
+        is_name, takes_marks = kind == WORD, kind in (WORD, ALONE)
+        is_seen = kind not in (SPACE, MARK) and unicodedata.category(character) not in ("Cc", "Zs", "Zl", "Zp")
+        if takes_marks or is_seen:
+            found.append(character)
+    return found
+
+
+def units_of(text: str, unit: str) -> list[str]:
+    """Words, tokens of code, or characters."""
+    return words(text) if unit == "words" else tokens(text) if unit == "code" else list(text)
+
+
 @cache
 def shingles(text: str, unit: str, length: int) -> frozenset[Shingle]:
     """The distinct n-grams of a normalised text; one of all its units where there are fewer than n."""
-    units = words(text) if unit == "words" else list(text)
+    units = units_of(text, unit)
     if not units:
         return frozenset()
     n = min(length, len(units))
@@ -118,7 +142,7 @@ def shingles(text: str, unit: str, length: int) -> frozenset[Shingle]:
 
 def ordered_shingles(text: str, unit: str, length: int) -> list[Shingle]:
     """Those of `shingles`, in the order in which they first occur."""
-    units = words(text) if unit == "words" else list(text)
+    units = units_of(text, unit)
     n = min(length, len(units))
     return list(dict.fromkeys(tuple(units[i : i + n]) for i in range(len(units) - n + 1))) if units else []
 
@@ -149,7 +173,7 @@ def difference(a: str, b: str, unit: str, length: int) -> str:
 
 def unit_in_words(unit: str) -> float:
     """A word has five characters."""
-    return 1 if unit == "words" else 0.2
+    return {"words": 1, "code": 0.5, "chars": 0.2}[unit]
 
 
 def is_number(word: str) -> bool:
@@ -196,7 +220,7 @@ class Collection:
         self.unit, self.length = unit, length
         self.texts = [normalised(text) for _, text in documents]
         self.sets = [shingles(text, unit, length) for text in self.texts]
-        self.n_units = [len(words(text) if unit == "words" else text) for text in self.texts]
+        self.n_units = [len(units_of(text, unit)) for text in self.texts]
 
     def difference(self, a: int, b: int) -> str:
         return difference(self.texts[a], self.texts[b], self.unit, self.length)

@@ -17,7 +17,7 @@ from oracles.brute_force import Collection, GroupRow, Judged, Verdict
 from oracles.texts import any_texts, families, few_word_texts, marked_texts, named, odd_texts
 
 THRESHOLDS = [0.1, 0.2, 0.25, 0.3, 0.35, 0.5, 0.55, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0]
-SHINGLES = ["words:1", "words:2", "words:3", "words:5", "chars:1", "chars:3", "chars:9"]
+SHINGLES = ["words:1", "words:2", "words:3", "words:5", "chars:1", "chars:3", "chars:9", "code:1", "code:4"]
 CERTAIN = 0.999_999_999  # so many bands that all pairs of these small collections are found
 
 COUNTS = [" ".join(map(str, range(n))) for n in (55, 100)]  # 0.55 * 100 is a little more than 55

@@ -82,7 +82,7 @@ def families(documents: Documents, job: FamiliesJob) -> FamiliesResult:
     threshold : float, optional
         Minimum Jaccard similarity of a match; default: 0.6.
     shingle : Shingling or str, optional
-        ``words:N`` or ``chars:N``; default: ``words:3``.
+        ``words:N``, ``chars:N`` or ``code:N``; default: ``words:3``.
     ignore, ignore_numbers, file_format, encoding, on_error, max_unreadable, max_document_size, text_root
         As for `nearkin.dedup`.
     extraction_limits, ocr, threads, memory

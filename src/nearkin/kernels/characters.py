@@ -23,6 +23,9 @@ SPACE = 4  # white space: ends a word; runs of it collapse
 FORMAT = 5  # soft hyphen, zero-width joiners, direction marks: ignored
 
 N_CODE_POINTS = 0x110000
+UNITS = {"chars": 0, "words": 1, "code": 2}
+"""Units of shingles: code points, words, or tokens of source code."""
+CHARACTERS, WORDS, CODE = UNITS.values()
 
 
 INERT = 0  # stays unchanged; so do 1 to 252, marks of that combining class, if they are in ascending order

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.kernels.characters import UNITS
 from nearkin.kernels.choosing import frozen, loops
 
 
 def count_features(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, words: bool, length: int
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, unit: str, length: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]:
     """Return the distinct n-grams of each text with their counts.
 
@@ -17,8 +18,7 @@ def count_features(
     ----------
     data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
         Texts, valid UTF-8.
-    words : bool
-        Word n-grams, else character n-grams.
+    unit : {"words", "chars", "code"}
     length : int
         Units in a feature, >= 1. A shorter text that is not empty has one feature: all of its units.
 
@@ -34,7 +34,7 @@ def count_features(
     Examples
     --------
     >>> text = np.frombuffer(b"abcab", np.uint8)
-    >>> _, counts, firsts, _ = count_features(text, np.array([0, 5]), words=False, length=2)
+    >>> _, counts, firsts, _ = count_features(text, np.array([0, 5]), unit="chars", length=2)
     >>> counts.tolist(), firsts.tolist()  # ab, bc, ca
     ([2, 1, 1], [0, 1, 2])
     """
@@ -44,7 +44,7 @@ def count_features(
     firsts = np.empty(room, np.uint32)
     feature_offsets = np.zeros(n_documents + 1, np.int64)
     loops("features", room).count_many(
-        *frozen(data, offsets), bool(words), length, hashes, counts, firsts, feature_offsets
+        *frozen(data, offsets), UNITS[unit], length, hashes, counts, firsts, feature_offsets
     )
     n = int(feature_offsets[-1])
     return hashes[:n].copy(), counts[:n].copy(), firsts[:n].copy(), feature_offsets

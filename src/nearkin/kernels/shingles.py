@@ -1,6 +1,7 @@
-"""Shingle sets of texts: units (words or characters), n-grams of them, the distinct ones.
+"""Shingle sets of texts: units (words, characters or tokens of code), n-grams of them, the distinct ones.
 
-A unit is a 64-bit number: a code point, or the hash of a word. A shingle is the polynomial of its units, mixed.
+A unit is a 64-bit number: a code point, or the hash of a word or token. A shingle is the polynomial of its units,
+mixed.
 """
 
 from __future__ import annotations
@@ -8,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from nearkin.kernels.characters import UNITS
 from nearkin.kernels.choosing import frozen, loops
 
 
 def shingle_sets(
-    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, words: bool, length: int
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], *, unit: str, length: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct shingles of each text.
 
@@ -20,8 +22,8 @@ def shingle_sets(
     ----------
     data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
         Normalised texts, valid UTF-8.
-    words : bool
-        Word n-grams, else character n-grams.
+    unit : {"words", "chars", "code"}
+        A token of "code" is a run of letters, digits and underscores, or any other visible character.
     length : int
         Units in a shingle, >= 1. A shorter text that is not empty is one shingle of all its units.
 
@@ -35,7 +37,7 @@ def shingle_sets(
     Examples
     --------
     >>> text = np.frombuffer(b"to be or to be", np.uint8)
-    >>> hashes, set_offsets, n_units = shingle_sets(text, np.array([0, len(text)]), words=True, length=2)
+    >>> hashes, set_offsets, n_units = shingle_sets(text, np.array([0, len(text)]), unit="words", length=2)
     >>> set_offsets.tolist(), n_units.tolist()  # to be, be or, or to
     ([0, 3], [5])
     """
@@ -44,5 +46,5 @@ def shingle_sets(
     set_offsets = np.zeros(n_documents + 1, np.int64)
     n_units = np.zeros(n_documents, np.int64)
     kernel = loops("shingles", len(hashes))
-    kernel.shingle_many(*frozen(data, offsets), words, length, hashes, set_offsets, n_units)
+    kernel.shingle_many(*frozen(data, offsets), UNITS[unit], length, hashes, set_offsets, n_units)
     return hashes[: set_offsets[-1]], set_offsets, n_units

@@ -30,7 +30,7 @@ _kept = partial(option, panel="What is kept")
 _input = partial(option, panel="Input", needs="against", metavar="COLUMN")
 _output = partial(option, panel="Output", needs="out")
 
-Preset = Literal["fineweb", "stack", "ediscovery", "contracts", "records"]
+Preset = Literal["fineweb", "stack", "ediscovery", "contracts", "records", "code"]
 PRESETS: dict[str, dict[str, str | float]] = {
     "fineweb": {"threshold": 0.75, "shingle": "words:5", "group": "component", "keep": "first"},
     "stack": {"threshold": 0.7, "shingle": "words:5", "group": "component", "keep": "first", "normalise": "none"},
@@ -42,12 +42,13 @@ PRESETS: dict[str, dict[str, str | float]] = {
         "keep_apart": "numbers",
         "normalise": "hyphens,nfkc,case,arabic,space",
     },
+    "code": {"threshold": 0.7, "shingle": "code:5", "normalise": "none"},
 }
 """Starting points, chosen in docs/decisions/0001; options given beside a preset override it."""
 
 
 def shingling(given: Any) -> Shingling:
-    """Return shingles from ``words:N`` or ``chars:N``."""
+    """Return shingles from ``words:N``, ``chars:N`` or ``code:N``."""
     from nearkin.stages.features.shingles import Shingling, parse_shingling
 
     return given if isinstance(given, Shingling) else parse_shingling(given)
@@ -92,8 +93,9 @@ class PlannedSearch(Options):
     )  # fmt: skip
     shingle: Option[Shingling, Shingling | str] = _searched(
         "words:5", parse=shingling,
-        help="What is compared: every run of N neighbouring words (words:N) or characters (chars:N), called a shingle. "
-        "A word is a run of letters and digits; punctuation does not count.",
+        help="What is compared: every run of N neighbouring words (words:N), characters (chars:N) or tokens of source "
+        "code (code:N: names, numbers, each other sign), called a shingle. A word is a run of letters and digits; "
+        "punctuation does not count.",
     )  # fmt: skip
 
 
@@ -154,7 +156,7 @@ class GivenSearch(IgnoringOptions, SearchOptions):
 
     preset: Same[Preset | None] = _searched(
         choices=PRESETS,
-        help="fineweb, stack, ediscovery, contracts or records: starting points that other options override.",
+        help="fineweb, stack, ediscovery, contracts, records or code: starting points that other options override.",
     )
 
     def defaults(self) -> Mapping[str, object]:

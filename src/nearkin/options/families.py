@@ -28,7 +28,7 @@ class FamiliesJob(ResourceOptions, IgnoringOptions, ReadingOptions, RunOptions):
     )  # fmt: skip
     shingle: Option[Shingling | None, Shingling | str] = _searched(
         parse=shingling,
-        help="words:N or chars:N. If given, the stored groups and decisions of a collection are not used. "
+        help="words:N, chars:N or code:N. If given, the stored groups and decisions of a collection are not used. "
         "[default: words:3]",
     )  # fmt: skip
     overlay: Same[str | None] = OVERLAY

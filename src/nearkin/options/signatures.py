@@ -34,7 +34,7 @@ class CountedFeatures(IgnoringOptions):
     """Features of documents, as they are counted."""
 
     features: Option[Shingling, Shingling | str] = _signature(
-        "chars:4", parse=shingling, help="Features to count: chars:N or words:N."
+        "chars:4", parse=shingling, help="Features to count: chars:N, words:N or code:N."
     )
     normalise: Option[Normalisation, Normalisation | str] = _signature(
         "none",
@@ -147,7 +147,7 @@ class NeighboursJob(ThreadOptions, IgnoringOptions, FileResult):
     )
     shingle: Option[Shingling, Shingling | str] = _near(
         "words:5", parse=shingling,
-        help="Shingles for --verify: words:N or chars:N. They need not be the features of the signatures.",
+        help="Shingles for --verify: words:N, chars:N or code:N. They need not be the features of the signatures.",
     )  # fmt: skip
     normalise: Option[Normalisation, Normalisation | str] = _near(
         "margins,hyphens,nfkc,case,arabic,space", parse=normalisation,

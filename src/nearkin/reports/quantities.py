@@ -258,7 +258,7 @@ def rough_share_text(value: float) -> str:
     return f"{100 * value:.1f}%"
 
 
-_UNITS = {"words": "word", "chars": "character"}
+_UNITS = {"words": "word", "chars": "character", "code": "code-token"}
 
 
 def measure_name(measure: str) -> str:

@@ -76,7 +76,7 @@ def compare(
     ----------
     text_a, text_b : str
     shingle : str, default "words:5"
-        ``words:N`` or ``chars:N``.
+        ``words:N``, ``chars:N`` or ``code:N``.
     context_lines : int, default 2
         Number of unchanged lines shown around each difference.
     ignore : collection of {"case", "punctuation", "numbers"}

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from example_counts import examples
 from nearkin.kernels import features, keccak, lookup, projections
 from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.characters import UNITS
 from unit.kernels.agreeing import agreed
 
 ODD = "aB1 \t\n\u00a0\u00ad\u0301\u200d\u3000éßİ中日かカไท가-_'🙂\U0010ffff"
@@ -30,11 +31,11 @@ def buffers(values: list[str]):
     return text_buffers(pa.array(values, pa.large_string()))
 
 
-@given(TEXTS, st.booleans(), st.integers(1, 6))
-def test_count_features(values, words, length):
+@given(TEXTS, st.sampled_from(sorted(UNITS)), st.integers(1, 6))
+def test_count_features(values, unit, length):
     data, offsets = buffers(values)
-    ours = agreed(features.count_features, data, offsets, words=words, length=length)
-    if not words:
+    ours = agreed(features.count_features, data, offsets, unit=unit, length=length)
+    if unit == "chars":
         documents = np.repeat(np.arange(len(values)), np.diff(ours[3]))
         found = agreed(features.locate_characters, data, offsets, documents, ours[2], length=length)
         spelled = [bytes(data[a:b]).decode() for a, b in zip(*found, strict=True)]
@@ -46,7 +47,7 @@ def test_count_features_of_texts_that_outgrow_their_tables(length):
     rng = np.random.default_rng(length)
     values = ["".join(rng.choice(list(letters), 150_000)) for letters in (MANY, "abcdefghijklmnopqrstuvwxyz €")]
     data, offsets = buffers([*values, "ab", values[0][:5000]])
-    agreed(features.count_features, data, offsets, words=False, length=length)
+    agreed(features.count_features, data, offsets, unit="chars", length=length)
 
 
 @given(st.lists(st.binary(max_size=135), max_size=70), st.integers(1, 136))

@@ -27,6 +27,7 @@ from nearkin.kernels import (  # (two are named here so that both are seen to be
     text,
 )
 from nearkin.kernels.buffers import text_buffers
+from nearkin.kernels.characters import UNITS
 from nearkin.kernels.compiled import shingles as compiled_shingles
 from unit.kernels.agreeing import agreed
 
@@ -94,10 +95,10 @@ def test_lines(values):
     agreed(lines.join_broken_words, data, offsets)
 
 
-@given(texts, st.booleans(), st.integers(1, 6))
-def test_shingle_sets(values, words, length):
+@given(texts, st.sampled_from(sorted(UNITS)), st.integers(1, 6))
+def test_shingle_sets(values, unit, length):
     data, offsets = buffers(values)
-    agreed(shingles.shingle_sets, data, offsets, words=words, length=length)
+    agreed(shingles.shingle_sets, data, offsets, unit=unit, length=length)
 
 
 def test_shingle_sets_of_long_texts():
@@ -107,8 +108,9 @@ def test_shingle_sets_of_long_texts():
     of_all_sizes = "".join(rng.choice(list("aé中🙂 "), 30_000))
     values = [letters, "ab " * 9000, of_all_sizes, " ".join(letters), "a" * 4096, "", "é" * 4097, letters[:4100]]
     data, offsets = buffers(values)
-    for words, length in ((True, 1), (True, 3), (False, 1), (False, 5), (False, 64)):
-        agreed(shingles.shingle_sets, data, offsets, words=words, length=length)
+    of_words, of_characters = (("words", n) for n in (1, 3)), (("chars", n) for n in (1, 5, 64))
+    for unit, length in (*of_words, *of_characters, ("code", 3)):
+        agreed(shingles.shingle_sets, data, offsets, unit=unit, length=length)
 
 
 def test_a_shingle_that_is_zero_is_one_like_any_other():

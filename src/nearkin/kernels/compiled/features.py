@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearkin.kernels.characters import character_classes
+from nearkin.kernels.characters import CHARACTERS, character_classes
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 from nearkin.kernels.compiled.shingles import _POLYNOMIAL as POLYNOMIAL
 from nearkin.kernels.compiled.shingles import _shingles_one
-from nearkin.kernels.compiled.units import _characters_one, _scratch, _words_one
+from nearkin.kernels.compiled.units import _scratch, _units_one
 
 _FIRST_BITS = 16
 _FIRST_TABLE = 1 << _FIRST_BITS
@@ -19,11 +19,11 @@ _MAX_CODES = 128
 """Maximum number of distinct characters beyond ASCII for one-byte codes: enough for any alphabet, not for Chinese."""
 
 
-def count_many(data, offsets, words, length, hashes, counts, firsts, feature_offsets):
+def count_many(data, offsets, unit, length, hashes, counts, firsts, feature_offsets):
     longest = int(np.diff(offsets).max(initial=0))
     places, codes = np.empty(longest, np.uint32), np.empty(longest, np.uint8)
     work = _scratch(longest), _tables(longest), places, codes
-    _count_many(data, offsets, character_classes(), words, length, *work, hashes, counts, firsts, feature_offsets)
+    _count_many(data, offsets, character_classes(), unit, length, *work, hashes, counts, firsts, feature_offsets)
 
 
 def _tables(longest):
@@ -39,23 +39,23 @@ def _tables(longest):
 
 @njit(nogil=True, cache=True)
 def _count_many(
-    data, offsets, classes, words, length, scratch, tables, places, codes, hashes, counts, firsts, feature_offsets
+    data, offsets, classes, unit, length, scratch, tables, places, codes, hashes, counts, firsts, feature_offsets
 ):
     units, occurrences = scratch[5], scratch[6]
-    code_of = np.zeros(0x110000 if not words and length <= 4 else 1, np.uint8)
+    code_of = np.zeros(0x110000 if unit == CHARACTERS and length <= 4 else 1, np.uint8)
     characters = np.arange(256).astype(np.uint64)
     out = np.int64(0)
     for i in range(len(offsets) - 1):
         text = data[offsets[i] : offsets[i + 1]]
         n = 0
         is_coded = False
-        if not words and length <= 4:
+        if unit == CHARACTERS and length <= 4:
             n, is_coded, source = _encode(text, code_of, characters, codes)
         if is_coded and n > length:
             end = _count_coded(source, n, length, tables, places, counts, firsts, out)
             _hash_coded(source, length, characters, firsts[out:end], hashes[out:end])
         else:
-            n = _words_one(text, classes, scratch, units) if words else _characters_one(text, units)
+            n = _units_one(text, classes, unit, scratch, units)
             n_occurrences = _shingles_one(units, n, length, occurrences)
             end = _count_hashed(occurrences, n_occurrences, tables, places, hashes, counts, firsts, out)
         out = end

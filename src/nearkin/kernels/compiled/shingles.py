@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from nearkin.kernels.characters import character_classes
+from nearkin.kernels.characters import CHARACTERS, character_classes
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import mix
-from nearkin.kernels.compiled.units import _characters_one, _scratch, _words_one
+from nearkin.kernels.compiled.units import _characters_one, _scratch, _units_one
 
 _POLYNOMIAL = np.uint64(0xD6E8FEB86659FD93)
 _BLOCK = 4096
@@ -21,20 +21,20 @@ _GROWTH = 8
 """Growth factor of the table: refilling it takes time, and most texts repeat the same shingles."""
 
 
-def shingle_many(data, offsets, words, length, hashes, set_offsets, n_units):
+def shingle_many(data, offsets, unit, length, hashes, set_offsets, n_units):
     classes, scratch = character_classes(), _scratch(int(np.diff(offsets).max(initial=0)))
-    _shingle_many(data, offsets, classes, words, length, scratch, hashes, set_offsets, n_units)
+    _shingle_many(data, offsets, classes, unit, length, scratch, hashes, set_offsets, n_units)
 
 
 @njit(nogil=True, cache=True)
-def _shingle_many(data, offsets, classes, words, length, scratch, hashes, set_offsets, n_units):
+def _shingle_many(data, offsets, classes, unit, length, scratch, hashes, set_offsets, n_units):
     block, window = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK + length, np.uint64)
     table = np.empty(_table_size(np.int64(_MAX_AT_FIRST)), np.uint64)
     out = np.int64(0)
     for i in range(len(offsets) - 1):
         text = data[offsets[i] : offsets[i + 1]]
-        if words:
-            n = _words_one(text, classes, scratch, scratch[5])
+        if unit != CHARACTERS:
+            n = _units_one(text, classes, unit, scratch, scratch[5])
             table, out = _word_shingles_one(scratch[5], n, length, block, table, hashes, out)
         else:
             n, table, out = _character_shingles_one(text, length, window, block, table, hashes, out)

@@ -1,4 +1,4 @@
-"""Units of a text, each a 64-bit number: the hash of a word, or a code point."""
+"""Units of a text, each a 64-bit number: the hash of a word or of a token of code, or a code point."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD
+from nearkin.kernels.characters import ALONE, CODE, FORMAT, MARK, SEPARATOR, WORD, WORDS
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 
@@ -31,6 +31,14 @@ def _scratch(longest: int) -> tuple[NDArray[Any], ...]:
         np.empty(longest, np.uint64),
         np.empty(longest, np.uint64),
     )
+
+
+@njit(nogil=True, cache=True)
+def _units_one(text, classes, unit, scratch, units):
+    """Write each unit; return their number."""
+    if unit == WORDS:
+        return _words_one(text, classes, scratch, units)
+    return _tokens_one(text, classes, units) if unit == CODE else _characters_one(text, units)
 
 
 @njit(nogil=True, cache=True)
@@ -179,6 +187,47 @@ def _add_mixed_run(text, start, end, classes, words, n):
         at += length
     if inside != SEPARATOR:
         words[n] = _close(word, piece, n_bytes)
+        n += 1
+    return n
+
+
+@njit(nogil=True, cache=True)
+def _tokens_one(text, classes, tokens):
+    """Hash each token of source code: a run of letters, digits and underscores, or any other visible character."""
+    n = 0
+    word, piece, n_bytes = GOLDEN, np.uint64(0), np.int64(0)
+    inside = SEPARATOR  # or WORD or ALONE: kind of the open token
+    at = 0
+    while at < len(text):
+        byte = text[at]
+        length = 1 if byte < 128 else (2 if byte < 0xE0 else (3 if byte < 0xF0 else 4))
+        code_point = np.int64(byte)
+        if length > 1:
+            code_point &= 0x1F if length == 2 else (0x0F if length == 3 else 0x07)
+            for j in range(at + 1, at + length):
+                code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+        kind = WORD if code_point == 95 else np.int64(classes[code_point])  # 95: the underscore
+        is_part = (kind == WORD and inside == WORD) or (kind == MARK and inside != SEPARATOR)
+        is_sign = kind == SEPARATOR and (33 <= code_point <= 126 or code_point >= 0xA0)
+        if inside != SEPARATOR and not is_part and kind != FORMAT:
+            tokens[n] = _close(word, piece, n_bytes)
+            n += 1
+            word, piece, n_bytes = GOLDEN, np.uint64(0), 0
+            inside = SEPARATOR
+        if is_part or is_sign or kind in (WORD, ALONE):
+            inside = inside if is_part or is_sign else kind
+            for j in range(at, at + length):
+                piece |= np.uint64(text[j]) << np.uint64(8 * (n_bytes % 8))
+                n_bytes += 1
+                if n_bytes % 8 == 0:
+                    word, piece = _absorb(word, piece), np.uint64(0)
+            if is_sign:
+                tokens[n] = _close(word, piece, n_bytes)
+                n += 1
+                word, piece, n_bytes = GOLDEN, np.uint64(0), 0
+        at += length
+    if inside != SEPARATOR:
+        tokens[n] = _close(word, piece, n_bytes)
         n += 1
     return n
 

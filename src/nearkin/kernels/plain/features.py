@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
-from nearkin.kernels.plain.shingles import _shingles_one, split_words, word_hash
+from nearkin.kernels.plain.shingles import _shingles_one, units_of
 
 
-def count_many(data, offsets, words, length, hashes, counts, firsts, feature_offsets):
+def count_many(data, offsets, unit, length, hashes, counts, firsts, feature_offsets):
     for i, (start, end) in enumerate(pairwise(offsets.tolist())):
         text = data[start:end].tobytes().decode()
-        units = [word_hash(word) for word in split_words(text)] if words else [ord(c) for c in text]
-        occurrences = _shingles_one(units, length)
+        occurrences = _shingles_one(units_of(text, unit), length)
         counted = Counter(occurrences)  # in order of first occurrence
         first_of = {feature: at for at, feature in reversed(list(enumerate(occurrences)))}
         feature_offsets[i + 1] = feature_offsets[i] + len(counted)

@@ -4,19 +4,50 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
+from nearkin.kernels.characters import ALONE, CODE, FORMAT, MARK, SEPARATOR, WORD, WORDS, character_classes
 from nearkin.kernels.plain.mixing import GOLDEN, MASK, mix
 
 _POLYNOMIAL = 0xD6E8FEB86659FD93
 
 
-def shingle_many(data, offsets, words, length, hashes, set_offsets, n_units):
+def shingle_many(data, offsets, unit, length, hashes, set_offsets, n_units):
     for i, (start, end) in enumerate(pairwise(offsets)):
         text = data[start:end].tobytes().decode()
-        units = [word_hash(word) for word in split_words(text)] if words else [ord(c) for c in text]
+        units = units_of(text, unit)
         own = list(dict.fromkeys(_shingles_one(units, length)))
         n_units[i], set_offsets[i + 1] = len(units), set_offsets[i] + len(own)
         hashes[set_offsets[i] : set_offsets[i + 1]] = own
+
+
+def units_of(text: str, unit: int) -> list[int]:
+    if unit in (WORDS, CODE):
+        return [word_hash(word) for word in (split_words(text) if unit == WORDS else split_code(text))]
+    return [ord(character) for character in text]
+
+
+def split_code(text: str) -> list[str]:
+    """Split source code into tokens.
+
+    Examples
+    --------
+    >>> split_code('net_1 *= (1-RATE)  # "über"')
+    ['net_1', '*', '=', '(', '1', '-', 'RATE', ')', '#', '"', 'über', '"']
+    """
+    classes = character_classes()
+    tokens: list[str] = []
+    is_open = is_word = False
+    for character in text:
+        kind = WORD if character == "_" else classes[ord(character)]
+        if kind == FORMAT:
+            continue
+        if (is_word and kind == WORD) or (is_open and kind == MARK):
+            tokens[-1] += character
+            continue
+        is_sign = kind == SEPARATOR and ("!" <= character <= "~" or character >= "\xa0")
+        is_word, is_open = kind == WORD, kind in (WORD, ALONE)
+        if is_open or is_sign:
+            tokens.append(character)
+    return tokens
 
 
 def split_words(text: str) -> list[str]:

@@ -44,7 +44,7 @@ class Verification:
 
     def __post_init__(self) -> None:
         for name, kind, rule in (
-            ("shingle", Shingling, "words:N or chars:N"),
+            ("shingle", Shingling, "words:N, chars:N or code:N"),
             ("normalise", Normalisation, "steps such as hyphens,case,space, or none"),
         ):
             if not isinstance(getattr(self, name), kind):
