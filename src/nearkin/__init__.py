@@ -1,7 +1,7 @@
 """Nearkin finds documents that say nearly the same thing.
 
 It verifies every reported pair, and measures what it may have missed. Each job is a function: `dedup`, `pairs`,
-`sign`, `neighbours`, `families`, `threads`, `audit`, `plan`, `compare`; `Collection` stores documents,
+`sign`, `neighbours`, `families`, `threads`, `audit`, `evaluate`, `plan`, `compare`; `Collection` stores documents,
 `StreamDeduplicator` reads a stream. Each name is imported when it is first used, so importing the package is quick.
 The records that the functions return are in `nearkin.results`; signatures have a module of their own,
 `nearkin.signatures`, and so has Spark.
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nearkin.errors import NearkinError
     from nearkin.jobs.auditing import audit
     from nearkin.jobs.deduplicating import dedup
+    from nearkin.jobs.evaluating import evaluate
     from nearkin.jobs.families import families
     from nearkin.jobs.pairing import pairs
     from nearkin.jobs.planning import plan
@@ -40,6 +41,7 @@ __all__ = [
     "audit",
     "compare",
     "dedup",
+    "evaluate",
     "families",
     "neighbours",
     "pairs",
@@ -60,6 +62,7 @@ __getattr__ = lazy(
         "audit": "nearkin.jobs.auditing",
         "compare": "nearkin.workflows.comparing",
         "dedup": "nearkin.jobs.deduplicating",
+        "evaluate": "nearkin.jobs.evaluating",
         "families": "nearkin.jobs.families",
         "neighbours": "nearkin.jobs.signing",
         "pairs": "nearkin.jobs.pairing",

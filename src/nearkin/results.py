@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from nearkin.collection.word_search.searching import SearchResult
     from nearkin.jobs.auditing import AuditResult
     from nearkin.jobs.deduplicating import DedupResult
+    from nearkin.jobs.evaluating import EvaluationResult
     from nearkin.jobs.families import FamiliesResult
     from nearkin.jobs.pairing import PairsResult
     from nearkin.jobs.planning import CorpusPlan, PairsPlan
@@ -48,6 +49,7 @@ __all__ = [
     "CorpusPlan",
     "DedupResult",
     "DocumentHistory",
+    "EvaluationResult",
     "FamiliesResult",
     "GroupsSince",
     "ListedDocuments",
@@ -77,6 +79,7 @@ __getattr__ = lazy(
         "CorpusPlan": "nearkin.jobs.planning",
         "DedupResult": "nearkin.jobs.deduplicating",
         "DocumentHistory": "nearkin.collection.history",
+        "EvaluationResult": "nearkin.jobs.evaluating",
         "FamiliesResult": "nearkin.jobs.families",
         "GroupsSince": "nearkin.collection.groups.changes",
         "ListedDocuments": "nearkin.collection.listing.lists",

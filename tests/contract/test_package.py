@@ -55,12 +55,14 @@ def test_it_runs_as_a_module():
 PUBLIC = {
     nearkin: {
         "Characters", "Code", "Collection", "NearkinError", "Normalisation", "StreamDeduplicator", "Words",
-        "__version__", "audit", "compare", "dedup", "families", "neighbours", "pairs", "plan", "sign", "threads",
+        "__version__", "audit", "compare", "dedup", "evaluate", "families", "neighbours", "pairs", "plan", "sign",
+        "threads",
     },
     results: {
         "AuditResult", "CheckIn", "CheckInMany", "CheckOptions", "Checked", "CollectionGroups", "ComparedTexts",
-        "Conflicts", "CorpusPlan", "DedupResult", "DocumentHistory", "FamiliesResult", "GroupsSince",
-        "ListedDocuments", "NeighboursResult", "PairsPlan", "PairsResult", "SearchResult", "SignedDocuments",
+        "Conflicts", "CorpusPlan", "DedupResult", "DocumentHistory", "EvaluationResult", "FamiliesResult",
+        "GroupsSince", "ListedDocuments", "NeighboursResult", "PairsPlan", "PairsResult", "SearchResult",
+        "SignedDocuments",
         "SearchStage", "SimilarDocuments", "StreamMatch", "ThreadsResult", "TranslationTable", "Versions",
     },
     signatures: {

@@ -234,6 +234,7 @@ _PANELS = {
     "Measure": (
         CommandEntry("plan", "Predict the recall and the cost of a search", "plan"),
         CommandEntry("audit", "Measure the recall of a finished run on a random sample", "audit"),
+        CommandEntry("evaluate", "Compare a result with pairs or groups that are known to be true", "evaluate"),
     ),
     "Set-up": (CommandEntry("doctor", "Show versions, extras and this machine, for a bug report", "doctor"),),
 }

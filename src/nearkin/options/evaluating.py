@@ -1,0 +1,16 @@
+"""Options of an evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nearkin.options.declared import Options, Same, option
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class EvaluateJob(Options):
+    """Options of ``nearkin evaluate``."""
+
+    out: Same[Path | str | None] = option(kind=Path, panel="Output", help="Page (.html) with the table and the figure.")
+    overwrite: Same[bool] = option(False, panel="Output", needs="out", help="Replace the file of --out.")

@@ -1,0 +1,94 @@
+"""Evaluation of a result: its numbers, the table of its curve, and its page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nearkin._version import __version__
+from nearkin.errors import MissingExtraError
+from nearkin.planning.evaluation import DISTANCE, CurvePoint, Evaluated, Evaluation, thinned
+from nearkin.reports.facts.fact import Fact, Table
+from nearkin.reports.figures import Figure, at_both_widths
+from nearkin.reports.pages import report_environment
+from nearkin.reports.plots.charts import Series, line_chart
+from nearkin.wording import share_text
+
+_SHOWN = 12
+_TRUTHS = {"pairs": "all other pairs are false", "judged pairs": "only these are judged", "groups": "pairs of groups"}
+
+
+def evaluation_facts(evaluated: Evaluated) -> Iterator[Fact]:
+    """Give the true pairs, and what is unknown."""
+    n_true = max((one.n_true for one in evaluated.evaluations), default=0)
+    yield Fact("true pairs", n_true, _TRUTHS[evaluated.truth_kind])
+    for one in evaluated.evaluations:
+        if one.score and one.total.n_reported:
+            most = "distance at most" if one.score == DISTANCE else f"{one.score} at least"
+            yield Fact(
+                f"best F1 of pairs {one.pairs}", share_text(one.best.f1, 4), f"{most} {_threshold(one, one.best)}"
+            )
+    if evaluated.n_unknown:
+        yield Fact("unknown ids in the truth", evaluated.n_unknown, "their pairs count as missed", "warning")
+
+
+def totals_table(evaluated: Evaluated) -> Table:
+    """Return a row for each kind of pairs."""
+    rows = [(*_cells(one.total), one.pairs) for one in evaluated.evaluations]
+    return Table(("precision", "recall", "F1", "pairs", "true", "which"), rows, 5)
+
+
+def curve_table(evaluation: Evaluation) -> Table:
+    """Return some thresholds, the best one among them."""
+    rows = [
+        (_threshold(evaluation, one), *_cells(one), "best F1" if one == evaluation.best else "")
+        for one in thinned(evaluation.curve, _SHOWN)
+    ]
+    head = evaluation.score or "threshold"
+    return Table((head, "precision", "recall", "F1", "pairs", "true", ""), rows, 6)
+
+
+def _cells(one: CurvePoint) -> tuple[str, ...]:
+    shares = (share_text(value, 4) for value in (one.precision, one.recall, one.f1))
+    return *shares, f"{one.n_reported:,}", f"{one.n_true:,}"
+
+
+def _threshold(evaluation: Evaluation, one: CurvePoint) -> str:
+    return f"{one.threshold:.0f}" if evaluation.score == DISTANCE else share_text(one.threshold, 4)
+
+
+def _figure(evaluation: Evaluation, name: str) -> Figure:
+    """Draw precision, recall and F1 by threshold."""
+    curve = evaluation.curve
+    x = [one.threshold for one in curve]
+    shares = ("precision", "recall", "F1")
+    lines = [Series(label, x, [getattr(one, label.lower()) for one in curve]) for label in shares]
+
+    def draw(name: str, width: int) -> str:
+        return line_chart(
+            lines, name=name, title="Precision, recall and F1", description=f"By {evaluation.score}",
+            x_title=evaluation.score, y_title="share", y_domain=(0, 1), width=width,
+            x_domain=(min(x), max(x)) if min(x) < max(x) else (min(x) - 0.5, max(x) + 0.5),
+            mark=(evaluation.best.threshold, f"best F1, {_threshold(evaluation, evaluation.best)}"),
+        )  # fmt: skip
+
+    caption = f"Precision, recall and F1 of pairs {evaluation.pairs}, if the threshold is {evaluation.score}."
+    return Figure(*at_both_widths(name, draw), caption)
+
+
+def render_evaluation(evaluated: Evaluated) -> str:
+    """Render the page.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    listed = [one for one in evaluated.evaluations if one.score and one.curve]
+    try:
+        return report_environment().get_template("evaluation.html.j2").render(
+            facts={"nearkin": __version__}, evaluated=evaluated, summary=tuple(evaluation_facts(evaluated)),
+            totals=totals_table(evaluated),
+            curves=[(one, _figure(one, f"curve-{i}"), curve_table(one)) for i, one in enumerate(listed)],
+        )  # fmt: skip
+    except ImportError as error:
+        raise MissingExtraError.of("the page", "report") from error
