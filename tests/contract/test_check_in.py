@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 import time
@@ -14,7 +15,7 @@ from nearkin.collection.check_in import check_in as rooms
 from nearkin.collection.check_in import checking
 from nearkin.collection.check_in.candidates import MAX_OF_A_KEY, MAX_OF_A_SAMPLE
 from nearkin.collection.check_in.results import CheckIn, CheckOptions
-from nearkin.collection.stored import key_table
+from nearkin.collection.stored import contents, key_table
 from nearkin.collection.stored.key_table import append
 from nearkin.collection.stored.keys import BANDS, SAMPLE, keys_of
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
@@ -254,6 +255,34 @@ def test_keys_of_another_method_are_made_anew(place):
             place.sql(f"UPDATE facts SET value = '{nonsense}' WHERE name = 'check_keys_end'")
             assert collection.check(LONG).verdict == "exact"
             assert place.fact("check_keys_end") == "1"
+
+
+def test_others_store_and_erase_texts_while_keys_are_computed(place, monkeypatch):
+    monkeypatch.setattr(contents, "_TEXTS_AT_A_TIME", 2)
+    monkeypatch.setattr(key_table, "_KEYS_AT_A_TIME", 1)
+    texts = {f"d{i}": prose.text(80) for i in range(9)}
+    with place.open() as collection, place.open() as other:
+        collection.add([(name, texts[name]) for name in ("d0", "d1", "d2", "d3", "d4")])
+        compute, meanwhile = key_table._missing, iter(("d5", "d6", "d7", None))
+
+        def interrupted(connection, *given):
+            keys = compute(connection, *given)
+            if (name := next(meanwhile, "done")) is None:
+                with contextlib.suppress(CollectionBusyError):  # erased; the files are rewritten later
+                    other.purge(["d1"], by="ada")
+            elif name != "done":
+                other.add([(name, texts[name])])
+            return keys
+
+        monkeypatch.setattr(key_table, "_missing", interrupted)
+        for name in ("d0", "d7"):
+            assert collection.check(texts[name]).verdict == "exact"
+        assert collection.check(texts["d8"], store=CheckIn("d8")).verdict == "new"
+        assert collection.check(texts["d1"]).is_purged
+        assert place.fact("check_keys_end") == "9"
+        opened = collection.opened
+        with opened.store.reading() as connection:
+            assert key_table.difference(connection, opened.store, opened.counting, opened.progress) is None
 
 
 def test_what_is_gone_crowds_nothing_out(place):

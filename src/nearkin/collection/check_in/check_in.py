@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection, func, select
 
@@ -25,7 +25,7 @@ from nearkin.collection.loads.loading import Load
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave, is_current
-from nearkin.collection.stored.key_table import KEYS, fill
+from nearkin.collection.stored.key_table import KEYS, fill, fill_in_steps
 from nearkin.errors import CollectionError, InputError, NearkinError, ParameterError, quoted
 from nearkin.stages.documents.members import UNKNOWN_FILE
 from nearkin.store.failures import reason_of
@@ -44,8 +44,7 @@ def with_keys(collection: OpenedCollection, ask: Callable[[Connection, int | Non
     if first == 0:
         collection.progress.say("computing the keys of the stored texts (first check only)")
     try:
-        with collection.store.writing() as connection:
-            fill(connection, collection.store, collection.counting, collection.progress)
+        fill_in_steps(collection.store, collection.counting, collection.progress)
     except CollectionError as error:  # permission is denied, or another process is writing
         collection.progress.say(
             f"the keys of stored texts cannot be stored ({reason_of(error)}): they are computed for this call only, "
@@ -161,7 +160,20 @@ _STATE = select(
     select(func.max(loads.c.load)).scalar_subquery(),
     select(func.max(activity.c.number)).scalar_subquery(),
 )
-"""While it stays the same, no text was erased, and no document was stored, replaced or removed."""
+
+
+class _State(NamedTuple):
+    """While it stays the same, no document was stored, replaced or removed; while its generation does, none erased."""
+
+    generation: str
+    load: int | None
+    activity: int | None
+    first_missing: int | None
+
+    @classmethod
+    def of(cls, connection: Connection, first_missing: int | None) -> _State:
+        """Read it; ``first_missing``: first content without stored keys."""
+        return cls(*connection.execute(_STATE).one(), first_missing)
 
 
 def _stored(
@@ -187,10 +199,9 @@ def _stored(
         known, dialect = partial(known_texts, connection), collection.store.dialect
         return examine(incoming, collection.counting, known=known, wave=wave, dialect=dialect)
 
-    def snapshot(connection: Connection, first_missing: int | None) -> tuple[object, Examined, results.Checked | None]:
-        """Return the state if all keys are stored, the documents, and the answer if there is only one document."""
-        state = tuple(connection.execute(_STATE).one()) if first_missing is None else None
-        answer = None
+    def snapshot(connection: Connection, first_missing: int | None) -> tuple[_State, Examined, results.Checked | None]:
+        """Return the state, the documents, and the answer if there is only one document."""
+        state, answer = _State.of(connection, first_missing), None
         with suppress(CollectionError):  # it is raised again in the transaction, unless the damage was repaired
             if len(checks) == 1 and isinstance(checks[0], TextCheck):
                 answer = checks[0].answer(connection, first_missing)
@@ -200,9 +211,12 @@ def _stored(
     with collection.store.writing() as connection:
         if isinstance(under, results.CheckIn) and under.id_is_new is not None:
             under.refuse_other_id(is_current(connection, under.doc_id))
-        if state != tuple(connection.execute(_STATE).one()):  # texts may have been stored, or erased
+        now = _State.of(connection, None)
+        if now.generation != state.generation:  # texts may have been erased
+            ready = examined(connection)
+        if now != state:
             fill(connection, collection.store, collection.counting, collection.progress)
-            ready, answer = examined(connection), None
+            answer = None
         load: Load | None = None
 
         def ask(place: int, check: TextCheck) -> results.Checked:
@@ -226,5 +240,6 @@ def _stored(
         outcomes = _in_order(connection, checks, ask, store, stops=stops)
         if load is not None:
             load.finish()
-            KEYS.write_end(connection, collection.store, load.next_content)
+            if not ready.damaged:  # the keys of a repaired text are made again
+                KEYS.write_end(connection, collection.store, load.next_content)
     return outcomes

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain
 
 from nearkin.collection.loads.incoming import Examined, Incoming, KnownTexts, examine, known_texts
-from nearkin.collection.loads.loading import Load
+from nearkin.collection.loads.loading import Load, new_name
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave
@@ -107,20 +107,17 @@ def add_incoming(
 
     rest = iter(incoming)
     look = partial(examine, counting=counting, known=known, dialect=store.dialect)
-    first = next(rest, None) if wave is not None else None
-    if first is not None and wave is not None:  # before others are kept from writing
-        with store.reading() as own:
-            generation = store.generation(own)
-        of_first = look(first, wave=wave)
+    first, ready = next(rest, None), list[Examined]()
+    with store.reading() as own:
+        generation, name = store.generation(own), wave or new_name(own)
+    if first is not None:  # before others are kept from writing
+        ready = [look(first, wave=name)]
     with suppress(_RolledBackError), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
         load.by = by
         n_unreadable, n_pictures, n_documents, first_problem = 0, 0, 0, ""
-        ready = list[Examined]()
-        if first is not None and store.generation(connection) == generation:
-            ready = [of_first]
-        elif first is not None:  # texts were erased meanwhile
-            rest = chain([first], rest)
+        if first is not None and (store.generation(connection), load.name) != (generation, name):
+            rest, ready = chain([first], rest), []  # meanwhile texts were erased, or another wave has got the name
         for examined in chain(ready, map_ordered(partial(look, wave=load.name), rest, threads=threads)):
             load.store(examined)
             n_documents += len(examined.problems)

@@ -156,8 +156,7 @@ class Load:
         lasts = (select(func.max(column)).scalar_subquery() for column in columns)
         wave, first_content, last, n_waves, last_row = connection.execute(select(known, *lasts)).one()
         first_content, number, n_waves = first_content or 0, 1 + (last or 0), n_waves or 0
-        if name is None:
-            name = _new_name(connection, n_waves + 1)
+        name = name or new_name(connection)
         if wave is None:
             wave = n_waves + 1
             connection.execute(insert(waves).values(wave=wave, name=name))
@@ -363,7 +362,7 @@ class Load:
             record(self.connection, STORE, changes, by=checked_by(self.by), data={"wave": self.name})
 
 
-def _new_name(connection: Connection, number: int) -> str:
-    """Return the default name of a wave: the first free one from this number."""
-    names = set(connection.execute(select(schema.waves.c.name)).scalars())
-    return next(name for name in (f"wave {i}" for i in count(number)) if name not in names)
+def new_name(connection: Connection) -> str:
+    """Return the default name of the next wave: the first free one from its number."""
+    names = dict(connection.execute(select(schema.waves.c.name, schema.waves.c.wave)).all())
+    return next(name for name in (f"wave {i}" for i in count(1 + max(names.values(), default=0))) if name not in names)

@@ -253,15 +253,17 @@ def texts_from(
         return
     progress.start(stage, len(sizes), "documents")
     erased, start = purged_contents(connection), 0
-    while start < len(sizes):
-        stop, n_bytes = start, 0
-        while stop < len(sizes) and stop - start < _TEXTS_AT_A_TIME and n_bytes < _TEXT_BYTES_AT_A_TIME:
-            n_bytes += sizes[stop].n_bytes
-            stop += 1
-        yield _texts_between(connection, sizes[start].content, sizes[stop - 1].content, erased)
-        progress.advance(stop - start)
-        start = stop
-    progress.finish()
+    try:
+        while start < len(sizes):
+            stop, n_bytes = start, 0
+            while stop < len(sizes) and stop - start < _TEXTS_AT_A_TIME and n_bytes < _TEXT_BYTES_AT_A_TIME:
+                n_bytes += sizes[stop].n_bytes
+                stop += 1
+            yield _texts_between(connection, sizes[start].content, sizes[stop - 1].content, erased)
+            progress.advance(stop - start)
+            start = stop
+    finally:
+        progress.finish()
 
 
 def _texts_between(

@@ -77,7 +77,7 @@ def n_contents(connection: Connection) -> int:
 KEYS = DerivedData("check_keys", FINGERPRINT)
 _NAME = "index of nearkin check"
 _ROWS_AT_A_TIME = 1 << 16
-_KEYS_AT_A_TIME = 1 << 21  # sorted before they are stored, so that the table's pages are written in order
+_KEYS_AT_A_TIME = 1 << 20  # sorted before they are stored, so that the table's pages are written in order
 
 
 class Marks(NamedTuple):
@@ -120,29 +120,74 @@ class Marks(NamedTuple):
         return [self.contents.tolist(), self.n_samples.tolist(), signatures]
 
 
+class MissingKeys(NamedTuple):
+    """Keys of contents that have none yet, ready to be stored.
+
+    Parameters
+    ----------
+    first, end : int
+        Range of the contents.
+    values, owners : int64 arrays, shape (n_keys,)
+        Keys in ascending order, and the content of each.
+    marks : Marks
+    """
+
+    first: int
+    end: int
+    values: I64
+    owners: I64
+    marks: Marks
+
+
 def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store the keys of every content that has none yet, inside a write transaction."""
-    end, last = KEYS.end(connection), n_contents(connection)
-    if end is None:  # none yet, or of another method
+    while (keys := _missing(connection, counting, progress)) is not None:
+        _store(connection, store, keys)
+
+
+def fill_in_steps(store: Store, counting: TextCounting, progress: Progress) -> None:
+    """Store the same in transactions of their own, which begin when their keys are computed."""
+    while True:
+        with store.reading() as connection:
+            keys, generation = _missing(connection, counting, progress), store.generation(connection)
+        if keys is None:
+            return
+        with store.writing() as connection:
+            if store.generation(connection) != generation or (KEYS.end(connection) or 0) != keys.first:
+                return  # another process has stored them, or erased texts
+            _store(connection, store, keys)
+
+
+def _missing(connection: Connection, counting: TextCounting, progress: Progress) -> MissingKeys | None:
+    """Compute the keys of the next contents without any; None if there are none."""
+    first = KEYS.first_missing(connection)
+    if first is None:
+        return None
+    end, values, owners, marks, n_keys = n_contents(connection), list[I64](), list[I64](), list[Marks](), 0
+    for numbers, texts, _ in texts_from(connection, first, progress):
+        keys = keys_of(texts, counting.ignored)
+        values.append(keys.values)
+        owners.append(numbers[keys.texts])
+        marks.append(Marks.of(counting, numbers, texts, keys))
+        n_keys += len(keys.values)
+        if n_keys >= _KEYS_AT_A_TIME:
+            end = int(numbers[-1]) + 1
+            break
+    return MissingKeys(first, end, *_sorted(np.concatenate(values), np.concatenate(owners)), Marks.joined(marks))
+
+
+def _store(connection: Connection, store: Store, keys: MissingKeys) -> None:
+    if not keys.first:  # there are none yet, or those of another method
         connection.execute(schema.check_keys.delete())
         connection.execute(schema.checked_contents.delete())
-        end = 0
-    parts, n_held = list[tuple[I64, I64]](), 0
-    for numbers, batch, _ in texts_from(connection, end, progress):
-        keys = keys_of(batch, counting.ignored)
-        parts.append((keys.values, numbers[keys.texts]))
-        insert_rows(connection, schema.checked_contents, Marks.of(counting, numbers, batch, keys).columns())
-        n_held += len(keys.values)
-        if n_held >= _KEYS_AT_A_TIME:
-            _write(connection, parts)
-            parts, n_held = [], 0
-    _write(connection, parts)
-    KEYS.write_end(connection, store, last)
+    insert_rows(connection, schema.checked_contents, keys.marks.columns())
+    insert_integers(connection, schema.check_keys, [keys.values, keys.owners])
+    KEYS.write_end(connection, store, keys.end)
 
 
 def append(connection: Connection, marks: Marks, keys: Keys) -> None:
     """Store the marks and keys of new texts; `DerivedData.write_end` follows in the same transaction."""
-    _write(connection, [(keys.values, marks.contents[keys.texts])])
+    insert_integers(connection, schema.check_keys, _sorted(keys.values, marks.contents[keys.texts]))
     insert_rows(connection, schema.checked_contents, marks.columns())
 
 
@@ -195,12 +240,9 @@ def _checksum(keys: I64, contents: I64) -> U64:
     return np.array([len(keys), mixed.sum(dtype=np.uint64)], np.uint64)
 
 
-def _write(connection: Connection, parts: Sequence[tuple[I64, I64]]) -> None:
-    if not parts:
-        return
-    values, numbers = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.lexsort((numbers, values))
-    insert_integers(connection, schema.check_keys, [values[order], numbers[order]])
+def _sorted(values: I64, owners: I64) -> tuple[I64, I64]:
+    order = np.lexsort((owners, values))
+    return values[order], owners[order]
 
 
 def numbers_in(connection: Connection, name: str) -> str:
