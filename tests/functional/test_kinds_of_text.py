@@ -30,9 +30,10 @@ def test_an_operator_and_case_make_other_code_and_white_space_does_not(options, 
 
 
 WORDS = """beekeeper library postponed copper roof number crowns council wandering dismantled wagon gravel without
-telling office road printing school reported contract required mountain rescue eastern breakwater harbour measured
-broken although nobody asked locksmith auctioned unfinished portrait borrowed tools dentist archive foundry
-engine running warehouse catalogued despite rules photographed before frost arrived amateur astronomer insured telescope"""
+telling office road printing school reported contract required mountain rescue eastern breakwater harbour
+measured broken although nobody asked locksmith auctioned unfinished portrait borrowed tools dentist
+archive foundry engine running warehouse catalogued despite rules photographed before frost arrived
+amateur astronomer insured telescope"""
 PAGES = [" ".join(chance.choice(WORDS.split()) for _ in range(250)) for chance in map(random.Random, range(6))]
 MISREAD = {"e": "c", "h": "b", "i": "l", "t": "f", "o": "0", "s": "5", "m": "rn", "u": "ii", "l": "1"}
 
