@@ -1,6 +1,8 @@
-"""Source code is compared by its tokens."""
+"""Source code is compared by its tokens, text from OCR by characters; the summary names their presets."""
 
 from __future__ import annotations
+
+import random
 
 import pytest
 
@@ -25,3 +27,35 @@ def test_an_operator_and_case_make_other_code_and_white_space_does_not(options, 
     equal = [(pair["row_a"], pair["row_b"]) for pair in pairs if pair["jaccard"] == 1.0]
     assert len(equal) == n_equal
     assert (0, 3) in equal
+
+
+WORDS = """beekeeper library postponed copper roof number crowns council wandering dismantled wagon gravel without
+telling office road printing school reported contract required mountain rescue eastern breakwater harbour
+measured broken although nobody asked locksmith auctioned unfinished portrait borrowed tools dentist
+archive foundry engine running warehouse catalogued despite rules photographed before frost arrived
+amateur astronomer insured telescope"""
+PAGES = [" ".join(chance.choice(WORDS.split()) for _ in range(250)) for chance in map(random.Random, range(6))]
+MISREAD = {"e": "c", "h": "b", "i": "l", "t": "f", "o": "0", "s": "5", "m": "rn", "u": "ii", "l": "1"}
+
+
+def scanned(page: str, share: float, seed: int) -> str:
+    chance = random.Random(seed)
+    return "".join(MISREAD.get(letter, letter) if chance.random() < share else letter for letter in page)
+
+
+@pytest.mark.parametrize("share", [0.04, 0.1])
+def test_two_scans_of_a_page_are_found_by_the_preset_that_the_summary_names(share):
+    scans = [scanned(page, share, 10 * i + j) for i, page in enumerate(PAGES) for j in range(2)]
+    plain = nearkin.dedup(scans)
+    assert plain.manifest["counts"]["sampled"] == 12
+    assert plain.manifest["counts"]["sampled_ocr"] > 6
+    pairs = nearkin.dedup(scans, preset="ocr").pairs
+    assert [*zip(pairs["row_a"].to_pylist(), pairs["row_b"].to_pylist(), strict=True)] == [
+        (2 * i, 2 * i + 1) for i in range(6)
+    ]
+
+
+def test_texts_and_code_are_told_apart():
+    assert "sampled" not in nearkin.dedup(PAGES).manifest["counts"]
+    assert nearkin.dedup([*SOURCES, *PAGES]).manifest["counts"]["sampled_code"] == 3
+    assert "sampled" not in nearkin.dedup(SOURCES, preset="code").manifest["counts"]

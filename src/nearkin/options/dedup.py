@@ -30,7 +30,7 @@ _kept = partial(option, panel="What is kept")
 _input = partial(option, panel="Input", needs="against", metavar="COLUMN")
 _output = partial(option, panel="Output", needs="out")
 
-Preset = Literal["fineweb", "stack", "ediscovery", "contracts", "records", "code"]
+Preset = Literal["fineweb", "stack", "ediscovery", "contracts", "records", "code", "ocr"]
 PRESETS: dict[str, dict[str, str | float]] = {
     "fineweb": {"threshold": 0.75, "shingle": "words:5", "group": "component", "keep": "first"},
     "stack": {"threshold": 0.7, "shingle": "words:5", "group": "component", "keep": "first", "normalise": "none"},
@@ -43,6 +43,7 @@ PRESETS: dict[str, dict[str, str | float]] = {
         "normalise": "hyphens,nfkc,case,arabic,space",
     },
     "code": {"threshold": 0.7, "shingle": "code:5", "normalise": "none"},
+    "ocr": {"threshold": 0.38, "shingle": "chars:6"},
 }
 """Starting points, chosen in docs/decisions/0001; options given beside a preset override it."""
 
@@ -156,7 +157,7 @@ class GivenSearch(IgnoringOptions, SearchOptions):
 
     preset: Same[Preset | None] = _searched(
         choices=PRESETS,
-        help="fineweb, stack, ediscovery, contracts, records or code: starting points that other options override.",
+        help="fineweb, stack, ediscovery, contracts, records, code or ocr: values that other options override.",
     )
 
     def defaults(self) -> Mapping[str, object]:

@@ -93,6 +93,14 @@ def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
     if n := run.count("bridges_refused"):
         yield Fact("bridges refused", n, "verified pairs whose documents are in different groups")
     yield from difference_facts(run)
+    for kind, label in _KINDS.items():
+        if n := run.count(f"sampled_{kind}"):
+            yield Fact(
+                label,
+                n,
+                f"of {run.count('sampled'):,} sampled texts; for such texts: --preset {kind}",
+                "warning",
+            )
     if run.plan:
         yield from recall_facts(run)
     yield from input_facts(run)
@@ -120,6 +128,7 @@ _BY_DIFFERENCE = {
     "passage replaced": "differ in one passage only",
 }
 _NAMED_SHARE = 0.1
+_KINDS = {"code": "look like source code", "ocr": "look like OCR"}
 
 
 def difference_facts(run: DedupManifest) -> Iterator[Fact]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from nearkin.workflows.dedup.against import judge_across, others_first
 from nearkin.workflows.dedup.candidates import BandSearch, SampleSearch, max_not_compared
 from nearkin.workflows.dedup.corpus import Corpus, survey
 from nearkin.workflows.dedup.outcome import Judged, Preference, group_texts, judge_groups, prefer
-from nearkin.workflows.dedup.plans import Plan, found_probability, look, plan_in_words, plan_search
+from nearkin.workflows.dedup.plans import Plan, found_probability, kinds_of_text, look, plan_in_words, plan_search
 from nearkin.workflows.dedup.reading import read_all
 from nearkin.workflows.dedup.row_places import Places, check_problems, check_readable, locate
 from nearkin.workflows.dedup.searching import Search, Sizes
@@ -41,6 +41,8 @@ class Result:
     n_skipped : int
         Pairs in skewed keys that the search skipped, over all of its bands or keys.
     threshold : float
+    kinds : mapping of str to int
+        See `plans.kinds_of_text`.
     """
 
     corpus: Corpus
@@ -51,6 +53,7 @@ class Result:
     judged: Judged
     n_skipped: int
     threshold: float
+    kinds: Mapping[str, int]
 
     @property
     def n_not_compared(self) -> int:
@@ -112,6 +115,7 @@ def find(
     with meter.stage("plan", 0, "steps") as progress:
         plan = plan_search(look(corpus, options), options)
         progress.say(plan_in_words(plan, options))
+        kinds = kinds_of_text(corpus, options)
     search = _search(corpus, options, plan, work, resources)
     sizes = search.shingle_all(meter)
     preference = prefer(corpus, options)
@@ -122,7 +126,7 @@ def find(
         judged = _judge(corpus, options, sizes, preference, verified.matches, store, threads=resources.n_threads)
     return Result(
         corpus=corpus, places=places, sizes=sizes, plan=plan, verified=verified, judged=judged,
-        n_skipped=runs.n_not_compared, threshold=options.threshold,
+        n_skipped=runs.n_not_compared, threshold=options.threshold, kinds=kinds,
     )  # fmt: skip
 
 

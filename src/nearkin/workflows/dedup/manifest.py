@@ -57,6 +57,7 @@ def build(
             **counts(result.judged, options),
             "candidates": result.verified.n_candidates,
             "pairs_not_compared": result.n_not_compared,
+            **result.kinds,
         },
         against_counts=_against_counts(result.judged, options),
         plan=plan_as_stored(result.plan),

@@ -18,6 +18,7 @@ from nearkin.planning.search import EVERY_SIZE, KEYS_OF_A_LEAD, PLANNERS, BandPl
 from nearkin.records import F64, I64, U64, Bool, Matches, ShingleSets
 from nearkin.reports.quantities import many_text, measure_name, parameter_text, rough_share_text, share_percent_text
 from nearkin.runs.spool import texts_of
+from nearkin.stages.documents.text_kinds import kinds_in
 from nearkin.stages.search.exhaustive import common_counts
 from nearkin.stages.search.linking import Linking
 from nearkin.stages.search.prefixes import Occurrences, Prefixes
@@ -116,7 +117,7 @@ def plan_in_words(plan: Plan, options: DedupOptions) -> str:
     return f"search: {share} of shingles are looked up, so a pair that shares only one is found with this probability"
 
 
-_LEAST, _MOST = 300, 2_000
+_LEAST, _MOST, _LOOKED_AT = 300, 2_000, 64
 _MAX_CHARACTERS = 32 << 20
 
 
@@ -131,6 +132,15 @@ def look(corpus: Corpus, options: DedupOptions) -> Sample:
     nodes = compared(nodes, corpus.n_characters[corpus.first_row[nodes]])
     texts = texts_of(corpus.chunks, corpus.first_row[nodes].tolist())
     return sample_of(texts, nodes < n_mine, n_mine, corpus.n_nodes, options, is_against=corpus.is_against)
+
+
+def kinds_of_text(corpus: Corpus, options: DedupOptions) -> dict[str, int]:
+    """Count the texts of a small sample by kinds for which word shingles are wrong, as the manifest counts them."""
+    if options.shingle.unit != "words":
+        return {}
+    nodes = _spread(corpus.n_nodes, corpus.n_nodes, n=_LOOKED_AT)
+    kinds = kinds_in(texts_of(corpus.chunks, corpus.first_row[nodes].tolist()))
+    return {"sampled": len(nodes), **{f"sampled_{kind}": n for kind, n in kinds.items()}} if kinds else {}
 
 
 def look_ahead(corpus: Corpus, n_texts: int, options: DedupOptions) -> Sample:
@@ -205,9 +215,9 @@ def _share_rare(sets: ShingleSets, options: DedupOptions) -> Bool:
     return share
 
 
-def _spread(n_nodes: int, n_texts: int) -> U64:
-    """Return numbers below ``n_nodes``, ascending, one from each of equal stretches; for ``n_texts``."""
-    n = min(max(_LEAST, math.isqrt(n_texts)), _MOST)
+def _spread(n_nodes: int, n_texts: int, n: int | None = None) -> U64:
+    """Return numbers below ``n_nodes``, ascending, one of each of ``n`` equal stretches; by default for ``n_texts``."""
+    n = n or min(max(_LEAST, math.isqrt(n_texts)), _MOST)
     if n_nodes <= n:
         return np.arange(n_nodes, dtype=np.uint64)
     bounds = np.arange(n + 1, dtype=np.uint64) * np.uint64(n_nodes) // np.uint64(n)
