@@ -1,9 +1,9 @@
 """Nearkin finds documents that say nearly the same thing.
 
 It verifies every reported pair, and measures what it may have missed. Each job is a function: `dedup`, `pairs`,
-`sign`, `neighbours`, `families`, `threads`, `audit`, `evaluate`, `plan`, `compare`; `Collection` stores documents,
-`StreamDeduplicator` reads a stream. Each name is imported when it is first used, so importing the package is quick.
-The records that the functions return are in `nearkin.results`; signatures have a module of their own,
+`sign`, `neighbours`, `passages`, `families`, `threads`, `audit`, `evaluate`, `plan`, `compare`; `Collection` stores
+documents, `StreamDeduplicator` reads a stream. Each name is imported when it is first used, so importing the package
+is quick. The records that the functions return are in `nearkin.results`; signatures have a module of their own,
 `nearkin.signatures`, and so has Spark.
 """
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nearkin.jobs.evaluating import evaluate
     from nearkin.jobs.families import families
     from nearkin.jobs.pairing import pairs
+    from nearkin.jobs.passages import passages
     from nearkin.jobs.planning import plan
     from nearkin.jobs.signing import neighbours, sign
     from nearkin.jobs.threads import threads
@@ -45,6 +46,7 @@ __all__ = [
     "families",
     "neighbours",
     "pairs",
+    "passages",
     "plan",
     "sign",
     "threads",
@@ -66,6 +68,7 @@ __getattr__ = lazy(
         "families": "nearkin.jobs.families",
         "neighbours": "nearkin.jobs.signing",
         "pairs": "nearkin.jobs.pairing",
+        "passages": "nearkin.jobs.passages",
         "plan": "nearkin.jobs.planning",
         "results": "nearkin.results",
         "sign": "nearkin.jobs.signing",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nearkin.jobs.evaluating import EvaluationResult
     from nearkin.jobs.families import FamiliesResult
     from nearkin.jobs.pairing import PairsResult
+    from nearkin.jobs.passages import PassagesResult
     from nearkin.jobs.planning import CorpusPlan, PairsPlan
     from nearkin.jobs.signing import NeighboursResult, SignedDocuments
     from nearkin.jobs.threads import ThreadsResult
@@ -56,6 +57,7 @@ __all__ = [
     "NeighboursResult",
     "PairsPlan",
     "PairsResult",
+    "PassagesResult",
     "SearchResult",
     "SearchStage",
     "SignedDocuments",
@@ -86,6 +88,7 @@ __getattr__ = lazy(
         "NeighboursResult": "nearkin.jobs.signing",
         "PairsPlan": "nearkin.jobs.planning",
         "PairsResult": "nearkin.jobs.pairing",
+        "PassagesResult": "nearkin.jobs.passages",
         "SearchResult": "nearkin.collection.word_search.searching",
         "SignedDocuments": "nearkin.jobs.signing",
         "SearchStage": "nearkin.collection.results",

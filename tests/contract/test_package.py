@@ -55,14 +55,14 @@ def test_it_runs_as_a_module():
 PUBLIC = {
     nearkin: {
         "Characters", "Code", "Collection", "NearkinError", "Normalisation", "StreamDeduplicator", "Words",
-        "__version__", "audit", "compare", "dedup", "evaluate", "families", "neighbours", "pairs", "plan", "sign",
-        "threads",
+        "__version__", "audit", "compare", "dedup", "evaluate", "families", "neighbours", "pairs", "passages",
+        "plan", "sign", "threads",
     },
     results: {
         "AuditResult", "CheckIn", "CheckInMany", "CheckOptions", "Checked", "CollectionGroups", "ComparedTexts",
         "Conflicts", "CorpusPlan", "DedupResult", "DocumentHistory", "EvaluationResult", "FamiliesResult",
-        "GroupsSince", "ListedDocuments", "NeighboursResult", "PairsPlan", "PairsResult", "SearchResult",
-        "SignedDocuments",
+        "GroupsSince", "ListedDocuments", "NeighboursResult", "PairsPlan", "PairsResult", "PassagesResult",
+        "SearchResult", "SignedDocuments",
         "SearchStage", "SimilarDocuments", "StreamMatch", "ThreadsResult", "TranslationTable", "Versions",
     },
     signatures: {
@@ -130,7 +130,8 @@ OTHER_NAMES = {
     ("function", "command"),
     [
         (nearkin.dedup, "dedup"), (nearkin.pairs, "pairs"), (nearkin.sign, "sign"), (nearkin.neighbours, "neighbours"),
-        (nearkin.threads, "threads"), (nearkin.audit, "audit"), (nearkin.Collection.similar, "similar"),
+        (nearkin.threads, "threads"), (nearkin.passages, "passages"), (nearkin.audit, "audit"),
+        (nearkin.Collection.similar, "similar"),
         (nearkin.Collection.versions, "versions"), (nearkin.Collection.groups, "groups"),
         (nearkin.Collection.conflicts, "conflicts"),
     ],

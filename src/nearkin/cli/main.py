@@ -186,6 +186,7 @@ _PANELS = {
     "Clean a corpus": (
         CommandEntry("dedup", "Find exact copies and near-duplicates; keep one document per group", "dedup"),
         CommandEntry("regroup", "Regroup the pairs of a finished run at a higher threshold", "dedup", "REGROUP_HELP"),
+        CommandEntry("passages", "Find passages that stand in several documents; cut or list them", "passages"),
         CommandEntry("families", "Group contracts by form, and list what differs in each", "families"),
         CommandEntry("threads", "Put mails into threads, and mark the inclusive ones", "families", "THREADS_HELP"),
     ),

@@ -35,11 +35,39 @@ def split_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Words:
     >>> words.tobytes().decode(), word_offsets.tolist(), text_offsets.tolist()
     ('its日本', [0, 2, 3, 6, 9], [0, 2, 4])
     """
+    words, _ = _split(data, offsets, np.empty((0, 2), np.uint32))
+    return words
+
+
+def locate_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[Words, NDArray[np.uint32]]:
+    """Return the same, and where each word begins and ends in its text.
+
+    Returns
+    -------
+    words : tuple
+        See `split_words`.
+    bounds : uint32 array, shape (n_words, 2)
+        Bytes from the beginning of the text.
+
+    Examples
+    --------
+    >>> text = np.frombuffer("it's 日本".encode(), np.uint8)
+    >>> locate_words(text, np.array([0, len(text)]))[1].tolist()
+    [[0, 2], [3, 4], [5, 8], [8, 11]]
+    """
+    words, bounds = _split(data, offsets, np.empty((int(offsets[-1] - offsets[0]), 2), np.uint32))
+    return words, bounds[: len(words[1]) - 1].copy()
+
+
+def _split(
+    data: NDArray[np.uint8], offsets: NDArray[np.int64], bounds: NDArray[np.uint32]
+) -> tuple[Words, NDArray[np.uint32]]:
+    """Split texts, and fill the bounds if there is room for them."""
     room = int(offsets[-1] - offsets[0])  # the system allocates only the memory that is written
     words, word_offsets = np.empty(room, np.uint8), np.empty(room + 1, np.int64)
     text_offsets = np.zeros(len(offsets), np.int64)
     n_words = loops("split_words", room).split_many(
-        *frozen(data, offsets, character_classes()), words, word_offsets, text_offsets
+        *frozen(data, offsets, character_classes()), words, word_offsets, text_offsets, bounds
     )
     word_offsets = word_offsets[: n_words + 1].copy()
-    return words[: word_offsets[-1]].copy(), word_offsets, text_offsets
+    return (words[: word_offsets[-1]].copy(), word_offsets, text_offsets), bounds

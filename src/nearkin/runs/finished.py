@@ -25,6 +25,7 @@ HOW_TO_FINISH = "Run the command that began it again with --resume or --overwrit
 TABLES = (
     "documents.parquet", "pairs.parquet", "groups.parquet", "against.parquet", "problems.parquet", "families.parquet",
     "families.csv", "exceptions.csv", "pairs.tsv", "known.tsv", "threads.parquet",
+    "passages.parquet", "cut.parquet",
     "report.html",
 )  # fmt: skip
 

@@ -9,18 +9,18 @@ from nearkin.kernels.compiled.jit import njit
 
 
 @njit(nogil=True, cache=True)
-def split_many(data, offsets, classes, words, word_offsets, text_offsets):
+def split_many(data, offsets, classes, words, word_offsets, text_offsets, bounds):
     n_words, n_bytes = np.int64(0), np.int64(0)
     word_offsets[0] = 0
     for i in range(len(offsets) - 1):
         text = data[offsets[i] : offsets[i + 1]]
-        n_words, n_bytes = _split_one(text, classes, words, word_offsets, n_words, n_bytes)
+        n_words, n_bytes = _split_one(text, classes, words, word_offsets, bounds, n_words, n_bytes)
         text_offsets[i + 1] = n_words
     return n_words
 
 
 @njit(nogil=True, cache=True)
-def _split_one(text, classes, words, word_offsets, n_words, n_bytes):
+def _split_one(text, classes, words, word_offsets, bounds, n_words, n_bytes):
     """Split a text; marks belong to the preceding word, format characters are ignored."""
     inside = np.int64(SEPARATOR)  # or WORD or ALONE: kind of the open word
     at = 0
@@ -40,6 +40,10 @@ def _split_one(text, classes, words, word_offsets, n_words, n_bytes):
                 word_offsets[n_words] = n_bytes
             inside = kind if kind in (WORD, ALONE) else np.int64(SEPARATOR)
         if is_part or kind in (WORD, ALONE):
+            if len(bounds):
+                if not is_part:
+                    bounds[n_words, 0] = at
+                bounds[n_words, 1] = at + length
             for j in range(at, at + length):
                 words[n_bytes] = text[j]
                 n_bytes += 1

@@ -58,19 +58,25 @@ def split_words(text: str) -> list[str]:
     >>> split_words("it's 3pm, 日本")
     ['it', 's', '3pm', '日', '本']
     """
+    return [word for word, _, _ in bounded_words(text)]
+
+
+def bounded_words(text: str) -> list[tuple[str, int, int]]:
+    """Return the same words with their bounds in the UTF-8 bytes of the text."""
     classes = character_classes()
-    words: list[str] = []
-    inside = None
+    words: list[tuple[str, int, int]] = []
+    inside, end = None, 0
     for character in text:
+        at, end = end, end + len(character.encode())
         kind = classes[ord(character)]
         if kind == FORMAT:
             continue
         if (kind == WORD and inside == WORD) or (kind == MARK and inside is not None):
-            words[-1] += character
+            words[-1] = words[-1][0] + character, words[-1][1], end
         elif kind != MARK:
             inside = kind if kind in (WORD, ALONE) else None
             if inside is not None:
-                words.append(character)
+                words.append((character, at, end))
     return words
 
 

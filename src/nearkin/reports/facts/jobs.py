@@ -21,6 +21,7 @@ from nearkin.wording import share_text
 
 if TYPE_CHECKING:
     from nearkin.manifests.dedup import MemoryUse
+    from nearkin.manifests.passages import PassagesManifest
     from nearkin.manifests.signing import SigningRecord
     from nearkin.manifests.threads import ThreadsManifest
     from nearkin.runs.progress import StageCost
@@ -315,6 +316,37 @@ def threads_facts(run: ThreadsManifest) -> Iterator[Fact]:
             ("unreadable", "of all documents: exceptions.csv"): counts.unreadable if counts.others else 0,
         }
     )
+
+
+def passages_facts(run: PassagesManifest) -> Iterator[Fact]:
+    """Count passages, their characters and what was done with them, and warn of what was not read."""
+    counts = run.counts
+    others = f"and {counts.others:,} of the other set" if run.against is not None else ""
+    yield Fact("documents", counts.documents, others)
+    yield Fact("passages", counts.passages, f"of at least {run.parameters['min_words']:,} words, in several places")
+    yield Fact("inside one document only", counts.inside_one_document)
+    yield Fact("documents with passages", counts.with_passages)
+    yield Fact("longest", f"{counts.longest_words:,} words")
+    yield Fact("most frequent", f"in {counts.most_documents:,} documents")
+    for label, n in (
+        ("characters in passages", counts.repeated_characters),
+        ("in an earlier document", counts.copied_characters),
+        ("repeated inside their document", counts.own_characters),
+    ):
+        yield Fact(label, f"{n / max(counts.characters, 1):.1%}", f"{n:,} of {counts.characters:,}")
+    if counts.boilerplate:
+        yield Fact("boilerplate", counts.boilerplate, "proposed in boilerplate.txt, for dedup --ignore")
+    if counts.cut_characters is not None:
+        yield Fact("characters cut", counts.cut_characters, "cut.parquet has them")
+        yield Fact("documents emptied", counts.emptied or 0, "no word is left; is_emptied in documents.parquet")
+    if counts.dropped is not None:
+        yield Fact("documents dropped", counts.dropped, "over the share of --drop-over")
+    if counts.too_short:
+        yield Fact("shorter than a passage", counts.too_short, "lower --min-words to compare them", "quiet")
+    yield from damage_facts(run.damaged_files or ())
+    if run.extraction is not None:
+        yield from extraction_facts(run.extraction)
+    yield from warnings_if({("unreadable", "column problem of documents.parquet"): counts.unreadable})
 
 
 def sign_facts(run: SigningRecord) -> Iterator[Fact]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -71,7 +71,7 @@ class Annotations:
             fields = names
         else:
             values = self._of(line) or dict.fromkeys(names)
-            fields = ["" if value is None else str(value) for value in values.values()]
+            fields = ["" if value is None else _field(value) for value in values.values()]
         whole = record.rstrip(b"\r\n")
         if not whole:  # an empty line is no record
             return record
@@ -105,3 +105,72 @@ class Annotations:
     def _refuse(self, names: Sequence[str]) -> None:
         if names:
             raise SourceError(f"{self._name} has a column {names[0]!r} already. Omit --annotate, or rename the column.")
+
+
+def _field(value: object) -> str:
+    """Return a value as a field of CSV or TSV; lists are of numbers, and have commas."""
+    return f'"{json.dumps(value)}"' if isinstance(value, list) else str(value)
+
+
+class Shortened(Annotations):
+    """Texts without some of their parts, for the records of a source in JSON Lines or Parquet.
+
+    Parameters
+    ----------
+    name : str
+        Name of the source, for messages.
+    lines : int64 array, shape (n_documents,)
+        Line of each record.
+    column : str
+        Column of the texts.
+    cuts : mapping of line to list of (int, int)
+        Parts of the texts to remove, in characters; ascending.
+    """
+
+    def __init__(self, name: str, lines: I64, column: str, cuts: Mapping[int, Sequence[tuple[int, int]]]) -> None:
+        super().__init__(name, lines, pa.table({PREFIX: np.ones(len(lines), np.bool_)}))
+        self._column, self._cuts = column, cuts
+
+    def json(self, record: bytes, line: int) -> bytes:
+        r"""Return a line of JSON Lines with the shorter text; the other lines keep their bytes.
+
+        Examples
+        --------
+        >>> Shortened("a.jsonl", np.array([1]), "text", {1: [(0, 3)]}).json(b'{"text": "It was"}\n', 1)
+        b'{"text": "was"}\n'
+        """
+        if line not in self._cuts:
+            return record
+        value = json.loads(record)
+        holder, (*path, last) = value, [self._column] if self._column in value else self._column.split(".")
+        for name in path:
+            holder = holder[name]
+        holder[last] = without(holder[last], self._cuts[line])
+        return json.dumps(value, ensure_ascii=False).encode() + b"\n"
+
+    def schema(self, schema: pa.Schema) -> pa.Schema:
+        """Return the columns of the table, which stay the same."""
+        return schema
+
+    def table(self, rows: pa.RecordBatch, first: int) -> pa.RecordBatch:
+        """Return rows of a table, numbered from ``first``, with the shorter texts."""
+        lines = [line for line in range(first, first + len(rows)) if line in self._cuts]
+        place = rows.schema.get_field_index(self._column)
+        if not lines or place < 0:
+            return rows
+        texts = rows.column(place).to_pylist()
+        for line in lines:
+            texts[line - first] = without(texts[line - first], self._cuts[line])
+        return rows.set_column(place, rows.schema.field(place), pa.array(texts, rows.schema.field(place).type))
+
+
+def without(text: str, parts: Sequence[tuple[int, int]]) -> str:
+    """Return a text without some parts, which ascend.
+
+    Examples
+    --------
+    >>> without("It was so", [(0, 3), (6, 9)])
+    'was'
+    """
+    ends = [0, *(end for _, end in parts)]
+    return "".join(text[a:b] for a, b in zip(ends, [*(start for start, _ in parts), len(text)], strict=True))

@@ -1,28 +1,36 @@
 """Passages and numbers that do not count when texts are compared, such as disclaimers, footers and page numbers.
 
-A passage is a literal text or a pattern. Patterns are those of RE2, which takes linear time whatever the pattern and
-the text: it has no backreferences and no look-around.
+A passage is a literal text, a run of words, or a pattern. Patterns are those of RE2, which takes linear time whatever
+the pattern and the text: it has no backreferences and no look-around.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, quoted
+from nearkin.kernels.buffers import strings, text_buffers
+from nearkin.kernels.identity import hash_strings
+from nearkin.kernels.passages import hash_windows
+from nearkin.kernels.split_words import locate_words
+from nearkin.kernels.text import fold
 from nearkin.nouns import agreeing, counted, first_of
 from nearkin.paths import check_are_texts, why
-from nearkin.records import Bool
+from nearkin.records import I64, U32, U64, Bool
 from nearkin.wording import WarningMessage
 
-PATTERN, LITERAL = "re:", "text:"
+PATTERN, LITERAL, WORDS = "re:", "text:", "words:"
+_KINDS = (PATTERN, LITERAL, WORDS)
 _COMMENT, _BLOCK, _END = "#", "<<<", ">>>"
 _MAX_FILE_BYTES = 1 << 20
 _MAX_SHOWN = 1000  # characters of the name of a file in a message
@@ -55,7 +63,8 @@ class Ignored:
     Parameters
     ----------
     passages : tuple of str
-        Literal texts as ``text:...``, patterns as ``re:...``.
+        Literal texts as ``text:...``, runs of words, whatever stands between them, as ``words:...``, patterns as
+        ``re:...``.
     numbers : bool
         Whether digits do not count.
     found : set of str
@@ -160,13 +169,22 @@ class Ignored:
         found = {one.removeprefix(LITERAL) for one in self.passages if one.startswith(LITERAL)}
         return tuple(sorted(found, key=lambda one: (-len(one), one)))
 
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The runs of words, without their mark."""
+        return tuple(one.removeprefix(WORDS) for one in self.passages if one.startswith(WORDS))
+
     def removed(self, texts: pa.LargeStringArray) -> Remaining:
         """Remove the passages and the digits from unchanged texts; nulls become empty.
 
-        A literal passage is found in any case and with any white space, but not inside longer words; in patterns ``^``
+        A run of words is found in any case, with any signs between its words. A literal passage is found in any case
+        and with any white space, but not inside longer words; in patterns ``^``
         and ``$`` are the edges of a line.
         """
         texts = original = texts.fill_null("") if texts.null_count else texts
+        if self.runs:
+            texts, n_found = _without_runs(texts, self.runs)
+            self.found.update(WORDS + run for run, n in zip(self.runs, n_found, strict=True) if n)
         for passage in self._in_order:
             texts = self._without(texts, passage)
         if texts is not original and len(self.found) < len(self._in_order):
@@ -185,7 +203,7 @@ class Ignored:
         """Warn of passages that did not occur in any text; to be called when all texts were read."""
         missing = [one for one in dict.fromkeys(self.passages) if one not in self.found]
         if missing:
-            shown = first_of([_shortened(one.removeprefix(LITERAL)) for one in missing], _N_NAMED)
+            shown = first_of([_shortened(one.removeprefix(LITERAL).removeprefix(WORDS)) for one in missing], _N_NAMED)
             n_missing = f"{counted(len(missing), 'passage')} of --ignore {agreeing(len(missing), 'is', 'are')}"
             say(WarningMessage(f"{n_missing} in no text: {shown}"))
 
@@ -238,6 +256,61 @@ def _without(texts: pa.LargeStringArray, literal: str) -> pa.LargeStringArray:
     return pc.replace_with_mask(texts, mask, some)
 
 
+def _without_runs(texts: pa.LargeStringArray, runs: Sequence[str]) -> tuple[pa.LargeStringArray, list[int]]:
+    r"""Remove runs of words, of several that begin at a word the longest; also return how often each was removed.
+
+    Examples
+    --------
+    >>> texts, n_found = _without_runs(strings(["// Sold,\n// as is. No!", "Sold as it is"]), ["sold AS is"])
+    >>> texts.to_pylist(), n_found
+    (['//  . No!', 'Sold as it is'], [1])
+    """
+    hashes, starts, bounds = _words(texts)
+    wanted = [_words(strings([run]))[0] for run in runs]
+    length = min(_MAX_KEY, *map(len, wanted))
+    keys = np.array([_keys(run, np.array([0, len(run)]), length)[0][0] for run in wanted], np.uint64)
+    order = np.lexsort((np.array([-len(run) for run in wanted]), keys))
+    of_texts, places = _keys(hashes, starts, length)
+    is_candidate = np.isin(of_texts, keys)
+    cuts, n_found, end = defaultdict[int, list[int]](list), [0] * len(runs), 0
+    documents = np.searchsorted(starts, places[is_candidate], side="right") - 1
+    low = np.searchsorted(keys[order], of_texts[is_candidate])
+    for at, document, first in zip(places[is_candidate].tolist(), documents.tolist(), low.tolist(), strict=True):
+        for number in order[first:].tolist() if at >= end else ():
+            run = wanted[number]
+            if at + len(run) <= starts[document + 1] and np.array_equal(hashes[at : at + len(run)], run):
+                end = at + len(run)
+                cuts[document] += [int(bounds[at, 0]), int(bounds[end - 1, 1])]
+                n_found[number] += 1
+                break
+            if keys[number] != keys[order[first]]:
+                break
+    left = []
+    for document, edges in cuts.items():
+        text = texts[document].as_py().encode()
+        edges = [0, *edges, len(text)]
+        left.append(b" ".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)).decode())
+    mask = np.zeros(len(texts), np.bool_)
+    mask[list(cuts)] = True
+    return pc.replace_with_mask(texts, pa.array(mask), strings(left)), n_found
+
+
+_MAX_KEY = 8
+"""Words by which runs are looked up."""
+
+
+def _words(texts: pa.LargeStringArray) -> tuple[U64, I64, U32]:
+    """Return a hash of each word, the first word of each text, and the bounds of words; case and width do not count."""
+    (data, offsets, starts), bounds = locate_words(*text_buffers(texts))
+    folded, folded_offsets, is_left = fold(data, offsets, ("nfkc", "case", "arabic"), collapse=False)
+    hashes = np.where(is_left, hash_strings(data, offsets), hash_strings(folded, folded_offsets))
+    return hashes, starts, bounds
+
+
+def _keys(words: U64, starts: I64, length: int) -> tuple[U64, I64]:
+    return hash_windows(words, starts, np.ones(len(words), np.uint8), length)
+
+
 def _is_of_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
@@ -249,18 +322,21 @@ def _matches(texts: pa.LargeStringArray, pattern: str) -> Bool:
 
 def _passage(line: str) -> str:
     """Return a passage with its mark."""
-    if line.startswith(PATTERN):
-        return PATTERN + line.removeprefix(PATTERN).strip()
+    for kind in (PATTERN, WORDS):
+        if line.startswith(kind):
+            return kind + line.removeprefix(kind).strip()
     return LITERAL + line.removeprefix(LITERAL).strip()
 
 
 def _check(passage: str, number: int) -> None:
     """Raise ParameterError for a passage that cannot be removed, or would remove nothing."""
-    kind = PATTERN if passage.startswith(PATTERN) else LITERAL
+    kind = next((kind for kind in _KINDS if passage.startswith(kind)), "")
     value = passage.removeprefix(kind)
-    if not passage.startswith((PATTERN, LITERAL)) or not value.strip():
+    if not kind or not value.strip():
         raise ParameterError.of("ignore", "passages that are not empty", passage)
-    if kind == LITERAL:
+    if kind == WORDS and not len(_words(strings([value]))[0]):
+        raise ParameterError.of("ignore", "runs with a word", passage)
+    if kind != PATTERN:
         return
     try:
         is_empty = pc.match_substring_regex(pa.array([""], pa.large_string()), f"(?mi:{value})")[0].as_py()

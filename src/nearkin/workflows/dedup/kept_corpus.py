@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -120,6 +120,7 @@ def write_kept(
     encoding: str = "utf-8",
     progress: Progress = NOT_SHOWN,
     added: Callable[[int], Annotations] | None = None,
+    annotated: Collection[str] = ANNOTATED,
 ) -> dict[int, Path]:
     """Write the kept documents of each source in one pass, and return the files by the numbers of their sources.
 
@@ -142,6 +143,8 @@ def write_kept(
     progress : Progress
     added : callable, optional
         Takes the number of a source; returns the columns that its records get.
+    annotated : collection of str
+        Formats whose records can get them; documents of others become JSON Lines.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def write_kept(
     SourceError
         A source cannot be read again.
     """
-    is_copied = [source.format in ANNOTATED if added else _is_copied(source.format) for source in sources]
+    is_copied = [source.format in annotated if added else _is_copied(source.format) for source in sources]
     names, files, as_json = kept_names(sources, is_copied), dict[int, Path](), dict[int, Bool]()
     for number, source in enumerate(sources):
         mask = kept_lines(number)

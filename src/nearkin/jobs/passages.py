@@ -1,0 +1,151 @@
+"""`nearkin.passages`: runs of words that stand in several places."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from nearkin.jobs.documents import Documents, check_files_are_read, inputs_of, request_of
+from nearkin.jobs.places import Where, directory_for, manifest_in, progress_of, table_in
+from nearkin.nouns import counted
+from nearkin.options.declared import taking
+from nearkin.options.passages import PassageDelivery, PassageOptions, PassagesJob
+from nearkin.paths import path_of
+from nearkin.tabular import Histogram, Tabular, histogram
+from nearkin.workflows.passages.job import COMMAND, passages_files
+from nearkin.workflows.reading.request import columns_named
+from nearkin.workflows.resources import Resources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PassagesResult(Tabular):
+    """Result of `nearkin.passages`.
+
+    Parameters
+    ----------
+    passages : pyarrow.Table
+        One row per occurrence, those of a passage together: passage, id, row, start and end in characters, start_byte
+        and end_byte in UTF-8, words, occurrences, documents, is_first, is_own_repetition.
+    documents : pyarrow.Table
+        One row per document: n_passages, repeated_share, copied_share, own_share, …
+    manifest : mapping
+        Parameters, counts, and the resources used by each stage.
+    out : Path or None
+        Directory of the results, if one was given.
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("passages", "documents")
+    passages: pa.Table
+    documents: pa.Table
+    manifest: Mapping[str, Any]
+    out: Path | None
+
+    @classmethod
+    def open(cls, directory: Where) -> PassagesResult:
+        """Read the results of `nearkin passages`, without their input.
+
+        Raises
+        ------
+        RunError
+            The directory holds no such results, or they are damaged.
+        """
+        place = path_of(directory, "directory")
+        return _result(place, manifest_in(place, (COMMAND,)), place)
+
+    def _bars(self) -> Histogram:
+        return histogram(self.documents["repeated_share"], "documents by their share of repeated characters")
+
+    def __repr__(self) -> str:
+        found = self.manifest["counts"]
+        passages, documents = counted(found["passages"], "passage"), counted(found["documents"], "document")
+        return f"PassagesResult({passages} in {found['with_passages']:,} of {documents})"
+
+
+@taking(PassagesJob)
+def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
+    """Find runs of words that stand in several places, within documents or in several.
+
+    Parameters
+    ----------
+    documents : path, table, data frame, data set or list
+        As for `nearkin.dedup`.
+    text, id : str, optional
+        Column names; guessed if not given.
+    out : path, optional
+        Directory for the results, as `nearkin passages` writes them. By default no files remain.
+    min_words : int, default 50
+        Minimum number of words of a passage. Every run of so many words that stands in two places is found.
+    within : str, optional
+        For files only: column with the group of each document, for ``boilerplate``.
+    boilerplate : float, default 0.3
+        With ``out``: passages in more than this share of the documents of a group, and in at least three, are proposed
+        in ``boilerplate.txt``, for ``ignore`` of `nearkin.dedup`.
+    cut, cut_own : bool
+        With ``out``: write the documents without passages that stand in an earlier document; also without what repeats
+        inside a document.
+    drop_over : float, optional
+        With ``out``: write the documents of which at most this share of the characters stands in earlier documents.
+    annotate : bool
+        With ``out``: write all records with their passages.
+    against : path, table, data frame, data set or list, optional
+        Another set of documents: then only passages that stand in both sets are found, and those of the other set
+        count as earlier.
+    against_text, against_id : str, optional
+        Its columns.
+    file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr
+        As for `nearkin.dedup`.
+    threads, memory
+        As for `nearkin.dedup`.
+    report, overwrite : bool
+        With ``out``: write ``report.html``; replace the results of an earlier run.
+    progress : callable or Progress, optional
+        Receives messages and the names of stages, for example ``print``.
+
+    Returns
+    -------
+    nearkin.results.PassagesResult
+
+    Raises
+    ------
+    ParameterError
+        A parameter is invalid, or the documents have no accepted type.
+    DocumentError, SourceError
+        Too many or all documents are unreadable, or a file or column is missing.
+    OutputExistsError, OutputError
+        ``out`` is not free, or cannot be written.
+
+    Examples
+    --------
+    >>> import nearkin
+    >>> footer = "All rights reserved by the editors of this paper."
+    >>> found = nearkin.passages([("a", f"Rain today. {footer}"), ("b", f"{footer} Sun tomorrow.")], min_words=5)
+    >>> found.passages.select(["id", "start", "end", "words"]).to_pylist()
+    [{'id': 'a', 'start': 12, 'end': 60, 'words': 9}, {'id': 'b', 'start': 0, 'end': 48, 'words': 9}]
+    """
+    progress, resources = progress_of(job.progress), Resources.of(job.threads, job.memory)
+    request = request_of(documents, job, columns=(job.text, job.id), progress=progress)
+    others = None
+    if job.against is not None:
+        others = request.of_other_set((), job.against_text, job.against_id)
+        with columns_named(others.named):
+            others = replace(
+                others,
+                inputs=inputs_of(job.against, name="against", text=others.text, id=others.doc_id, progress=progress),
+            )
+    check_files_are_read(request, others)
+    with directory_for(job.out, COMMAND) as directory:
+        manifest = passages_files(
+            request, directory, job.part(PassageOptions), against=others, delivery=job.part(PassageDelivery),
+            resources=resources, progress=progress,
+        )  # fmt: skip
+        return _result(directory, manifest.as_stored(), None if job.out is None else directory)
+
+
+def _result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> PassagesResult:
+    """Read the tables of a run."""
+    passages, documents = (table_in(directory, name) for name in ("passages", "documents"))
+    return PassagesResult(passages=passages, documents=documents, manifest=manifest, out=out)

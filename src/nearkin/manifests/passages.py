@@ -1,0 +1,72 @@
+"""Manifest of ``nearkin passages``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from nearkin.manifests.dedup import ExtractionCounts, KeptFile
+from nearkin.manifests.stored import DamagedFile, HowRead, InputFile, Manifest, NotReadFiles, Stored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageCounts(Stored):
+    """Numbers of documents, passages and characters.
+
+    Parameters
+    ----------
+    documents, others, unreadable : int
+        Documents of the input; of the other set; those of the input that could not be read.
+    too_short : int
+        Readable documents of the input with fewer words than a passage.
+    with_passages : int
+        Documents of the input in which a passage stands.
+    passages, occurrences : int
+    inside_one_document : int
+        Passages whose occurrences are all in one document.
+    longest_words, most_documents : int
+        Words of the longest occurrence; documents of the passage that stands in most.
+    characters, repeated_characters, copied_characters, own_characters : int
+        Characters of the input; in passages; in passages that stand in an earlier document; that repeat what stands
+        earlier in the same document.
+    boilerplate : int
+        Proposed passages.
+    cut_characters, emptied : int or None
+        Characters that were cut, and documents of which no word is left.
+    dropped : int or None
+        Documents that ``drop_over`` left out.
+    """
+
+    documents: int = 0
+    others: int = 0
+    unreadable: int = 0
+    too_short: int = 0
+    with_passages: int = 0
+    passages: int = 0
+    occurrences: int = 0
+    inside_one_document: int = 0
+    longest_words: int = 0
+    most_documents: int = 0
+    characters: int = 0
+    repeated_characters: int = 0
+    copied_characters: int = 0
+    own_characters: int = 0
+    boilerplate: int = 0
+    cut_characters: int | None = None
+    emptied: int | None = None
+    dropped: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassagesManifest(Manifest):
+    """``manifest.json`` of a run of passages."""
+
+    command: str = "passages"
+    inputs: tuple[InputFile, ...] = ()
+    against: tuple[InputFile, ...] | None = None
+    encoding: str | None = None
+    reading: HowRead | None = None
+    counts: PassageCounts = field(default_factory=PassageCounts)
+    written: tuple[KeptFile, ...] | None = None
+    extraction: ExtractionCounts | None = None
+    damaged_files: tuple[DamagedFile, ...] | None = None
+    not_read: tuple[NotReadFiles, ...] | None = None

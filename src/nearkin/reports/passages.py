@@ -1,0 +1,66 @@
+"""Page of passages that stand in several places, in their surroundings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nearkin.errors import MissingExtraError
+from nearkin.manifests.passages import PassagesManifest
+from nearkin.reports.dedup.page import ShownException
+from nearkin.reports.facts.jobs import passages_facts
+from nearkin.reports.pages import report_environment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassagePlace:
+    """Occurrence of a passage in its document, with the characters before and after it."""
+
+    name: str
+    start: int
+    before: str
+    passage: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPassage:
+    """Passage with its first places, of which the first one has its most frequent words."""
+
+    number: int
+    n_words: int
+    n_occurrences: int
+    n_documents: int
+    places: tuple[PassagePlace, ...]
+
+
+def render_passages_report(
+    manifest: PassagesManifest,
+    *,
+    frequent: Sequence[ShownPassage],
+    longest: Sequence[ShownPassage],
+    exceptions: Sequence[ShownException] = (),
+) -> str:
+    """Render ``report.html`` of a finished run; equal arguments give equal bytes.
+
+    Parameters
+    ----------
+    manifest : PassagesManifest
+    frequent, longest : sequence of ShownPassage
+        Passages that stand in most documents, and those with most words.
+    exceptions : sequence of ShownException
+        The first of the documents that gave no text, or only a part of it.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    try:
+        template = report_environment().get_template("passages.html.j2")
+        return template.render(
+            facts=manifest, summary=tuple(passages_facts(manifest)), frequent=frequent, longest=longest,
+            exceptions=exceptions,
+        )  # fmt: skip
+    except ImportError as error:
+        raise MissingExtraError.of("report.html", "report") from error

@@ -1,0 +1,123 @@
+"""Windows of words → passages, their occurrences, and the parts of documents that stand elsewhere too.
+
+A *window* is a run of ``length`` words, the minimum of a passage. A *class* is all windows with the same words. Class B
+follows class A if it does at four of five windows of A, and A precedes B at four of five windows of B. A *passage* is
+the classes that are so joined, and an *occurrence* is a run of its windows in a document, as long as possible. So up to
+four places all occurrences of a passage have the same words; a passage that stands in many places stays one passage if
+a few of them have another word somewhere, and these have two shorter occurrences. Two passages in a document share up
+to ``length - 1`` words.
+
+All of this follows from the classes alone, which are exact: every window that stands in two places is in one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from nearkin.kernels.grouping import components
+from nearkin.kernels.passages import NONE, REPEATED, equal_windows, following, window_flags
+from nearkin.records import I64, U8, U32, Bool
+
+
+class Spans(NamedTuple):
+    """Runs of words, in reading order.
+
+    Parameters
+    ----------
+    start, end : int64 array, shape (n_spans,)
+        Numbers of words in the whole corpus: from the first word to after the last.
+    document : int64 array, shape (n_spans,)
+    """
+
+    start: I64
+    end: I64
+    document: I64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Windows:
+    """Windows that may stand in several places.
+
+    Parameters
+    ----------
+    length : int
+        Words of a window.
+    starts : int64 array, shape (n_documents + 1,)
+        Number of the first word of each document.
+    places : int64 array, shape (n_windows,)
+        Number of the first word of each window; ascending.
+    first : uint32 array, shape (n_windows,)
+        First window of the class of each.
+    counts : uint32 array, shape (n_windows,)
+        At the first window of a class, their number.
+    """
+
+    length: int
+    starts: I64
+    places: I64
+    first: U32
+    counts: U32
+
+    def verified(self, data: U8, offsets: I64) -> Windows:
+        """Return the windows after a comparison with the words: one with other words than its class stands alone.
+
+        Parameters
+        ----------
+        data, offsets : uint8 array, int64 array of shape (n_words + 1,)
+            Normalised words.
+        """
+        is_equal = equal_windows(self.places, self.first, data, offsets, self.length)
+        others = np.flatnonzero(~is_equal)
+        if not len(others):
+            return self
+        first, counts = self.first.copy(), self.counts.copy()
+        np.subtract.at(counts, first[others], np.uint32(1))
+        first[others], counts[others] = others, 1
+        return Windows(length=self.length, starts=self.starts, places=self.places, first=first, counts=counts)
+
+    def across(self, n_documents: int) -> Windows:
+        """Return the windows of those classes that stand both in the first documents and in the others."""
+        is_other = self.places >= self.starts[n_documents]
+        n_others = np.bincount(self.first[is_other], minlength=len(self.places))
+        is_in_both = (n_others > 0) & (n_others < self.counts)
+        counts = np.where(is_in_both, self.counts, np.minimum(self.counts, np.uint32(1)))
+        return Windows(length=self.length, starts=self.starts, places=self.places, first=self.first, counts=counts)
+
+    def flags(self) -> U8:
+        """Return the flags of each window; see `nearkin.kernels.passages`."""
+        return window_flags(self.places, self.first, self.counts, self.starts, self.length)
+
+    def spans(self, is_inside: Bool) -> Spans:
+        """Return the words of some windows, as runs; those that touch are one."""
+        places = self.places[is_inside]
+        document = np.searchsorted(self.starts, places, side="right") - 1
+        begins = np.ones(len(places), np.bool_)
+        begins[1:] = (np.diff(places) > self.length) | (np.diff(document) > 0)
+        return self._runs(places, document, begins)
+
+    def occurrences(self, flags: U8) -> tuple[Spans, I64, U32]:
+        """Return the occurrences of all passages, the passage of each, and the class of the first window of each.
+
+        Passages are numbered by their first occurrence. Occurrences of a passage with the same first class and number
+        of words have the same words.
+        """
+        rows = np.flatnonzero(flags & REPEATED)
+        places, classes = self.places[rows], self.first[rows]
+        follows = following(self.places, self.first, self.counts)
+        document = np.searchsorted(self.starts, places, side="right") - 1
+        begins = np.ones(len(rows), np.bool_)
+        begins[1:] = (np.diff(places) != 1) | (follows[classes[:-1]] != classes[1:])
+        left = np.flatnonzero(follows != NONE).astype(np.uint32)
+        least = components(left, follows[left], len(self.places))
+        _, numbers, passage = np.unique(least[classes[begins]], return_index=True, return_inverse=True)
+        order = np.empty(len(numbers), np.int64)
+        order[np.argsort(numbers, kind="stable")] = np.arange(len(numbers))
+        return self._runs(places, document, begins), order[passage], classes[begins]
+
+    def _runs(self, places: I64, document: I64, begins: Bool) -> Spans:
+        at = np.flatnonzero(begins)
+        last = np.append(at[1:], len(places))[: len(at)] - 1
+        return Spans(places[at], places[last] + self.length, document[at])

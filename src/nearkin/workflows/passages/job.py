@@ -1,0 +1,337 @@
+"""Passages of files that stand in several places: from arguments to a directory of results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.kernels.passages import COPIED, OWN
+from nearkin.manifests.dedup import KeptFile
+from nearkin.manifests.passages import PassageCounts, PassagesManifest
+from nearkin.options.dedup import DedupOptions
+from nearkin.options.passages import PassageDelivery, PassageOptions
+from nearkin.records import I64, Bool
+from nearkin.runs.arrays import kept_arrays
+from nearkin.runs.files import make_work_folder, published
+from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
+from nearkin.runs.run import JobRun
+from nearkin.runs.spool import SPOOL, Spool
+from nearkin.stages.documents.annotating import Shortened
+from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.sources import Source, SourceSet
+from nearkin.stages.passages.windows import Windows
+from nearkin.workflows.dedup.corpus import READABLE, UNREADABLE, Corpus, survey
+from nearkin.workflows.dedup.files import OTHER_SET
+from nearkin.workflows.dedup.kept_corpus import (
+    carried_columns,
+    carried_name,
+    check_carry,
+    write_kept,
+    write_kept_corpus,
+)
+from nearkin.workflows.dedup.reading import read_all
+from nearkin.workflows.dedup.row_places import Places, check_problems, check_readable, extraction_counts, locate
+from nearkin.workflows.passages.reporting import write_boilerplate, write_page
+from nearkin.workflows.passages.searching import find_windows, read_words
+from nearkin.workflows.passages.tables import (
+    OriginalTexts,
+    Passages,
+    RepeatedCharacters,
+    TextParts,
+    annotation_columns,
+    boilerplate,
+    cuts_by_line,
+    write_cuts,
+    write_documents,
+    write_passages,
+)
+from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, exception_lines, write_exceptions
+from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, records_of
+from nearkin.workflows.reading.inputs import inputs_of, places_in, sides_apart
+from nearkin.workflows.reading.request import ReadingRequest, columns_named, not_read_files
+from nearkin.workflows.reading.texts import damaged_files
+from nearkin.workflows.resources import Resources
+
+COMMAND = "passages"
+BOILERPLATE_FILE = "boilerplate.txt"
+_IN_PLACE = ("jsonl", "parquet")
+"""Formats whose records get shorter texts; documents of others become JSON Lines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Passages of a run, before they are written.
+
+    Parameters
+    ----------
+    corpus, places, texts
+        The documents.
+    passages : Passages
+    shares : RepeatedCharacters
+    windows : Windows
+    flags : uint8 array
+        Of the windows.
+    """
+
+    corpus: Corpus
+    places: Places
+    texts: OriginalTexts
+    passages: Passages
+    shares: RepeatedCharacters
+    windows: Windows
+    flags: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Corpora that were written.
+
+    Parameters
+    ----------
+    files : tuple of KeptFile
+    cuts : TextParts or None
+    is_emptied : bool array, shape (n_documents,), or None
+        Documents of which no word is left.
+    keep : bool array, shape (n_inputs,), or None
+        Documents that ``drop_over`` keeps.
+    """
+
+    files: tuple[KeptFile, ...]
+    cuts: TextParts | None
+    is_emptied: Bool | None
+    keep: Bool | None
+
+
+def passages_files(
+    request: ReadingRequest,
+    out: Path,
+    options: PassageOptions,
+    *,
+    against: ReadingRequest | None = None,
+    delivery: PassageDelivery,
+    resources: Resources,
+    progress: Progress | None = None,
+) -> PassagesManifest:
+    """Find the passages of documents that stand in several places, and write them into a directory.
+
+    Parameters
+    ----------
+    request : ReadingRequest
+    out : Path
+        A new directory, or one with an earlier run that may be replaced.
+    options : PassageOptions
+    against : ReadingRequest, optional
+        Another set of documents: then only passages that stand in both are found.
+    delivery : PassageDelivery
+    resources : Resources
+    progress : Progress, optional
+
+    Returns
+    -------
+    PassagesManifest
+
+    Raises
+    ------
+    InputError, RunError, ParameterError
+        See `nearkin.errors`.
+    """
+    run = JobRun(out, Meter(progress or Silent()))
+    found, others = _sources(request, against, run)
+    if options.within is not None:
+        check_carry((options.within,), found.sources, encoding=request.encoding, stdin=request.stdin)
+    records = {
+        "inputs": records_of(found.sources, request.encoding), "against": records_of(others.sources, request.encoding)
+    }  # fmt: skip
+    fingerprint = {
+        "command": COMMAND, "parameters": options.in_words(), "encoding": request.encoding,
+        "max_document_bytes": request.rules.max_document_bytes, "inputs": fingerprint_of(found.sources),
+        "against": fingerprint_of(others.sources),
+    }  # fmt: skip
+    with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
+        records = digested_sides(records, run, resources)
+        result = _find(request, found, None if against is None else others, options, run, resources)
+        write_passages(
+            run.results / "passages.parquet", result.passages, result.places, result.texts.n_inputs,
+            is_against=against is not None,
+        )  # fmt: skip
+        written = _write_corpora(result, found.sources, request, options, run)
+        write_documents(
+            run.results / "documents.parquet", result.shares, result.places, is_emptied=written.is_emptied,
+            keep=written.keep,
+        )  # fmt: skip
+        proposed, frequency = boilerplate(result.passages, _groups(result, options), options.boilerplate)
+        if len(proposed):
+            with published(run.results / BOILERPLATE_FILE) as aside:
+                write_boilerplate(aside, result.passages, proposed, frequency, result.corpus.chunks)
+        files, other_files = ([record.file for record in records[side]] for side in ("inputs", "against"))
+        lines = exception_lines(
+            result.places.exceptions, result.places.source_names, dict(enumerate([*files, *other_files]))
+        )
+        write_exceptions(run.results / EXCEPTIONS_FILE, lines)
+        n_by_source = np.bincount(result.places.source, minlength=len(files) + len(other_files)).tolist()
+        counted = [replace(file, n_documents=n) for file, n in zip([*files, *other_files], n_by_source, strict=True)]
+        manifest = PassagesManifest(
+            parameters=options.in_words(), inputs=tuple(counted[: len(files)]),
+            against=None if against is None else tuple(counted[len(files) :]), encoding=request.encoding,
+            reading=request.as_read(), counts=_counts(result, written, len(proposed)), written=written.files or None,
+            extraction=extraction_counts(result.places.origins, result.places.exceptions),
+            damaged_files=damaged_files([result.places.unreadable()]) or None,
+            not_read=not_read_files(tuple(dict.fromkeys((*found.not_read, *others.not_read)))),
+        )  # fmt: skip
+        check_unchanged([one for side in records.values() for one in side if one.has_many_documents])
+        if delivery.report:
+            manifest = write_page(run, manifest, result.passages, result.shares, result.places, result.corpus)
+        return run.finish(manifest)
+
+
+def _sources(request: ReadingRequest, against: ReadingRequest | None, run: JobRun) -> tuple[SourceSet, SourceSet]:
+    """Find the sources of both sets, in the order of the arguments: it decides which copy is the first."""
+    if against is None:
+        return request.found(run.progress, in_order=True, without=run.path), SourceSet((), ())
+    found = request.found(LabelledProgress("INPUT", run.progress), in_order=True, without=run.path)
+    with columns_named(against.named):
+        return found, against.found(LabelledProgress(OTHER_SET, run.progress), in_order=True, without=run.path)
+
+
+def _find(
+    request: ReadingRequest,
+    mine: SourceSet,
+    others: SourceSet | None,
+    options: PassageOptions,
+    run: JobRun,
+    resources: Resources,
+) -> Found:
+    """Read the documents, and find their passages."""
+    inputs = inputs_of(mine.sources, encoding=request.encoding, stdin=request.stdin)
+    other_inputs = () if others is None else inputs_of(others.sources, encoding=request.encoding, stdin=request.stdin)
+    if others is not None:
+        inputs, other_inputs = sides_apart(inputs, other_inputs)
+    everything = [*inputs, *other_inputs]
+    spool = Spool(run.work / SPOOL)
+    with run.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
+        reads = read_all(
+            everything, spool, DedupOptions(normalise="none"), rules=request.rules, threads=resources.n_threads,
+            progress=progress,
+        )  # fmt: skip
+    n_inputs = sum(read.n_documents for read in reads[: len(inputs)])
+    corpus = survey(spool.chunks(), n_inputs, is_against=others is not None)
+    kinds = [read.id_kind for read in reads]
+    places = locate(corpus, places_in(everything), kinds[: len(inputs)], kinds[len(inputs) :])
+    check_problems(places, request.rules)
+    check_readable(corpus, places, request.rules)
+    if options.within is not None:
+        places = replace(places, carried=carried_columns((options.within,), inputs, n_inputs, run.meter))
+    chunks = sorted(corpus.chunks, key=lambda chunk: (chunk.start < n_inputs, chunk.start))
+    make_work_folder(run.work / "words")
+    words, fingerprints = read_words(chunks, run.work / "words", options.min_words, resources, run.meter)
+    stored = kept_arrays(
+        run.work / "windows.arrow",
+        lambda: _arrays(find_windows(words, fingerprints, run.work, options.min_words, resources, run.meter)),
+    )
+    windows = Windows(length=options.min_words, starts=words.starts, **stored)
+    if others is not None:
+        windows = windows.across(len(corpus) - n_inputs)
+    with run.stage("passages"):
+        texts = OriginalTexts(chunks=chunks, words=words, n_inputs=n_inputs, n_others=len(corpus) - n_inputs)
+        flags = windows.flags()
+        passages = Passages.of(texts, windows, flags)
+        shares = RepeatedCharacters.of(texts, corpus, windows, flags, passages)
+    return Found(
+        corpus=corpus, places=places, texts=texts, passages=passages, shares=shares, windows=windows, flags=flags
+    )
+
+
+def _arrays(windows: Windows) -> Mapping[str, np.ndarray]:
+    return {"places": windows.places, "first": windows.first, "counts": windows.counts}
+
+
+def _groups(found: Found, options: PassageOptions) -> I64:
+    """Return the group of each document of the input; -1 if it has none, or could not be read."""
+    n = found.texts.n_inputs
+    group: I64 = np.zeros(n, np.int64)
+    if options.within is not None:
+        values = found.places.carried[carried_name(options.within)].dictionary_encode()
+        group = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.where(found.corpus.status[:n] == READABLE, group, -1)
+
+
+def _write_corpora(
+    found: Found, sources: Sequence[Source], request: ReadingRequest, options: PassageOptions, run: JobRun
+) -> Written:
+    """Write the annotated documents, those without passages, and those that have few."""
+    n, files, keep, cuts, is_emptied = found.texts.n_inputs, list[KeptFile](), None, None, None
+    write = partial(write_kept_corpus, sources, found.places, encoding=request.encoding, meter=run.meter)
+    is_readable = found.corpus.status[:n] != UNREADABLE
+    if options.annotate:
+        columns = annotation_columns(found.passages, found.shares, is_readable)
+        files += write(np.ones(n, np.bool_), run.results / "annotated", columns=columns)
+    if options.drop_over is not None:
+        keep = is_readable & (found.shares.share(found.shares.copied) <= options.drop_over)
+        files += write(keep, run.results / "kept")
+    if options.cut or options.cut_own:
+        spans = found.windows.spans((found.flags & (COPIED | OWN if options.cut_own else COPIED)) > 0)
+        is_mine = spans.document >= found.texts.n_others
+        cuts, is_emptied = found.texts.cuts(type(spans)(*(column[is_mine] for column in spans)))
+        write_cuts(run.results / "cut.parquet", cuts, found.places, found.corpus.chunks)
+        files += _write_cut(found, sources, cuts, is_emptied, run, request.encoding)
+    return Written(files=tuple(files), cuts=cuts, is_emptied=is_emptied, keep=keep)
+
+
+def _write_cut(
+    found: Found, sources: Sequence[Source], cuts: TextParts, is_emptied: Bool, run: JobRun, encoding: str
+) -> list[KeptFile]:
+    """Write the documents that have a word left."""
+    n, places = found.texts.n_inputs, found.places
+    starts = np.searchsorted(places.source[:n], np.arange(len(sources) + 1))
+
+    def lines(source: int) -> I64:
+        return places.line[starts[source] : starts[source + 1]]
+
+    def has_words(source: int) -> Bool:
+        mask = np.ones(int(lines(source).max(initial=0)) + 1, np.bool_)
+        mask[lines(source)[is_emptied[starts[source] : starts[source + 1]]]] = False
+        return mask
+
+    def shortened(source: int) -> Shortened:
+        by_line = cuts_by_line(cuts, lines(source), int(starts[source]))
+        column = sources[source].text if sources[source].format in _IN_PLACE else None
+        return Shortened(sources[source].name, lines(source), column or "text", by_line)
+
+    out = run.results / "cut"
+    with run.stage("write cut", sum(source.size_bytes for source in sources), "bytes") as progress:
+        written = write_kept(
+            sources, has_words, out, encoding=encoding, progress=progress, added=shortened, annotated=_IN_PLACE
+        )
+        return [
+            KeptFile(str(path.relative_to(run.results)), number, path.stat().st_size, file_sha256(str(path)))
+            for number, path in sorted(written.items())
+        ]
+
+
+def _counts(found: Found, written: Written, n_boilerplate: int) -> PassageCounts:
+    n, shares, passages = found.texts.n_inputs, found.shares, found.passages
+    is_readable = found.corpus.status[:n] != UNREADABLE
+    return PassageCounts(
+        documents=n,
+        others=found.texts.n_others,
+        unreadable=int((~is_readable).sum()),
+        too_short=int((is_readable & (shares.n_words < found.windows.length)).sum()),
+        with_passages=int((shares.n_passages > 0).sum()),
+        passages=len(passages),
+        occurrences=len(passages.passage),
+        inside_one_document=int((passages.documents == 1).sum()),
+        longest_words=int(passages.words.max(initial=0)),
+        most_documents=int(passages.documents.max(initial=0)),
+        characters=int(shares.characters.sum()),
+        repeated_characters=int(shares.repeated.sum()),
+        copied_characters=int(shares.copied.sum()),
+        own_characters=int(shares.own.sum()),
+        boilerplate=n_boilerplate,
+        cut_characters=None if written.cuts is None else int((written.cuts.end - written.cuts.start).sum()),
+        emptied=None if written.is_emptied is None else int(written.is_emptied[:n].sum()),
+        dropped=None if written.keep is None else int((is_readable & ~written.keep).sum()),
+    )

@@ -1,0 +1,96 @@
+"""Passages → page, and the file of boilerplate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from nearkin.manifests.passages import PassagesManifest
+from nearkin.records import F64, I64
+from nearkin.reports.passages import PassagePlace, ShownPassage, render_passages_report
+from nearkin.runs.run import JobRun
+from nearkin.runs.spool import Chunk, texts_of
+from nearkin.stages.documents.ignoring import WORDS
+from nearkin.workflows.dedup.corpus import Corpus
+from nearkin.workflows.dedup.reporting import first_exceptions
+from nearkin.workflows.dedup.row_places import Places
+from nearkin.workflows.passages.tables import Passages, RepeatedCharacters
+
+_N_SHOWN = 25
+_N_PLACES = 3
+_AROUND = 160
+_MAX_CHARACTERS = 1200
+_MAX_PROPOSED = 500
+
+
+def write_boilerplate(path: Path, found: Passages, proposed: I64, frequency: F64, chunks: Sequence[Chunk]) -> None:
+    """Write passages for ``--ignore``, a line for each below its frequency."""
+    lines = [
+        "# Passages that stand in many documents. nearkin dedup --ignore FILE compares documents without them.",
+        "# Remove the lines of those that count.",
+    ]
+    for number, share in zip(proposed[:_MAX_PROPOSED].tolist(), frequency.tolist(), strict=False):
+        text = _usual_text(found, number, chunks)
+        lines += ["", f"# passage {number}: {found.documents[number]:,} documents, {share:.0%} of a group"]
+        lines.append(WORDS + " ".join(text.split()))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _usual_text(found: Passages, number: int, chunks: Sequence[Chunk]) -> str:
+    occurrence = int(found.usual[number])
+    (text,) = texts_of(chunks, [int(found.parts.row[occurrence])])
+    return text[int(found.parts.start[occurrence]) : int(found.parts.end[occurrence])]
+
+
+def write_page(
+    run: JobRun, manifest: PassagesManifest, found: Passages, shares: RepeatedCharacters, places: Places, corpus: Corpus
+) -> PassagesManifest:
+    """Write ``report.html``; return the manifest with what became of it."""
+
+    def render(record: PassagesManifest) -> str:
+        frequent = np.lexsort((np.arange(len(found)), -found.words[found.usual], -found.documents))[:_N_SHOWN]
+        longest = np.lexsort((np.arange(len(found)), -found.words[found.usual]))[:_N_SHOWN]
+        frequent = frequent[found.documents[frequent] > 1]
+        shown = [_shown(found, numbers.tolist(), places, corpus) for numbers in (frequent, longest)]
+        return render_passages_report(
+            record, frequent=shown[0], longest=shown[1], exceptions=first_exceptions(places.exceptions)
+        )
+
+    return run.report(manifest, render)
+
+
+def _shown(found: Passages, numbers: Sequence[int], places: Places, corpus: Corpus) -> list[ShownPassage]:
+    """Return passages with the surroundings of their first occurrences."""
+    first = np.searchsorted(found.passage, numbers)
+    shown = []
+    for number, start in zip(numbers, first.tolist(), strict=True):
+        usual = int(found.usual[number])
+        others = [at for at in range(start, start + int(found.occurrences[number])) if not found.is_own[at]][:_N_PLACES]
+        chosen = [usual, *(at for at in others if at != usual)][:_N_PLACES]
+        rows = found.parts.row[chosen].tolist()
+        shown.append(
+            ShownPassage(
+                number=number,
+                n_words=int(found.words[usual]),
+                n_occurrences=int(found.occurrences[number]),
+                n_documents=int(found.documents[number]),
+                places=tuple(
+                    _place(text, int(found.parts.start[at]), int(found.parts.end[at]), places.names[row].as_py())
+                    for at, row, text in zip(chosen, rows, texts_of(corpus.chunks, rows), strict=True)
+                ),
+            )
+        )
+    return shown
+
+
+def _place(text: str, start: int, end: int, name: str) -> PassagePlace:
+    passage = text[start:end]
+    if len(passage) > _MAX_CHARACTERS:
+        half = _MAX_CHARACTERS // 2
+        passage = f"{passage[:half]} […] {passage[-half:]}"
+    return PassagePlace(
+        name=name, start=start, before=text[max(start - _AROUND, 0) : start], passage=passage,
+        after=text[end : end + _AROUND],
+    )  # fmt: skip

@@ -1,0 +1,241 @@
+"""Spool of texts → words on disk → windows that stand in several places."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from nearkin.engines.local import map_ordered
+from nearkin.errors import SourceError
+from nearkin.kernels.buffers import large_strings, text_buffers
+from nearkin.kernels.identity import hash_strings
+from nearkin.kernels.linking import sort_by_key
+from nearkin.kernels.passages import NONE, hash_windows, mark_windows, winnow
+from nearkin.kernels.split_words import locate_words
+from nearkin.records import I64, U8, U32, U64, Bool
+from nearkin.runs.arrays import GrowingArray
+from nearkin.runs.progress import Meter
+from nearkin.runs.spool import Chunk
+from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.passages.windows import Windows
+from nearkin.workflows.resources import Resources
+
+FORMS = Normalisation.parse("nfkc,case,arabic")
+"""Differences between words that do not count; what stands between words never counts."""
+_BYTES_AN_ENTRY = 48
+"""Memory of an entry while its partition is sorted."""
+_MAX_PARTITIONS = 128
+"""Each has two open files."""
+_WORDS_AT_ONCE = 1 << 22
+_BYTES_A_WORD = 5
+"""Assumed for the number of partitions only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusWords:
+    """Words of a corpus, mapped from disk; the documents of the other set come first.
+
+    Parameters
+    ----------
+    starts : int64 array, shape (n_documents + 1,)
+        Number of the first word of each document.
+    hashes : uint64 array, shape (n_words,)
+    data, offsets : uint8 array, int64 array of shape (n_words + 1,)
+        Normalised words.
+    bounds : uint32 array, shape (n_words, 2)
+        Bytes of each word, from the beginning of its original text.
+    """
+
+    starts: I64
+    hashes: U64
+    data: U8
+    offsets: I64
+    bounds: U32
+
+
+class _Tokens(NamedTuple):
+    """Words of a chunk, and its fingerprints."""
+
+    starts: I64
+    hashes: U64
+    data: U8
+    offsets: I64
+    bounds: U32
+    keys: U64
+    places: I64
+
+
+class KeyPartitions:
+    """Keys with their places, divided by key so that each part can be sorted in memory.
+
+    Parameters
+    ----------
+    folder : Path
+        A new folder.
+    n_entries : int
+        Expected number.
+    memory_bytes : int
+        Memory for a sort.
+    """
+
+    def __init__(self, folder: Path, n_entries: int, memory_bytes: int) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        n_bits = max(0, int(n_entries * _BYTES_AN_ENTRY // memory_bytes).bit_length())
+        self._bits = min(n_bits, _MAX_PARTITIONS.bit_length() - 1)
+        self._folder = folder
+        self._parts = [
+            (GrowingArray(folder / f"{part}.keys", np.uint64), GrowingArray(folder / f"{part}.places", np.int64))
+            for part in range(1 << self._bits)
+        ]
+
+    def add(self, keys: U64, places: I64) -> None:
+        """Add entries; places ascend over all calls."""
+        part = keys >> np.uint64(64 - self._bits) if self._bits else np.zeros(len(keys), np.uint64)
+        order = np.argsort(part, kind="stable")
+        ends = np.searchsorted(part[order], np.arange(len(self._parts) + 1))
+        for number, (of_keys, of_places) in enumerate(self._parts):
+            rows = order[ends[number] : ends[number + 1]]
+            of_keys.add(keys[rows])
+            of_places.add(places[rows])
+
+    def repeated(self) -> Iterator[tuple[I64, Bool]]:
+        """Yield the places of keys that stand at several, those of a key together and ascending; and where one begins.
+
+        The files are removed.
+        """
+        for of_keys, of_places in self._parts:
+            stored, places = cast(U64, of_keys.mapped()), cast(I64, of_places.mapped())
+            keys, rows = sort_by_key(stored, np.arange(len(stored), dtype=np.uint32))
+            begins = np.ones(len(keys), np.bool_)
+            begins[1:] = keys[1:] != keys[:-1]
+            is_repeated = ~begins
+            is_repeated[:-1] |= ~begins[1:]
+            yield places[rows[is_repeated]], begins[is_repeated]
+        shutil.rmtree(self._folder)
+
+
+def read_words(
+    chunks: Sequence[Chunk], work: Path, min_words: int, resources: Resources, meter: Meter
+) -> tuple[CorpusWords, KeyPartitions]:
+    """Write the words of texts, and their fingerprints, to disk.
+
+    The fingerprints are those of winnowing with ``w + k - 1 = min_words``, so that any run of ``min_words`` words that
+    stands in two places has the same fingerprint in both; see `nearkin.kernels.passages.winnow`.
+
+    Parameters
+    ----------
+    chunks : sequence of Chunk
+        Original texts.
+    work : Path
+        A new folder.
+    min_words : int
+        Words of a window.
+    resources : Resources
+    meter : Meter
+
+    Raises
+    ------
+    OutputError
+        The disk is full.
+    """
+    k = (min_words + 1) // 2
+    w = min_words + 1 - k
+    n_bytes = sum(chunk.column("text").nbytes for chunk in chunks)
+    n_fingerprints = 2 * n_bytes // (_BYTES_A_WORD * (w + 1))
+    fingerprints = KeyPartitions(work / "fingerprints", n_fingerprints, resources.memory_bytes // 2)
+    columns = {
+        name: GrowingArray(work / name, kind)
+        for name, kind in (("hashes", np.uint64), ("data", np.uint8), ("offsets", np.int64), ("bounds", np.uint32))
+    }
+    starts, n_words, n_data = [np.zeros(1, np.int64)], 0, 0
+    columns["offsets"].add(np.zeros(1, np.int64))
+    with meter.stage("words", n_bytes, "bytes") as progress:
+        tokens = map_ordered(lambda chunk: _tokens(chunk, k, w), chunks, threads=resources.n_threads)
+        for chunk, some in zip(chunks, tokens, strict=True):
+            starts.append(some.starts[1:] + n_words)
+            fingerprints.add(some.keys, some.places + n_words)
+            for name in ("hashes", "data", "bounds"):
+                columns[name].add(getattr(some, name).reshape(-1))
+            columns["offsets"].add(some.offsets[1:] + n_data)
+            n_words, n_data = n_words + len(some.hashes), n_data + len(some.data)
+            progress.advance(chunk.column("text").nbytes)
+    mapped: Any = {name: column.mapped() for name, column in columns.items()}
+    words = CorpusWords(
+        starts=np.concatenate(starts), hashes=mapped["hashes"], data=mapped["data"], offsets=mapped["offsets"],
+        bounds=mapped["bounds"].reshape(-1, 2),
+    )  # fmt: skip
+    return words, fingerprints
+
+
+def _tokens(chunk: Chunk, k: int, w: int) -> _Tokens:
+    """Split the texts of a chunk, and winnow their words."""
+    (spelled, ends, starts), bounds = locate_words(*text_buffers(chunk.column("text")))
+    data, offsets = text_buffers(FORMS.apply(large_strings(spelled, ends)))
+    hashes = hash_strings(data, offsets)
+    data = data[offsets[0] : offsets[-1]]
+    return _Tokens(starts, hashes, data, offsets - offsets[0], bounds, *winnow(hashes, starts, k, w))
+
+
+def find_windows(
+    words: CorpusWords, fingerprints: KeyPartitions, work: Path, min_words: int, resources: Resources, meter: Meter
+) -> Windows:
+    """Return the windows that stand in several places, verified word by word.
+
+    A window can stand in two places only if it has a fingerprint that does. These windows alone are hashed and sorted.
+
+    Raises
+    ------
+    SourceError
+        There are more such windows than numbers for them.
+    OutputError
+        The disk is full.
+    """
+    k = (min_words + 1) // 2
+    n_words = len(words.hashes)
+    with meter.stage("fingerprints", 0, "steps"):
+        marks = np.memmap(work / "marks", np.uint8, "w+", shape=(max(n_words, 1),))
+        for places, _ in fingerprints.repeated():
+            mark_windows(places, min_words - k, marks)
+    with meter.stage("windows", 0, "steps"):
+        n_marked = sum(
+            int(np.count_nonzero(marks[at : at + _WORDS_AT_ONCE])) for at in range(0, n_words, _WORDS_AT_ONCE)
+        )
+        if n_marked >= int(NONE):
+            raise SourceError(f"A run finds at most {int(NONE):,} repeated words. Got up to {n_marked:,} instead.")
+        found = KeyPartitions(work / "windows", n_marked, resources.memory_bytes // 2)
+        parts, n_windows = [np.zeros(0, np.int64)], 0
+        for keys, places in _hashed(words, marks, min_words):
+            found.add(keys, np.arange(n_windows, n_windows + len(keys)))
+            parts.append(places)
+            n_windows += len(keys)
+        first, counts = np.arange(n_windows, dtype=np.uint32), np.ones(n_windows, np.uint32)
+        for numbers, begins in found.repeated():
+            at = np.flatnonzero(begins)
+            sizes = np.diff(np.append(at, len(numbers)))
+            first[numbers], counts[numbers] = np.repeat(numbers[at], sizes), 0
+            counts[numbers[at]] = sizes
+        windows = Windows(
+            length=min_words, starts=words.starts, places=np.concatenate(parts), first=first, counts=counts
+        )
+    with meter.stage("verify", 0, "steps"):
+        return windows.verified(words.data, words.offsets)
+
+
+def _hashed(words: CorpusWords, marks: U8, length: int) -> Iterator[tuple[U64, I64]]:
+    """Yield the hashes and places of marked windows, some documents at a time."""
+    document, starts = 0, words.starts
+    while document < len(starts) - 1:
+        end = int(np.searchsorted(starts, starts[document] + _WORDS_AT_ONCE, side="right")) - 1
+        end = max(end, document + 1)
+        some = slice(int(starts[document]), int(starts[end]))
+        keys, places = hash_windows(
+            words.hashes[some], starts[document : end + 1] - starts[document], marks[some], length
+        )
+        yield keys, places + starts[document]
+        document = end

@@ -1,0 +1,204 @@
+"""`nearkin passages` on files: what is written, hostile input, interruptions."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import nearkin
+from nearkin.options.passages import PassageDelivery, PassageOptions
+from nearkin.workflows.passages import job, searching
+from nearkin.workflows.passages.job import passages_files
+from nearkin.workflows.reading.request import ReadingRequest
+from nearkin.workflows.resources import Resources
+
+
+def sentence(seed, n):
+    chance = random.Random(seed)
+    return " ".join(f"w{chance.randrange(5_000)}" for _ in range(n))
+
+
+def as_lines(path, texts):
+    path.write_text("".join(json.dumps({"id": f"d{i}", **text}) + "\n" for i, text in enumerate(texts)))
+    return path
+
+
+def of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def sources(tmp_path):
+    """Six files that share a header and nothing else."""
+    header = "\n".join(f"# {sentence(f'line {i}', 12)}," for i in range(14))
+    folder = tmp_path / "src"
+    folder.mkdir()
+    for i in range(6):
+        marks = header if i < 3 else header.upper().replace("# ", "// ")
+        (folder / f"m{i}.py").write_text(f"{marks}\n\n{sentence(i, 1)} = '{sentence(-i - 1, 14)}'\n")
+    return folder
+
+
+def test_dedup_keeps_files_that_share_a_header_once_it_is_ignored(sources, tmp_path):
+    assert nearkin.dedup(sources).manifest["counts"]["dropped"] == 5
+    found = nearkin.passages(sources, min_words=30, out=tmp_path / "out", cut=True)
+    assert found.passages["documents"].to_pylist() == [6] * 6
+    assert found.manifest["counts"]["boilerplate"] == 1
+    counts = nearkin.dedup(sources, ignore=tmp_path / "out" / "boilerplate.txt").manifest["counts"]
+    assert (counts["kept"], counts["dropped"]) == (6, 0)
+    for i in range(6):
+        (kept,) = of(tmp_path / "out" / "cut" / f"m{i}.py.jsonl")
+        text = (sources / f"m{i}.py").read_text()
+        assert kept["text"] == (text if i == 0 else text[text.index("\n\n") + 1 :])  # whole lines go
+
+
+def test_boilerplate_of_a_group(tmp_path):
+    menus = {site: sentence(site, 25) for site in "abc"}
+    pages = [{"site": site, "text": f"{menus[site]} {sentence(i, 40)}"} for i, site in enumerate("aaaabbbbcc")]
+    source = as_lines(tmp_path / "pages.jsonl", [*pages, {"site": "d", "text": sentence(99, 80)}])
+    nearkin.passages(source, min_words=20, within="site", boilerplate=0.5, out=tmp_path / "out")
+    lines = (tmp_path / "out" / "boilerplate.txt").read_text().splitlines()
+    assert [line for line in lines if line.startswith("words:")] == [f"words:{menus[site]}" for site in "ab"]
+    nearkin.passages(source, min_words=20, boilerplate=0.5, out=tmp_path / "whole")
+    assert not (tmp_path / "whole" / "boilerplate.txt").exists()  # none stands in half of all documents
+
+
+def test_a_planted_span_of_an_evaluation_set_is_found_in_its_place(tmp_path):
+    question = sentence("question", 60)
+    train = [{"text": sentence(i, 200)} for i in range(5)]
+    before, after = sentence("before", 30), sentence("after", 5)
+    train[3]["text"] = f"{before} {question.upper()}! {after}"
+    train[4]["text"] = train[0]["text"]  # a copy inside of the input does not count
+    mine = as_lines(tmp_path / "train.jsonl", train)
+    other = as_lines(tmp_path / "eval.jsonl", [{"text": sentence("x", 90)}, {"text": f"{question} Yes."}])
+    found = nearkin.passages(mine, against=other, min_words=13, drop_over=0.5, out=tmp_path / "out")
+    rows = found.passages.select(["id", "start", "end", "words", "is_of_other_set"]).to_pylist()
+    start = len(before) + 1
+    assert rows == [
+        {"id": "d1", "start": 0, "end": len(question), "words": 60, "is_of_other_set": True},
+        {"id": "d3", "start": start, "end": start + len(question), "words": 60, "is_of_other_set": False},
+    ]
+    assert found.documents["copied_share"].to_pylist() == pytest.approx(
+        [0, 0, 0, len(question) / len(train[3]["text"]), 0]
+    )
+    assert [row["id"] for row in of(tmp_path / "out" / "kept" / "train.jsonl")] == ["d0", "d1", "d2", "d4"]
+
+
+def test_annotated_records_and_their_own_repetition(tmp_path):
+    chorus = sentence("chorus", 30)
+    texts = [{"text": f"{chorus} {chorus}"}, {"text": f"Ü {chorus}"}, {"text": "short"}]
+    source = as_lines(tmp_path / "songs.jsonl", texts)
+    nearkin.passages(source, min_words=20, annotate=True, out=tmp_path / "out")
+    rows = of(tmp_path / "out" / "annotated" / "songs.jsonl")
+    n = len(chorus)
+    assert [row["nearkin_passages"] for row in rows] == [[[0, n, 0], [n + 1, 2 * n + 1, 0]], [[2, n + 2, 0]], []]
+    assert [row["nearkin_own_share"] for row in rows] == pytest.approx([n / (2 * n + 1), 0, 0])
+    kept = nearkin.dedup(tmp_path / "out" / "annotated" / "songs.jsonl", keep="min:nearkin_own_share")
+    assert kept.documents["keep_value"].to_pylist() == [row["nearkin_own_share"] for row in rows]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "txt"])
+def test_the_cut_corpus_of_other_formats(tmp_path, kind):
+    common, texts = sentence("common", 30), [sentence(1, 10), sentence(2, 10), ""]
+    ends = [sentence(i + 3, 3) for i in range(3)]
+    texts = [f"{text}\n{common}\n{end}" for text, end in zip(texts, ends, strict=True)]
+    table = pa.table({"name": ["x", "y", "z"], "text": texts, "n": [1, 2, 3]})
+    source = tmp_path / "in" / f"corpus.{kind}"
+    source.parent.mkdir()
+    if kind == "parquet":
+        pq.write_table(table, source)
+    elif kind == "csv":
+        table.to_pandas().to_csv(source, index=False)
+    else:
+        for i, text in enumerate(texts):
+            (source.parent / f"{i}.txt").write_text(text)
+    nearkin.passages(source.parent, min_words=20, cut=True, out=tmp_path / "out")
+    cut = tmp_path / "out" / "cut"
+    if kind == "parquet":
+        rows = pq.read_table(cut / source.name).to_pylist()
+        assert [row["n"] for row in rows] == [1, 2, 3]
+    else:
+        files = [cut / f"{source.name}.jsonl"] if kind == "csv" else [cut / f"{i}.txt.jsonl" for i in range(3)]
+        rows = [row for file in files for row in of(file)]
+    assert [row["text"] for row in rows] == [texts[0], f"{sentence(2, 10)}\n{ends[1]}", f"\n{ends[2]}"]
+
+
+def test_one_word_again_and_again(tmp_path):
+    n = 300_000
+    found = nearkin.passages(["spam " * n], min_words=50)
+    (row,) = found.passages.select(["start", "end", "words", "occurrences", "documents"]).to_pylist()
+    assert row == {"start": 0, "end": 5 * n - 1, "words": n, "occurrences": 1, "documents": 1}
+    assert found.documents["copied_share"].to_pylist() == [0]
+    assert found.documents["own_share"][0].as_py() == pytest.approx(1, abs=0.001)
+
+
+def test_all_documents_equal():
+    text = sentence("all", 200)
+    found = nearkin.passages([text] * 500, min_words=50)
+    assert found.passages.num_rows == 500
+    assert set(found.passages["documents"].to_pylist()) == {500}
+    assert found.documents["copied_share"].to_pylist() == [0, *[1] * 499]
+
+
+def test_a_fingerprint_in_every_document_whose_surroundings_differ():
+    core = sentence("core", 30)
+    texts = [f"{sentence(i, 40)} {core} {sentence(-i - 1, 40)}" for i in range(500)]
+    assert not nearkin.passages(texts, min_words=50).passages.num_rows
+    found = nearkin.passages([*texts, texts[7]], min_words=50)
+    assert found.passages["row"].to_pylist() == [7, 500]
+    assert found.passages["words"].to_pylist() == [110, 110]
+
+
+def test_two_long_texts_that_share_everything():
+    text = sentence("long", 200_000)
+    found = nearkin.passages([text, text.upper()], min_words=50)
+    assert found.passages["words"].to_pylist() == [200_000] * 2
+
+
+def run(source, out, *, threads=1, **delivery):
+    request = ReadingRequest(inputs=[str(source)])
+    return passages_files(
+        request, out, PassageOptions(min_words=5, cut=True), delivery=PassageDelivery(report=True, **delivery),
+        resources=Resources(threads),
+    )  # fmt: skip
+
+
+def tables(out):
+    files = (path for path in Path(out).rglob("*") if path.is_file() and path.name != "manifest.json")
+    return {str(path.relative_to(out)): path.read_bytes() for path in files}
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    common = [sentence(i, 9) for i in range(4)]
+    return as_lines(
+        tmp_path / "corpus.jsonl", [{"text": f"{sentence(i, 9)} {common[i % 4]} {common[i % 3]}"} for i in range(60)]
+    )
+
+
+@pytest.mark.parametrize("step", ["read_words", "find_windows", "_write_corpora"])
+def test_a_run_that_is_resumed_has_the_same_bytes(corpus, tmp_path, monkeypatch, step):
+    run(corpus, tmp_path / "whole", threads=2)
+    with monkeypatch.context() as patch:
+        patch.setattr(job, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run(corpus, tmp_path / "out")
+    run(corpus, tmp_path / "out", resume=True)
+    assert tables(tmp_path / "out") == tables(tmp_path / "whole")
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def test_partitions_do_not_change_the_result(corpus, tmp_path, monkeypatch):
+    run(corpus, tmp_path / "whole")
+    monkeypatch.setattr(searching, "_BYTES_AN_ENTRY", 1 << 26)
+    monkeypatch.setattr(searching, "_WORDS_AT_ONCE", 100)
+    run(corpus, tmp_path / "out")
+    assert tables(tmp_path / "out") == tables(tmp_path / "whole")
