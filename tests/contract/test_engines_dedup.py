@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wikipedia_dumps
-from example_counts import examples
+from example_counts import every, examples
 from functional.conftest import some_records
 from in_process import InProcess
 from made_up_prose import Prose
@@ -241,12 +241,12 @@ def test_components_in_rounds(tmp_path, small, monkeypatch):
     assert 3 <= sum(name.startswith("star-") for name in stages.stages) <= 12
 
 
-@pytest.mark.parametrize("name", CROWDED_CASES)
+@pytest.mark.parametrize("name", every(2, CROWDED_CASES))
 @pytest.mark.parametrize(
     ("is_in_many_homes", "hot_length"),
     [
         (True, 65),
-        (False, 1 << 20),
+        pytest.param(False, 1 << 20, marks=pytest.mark.soak),
         pytest.param(True, 1 << 20, marks=pytest.mark.soak),
         pytest.param(False, 65, marks=pytest.mark.soak),
     ],
@@ -272,7 +272,7 @@ def test_crowded_keys_that_are_not_compared_in_full(name, is_in_many_homes, hot_
 
 
 @pytest.mark.parametrize(
-    ("name", "keep"), [("a skewed key", "first"), ("skewed against another collection", "longest")]
+    ("name", "keep"), every(2, [("skewed against another collection", "longest"), ("a skewed key", "first")])
 )
 def test_texts_that_are_compared_with_very_many(name, keep, tmp_path, small, monkeypatch):
     """Their pairs are not all at their own partition."""

@@ -92,7 +92,7 @@ def frame(spark, some_texts: Sequence[str | None], ids: Sequence[object], n: int
 # -- the same is said -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_strings_as_ids_and_columns_of_any_type(spark, some_texts, tmp_path):
     df = frame(spark, some_texts, [f"d{i * 7 % 101}" for i in range(len(some_texts))], 4)
     df = df.selectExpr("*", *(f"{value} AS `{name.replace('`', '``')}`" for name, value in ODD.items()))
