@@ -12,7 +12,7 @@ from labs.similarity_index.published import EXPECTED, FILES, ZONE_NAMES
 from nearkin.errors import SourceError
 from nearkin.records import I64, Bool
 from nearkin.stages.signatures.similarity_index import text_of_bytes
-from nearkin.workflows.reading.sheets import read_rows
+from nearkin.workflows.reading.sheets import read_sheet
 
 MAX_FILES = 500
 COLUMNS = ("file", "zone")
@@ -134,7 +134,8 @@ def zones_of_csv(path: Path, names: tuple[str, ...]) -> dict[str, int]:
     SourceError
         The file cannot be read, lacks a column, lists an unknown file or one twice, or has no zone of two files.
     """
-    (_, header), *rows = read_rows(path) or [(1, [])]
+    sheet = read_sheet(path, "utf-8", lambda names: range(len(names)))
+    header = sheet.names
     missing = [name for name in COLUMNS if name not in header]
     if missing:
         raise SourceError(
@@ -142,9 +143,8 @@ def zones_of_csv(path: Path, names: tuple[str, ...]) -> dict[str, int]:
             f"columns are {', '.join(header) or 'none'}."
         )
     zone_of = dict[str, str]()
-    for line, row in rows:
-        told = dict(zip(header, row))
-        name, zone = told.get("file", "").strip(), told.get("zone", "").strip()
+    for row, line in enumerate(sheet.lines):
+        name, zone = (sheet.text(header.index(column), row).strip() for column in COLUMNS)
         if name not in names:
             raise SourceError(f"{path}, line {line}: the folder has no file {name!r}.")
         if name in zone_of:

@@ -141,7 +141,7 @@ def test_files_with_the_names_of_the_paper_need_no_zones(tmp_path: Path) -> None
         ("file,zone\na0.txt,A\nzz.txt,A\n", "line 3: the folder has no file 'zz.txt'"),
         ("file,zone\na0.txt,A\na0.txt,B\n", "is listed twice"),
         ("file,zone\na0.txt,A\na1.txt,B\n", "no zone has two files"),
-        ("", "has no column file and no column zone"),
+        ("", "is empty"),
     ],
 )
 def test_bad_zones_are_refused_in_words(tmp_path: Path, zones: str | None, message: str) -> None:

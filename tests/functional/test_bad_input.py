@@ -6,7 +6,6 @@ import gzip
 import json
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -46,15 +45,9 @@ def assert_refused(ended: Ended, code: int, *words: str) -> None:
 BAD_LINES = {
     "broken JSON": (b'{"id": "x", "text": "cut of', "damaged: not valid JSON"),
     "invalid UTF-8": (b'{"id": "x", "text": "caf\xe9 au lait"}', "UTF-8"),
-    "null": (b'{"id": "x", "text": null}', "null"),
-    "a number": (b'{"id": "x", "text": 12}', "a number"),
-    "a list": (b'{"id": "x", "text": ["a", "b"]}', "list"),
-    "no text": (b'{"id": "x", "body": "text"}', "no key 'text'"),
-    "no object": (b'"just a string"', "damaged: not a JSON object"),
-    "two objects": (b'{"id": "x", "text": "a"} {"id": "y", "text": "b"}', "damaged: not valid JSON"),
-    "half a character": (b'{"id": "x", "text": "\\ud800"}', "wrong encoding: unpaired surrogate"),
     "too deep": (b"[" * 100_000, "nested too deeply"),
 }
+"""Some kinds; all are in the tests of the reader."""
 
 
 def write_with(tmp_path: Path, line: bytes) -> Path:
@@ -66,9 +59,12 @@ def write_with(tmp_path: Path, line: bytes) -> Path:
 
 
 @pytest.mark.parametrize("kind", BAD_LINES)
-def test_a_bad_line_is_counted_and_the_others_are_right(tmp_path, kind):
+def test_a_bad_line_is_counted_and_the_others_are_right_or_stops_the_run(tmp_path, kind):
     line, words = BAD_LINES[kind]
-    ended = dedup(write_with(tmp_path, line), tmp_path, "--on-error", "skip")
+    path = write_with(tmp_path, line)
+    assert_refused(dedup(path, tmp_path, "--on-error", "stop"), 4, f"{path}:2", words, "--on-error stop")
+    assert not (tmp_path / "out/manifest.json").exists()
+    ended = dedup(path, tmp_path, "--on-error", "skip")
     ended.assert_clean()
     assert ended.code == 0
     found = pq.read_table(tmp_path / "out/documents.parquet").to_pylist()
@@ -82,14 +78,6 @@ def test_a_bad_line_is_counted_and_the_others_are_right(tmp_path, kind):
     assert (problem["line"], problem["problem"]) == (2, bad["problem"])
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert sum(manifest["problems"].values()) == 1
-
-
-@pytest.mark.parametrize("kind", BAD_LINES)
-def test_a_bad_line_stops_the_run_where_that_was_asked_for(tmp_path, kind):
-    line, words = BAD_LINES[kind]
-    path = write_with(tmp_path, line)
-    assert_refused(dedup(path, tmp_path, "--on-error", "stop"), 4, f"{path}:2", words, "--on-error stop")
-    assert not (tmp_path / "out/manifest.json").exists()
 
 
 def test_a_repeated_id(tmp_path):
@@ -153,16 +141,6 @@ def test_nothing_can_be_read(tmp_path):
     assert not (tmp_path / "out").exists()  # nothing to go on with: the mended command is not asked to resume
 
 
-def test_an_unreadable_file_among_texts(tmp_path):
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    (folder / "a.txt").write_text(FAST)
-    (folder / "b.txt").write_text(FAST + " again")
-    (folder / "c.txt").write_bytes(b"\xff\xfe\xff latin \xe9")
-    assert dedup(folder, tmp_path).code == 0
-    assert sorted(verdicts(tmp_path).values()) == ["near-duplicate", "unique", "unreadable"]
-
-
 def test_files_without_text_among_texts(tmp_path):
     folder = tmp_path / "texts"
     folder.mkdir()
@@ -182,28 +160,15 @@ def test_files_without_text_among_texts(tmp_path):
 # -- files and columns ------------------------------------------------------------------------------------------------
 
 
-def test_no_such_file(tmp_path):
-    assert_refused(dedup(tmp_path / "nothing.jsonl", tmp_path), 3, "nothing.jsonl", "No such file")
-
-
-def test_a_dangling_link(tmp_path):
-    (tmp_path / "link.jsonl").symlink_to(tmp_path / "gone.jsonl")
-    assert_refused(dedup(tmp_path / "link.jsonl", tmp_path), 3, "link.jsonl")
-
-
-def test_a_loop_of_links(tmp_path):
-    (tmp_path / "a.jsonl").symlink_to(tmp_path / "b.jsonl")
-    (tmp_path / "b.jsonl").symlink_to(tmp_path / "a.jsonl")
-    assert_refused(dedup(tmp_path / "a.jsonl", tmp_path), 3, "a.jsonl")
-
-
-def test_no_file_matches(tmp_path):
-    assert_refused(dedup(tmp_path / "*.jsonl", tmp_path), 3, "no file matches")
-
-
-def test_an_empty_folder(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "words"), [("gone", "No such file"), ("link", "link"), ("loop", "loop"), ("*.csv", "no file matches"),
+                        ("folder", "no files")],
+)  # fmt: skip
+def test_what_is_not_there(tmp_path, name, words):
+    (tmp_path / "link").symlink_to(tmp_path / "gone")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
     (tmp_path / "folder").mkdir()
-    assert_refused(dedup(tmp_path / "folder", tmp_path), 3, "no files")
+    assert_refused(dedup(tmp_path / name, tmp_path), 3, words)
 
 
 def test_an_empty_file_is_no_documents(tmp_path):
@@ -214,12 +179,6 @@ def test_an_empty_file_is_no_documents(tmp_path):
         assert len(pq.read_table(tmp_path / f"out/{name}.parquet")) == 0
     again = nearkin_here("regroup", tmp_path / "out", "--threshold", "0.9", "-q", "--no-report")
     assert (again.code, again.err) == (0, "")
-
-
-def test_blank_lines_only(tmp_path):
-    (tmp_path / "in.jsonl").write_bytes(b"\n\r\n  \n")
-    assert dedup(tmp_path / "in.jsonl", tmp_path).code == 0
-    assert counts(tmp_path)["documents"] == 0
 
 
 def test_empty_texts_only(tmp_path):
@@ -233,19 +192,6 @@ def test_empty_texts_only(tmp_path):
 def test_a_column_that_is_not_there(tmp_path, option):
     path = write_jsonl(tmp_path / "in.jsonl", TWINS)
     assert_refused(dedup(path, tmp_path, option, "body"), 3, "body", "id, text")
-
-
-def test_a_column_that_is_not_there_in_parquet(tmp_path):
-    pq.write_table(pa.table({"name": ["a"], "content": ["b"]}), tmp_path / "in.parquet")
-    assert_refused(dedup(tmp_path / "in.parquet", tmp_path, "--text", "body"), 3, "body", "name, content")
-
-
-@pytest.mark.parametrize(("column", "words"), [("NOPE", "id, text"), ("text", "numbers"), ("id", "numbers")])
-def test_a_column_to_keep_by_that_will_not_do(tmp_path, column, words):
-    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
-    assert_refused(dedup(path, tmp_path, "--keep", f"max:{column}"), 3, f"'{column}'", words)
-    again = dedup(path, tmp_path)  # mended, the same command goes on its way
-    assert (again.code, again.err) == (0, "")
 
 
 def test_values_to_keep_by_that_are_no_numbers(tmp_path):
@@ -430,23 +376,9 @@ def test_out_is_a_file(tmp_path):
     assert (tmp_path / "out").read_text() == "mine"
 
 
-def test_out_is_below_a_file(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
-    assert_refused(nearkin_here("dedup", path, "--out", path / "below", "-q"), 5, "below")
-
-
 def test_out_cannot_be_written(tmp_path):
     path = write_jsonl(tmp_path / "in.jsonl", TWINS)
     assert_refused(nearkin_here("dedup", path, "--out", "/proc/nearkin", "-q"), 5, "/proc/nearkin")
-
-
-def test_out_has_results(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
-    assert dedup(path, tmp_path).code == 0
-    before = (tmp_path / "out/documents.parquet").read_bytes()
-    assert_refused(dedup(path, tmp_path, "--threshold", "0.9"), 5, "--overwrite")
-    assert (tmp_path / "out/documents.parquet").read_bytes() == before
-    assert dedup(path, tmp_path, "--overwrite").code == 0
 
 
 def test_out_among_the_input_is_no_input_the_next_time(tmp_path):

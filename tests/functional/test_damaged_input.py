@@ -326,12 +326,6 @@ def test_a_bomb_of_one_line_stays_within_memory(tmp_path: Path) -> None:
     assert int(done.stderr.split()[-1]) < 600 * 1024
 
 
-@pytest.mark.parametrize("file_format", ["lines", "jsonl", "text-lines", "file"])
-def test_devices_are_refused(file_format: str, tmp_path: Path) -> None:
-    ended = nearkin_here("dedup", "/dev/zero", "--format", file_format, "--out", tmp_path / "o", "-q")
-    assert_refused(ended, 3, "/dev/zero")
-
-
 # -- columns with bytes that are no UTF-8 ------------------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from bundles import bundles, write_bundle  # noqa: F401  (a fixture)
 from functional.conftest import nearkin_here
 from in_process import InProcess
 from made_up_prose import Prose
-from nearkin.collection.collection import Collection
 from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Meter, Silent
 from nearkin.stages.documents.rules import ReadingRules
@@ -113,13 +112,6 @@ def test_dedup_and_what_follows_from_it(folder, tmp_path):
         ran("dedup", folder, "--out", out, "--overwrite")
 
 
-def test_a_file_that_changed_is_not_read_again(folder, tmp_path):
-    ran("dedup", folder, "--out", tmp_path / "out", "--no-report")
-    write_bundle(folder / "a.bundle", A, [("scan.pdf", C, ())])
-    done = nearkin_here("audit", tmp_path / "out")
-    assert "a.bundle has changed since it was read" in " ".join(done.err.split())
-
-
 def test_pairs(folder, tmp_path):
     other, out = write_folder(tmp_path / "others"), tmp_path / "out"
     ran("pairs", "--left", folder, "--right", other, "--threshold", "0.99", "--out", out)
@@ -128,22 +120,6 @@ def test_pairs(folder, tmp_path):
     found = {(row["left_id"], row["right_id"]) for row in rows_of(out, "pairs")}
     assert ("a.bundle!scan.pdf", "box.bundle!scan.pdf") in found
     assert audited_pairs(out) == (len(found), len(found))
-
-
-def test_a_collection_and_a_document_checked_in(folder, tmp_path):
-    store = tmp_path / "store"
-    assert nearkin_here("add", store, folder).code == 0
-    with Collection.open(store) as opened:
-        assert {doc_id: opened.text(doc_id) for doc_id in EXPECTED} == {
-            doc_id: text for doc_id, (_, _, text) in EXPECTED.items()
-        }
-    file, member = folder / "a.bundle", folder / "box.bundle!inner!scan.pdf"
-    near = nearkin_here("check", store, member, "--json")
-    assert json.loads(near.out)["documents"][0]["doc_id"] == "box.bundle!inner!scan.pdf"
-    whole = nearkin_here("check", store, file, "--json")
-    assert json.loads(whole.out)["documents"][0]["doc_id"] == "a.bundle"
-    missing = nearkin_here("check", store, folder / "box.bundle")
-    assert "is not one document" in " ".join(missing.err.split())
 
 
 def test_tasks_of_a_cluster_read_them_as_one_machine_does(folder, tmp_path, monkeypatch):

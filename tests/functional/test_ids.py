@@ -104,12 +104,6 @@ def test_ids_of_all_rows_are_counted(tmp_path, name):
     assert (f"repeated ids: <bdi>{n_repeated}<" in (out / "report.html").read_text("utf-8")) == bool(n_repeated)
 
 
-def test_one_string_makes_a_column_of_strings(tmp_path):
-    documents = documents_of(written(tmp_path, "jsonl", [json.dumps({"id": "x", "text": "one"})]))
-    assert documents["id"].to_pylist() == [*map(str, IDS), "x"]
-    assert documents["group"].type == pa.large_string()
-
-
 def test_a_table_says_the_type_itself(tmp_path):
     path = tmp_path / "in.parquet"
     pq.write_table(pa.table({"id": pa.array([BIG, None, BIG], pa.int64()), "text": [FAST, FAST, None]}), path)

@@ -85,7 +85,7 @@ def test_known_pairs_from_files(corpus, tmp_path):
     (tmp_path / "one.tsv").write_text("left\nx\n")
     assert "two columns" in refused(*sides(corpus), "--known", tmp_path / "one.tsv", "--out", tmp_path / "o")
     pq.write_table(pa.table({"a": [["x"]], "b": [["y"]]}), tmp_path / "lists.parquet")
-    assert "cannot be read" in refused(*sides(corpus), "--known", tmp_path / "lists.parquet", "--out", tmp_path / "o")
+    assert "both sides" in refused(*sides(corpus), "--known", tmp_path / "lists.parquet", "--out", tmp_path / "o")
     assert "an existing file of pairs" in refused(*sides(corpus), "--known", "sameids", "--out", tmp_path / "o", code=2)
     assert not (tmp_path / "o").exists()
 

@@ -39,15 +39,6 @@ def test_what_is_kept_is_in_its_old_format_and_holds_no_copies(records, tmp_path
     assert counts["kept"] == len(wanted) - counts["empty"]
 
 
-def test_kept_lines_are_the_bytes_they_were(records, tmp_path):
-    path = write_jsonl(tmp_path / "all.jsonl", records)
-    run_here([str(path)], tmp_path / "out", delivery=KEEPING)
-    lines = path.read_bytes().splitlines(keepends=True)
-    is_kept = [row["keep"] for row in documents(tmp_path / "out")]
-    wanted = b"".join(line for line, keep in zip(lines, is_kept, strict=True) if keep)
-    assert (tmp_path / "out/kept/all.jsonl").read_bytes() == wanted
-
-
 def test_a_folder_of_more_texts_than_a_batch_takes(tmp_path):
     folder = tmp_path / "texts"
     texts = {}
@@ -89,19 +80,6 @@ def test_what_is_kept_is_what_the_other_collection_lacks(records, tmp_path):
     run_here([str(mine)], tmp_path / "out", against=[str(theirs)], delivery=KEEPING, recall=CERTAIN)
     again = run_here([str(tmp_path / "out/kept/mine.jsonl")], tmp_path / "again", against=[str(theirs)], recall=CERTAIN)
     assert (again["counts"]["near_duplicate"], again["counts"]["exact_copy"]) == (0, 0)
-
-
-def test_a_run_in_place_of_another_leaves_none_of_its_files(tmp_path):
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text(f'{{"id": 1, "text": "{FAST}"}}\nbroken\n')
-    good = write_jsonl(tmp_path / "good.jsonl", [{"id": 1, "text": FAST}])
-    run_here([str(bad)], tmp_path / "out", delivery=KEEPING)
-    assert (tmp_path / "out/problems.parquet").exists()
-    run_here([str(good)], tmp_path / "out", delivery=Delivery(report=False, overwrite=True), against=[str(good)])
-    left = {path.name for path in (tmp_path / "out").iterdir()}
-    fresh = run_here([str(good)], tmp_path / "fresh", against=[str(good)])
-    assert left == {path.name for path in (tmp_path / "fresh").iterdir()}
-    assert fresh["counts"]["documents"] == 1
 
 
 # -- large groups ----------------------------------------------------------------------------------------------------

@@ -39,6 +39,10 @@ KINDS = {
     "iterable data set": lambda: data_set(RECORDS).to_iterable_dataset(),
     "generator": lambda: (one for one in RECORDS),
     "tuples": lambda: tuple((one["id"], one["text"]) for one in RECORDS),
+    "lists": lambda: [[one["id"], one["text"]] for one in RECORDS],
+    "dicts": lambda: [*RECORDS],
+    "dicts without ids": lambda: [{"text": text} for text in TEXTS],
+    "texts": lambda: [*TEXTS],
 }
 STREAMS = {"reader": pa.Table, "generator": list, "iterable data set": list}
 """Kinds of which another kind comes back."""
@@ -49,11 +53,16 @@ def test_every_kind_of_documents(kind: str) -> None:
     documents = KINDS[kind]()
     result = nearkin.dedup(documents, keep="first")
     assert result.documents["reason"].to_pylist() == ["unique", "near-duplicate", "unique"]
+    if result.documents["id"].to_pylist() == [0, 1, 2]:
+        expected = nearkin.dedup(RECORDS, keep="first")
+        assert all(getattr(result, name).equals(getattr(expected, name)) for name in ("documents", "pairs", "groups"))
     kept = result.kept
     assert type(kept) is STREAMS.get(kind, type(documents))
     has_columns = not isinstance(kept, list | tuple | pa.Array | pa.ChunkedArray | pd.Series | pl.Series)
     texts = kept["text"] if has_columns else kept
-    named = [one["text"] if isinstance(one, dict) else one[1] if isinstance(one, tuple) else str(one) for one in texts]
+    named = [
+        one["text"] if isinstance(one, dict) else one[1] if isinstance(one, tuple | list) else str(one) for one in texts
+    ]
     assert named == [TEXTS[0], TEXTS[2]]
     assert len(nearkin.sign(KINDS[kind]()).documents) == 3
 
@@ -61,7 +70,8 @@ def test_every_kind_of_documents(kind: str) -> None:
 def test_what_is_kept_of_other_columns() -> None:
     result = nearkin.dedup([one["text"] for one in RECORDS], keep="first")
     assert result.keep(["a", "b", "c"]) == ["a", "c"]
-    assert result.keep(pd.DataFrame({"n": [1, 2, 3]}))["n"].tolist() == [1, 3]
+    frame = pd.DataFrame({"n": [1, 2, 3]}, index=[10, 20, 30])
+    pd.testing.assert_frame_equal(result.keep(frame), frame.loc[[10, 30]])
     for wrong in (["a"], pd.DataFrame({"n": [1]}), pl.DataFrame({"n": range(4)}), pa.table({"n": [1]})):
         with pytest.raises(ParameterError, match=r"must be the 3 documents of the run"):
             result.keep(wrong)

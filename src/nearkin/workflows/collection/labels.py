@@ -141,7 +141,7 @@ def _is_headless(sheet: sheets.Sheet, is_document: Callable[[str], bool] | None)
 
 def _columns(path: Path, header: Sequence[str], doc_id: str | None, label: str | None) -> tuple[int, int]:
     """Return the places of the ids and of the labels."""
-    at_id, at_label = sheets.named_column(path, header, doc_id), sheets.named_column(path, header, label)
+    at_id, at_label = sheets.named_column(path, header, doc_id), sheets.named_column(path, header, label, "label")
     if at_id is None:
         at_id = next(iter(sheets.id_columns(path, header, at_label)), None)
     if at_label is None:

@@ -11,21 +11,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, SourceError
-from nearkin.formats import parquet
-from nearkin.formats.delimited import as_it_was
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import KnownFound
 from nearkin.nouns import counted
 from nearkin.records import F64, U64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.interwiki import interwiki_links
-from nearkin.stages.documents.rows import holds_characters, ids_of_table
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.collecting import Collected
 from nearkin.workflows.pairing.searching import cosines_of
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.reading.sheets import read_rows
+from nearkin.workflows.reading.sheets import read_sheet
 
 SAME_IDS = "same-ids"
 _SHOWN = 60
@@ -87,17 +84,20 @@ def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
         The file cannot be read, or none of its pairs is of these documents.
     """
     try:
-        columns = _two_columns(path)
-    except (OSError, pa.ArrowException) as error:
-        raise SourceError(f"{path} cannot be read: {error}.", parameter="known") from error
-    if columns is None:
+        sheet = read_sheet(path, "utf-8", lambda names: range(min(2, len(names))))
+    except SourceError as error:
+        error.parameter = "known"
+        raise
+    if len(sheet.names) < 2:
         raise SourceError(f"{path} must have two columns: left ids and right ids. Got fewer.", parameter="known")
-    sides = zip((left, right), columns, strict=True)
-    may_have_header = path.suffix != ".parquet" and len(columns[0])
-    if may_have_header and any(_ids(side).index(column[0]).as_py() < 0 for side, column in sides):
-        header, columns = [column[0].as_py() for column in columns], [column[1:] for column in columns]
-        return _by_ids(str(path), columns, left, right, header=header)
-    return _by_ids(str(path), columns, left, right)
+    sides = left, right
+    is_pair = sheet.first is not None and all(
+        _ids(side).index(value).as_py() >= 0 for side, value in zip(sides, sheet.first)
+    )
+    header = () if sheet.first is None or is_pair else sheet.names[:2]
+    sheet = sheet.without_header() if is_pair else sheet
+    columns = [strings([sheet.text(place, row) for row in range(len(sheet.rows))]) for place in (0, 1)]
+    return _by_ids(str(path), columns, left, right, header=header)
 
 
 def known_by_links(
@@ -193,24 +193,6 @@ def histogram(cosines: F64) -> tuple[int, ...]:
     """Count the cosines in each step of 0.1 from 0 to 1; 1 belongs to the last."""
     counts, _ = np.histogram(cosines, np.linspace(0.0, 1.0, BINS + 1))
     return tuple(counts.tolist())
-
-
-def _two_columns(path: Path) -> list[pa.Array] | None:
-    """Return the first two columns of a file; None if a row has fewer."""
-    if path.suffix == ".parquet":
-        table = parquet.read_table(path)
-        if table.num_columns < 2:
-            return None
-        return [_ids_of(table.column(i).combine_chunks()) for i in (0, 1)]
-    rows = [row for _, row in read_rows(path, delimiter="," if path.suffix == ".csv" else "\t")]
-    if any(len(row) < 2 for row in rows):
-        return None
-    return [strings([as_it_was(row[i]) for row in rows]) for i in (0, 1)]
-
-
-def _ids_of(column: pa.Array) -> pa.LargeStringArray:
-    """Return ids as the documents have them, with invalid UTF-8 replaced the same way."""
-    return ids_of_table(column) if holds_characters(column.type) else column.cast(pa.large_string())
 
 
 def _by_ids(

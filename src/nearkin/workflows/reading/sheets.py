@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -13,13 +12,14 @@ from pathlib import Path
 from nearkin.errors import SourceError, quoted
 from nearkin.formats import parquet
 from nearkin.formats.delimited import as_it_was
-from nearkin.nouns import counted, one_of
-from nearkin.stages.documents.columns import listed_columns
+from nearkin.nouns import one_of
+from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.finding import by_suffix
 from nearkin.stages.documents.head import head_of_file, unreadable
 from nearkin.stages.documents.readers.load_records import (
+    Dialect,
     columns_of,
     dialect_of,
     fallback,
@@ -28,6 +28,7 @@ from nearkin.stages.documents.readers.load_records import (
     records_of,
 )
 from nearkin.stages.documents.readers.whole_file import text_of_file
+from nearkin.stages.documents.rows import holds_characters, ids_of_table, plain
 from nearkin.stages.documents.streams import ByteStream
 
 # in lower case, with blanks for "_" and "-"; the first name of an id column found is used
@@ -39,7 +40,6 @@ _NAMES_OF_FILES = ("file", "filename", "file name", "path", "filepath", "file pa
 ID_NAMES = (*_NAMES_OF_IDS, *_NAMES_OF_FILES)
 _RECORDS = (".jsonl", ".ndjson")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
-_MAX_OF_A_FIELD = 1 << 24
 _MAX_BYTES = 1 << 30
 
 
@@ -131,13 +131,14 @@ def read_sheet(path: Path, encoding: str, places_of: Callable[[Sequence[str]], S
 
 
 def _of_delimited(path: Path, encoding: str) -> Sheet:
-    (_, first), *rows = read_rows(path, encoding) or [(0, [])]
-    for line, row in rows:
-        if len(row) != len(first):
-            raise SourceError(
-                f"{path}:{line}: {counted(len(row), 'field')} where the first row has {len(first)}. Put a value that "
-                "contains the delimiter in quotes."
-            )
+    """Read a load file; or a file in which a tab, if it is a .tsv file, or the most frequent sign separates fields."""
+    rows = load_file_rows(path, encoding)
+    if rows is None:
+        text = text_of(path, encoding)
+        usual = "\t" if by_suffix(str(path))[0] == "tsv" else max(",\t;|", key=text.partition("\n")[0].count)
+        stream = ByteStream(io.BytesIO(text.encode()), "none")
+        rows = _rows_of(path, stream, Dialect(separator=usual, qualifier='"', newline=""))
+    (_, first), *rows = rows or [(0, [])]
     names = tuple(name.strip() for name in first)
     values = [tuple(map(as_it_was, row)) for _, row in rows]
     return Sheet(path, names, values, [line for line, _ in rows], tuple(map(as_it_was, first)))
@@ -153,29 +154,9 @@ def _of_parquet(path: Path, places_of: Callable[[Sequence[str]], Sequence[int]])
         raise SourceError(f"{path}: {parquet.why_unreadable(path, error)}.") from error
     columns: list[list[object]] = [[None] * len(table) for _ in names]
     for place in places:
-        columns[place] = table[names[place]].to_pylist()
+        column = table[names[place]].combine_chunks()
+        columns[place] = (ids_of_table(plain(column)) if holds_characters(column.type) else column).to_pylist()
     return Sheet(path, tuple(names), list(zip(*columns, strict=True)), range(1, len(table) + 1))
-
-
-def read_rows(path: Path, encoding: str = "utf-8", *, delimiter: str | None = None) -> list[tuple[int, list[str]]]:
-    """Return the rows that are not blank, each with the number of its last line; in a load file, of its first one.
-
-    Without a delimiter, those of a load file are recognised by its first line; otherwise the most frequent one of the
-    first line is used.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read, or is not delimited text.
-    """
-    records = load_file_rows(path, encoding) if delimiter is None else None
-    if records is not None:
-        return records
-    text = text_of(path, encoding)
-    try:
-        return _rows(text, delimiter)
-    except csv.Error as error:
-        raise SourceError(f"{path} is not a CSV file: {error}.") from error
 
 
 def _json_objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, object]]]:
@@ -228,7 +209,7 @@ def load_file_rows(path: Path, encoding: str = "utf-8") -> list[tuple[int, list[
     ...     load_file_rows(file)
     [(1, ['BEGDOC', 'CUSTODIAN']), (2, ['A-1', 'Zoë'])]
     """
-    name, rows = str(path), list[tuple[int, list[str]]]()
+    name = str(path)
     head = head_of_file(name, name, check_encoding(encoding))
     dialect = dialect_of(head.data, head.encoding)
     if dialect is None or dialect.is_csv:
@@ -238,35 +219,30 @@ def load_file_rows(path: Path, encoding: str = "utf-8") -> list[tuple[int, list[
     try:
         with open(path, "rb", buffering=0) as raw:
             stream = ByteStream(raw, head.compression, encoding="utf-8" if is_told_by_line(encoding) else encoding)
-            for record in records_of(stream, dialect, encoding=fallback(encoding)):
-                if record.fault is not None:
-                    raise SourceError(f"{path}:{record.line}: {record.fault}.")
-                rows.append((record.line, [value.replace(dialect.newline or "\n", "\n") for value in record.fields]))
+            return _rows_of(path, stream, dialect, fallback(encoding))
     except OSError as error:
         raise unreadable(name, error) from error
     except StreamFault as fault:
         raise SourceError(f"{name}: cannot be read: {fault}.") from fault
+
+
+def _rows_of(path: Path, stream: ByteStream, dialect: Dialect, encoding: str = "utf-8") -> list[tuple[int, list[str]]]:
+    rows = list[tuple[int, list[str]]]()
+    for record in records_of(stream, dialect, encoding=encoding):
+        if record.fault is not None:
+            raise SourceError(f"{path}:{record.line}: {record.fault}.")
+        rows.append((record.line, [value.replace(dialect.newline or "\n", "\n") for value in record.fields]))
     return rows
 
 
-def _rows(text: str, delimiter: str | None) -> list[tuple[int, list[str]]]:
-    first = text[: text.find("\n") + 1] or text
-    usual = max(",\t;|", key=first.count)
-    csv.field_size_limit(max(csv.field_size_limit(), _MAX_OF_A_FIELD))
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter or usual, strict=True)
-    return [(rows.line_num, row) for row in rows if row]
-
-
-def named_column(path: Path, header: Sequence[str], wanted: str | None) -> int | None:
+def named_column(path: Path, header: Sequence[str], wanted: str | None, parameter: str = "id") -> int | None:
     """Return the place of a requested column."""
     if wanted is None:
         return None
-    n_found = header.count(wanted.strip())
-    if n_found == 1:
-        return header.index(wanted.strip())
-    if n_found:
-        raise repeated_column(path, wanted)
-    raise SourceError(f"{path} has no column {wanted!r}. The columns are: {listed_columns(header)}.")
+    if wanted.strip() not in header:
+        raise missing_column(str(path), parameter, wanted, header)
+    check_unique(str(path), {parameter: wanted.strip()}, header)
+    return header.index(wanted.strip())
 
 
 def usual_columns(path: Path, header: Sequence[str], usual: tuple[str, ...], taken: int | None) -> list[int]:

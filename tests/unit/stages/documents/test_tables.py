@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import SourceError
 from nearkin.records import DOCUMENTS_SCHEMA
 from nearkin.stages.documents.columns import Columns
 from nearkin.stages.documents.tables import read_table
@@ -104,9 +104,3 @@ def test_columns_are_guessed_named_and_missed() -> None:
         rows_of(pa.table(COLUMNS), text="text")
     with pytest.raises(SourceError, match=r"the text must be a column of strings. The column 'n' holds double"):
         rows_of(pa.table(COLUMNS), text="n")
-
-
-@pytest.mark.parametrize("table", ["text", b"text", 5, {"a": 1}, object(), [5], np.array([1])])
-def test_what_is_no_table_is_refused_with_what_is(table: object) -> None:
-    with pytest.raises(ParameterError, match="The documents must be a pyarrow Table or array"):
-        rows_of(table)
