@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 from sqlalchemy import Connection, exists, func, select, update
 
 from nearkin.collection.counting import TextCounting
@@ -19,10 +17,11 @@ from nearkin.collection.stored import key_table, shingle_table
 from nearkin.collection.stored.contents import faults_of_purges, purged_contents, text_of
 from nearkin.collection.stored.documents import is_newest, number_of_wave
 from nearkin.collection.stored.load_spans import LoadDigest, loads_of
-from nearkin.collection.stored.profiles import COLUMNS, Profile, profiles_of
+from nearkin.collection.stored.profiles import COLUMNS, MEASURED, Profile, measured
 from nearkin.collection.word_search import word_tables
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionBusyError, CollectionError
+from nearkin.kernels.buffers import strings
 from nearkin.nouns import counted
 from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.schema import contents, documents, loads, profiles
@@ -229,7 +228,6 @@ def _faults_of_loads(connection: Connection) -> Iterator[str]:
 
 
 AT_A_TIME = 512
-_DERIVED = ("n_bytes", "n_characters", "n_letters", "n_other_letters", "is_counted", "counts", "signature")
 
 
 @dataclass(slots=True)
@@ -300,20 +298,9 @@ def _checked(rows: Sequence[Any], counting: TextCounting) -> TextFindings:
             found.lost.append(row.content)
     if not texts:
         return found
-    array = pa.array(texts, pa.large_string())
-    vectors, signed, indexed = counting.count(array), counting.sign(array), counting.index(array)
-    profiles_here = profiles_of(vectors.counts, vectors.is_counted, indexed.values, indexed.has_value)
-    for i, (row, text, profile) in enumerate(zip(whole, texts, profiles_here, strict=True)):
-        right: dict[str, object] = {
-            "n_bytes": len(text.encode()),
-            "n_characters": len(text),
-            "n_letters": int(vectors.n_counted[i]),
-            "n_other_letters": int(vectors.n_others[i]),
-            "is_counted": bool(vectors.is_counted[i]),
-            "counts": np.ascontiguousarray(vectors.counts[i], "<u4").tobytes(),
-            "signature": signed.packed[i].tobytes() if signed.has_features[i] else None,
-        }
-        stored = {name: getattr(row, name) for name in _DERIVED}
+    for row, columns, profile in zip(whole, *measured(strings(texts), counting), strict=True):
+        right = dict(zip(MEASURED, columns, strict=True))
+        stored = {name: getattr(row, name) for name in MEASURED}
         is_right = {k: bytes(v) if isinstance(v, memoryview) else v for k, v in stored.items()} == right
         is_profiled = row.profiled is not None and tuple(getattr(row, name) for name in COLUMNS) == profile
         if not (is_right and is_profiled):

@@ -18,7 +18,7 @@ from nearkin.collection.measuring import compare_with
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.similar import documents_among, near, prepare
 from nearkin.collection.stored.contents import contents_of, purged_contents, stored_text
-from nearkin.collection.stored.documents import current_documents, document, stored_documents, with_documents
+from nearkin.collection.stored.documents import current_documents, document, documents_by_row
 from nearkin.collection.stored_relations import relations_of
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.nouns import counted
@@ -145,10 +145,7 @@ def versions(
         connection, counting = seen.connection, collection.counting
         own = document(connection, doc_id, version)
         query = contents_of(connection, [own.content])[own.content]
-        of_same_id = connection.execute(
-            with_documents().where(documents.c.doc_id == doc_id).order_by(documents.c.version)
-        ).all()
-        stored = stored_documents(of_same_id)
+        stored = list(documents_by_row(connection, documents.c.doc_id, [doc_id]).values())
         current = next((one for one in stored if one.is_current), None)  # a version, not a similar document
         erased = purged_contents(connection, [one.content for one in stored if not one.n_characters])
         others = [one for one in stored if one != own and one.content not in erased]

@@ -21,14 +21,14 @@ from nearkin.collection.conflicts.search import Contradiction, ContradictionSear
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.log import StoredState, current_tags
 from nearkin.collection.groups.current import sizes_of_groups
-from nearkin.collection.groups.grouping import NO_GROUP, GroupDecisions, Membership, regroup, similarity_by
+from nearkin.collection.groups.grouping import GroupDecisions, regroup, similarity_by
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.results import CONFLICT, AnswerRecord, ByJaccard, StoredDocument, table_of
 from nearkin.collection.stored.contents import Content, contents_of
-from nearkin.collection.stored.documents import current_contents, rows_where, stored_documents, with_documents
-from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.stored.documents import current_contents, documents_by_row, rows_where
+from nearkin.collection.stored.group_state import NO_GROUP, GroupState, Membership
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
@@ -37,7 +37,7 @@ from nearkin.stages.differences.comparing import FirstPassage, first_passage
 from nearkin.stages.differences.comparison import Piece, marked_text
 from nearkin.stages.search.ranges.index import check_threads
 from nearkin.stages.verification.edit import edit_similarity
-from nearkin.store.bulk import in_slices, is_storable
+from nearkin.store.bulk import in_slices
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import activity, documents, tags
 
@@ -230,10 +230,8 @@ def _by_id(labels: Labels) -> dict[str, list[str]]:
 def _entries(connection: Connection, labels: Mapping[str, Sequence[str]]) -> list[Entry]:
     """Return the labelled documents; one with two labels occurs twice."""
     found = list[Entry]()
-    for some in in_slices([doc_id for doc_id in labels if is_storable(doc_id)]):
-        is_wanted = documents.c.doc_id.in_(some) & documents.c.is_current
-        rows = connection.execute(with_documents().where(is_wanted)).all()
-        for document, (row, *_) in zip(stored_documents(rows), rows, strict=True):
+    for row, document in documents_by_row(connection, documents.c.doc_id, labels).items():
+        if document.is_current:
             found += [Entry(document, row, label) for label in labels[document.doc_id]]
     return found
 
@@ -328,7 +326,7 @@ def _count(connection: Connection, state: GroupState) -> dict[str, int]:
     content_of = current_contents(connection, [doc_id for doc_id, _, _, _ in tagged])
     rows = [(field, value, content_of[doc_id]) for doc_id, field, value, _ in tagged if doc_id in content_of]
     contents = np.array([content for _, _, content in rows], np.int64)
-    groups = Membership(state.member_contents, state.member_groups).group_of(contents).tolist()
+    groups = state.membership.group_of(contents).tolist()
     values, valued = dict[str, dict[int, list[str]]](), {field for field, value, _ in rows if value}
     for (field, value, _), group in zip(rows, groups, strict=True):
         if group != NO_GROUP:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions import log
@@ -116,8 +115,7 @@ def _standing_in(connection: Connection, state: GroupState, gone: Mapping[int, s
     """Return the members that represent groups whose principals, with these ids, are gone."""
     if not gone:
         return {}
-    is_wanted = np.isin(state.member_groups, list(gone))
-    group_of = dict(zip(state.member_contents[is_wanted].tolist(), state.member_groups[is_wanted].tolist()))
+    group_of = state.membership.in_groups(gone).by_content()
     chosen = chosen_principals(connection)
     n_letters = dict[int, int]()
     for some in in_slices(list(group_of)):

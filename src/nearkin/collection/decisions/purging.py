@@ -190,11 +190,7 @@ def _unread_among(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
 
 def _versions(connection: Connection, column: Any, values: Sequence[object]) -> list[StoredDocument]:
     """Return all versions of documents with one of these values."""
-    found = list[StoredDocument]()
-    for some in in_slices(values):
-        query = stored.with_documents().where(column.in_(some)).order_by(schema.documents.c.row)
-        found += stored.stored_documents(connection.execute(query).all())
-    return found
+    return list(stored.documents_by_row(connection, column, values).values())
 
 
 def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequence[str], plan: _Plan, by: str) -> int:

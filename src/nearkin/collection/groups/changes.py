@@ -14,13 +14,12 @@ from sqlalchemy import Connection, select
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument, required
-from nearkin.collection.stored.documents import current_ids, stored_documents, with_documents
+from nearkin.collection.stored.documents import current_ids, documents_by_row
 from nearkin.collection.stored.group_state import GroupState, calls_by_load, no_groups_text
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, quoted
 from nearkin.nouns import counted, first_of, wave_text
 from nearkin.records import I64
-from nearkin.store.bulk import in_slices
 from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import documents, loads, waves
 from nearkin.tabular import Tabular
@@ -278,12 +277,9 @@ def _changed_rows(then: GroupState, now: GroupState) -> tuple[I64, I64, I64]:
     return rows[is_other], groups[0][is_other], groups[1][is_other]
 
 
-def _documents(connection: Connection, rows: Iterable[int]) -> dict[int, StoredDocument]:
-    wanted, found = sorted(rows), dict[int, StoredDocument]()
-    for some in in_slices(wanted):
-        stored = connection.execute(with_documents().where(documents.c.row.in_(some))).all()
-        found |= zip([one.row for one in stored], stored_documents(stored), strict=True)
-    if len(found) < len(wanted):
+def _documents(connection: Connection, rows: Collection[int]) -> dict[int, StoredDocument]:
+    found = documents_by_row(connection, documents.c.row, sorted(rows))
+    if len(found) < len(rows):
         raise damaged_collection("rows of documents in groups are missing")
     return found
 

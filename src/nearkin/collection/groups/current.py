@@ -21,14 +21,14 @@ from nearkin.collection.decisions.principals import (
     shown_principals,
 )
 from nearkin.collection.groups.changes import GroupChange, changes_between
-from nearkin.collection.groups.grouping import NO_GROUP, Membership, regroup, similarity_by
+from nearkin.collection.groups.grouping import regroup, similarity_by
 from nearkin.collection.groups.members import ComparedMembers, Group, MemberRows
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import check_id, document, document_rows, rows_where
-from nearkin.collection.stored.group_state import GroupState, principals_over_time
+from nearkin.collection.stored.group_state import NO_GROUP, GroupState, principals_over_time
 from nearkin.collection.tolerance import Tolerance, check_limit
 from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.nouns import counted
@@ -190,7 +190,7 @@ def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Toleran
     with collection.store.writing() as connection:
         state = GroupState.read(connection, str(tolerance))
         content = document(connection, doc_id).content
-        number = int(Membership(state.member_contents, state.member_groups).group_of(np.array([content]))[0])
+        number = int(state.membership.group_of(np.array([content]))[0])
         if number == NO_GROUP:
             raise ParameterError(
                 f"{doc_id!r} is in no group at {tolerance}. Update the groups first: nearkin groups "
@@ -241,7 +241,7 @@ def _returned_principals(connection: Connection, state: GroupState, rows: Member
     were = principals_over_time(connection, state.number)
     ids = {one.row: one.doc_id for one in document_rows(connection, documents.c.row, [row for _, row in were])}
     place_of = {doc_id: place for place, doc_id in enumerate(rows.doc_id)}
-    was_in = Membership(state.member_contents, state.member_groups).group_of(rows.content)
+    was_in = state.membership.group_of(rows.content)
     found = dict[int, int]()
     for number, row in reversed(were):
         place = place_of.get(ids.get(row, ""))
@@ -382,7 +382,7 @@ def _count(connection: Connection, state: GroupState) -> list[tuple[int, int, in
     texts = select(documents.c.content).select_from(documents.join(members)).where(is_member)
     n_of_text = select(documents.c.content, func.count()).where(documents.c.is_current, documents.c.content.in_(texts))
     found = np.array(connection.execute(n_of_text.group_by(documents.c.content)).all(), np.int64).reshape(-1, 2)
-    of_text = state.member_groups[np.searchsorted(state.member_contents, found[:, 0])]
+    of_text = state.membership.group_of(found[:, 0])
     numbers, place, n_texts = np.unique(of_text, return_inverse=True, return_counts=True)
     n_documents = np.bincount(place, found[:, 1], len(numbers)).astype(np.int64)
     sizes = zip(numbers.tolist(), n_documents.tolist(), n_texts.tolist(), strict=True)

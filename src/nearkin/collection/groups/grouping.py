@@ -16,7 +16,7 @@ from nearkin.collection.decisions.contradictions import DocumentPair, PairDecisi
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP
 from nearkin.collection.matching.constraints import Forest, Linked, Similarity, constrained, linked_parts
 from nearkin.collection.matching.matches import Matching, PairMeasures
-from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.stored.group_state import NO_GROUP, GroupState, Membership
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionError, ParameterError
 from nearkin.records import F64, I64, Bool
@@ -170,41 +170,6 @@ def similarity_by(measures: PairMeasures, tolerance: Tolerance) -> Similarity:
     return similarity
 
 
-NO_GROUP = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Membership:
-    """Contents and their groups.
-
-    Parameters
-    ----------
-    contents : int64 array, shape (n_members,)
-        Sorted.
-    groups : int64 array, shape (n_members,)
-        Number of each one's group.
-    """
-
-    contents: I64
-    groups: I64
-
-    def __len__(self) -> int:
-        return len(self.contents)
-
-    def group_of(self, contents: I64) -> I64:
-        """Return the group of each content; NO_GROUP if it is in no group.
-
-        Examples
-        --------
-        >>> Membership(np.array([3, 5]), np.array([1, 2])).group_of(np.array([5, 4])).tolist()
-        [2, -1]
-        """
-        if not len(self.contents):
-            return np.full(len(contents), NO_GROUP)
-        places = np.minimum(np.searchsorted(self.contents, contents), len(self.contents) - 1)
-        return np.where(self.contents[places] == contents, self.groups[places], NO_GROUP)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regrouped:
     """Updated groups.
@@ -230,9 +195,8 @@ class Regrouped:
 
     def is_stored(self, state: GroupState) -> bool:
         """Whether a stored grouping has the same groups."""
-        return np.array_equal(self.membership.contents, state.member_contents) and np.array_equal(
-            self.membership.groups, state.member_groups
-        )
+        own, stored = self.membership, state.membership
+        return np.array_equal(own.contents, stored.contents) and np.array_equal(own.groups, stored.groups)
 
 
 def regroup(
@@ -261,7 +225,7 @@ def regroup(
     threads : int
     progress : Progress
     """
-    before = Membership(state.member_contents, state.member_groups)
+    before = state.membership
     decided = GroupDecisions.read(connection, state)
     n_contents = len(matching.is_comparable)
     is_live, n_copies = state.live_contents(connection, n_contents)
@@ -378,13 +342,13 @@ def replaced_members(connection: Connection, state: GroupState) -> Membership:
     """Return the documents whose former text was in a group, as stored, and that have a version it does not know."""
     is_new = (documents.c.row >= state.seen_row) & documents.c.is_current & (documents.c.version > 1)
     now = dict(connection.execute(select(documents.c.doc_id, documents.c.content).where(is_new)).all())
-    if not now or not len(state.member_contents):
+    if not now or not len(state.membership):
         return Membership(np.zeros(0, np.int64), np.zeros(0, np.int64))
     former = dict[str, int]()
     for some in in_slices(list(now)):
         is_former = documents.c.doc_id.in_(some) & (documents.c.row < state.seen_row)
         query = select(documents.c.doc_id, documents.c.content).where(is_former).order_by(documents.c.row)
         former |= dict(connection.execute(query).all())  # of several versions the last one
-    group_of = dict(zip(state.member_contents.tolist(), state.member_groups.tolist(), strict=True))
+    group_of = state.membership.by_content()
     found = [(now[doc_id], group_of[was]) for doc_id, was in former.items() if was in group_of]
     return Membership(*(np.array([one[i] for one in found], np.int64) for i in range(2)))

@@ -14,13 +14,12 @@ from sqlalchemy import Connection, select
 from nearkin.collection.decisions.deciding import members_of, tags_of
 from nearkin.collection.decisions.log import GROUP_NOTE, values_of
 from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals, places_of_chosen, shown_principals
-from nearkin.collection.groups.grouping import Membership
 from nearkin.collection.groups.representatives import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import AnswerRecord, StoredDocument, required
-from nearkin.collection.stored.documents import stored_documents, with_documents
-from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.stored.documents import documents_by_row
+from nearkin.collection.stored.group_state import GroupState, Membership
 from nearkin.collection.stored_relations import relations_of
 from nearkin.collection.tolerance import Tolerance, is_letters_only
 from nearkin.errors import ParameterError
@@ -171,8 +170,8 @@ def stored_compared(
 ) -> ComparedMembers:
     """Compare the members of some stored groups with their principals, by default of all groups."""
     connection, state = seen.connection, GroupState.known(seen.connection, str(tolerance))
-    is_wanted = np.isin(state.member_groups, state.member_groups if numbers is None else numbers)
-    rows = MemberRows(connection, Membership(state.member_contents[is_wanted], state.member_groups[is_wanted]))
+    membership = state.membership if numbers is None else state.membership.in_groups(numbers)
+    rows = MemberRows(connection, membership)
     shown = shown_principals(connection, state, rows.numbers.tolist())
     by_row = np.argsort(rows.row)
     wanted = [shown[number].row for number in rows.numbers.tolist()]
@@ -446,10 +445,9 @@ def _compared(
     found = stored_compared(collection, seen, tolerance, [number])
     (group,) = found.groups()
     table = found.table(tolerance, np.zeros(group.n_documents, np.bool_)).slice(0, limit)
-    rows, stored = table.to_pylist(), dict[str, StoredDocument]()
-    for some in in_slices(table["doc_id"].to_pylist()):
-        query = with_documents().where(documents.c.doc_id.in_(some) & documents.c.is_current)
-        stored |= {one.doc_id: one for one in stored_documents(connection.execute(query).all())}
+    rows = table.to_pylist()
+    versions = documents_by_row(connection, documents.c.doc_id, table["doc_id"].to_pylist()).values()
+    stored = {one.doc_id: one for one in versions if one.is_current}
     content = stored[group.principal].content
     copies = {doc_id for doc_id, one in stored.items() if one.content == content and doc_id != group.principal}
     tags, note = tags_of(connection, list(stored)), (GROUP_NOTE, str(tolerance), str(number))

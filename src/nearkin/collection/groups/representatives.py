@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-import numpy as np
 from sqlalchemy import Connection
 
 from nearkin.collection.decisions.log import StoredState
@@ -305,8 +304,7 @@ def _pairs(members: Mapping[int, Sequence[DocumentRow]]) -> list[Pair]:
 def _members(connection: Connection, tolerance: Tolerance, numbers: Sequence[int]) -> dict[int, list[DocumentRow]]:
     """Return the current documents of some groups: the principal first, then the others as they were added."""
     state = GroupState.known(connection, str(tolerance))
-    is_wanted = np.isin(state.member_groups, np.array(numbers, np.int64))
-    group_of = dict(zip(state.member_contents[is_wanted].tolist(), state.member_groups[is_wanted].tolist()))
+    group_of = state.membership.in_groups(numbers).by_content()
     members = dict[int, list[DocumentRow]]()
     for one in current_rows(connection, documents.c.content, group_of):
         members.setdefault(group_of[one.content], []).append(one)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 from sqlalchemy import Connection, exists, func, or_, select
 
 from nearkin.collection.decisions.log import GROUP_NOTE, NOTE, current_tags, values_of
@@ -12,7 +13,7 @@ from nearkin.collection.decisions.principals import n_later_decisions, shown_pri
 from nearkin.collection.results import AnswerRecord, StoredDocument, as_json
 from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored.contents import stored_text
-from nearkin.collection.stored.group_state import GroupState, stored_tolerances
+from nearkin.collection.stored.group_state import NO_GROUP, GroupState, stored_tolerances
 from nearkin.collection.stored.inside import AFTER
 from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, origin_of, with_origins
 from nearkin.stages.documents.members import BETWEEN, Origin
@@ -155,10 +156,9 @@ def group_of(connection: Connection, doc_id: str, tolerance: str) -> GroupOfDocu
 
 def _group_of(connection: Connection, content: int, tolerance: str) -> GroupOfDocument | None:
     state = GroupState.known(connection, tolerance)  # a row of members that is missing would hide a group
-    numbers = state.member_groups[state.member_contents == content].tolist()
-    if not numbers:
+    number = int(state.membership.group_of(np.array([content]))[0])
+    if number == NO_GROUP:
         return None
-    number = numbers[0]
     n_documents = len(stored.current_rows(connection, documents.c.content, state.contents_of(number)))
     note = GROUP_NOTE, tolerance, str(number)
     return GroupOfDocument(

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.stored.contents import PURGED, unpacked
 from nearkin.collection.stored.origins import OriginValues, of_plain_file, origins_in
-from nearkin.collection.stored.profiles import Profile, profiles_of
+from nearkin.collection.stored.profiles import Profile, measured
 from nearkin.collection.word_search import word_tables
 from nearkin.formats import zstd
 from nearkin.nouns import counted
@@ -271,23 +271,11 @@ def _contents(
     """Return the rows of the tables ``contents`` and ``profiles``, without their numbers."""
     if not prepared.num_rows:
         return {}, {}
-    texts = prepared["text"]
-    vectors, signed, indexed = counting.count(texts), counting.sign(texts), counting.index(texts)
-    counts = np.ascontiguousarray(vectors.counts, "<u4")
-    digests = prepared["digest"].to_pylist()
-    columns = [
-        digests,
-        pc.binary_length(texts).to_pylist(),
-        prepared["n_characters"].to_pylist(),
-        vectors.n_counted.tolist(),
-        vectors.n_others.tolist(),
-        vectors.is_counted.tolist(),
-        [row.tobytes() for row in counts],
-        [row.tobytes() if has else None for row, has in zip(signed.packed, signed.has_features)],
-        [zstd.compress(text, _LEVEL) for text in texts.view(pa.large_binary()).to_pylist()],
-    ]
-    profiles = profiles_of(vectors.counts, vectors.is_counted, indexed.values, indexed.has_value)
-    return dict(zip(digests, zip(*columns, strict=True))), dict(zip(digests, profiles, strict=True))
+    texts, digests = prepared["text"], prepared["digest"].to_pylist()
+    columns, profiles = measured(texts, counting)
+    packed = [zstd.compress(text, _LEVEL) for text in texts.view(pa.large_binary()).to_pylist()]
+    rows = [(digest, *row, text) for digest, row, text in zip(digests, columns, packed, strict=True)]
+    return dict(zip(digests, rows)), dict(zip(digests, profiles, strict=True))
 
 
 def _bad_id(doc_id: str) -> str | None:

@@ -55,6 +55,17 @@ def _stored_document(row: Any) -> StoredDocument:
 _FIELDS = tuple(one.name for one in fields(StoredDocument))
 
 
+def documents_by_row(
+    connection: Connection, column: ColumnElement[Any], values: Iterable[Any]
+) -> dict[int, StoredDocument]:
+    """Return all versions in which a column of ``documents`` has one of some values, by their rows."""
+    wanted, found = [one for one in values if not isinstance(one, str) or is_storable(one)], dict[int, StoredDocument]()
+    for some in in_slices(wanted):
+        rows = connection.execute(with_documents().where(column.in_(some)).order_by(documents.c.row)).all()
+        found |= {row.row: _stored_document(row) for row in rows}
+    return found
+
+
 def current_documents(
     connection: Connection, numbers: Sequence[int], limit: int, where: ColumnElement[bool] | None = None
 ) -> tuple[list[StoredDocument], int]:

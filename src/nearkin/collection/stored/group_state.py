@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +17,48 @@ from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents, groupings, loads, members
 
 _AT_A_TIME = 1 << 16
+NO_GROUP = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """Contents and their groups.
+
+    Parameters
+    ----------
+    contents : int64 array, shape (n_members,)
+        Sorted.
+    groups : int64 array, shape (n_members,)
+        Number of each one's group.
+    """
+
+    contents: I64
+    groups: I64
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    def group_of(self, contents: I64) -> I64:
+        """Return the group of each content; NO_GROUP if it is in no group.
+
+        Examples
+        --------
+        >>> Membership(np.array([3, 5]), np.array([1, 2])).group_of(np.array([5, 4])).tolist()
+        [2, -1]
+        """
+        if not len(self.contents):
+            return np.full(len(contents), NO_GROUP)
+        places = np.minimum(np.searchsorted(self.contents, contents), len(self.contents) - 1)
+        return np.where(self.contents[places] == contents, self.groups[places], NO_GROUP)
+
+    def in_groups(self, numbers: Collection[int]) -> Membership:
+        """Return the contents of some groups."""
+        is_wanted = np.isin(self.groups, list(numbers))
+        return Membership(self.contents[is_wanted], self.groups[is_wanted])
+
+    def by_content(self) -> dict[int, int]:
+        """Return the groups by content."""
+        return dict(zip(self.contents.tolist(), self.groups.tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,8 +87,8 @@ class GroupState:
         Number of principals that were chosen since the call.
     rows, row_groups : int64 arrays, shape (n_documents,)
         Rows of the documents in groups, ascending, and the group of each.
-    member_contents, member_groups : int64 arrays, shape (n_members,)
-        Contents of these documents, ascending, and the group of each.
+    membership : Membership
+        Contents of these documents.
     principals : dict of int to int
         Row of each group's principal.
     """
@@ -63,8 +105,7 @@ class GroupState:
     revision: int
     rows: I64
     row_groups: I64
-    member_contents: I64
-    member_groups: I64
+    membership: Membership
     principals: dict[int, int]
 
     @classmethod
@@ -98,8 +139,7 @@ class GroupState:
             **dict(zip(_OF_CALL, values, strict=True)),
             rows=rows,
             row_groups=of_rows,
-            member_contents=distinct,
-            member_groups=of_contents,
+            membership=Membership(distinct, of_contents),
             principals={row.group_number: row.row for row in found if row.is_principal},
         )
 
@@ -125,8 +165,7 @@ class GroupState:
 
     def contents_of(self, group: int) -> list[int]:
         """Return the contents of a group; none if there is no such group."""
-        contents: list[int] = self.member_contents[self.member_groups == group].tolist()
-        return contents
+        return self.membership.in_groups([group]).contents.tolist()  # type: ignore[no-any-return]
 
     def live_contents(self, connection: Connection, n_contents: int) -> tuple[Bool, I64]:
         """Return which contents a current document has, and the number of documents of each, shape (n_contents,)."""

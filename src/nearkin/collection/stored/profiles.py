@@ -7,21 +7,43 @@ columns lose no text within a distance.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from sqlalchemy import Connection, select
 
+from nearkin.collection.counting import TextCounting
 from nearkin.kernels.letters import LATIN, N_LATIN
 from nearkin.kernels.plain.mixing import mix
 from nearkin.records import I64, U32, Bool
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices
 
+MEASURED = tuple(column.name for column in schema.contents.columns)[2:-1]
+"""Columns of ``contents`` that are derived from the text."""
 COLUMNS = tuple(column.name for column in schema.profiles.columns)[1:]
 """Row of a profile, without the number of its content."""
 Profile = tuple[int | None, ...]
 _PLACES = tuple(LATIN.index(letter) for letter in schema.LETTERS)
 _OTHER_PLACES = tuple(N_LATIN + (mix(ord(letter)) >> 58) for letter in schema.OTHER_LETTERS)
+
+
+def measured(texts: pa.LargeStringArray, counting: TextCounting) -> tuple[list[tuple[Any, ...]], list[Profile]]:
+    """Compute what is stored beside each text: the columns `MEASURED` of ``contents``, and the row of ``profiles``."""
+    vectors, signed, indexed = counting.count(texts), counting.sign(texts), counting.index(texts)
+    columns = [
+        pc.binary_length(texts).to_pylist(),
+        pc.utf8_length(texts).to_pylist(),
+        vectors.n_counted.tolist(),
+        vectors.n_others.tolist(),
+        vectors.is_counted.tolist(),
+        [row.tobytes() for row in np.ascontiguousarray(vectors.counts, "<u4")],
+        [row.tobytes() if has else None for row, has in zip(signed.packed, signed.has_features)],
+    ]
+    profiles = profiles_of(vectors.counts, vectors.is_counted, indexed.values, indexed.has_value)
+    return list(zip(*columns, strict=True)), profiles
 
 
 def profiles_of(counts: U32, is_counted: Bool, values: I64, has_value: Bool) -> list[Profile]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection
 
@@ -115,7 +114,7 @@ def representatives_table(service: ReviewService, asked: RepresentativesQuery) -
             )
         numbers = [one.number for one in groups.groups]
         state = GroupState.known(connection, str(asked.tolerance))
-        in_groups = set(state.member_contents[np.isin(state.member_groups, numbers)].tolist())
+        in_groups = set(state.membership.in_groups(numbers).contents.tolist())
         current = contents_of_current(connection)
         alone = [doc_id for doc_id, content in current.items() if content not in in_groups]
     ids, group, n_documents = list[str](), list[int | None](), list[int]()
