@@ -59,3 +59,17 @@ def test_texts_and_code_are_told_apart():
     assert "sampled" not in nearkin.dedup(PAGES).manifest["counts"]
     assert nearkin.dedup([*SOURCES, *PAGES]).manifest["counts"]["sampled_code"] == 3
     assert "sampled" not in nearkin.dedup(SOURCES, preset="code").manifest["counts"]
+
+
+def test_bills_that_differ_in_ignored_numbers_are_no_exact_copies():
+    form = (
+        "Bill {} of the harbour office to the library for the repair of the copper roof, due in thirty days: {} crowns."
+    )
+    bills = [form.format(n, 100 + n) for n in (1, 1, 2, 3)]
+    result = nearkin.dedup(bills, ignore_numbers=True)
+    assert result.documents["reason"].to_pylist() == ["unique", "exact copy", "near-duplicate", "near-duplicate"]
+    assert result.documents["differs"].to_pylist() == [None, "nothing", "numbers", "numbers"]
+    assert result.pairs["differs"].to_pylist() == ["nothing", "numbers", "numbers"]
+    assert (result.manifest["counts"]["pairs"], result.manifest["counts"]["pairs_of_exact_copies"]) == (2, 1)
+    against = nearkin.dedup(bills, against=bills[:1], ignore_numbers=True)
+    assert against.documents["differs"].to_pylist() == ["nothing", "nothing", "numbers", "numbers"]

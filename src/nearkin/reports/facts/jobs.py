@@ -54,8 +54,6 @@ def reason_in_words(run: DedupManifest, reason: str) -> str:
         return f"shares shingles with a document of the other set, at least {n:,}"
     if reason == "overlap" and run.threshold is not None:
         return f"contains at least {100 * run.threshold:.10g}% of a document of the other set"
-    if reason == "exact copy" and ";numbers" in str(run.parameters.get("normalise")):
-        return "same text once numbers are ignored; the numbers may differ"
     return _REASONS[reason]
 
 
@@ -146,13 +144,15 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     counts, n_dropped = run.dropped_by_difference, run.n_dropped_for_another
     n_passages = counts.get("passage added", 0) + counts.get("passage replaced", 0)
     n_largest, n_documents = run.count("largest_group"), run.count("documents")
-    can_apart = "keep_apart" not in run.parameters and ";numbers" not in str(run.parameters.get("normalise"))
+    is_ignored = ";numbers" in str(run.parameters.get("normalise"))
+    can_apart = "keep_apart" not in run.parameters and not is_ignored
     if is_large := 2 * n_largest > n_documents > 2:
         note = "to keep records apart: --preset records" if can_apart else ""
         yield Fact("documents of the largest group", n_largest, note)
-    is_often = counts.get("numbers", 0) > _NAMED_SHARE * n_dropped and can_apart
+    is_often = counts.get("numbers", 0) > _NAMED_SHARE * n_dropped and (can_apart or is_ignored)
     names_apart = can_apart and (is_large or is_often)
     apart = "; to keep them: --keep-apart numbers, or --preset records" * names_apart
+    apart += "; to keep them: omit --ignore-numbers" * (is_ignored and is_often)
     ignore = "; without a shared passage, such as a licence: --ignore FILE" * (n_passages > _NAMED_SHARE * n_dropped)
     for name, n in counts.items():
         advice = {"numbers": apart, "words and numbers": ""}.get(name, ignore)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.kernels.buffers import as_type, integers, text_buffers
+from nearkin.kernels.identity import hash_strings
 from nearkin.kernels.text import first_invalid_byte
 from nearkin.records import I64
 from nearkin.stages.documents.normalisation import Normalisation
@@ -33,6 +34,8 @@ ORIGIN = "origin"
 """Additional column of batches with extracted documents: see `records.ORIGIN_TYPE`."""
 ONLY_NUMBERS = "has_only_numbers"
 """Additional column if numbers do not count: whether the text has digits and no letters, so that nothing is left."""
+NUMBERS = "numbers"
+"""Additional column if numbers do not count: a hash of the digits of the text as it was read, in order."""
 ONLY_IGNORED = "has_only_ignored"
 """Additional column if passages do not count: whether the text has nothing else."""
 _WHITE_SPACE, _SPACE = Normalisation.parse("space"), ord(" ")
@@ -54,8 +57,8 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
     RecordBatch
         Table with `PREPARED_SCHEMA`, one row per input row. An unreadable document has an empty text and a
         ``problem``. If some documents are nested in others, there is a column ``parent``, too; if some were extracted,
-        a column ``origin``; if numbers do not count, a column ``has_only_numbers``; if passages do not
-        count, a column ``has_only_ignored``. Texts that have nothing else become empty.
+        a column ``origin``; if numbers do not count, columns ``has_only_numbers`` and ``numbers``; if passages do
+        not count, a column ``has_only_ignored``. Texts that have nothing else become empty.
     """
     texts, problems, n_characters = _check_utf8(batch["text"], batch["problem"])
     normalised, only_numbers, only_ignored = normalisation.normalised(texts)
@@ -74,6 +77,9 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
         ],
         schema=PREPARED_SCHEMA,
     )
+    if only_numbers is not None:
+        numbers = pc.replace_substring_regex(texts, r"[^\pN]+", " ")
+        prepared = prepared.append_column(NUMBERS, pa.array(hash_strings(*text_buffers(numbers))))
     for name, has_only in ((ONLY_NUMBERS, only_numbers), (ONLY_IGNORED, only_ignored)):
         if has_only is not None:
             prepared = prepared.append_column(name, pa.array(has_only))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import F64, I64, U8, U32, Bool, Candidates, Groups, Matches
+from nearkin.stages.documents import preparing
 from nearkin.stages.grouping import group
-from nearkin.stages.verification.what_differs import NOTHING, UNKNOWN
+from nearkin.stages.verification.what_differs import NOTHING, NUMBERS, UNKNOWN
 from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, ONLY_IGNORED, ONLY_NUMBERS, UNREADABLE, Corpus
 from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.verifying import SetStore, verify_blocks
@@ -128,6 +129,29 @@ def judge_groups(
     outcome = judge(corpus, options, sizes, preference, grouping)
     groups = tabulate(corpus, grouping, outcome)
     return Judged(outcome, groups, *row_matches(preference.best_row, matches, outcome.copy_of))
+
+
+def with_numbers(judged: Judged, corpus: Corpus, options: DedupOptions) -> Judged:
+    """Tell texts that are equal without their numbers from exact copies, if numbers are ignored."""
+    if not options.normalise.ignored.numbers or not len(corpus):
+        return judged
+    numbers = np.concatenate([chunk.column(preparing.NUMBERS).to_numpy() for chunk in corpus.chunks])
+    matches, outcome = judged.matches, judged.outcome
+    differs = differences_of(matches)
+    is_numbers = (differs == NOTHING) & (numbers[matches.left] != numbers[matches.right])
+
+    def have_others(of: U32) -> Bool:
+        has_one = of != NO_ROW
+        found: Bool = has_one & (numbers[: len(of)] != numbers[np.where(has_one, of, 0)])
+        return found
+
+    outcome = replace(
+        outcome,
+        differs=np.where((outcome.differs == NOTHING) & have_others(outcome.principal), NUMBERS, outcome.differs),
+        reason=np.where((outcome.reason == EXACT_COPY) & have_others(outcome.copy_of), NEAR_DUPLICATE, outcome.reason),
+    )
+    matches = replace(matches, differs=np.where(is_numbers, NUMBERS, differs))
+    return replace(judged, outcome=outcome, matches=matches, is_copy=judged.is_copy & ~is_numbers)
 
 
 def judge(
