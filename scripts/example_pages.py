@@ -38,7 +38,7 @@ CHAINS = (
     ),
     (
         "add matter collection/contracts.jsonl -q",
-        "compare matter nda-00/original nda-00/clause-removed --html changes.html -q",
+        "compare matter nda-00/original nda-00/clause-removed --out changes.html -q",
     ),
 )
 """Commands; those of a chain need the ones before them."""

@@ -139,9 +139,6 @@ def test_a_table_that_is_there_is_not_replaced_unasked(texts, tmp_path):
     train(*texts, out=out)
     train(*texts, out=out, code=5)
     train(*texts, "--overwrite", out=out)
-    assert "from de to en, not from en to de" in nearkin(
-        "align", "show", out, "haus", "--source", "en", "--target", "de", code=2
-    )[1].replace("\n", " ")  # fmt: skip
     assert "translations of single words" in nearkin("align", "show", out, "das haus", code=2)[1]
 
 

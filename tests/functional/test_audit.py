@@ -256,7 +256,7 @@ def test_command(lossy, tmp_path):
         " distinct texts; ",
         "run's estimate",
         "missed",
-        "--missed FILE writes them",
+        "--out FILE writes them",
     ):
         assert said in ended.out
     everything = nearkin_here("audit", lossy, "--sample", "100000")
@@ -271,7 +271,7 @@ def test_command(lossy, tmp_path):
 
 @pytest.mark.parametrize("name", ["missed.parquet", "missed.tsv", "missed.csv", "missed.jsonl"])
 def test_json_and_missed(lossy, tmp_path, name):
-    ended = nearkin_here("audit", lossy, "--json", "--missed", tmp_path / name)
+    ended = nearkin_here("audit", lossy, "--json", "--out", tmp_path / name)
     assert ended.code == 0
     told = json.loads(ended.out)
     audited = audit(lossy)
@@ -283,8 +283,8 @@ def test_json_and_missed(lossy, tmp_path, name):
         first, *lines = (tmp_path / name).read_text().splitlines()
         assert first == "id_a\tid_b\tsimilarity"
         assert len(lines) == len(audited.missed)
-    assert nearkin_here("audit", lossy, "--missed", tmp_path / name).code == 5
-    said = nearkin_here("audit", lossy, "--missed", tmp_path / name, "--overwrite").out
+    assert nearkin_here("audit", lossy, "--out", tmp_path / name).code == 5
+    said = nearkin_here("audit", lossy, "--out", tmp_path / name, "--overwrite").out
     assert f"each once: {tmp_path / name}" in said
-    assert "--missed FILE" not in said
-    assert nearkin_here("audit", lossy, "--missed", tmp_path / name, "--overwrite", "-q").code == 0
+    assert "--out FILE" not in said
+    assert nearkin_here("audit", lossy, "--out", tmp_path / name, "--overwrite", "-q").code == 0

@@ -90,7 +90,7 @@ def test_a_document_is_stored_by_the_service(served: Served, tmp_path: Path, mon
         ((), 2, "NEARKIN_TOKEN"),
         (("--token-file", "right", "--store", "--id", " "), 2, "not blank"),
         (("--token-file", "right", "--encoding", "nonsense"), 2, "nonsense"),
-        (("--token-file", "right", "--jsonl"), 2, "--server takes one FILE"),
+        (("--token-file", "right", "--jsonl"), 2, "--server: excludes 'jsonl'"),
     ],
 )
 def test_what_goes_wrong_is_said(

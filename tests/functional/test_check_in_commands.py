@@ -276,7 +276,7 @@ def test_by_the_similarity_index(repository, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--id", "x"], 2, "--id requires --store."),
+        (["--id", "x"], 2, "--id: needs 'store'."),
         (["--tolerance", "0.1"], 2, "--measure index"),
         (["--threshold", "2"], 2, "--threshold: must be"),
         (["--measure", "soundex"], 2, "jaccard or index"),

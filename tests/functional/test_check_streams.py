@@ -257,10 +257,10 @@ def test_a_file_whose_name_is_not_utf_8(matter, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--kept", "x.jsonl"], 2, "add --jsonl"),
-        (["--on-error", "stop"], 2, "add --jsonl"),
+        (["--kept", "x.jsonl"], 2, "--kept: needs 'jsonl'"),
+        (["--on-error", "stop"], 2, "--on-error: needs 'jsonl'"),
         (["--jsonl", "--on-error", "never"], 2, "--on-error: must be"),
-        (["--jsonl", "--only-new"], 2, "--only-new requires --store."),
+        (["--jsonl", "--only-new"], 2, "--only-new: needs 'store'."),
         (["--jsonl", "--kept", "nowhere/x.jsonl"], 5, "nowhere"),
     ],
 )

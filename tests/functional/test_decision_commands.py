@@ -149,7 +149,7 @@ def test_a_purge_needs_yes(matter) -> None:
     assert "was removed" in run("similar", matter, "d000", code=3).err
     assert "undamaged" in run("fsck", matter).out
     run("add", matter, write_jsonl(Path(matter).parent / "again.jsonl", [{"id": "e", "text": LEASE.format(1000)}]))
-    assert "its text was purged" in run("info", matter, "--problems").out
+    assert "its text was purged" in run("exceptions", matter).out
 
 
 def test_members_without_a_tag_that_has_values_are_counted_and_named(matter) -> None:
@@ -183,16 +183,13 @@ def test_files_of_ids_in_another_encoding_are_read(matter, tmp_path) -> None:
     [
         (["tag", "x", "d000", "--threshold", "0.7"], "threshold and gamma require group."),
         (["untag", "x", "d000", "--gamma", "0.1"], "threshold and gamma require group."),
-        (
-            ["decide", "--principal", "d000", "--threshold", "0.7"],
-            "threshold and gamma require group_note: every other decision holds at every tolerance.",
-        ),
-        (["conflicts", "--tag", "x", "--id", "number"], "require a file of labels"),
-        (["conflicts", "--tag", "x", "--encoding", "latin-1"], "require a file of labels"),
-        (["check", "-", "--jsonl", "--encoding", "latin-1"], "--jsonl requires UTF-8"),
-        (["untag", "x", "d000", "--encoding", "latin-1"], "--encoding is the encoding of --from FILE: add --from."),
-        (["remove", "d000", "--encoding", "latin-1"], "--encoding is the encoding of --from FILE: add --from."),
-        (["check", "-", "--tolerance", "0.2"], "--tolerance requires --measure index."),
+        (["decide", "--principal", "d000", "--threshold", "0.7"], "--threshold: needs 'group_note'."),
+        (["conflicts", "--tag", "x", "--id", "number"], "--tag: excludes 'id'"),
+        (["conflicts", "--tag", "x", "--encoding", "latin-1"], "--tag: excludes 'encoding'"),
+        (["check", "-", "--jsonl", "--encoding", "latin-1"], "--jsonl: excludes 'encoding'"),
+        (["untag", "x", "d000", "--encoding", "latin-1"], "--encoding: needs --from."),
+        (["remove", "d000", "--encoding", "latin-1"], "--encoding: needs --from."),
+        (["check", "-", "--tolerance", "0.2"], "--tolerance: needs --measure index."),
     ],
 )
 def test_options_without_effect_are_refused(matter, arguments, message) -> None:
@@ -252,7 +249,7 @@ def test_values_of_records_and_of_parquet(matter, tmp_path, suffix) -> None:
         ("id,v\nd000,1\nd000,2\n", [], 3, "'d000' has two values in 'v': '1' and '2'"),
         ("id,v\nnope,1\n", [], 3, "There is no document 'nope'"),
         ("id,v\nd000,\n", [], 3, "no values in 'v'"),
-        ("id,v\nd000,1\n", ["d001"], 2, "neither DOC_ID nor --group"),
+        ("id,v\nd000,1\n", ["d001"], 2, "--value: excludes DOC_ID"),
         ("id,w\nd000,1\n", [], 3, "no column 'v'"),
     ],
 )

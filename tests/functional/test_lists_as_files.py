@@ -33,11 +33,9 @@ COMMANDS = {
     "versions": (["versions", "{matter}", "rent-0", "--limit", "1"], "versions"),
     "history": (["history", "{matter}", "rent-0"], "versions"),
     "waves": (["waves", "{matter}"], None),
-    "uncounted": (["info", "{matter}", "--uncounted"], None),
-    "problems": (["info", "{matter}", "--problems"], None),
     "check": (["check", "{matter}", "{draft}", "--threshold", "0.3"], "documents"),
 }
-N_ROWS = {"similar": 3, "versions": 4, "history": 2, "waves": 2, "uncounted": 1, "problems": 1, "check": 4}
+N_ROWS = {"similar": 3, "versions": 4, "history": 2, "waves": 2, "check": 4}
 
 
 def ran(matter: Path, command: list[str], *more: str | Path) -> Ended:

@@ -52,7 +52,7 @@ def files_in(place: Path) -> Files:
 
 
 ARE_INPUTS = {
-    "missed": "audit run --missed ./v.jsonl",
+    "missed": "audit run --out ./v.jsonl",
     "verified": "neighbours sig --verify jaccard:.7 --out v.jsonl",
     "verified against": "neighbours sig --against other --verify jaccard:.7 --out w.jsonl",
     "signatures": "neighbours sig --out sig",
@@ -61,8 +61,8 @@ ARE_INPUTS = {
     "file": "similar matter --file w.jsonl --out w.jsonl",
     "checked": "check matter w.jsonl --out w.jsonl",
     "kept": "check matter w.jsonl --jsonl --store --only-new --kept w.jsonl",
-    "compared": "compare p.txt w.jsonl --html w.jsonl",
-    "compared with a file": "compare matter d0 --file p.txt --docx p.txt",
+    "compared": "compare p.html w.jsonl --out p.html",
+    "compared with a file": "compare matter d0 --file p.html --out p.html",
     "labels": "conflicts matter w.jsonl --out w.jsonl",
 }
 
@@ -79,14 +79,15 @@ def refusal_of(command: str, folder: Path) -> str:
 @pytest.mark.parametrize("name", ARE_INPUTS)
 def test_what_a_command_reads_is_not_replaced(name: str, place: Path) -> None:
     shutil.copy("v.jsonl", "v.svg")
+    shutil.copy("p.txt", "p.html")
     assert INPUT in refusal_of(ARE_INPUTS[name], place)
 
 
 ARE_INSIDE = {
-    "table of the run": ("audit run --missed run/documents.parquet", "is a run"),
-    "new file in the run": ("audit run --missed run/missed.tsv", "is a run"),
-    "database": ("compare matter d0 d1 --html matter/nearkin.sqlite", "is a collection"),
-    "database of another command": ("compare p.txt w.jsonl --html matter/nearkin.sqlite", "is a collection"),
+    "table of the run": ("audit run --out run/documents.parquet", "is a run"),
+    "new file in the run": ("audit run --out run/missed.tsv", "is a run"),
+    "database": ("compare matter d0 d1 --out matter/new.html", "is a collection"),
+    "database of another command": ("compare p.txt w.jsonl --out matter/new.html", "is a collection"),
     "list": ("list matter --out matter/x.csv", "is a collection"),
     "deep": ("list matter --out matter/segments/x.csv", "is a collection"),
     "signatures": ("sign v.jsonl --out matter/nearkin.sqlite", "is a collection"),
@@ -125,7 +126,7 @@ def _run(command: Sequence[str], stdin: object) -> subprocess.CompletedProcess[b
 
 
 ARE_WRITTEN = {
-    "missed": "audit run --missed missed.tsv",
+    "missed": "audit run --out missed.tsv",
     "neighbours, not verified": "neighbours sig --out v.jsonl",
     "default of regroup": "regroup run --threshold .9 --no-report",
     "inside the run": "regroup run --threshold .9 --no-report --out run/higher",

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here
+from nearkin import pairs as search_pairs
 from translated_corpus import TranslatedCorpus, translated_corpus
 from wikipedia_dumps import dump, page
 
@@ -146,9 +147,11 @@ def test_equal_documents(tmp_path):
     many = ["same words in every one of these documents"] * 300
     for side in ("left", "right"):
         pq.write_table(pa.table({"id": range(300), "text": many}), tmp_path / f"{side}.parquet")
-    few = ["--method", "window", "--bits", 64, "--distance", 0, "--permutations", 9, "--window", 20, "--top", 1]
-    told = json.loads(nearkin("pairs", *given, *few, "--json", "--out", tmp_path / "few")[0])
-    assert told["counts"]["left_with_pairs"] > 290
+    few = search_pairs(
+        tmp_path / "left.parquet", tmp_path / "right.parquet", threshold=1, method="window", bits=64, distance=0,
+        permutations=9, window=20, top=1,
+    )  # fmt: skip
+    assert few.manifest["counts"]["left_with_pairs"] > 290
 
 
 def test_both_languages_in_one_file(corpus, tmp_path):
@@ -226,25 +229,14 @@ def test_hostile_ids_and_words(corpus, tmp_path):
 
 def test_the_audit_tells_the_recall_that_was_reached(corpus, tmp_path):
     out, missed = tmp_path / "out", tmp_path / "missed.tsv"
-    few = [
-        "--method",
-        "window",
-        "--bits",
-        256,
-        "--distance",
-        100,
-        "--permutations",
-        2,
-        "--window",
-        10,
-        "--threshold",
-        0.15,
-    ]
-    few_told = json.loads(nearkin("pairs", *sides(corpus), *few, "--json", "--out", out)[0])
+    few_told = search_pairs(
+        corpus.left, corpus.right, table=corpus.table, threshold=0.15, method="window", bits=256, distance=100,
+        permutations=2, window=10, out=out,
+    ).manifest  # fmt: skip
     every = json.loads(
         nearkin("pairs", *sides(corpus), "--threshold", 0.15, "--json", "--out", tmp_path / "every")[0]
     )  # fmt: skip
-    told = json.loads(nearkin("audit", out, "--sample", 80, "--missed", missed, "--json")[0])
+    told = json.loads(nearkin("audit", out, "--sample", 80, "--out", missed, "--json")[0])
     assert told["is_exact"]
     assert told["n_true"] == every["counts"]["pairs"]
     assert told["n_found"] == few_told["counts"]["pairs"] < told["n_true"]

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+import nearkin
 from functional.conftest import nearkin_here
 from made_up_prose import Prose
 from nearkin.planning.pairs import search as pair_search
@@ -23,7 +24,7 @@ def planned(*arguments: object) -> dict:
 
 
 def test_the_quickest_way_to_the_recall_and_the_two_others():
-    told = planned("pairs", *WIKIPEDIA, "--recall", "0.9", "--machine", "cores=128")
+    told = planned("pairs", *WIKIPEDIA, "--recall", "0.9", "--cores", "128")
     ways = [told["chosen"], *told["alternatives"]]
     assert {way["method"] for way in ways} == {"vectors", "signatures", "window"}
     assert all(way["recall_low"] >= 0.9 for way in ways)
@@ -32,18 +33,10 @@ def test_the_quickest_way_to_the_recall_and_the_two_others():
     assert (told["left"], told["right"], told["reaches_recall"]) == (3_440_000, 1_470_000, True)
 
 
-def test_this_machine_is_measured():
-    told = planned("pairs", "--left", "10k", "--right", "10k", "--machine", "this", "--terms", "20")
-    assert told["cores"] >= 1
-    assert told["costs_ns"]["comparison_word"] > 0
-
-
 def test_fixed_values_stay_and_a_shortfall_is_said():
-    told = planned("pairs", *WIKIPEDIA, "--bits", "1000", "--distance", "400")
+    told = nearkin.plan(3_440_000, 1_470_000, threshold=0.3, bits=1000, distance=400).manifest
     assert (told["chosen"]["bits"], told["chosen"]["distance"], told["reaches_recall"]) == (1000, 400, False)
     assert told["chosen"]["recall_high"] == pytest.approx(0.76, abs=0.001)
-    ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--bits", "1000", "--distance", "400")
-    assert re.search(r"the fixed options do not reach +0\.9 .* 76\.0%", ended.out)
 
 
 def test_documents_calibrate_the_plan(tmp_path):
@@ -56,24 +49,19 @@ def test_documents_calibrate_the_plan(tmp_path):
     assert told["pairs_sought"] == pytest.approx(1e6 * 2e6 * told["sample"]["pairs"] / 150**2, rel=0.02)
     alone = planned("pairs", *given)
     assert (alone["left"], alone["right"]) == (150, 150)
-    assert "--sample-left and --sample-right are needed" in nearkin_here("plan", "pairs", *given[:2]).err
-    assert "--terms is measured" in nearkin_here("plan", "pairs", *given, "--terms", "3,3").err
+    assert "needs 'sample_right'" in nearkin_here("plan", "pairs", *given[:2]).err
 
 
 @pytest.mark.parametrize(
-    ("asked", "machine", "quick_s"),
-    [
-        ("", "this", QUICK_S),
-        ("--threshold 0.6", "cores=3,speed=0.01", 0.0),
-        ("--bits 256 --recall 1", "cores=2", 0.0),
-    ],
+    ("asked", "cores", "quick_s"),
+    [("", 1, QUICK_S), ("--threshold 0.6", 3, 0.0), ("--recall 1", 2, 0.0)],
 )
-def test_plan_and_pairs_choose_the_same_way(asked, machine, quick_s, tmp_path, monkeypatch):
+def test_plan_and_pairs_choose_the_same_way(asked, cores, quick_s, tmp_path, monkeypatch):
     monkeypatch.setattr(pair_search, "QUICK_S", quick_s)  # so that few documents count as many
     fixed = asked.split()
     own = translated_corpus(tmp_path, n=60)
     samples = ["--sample-left", own.left, "--sample-right", own.right, "--table", own.table]
-    told = planned("pairs", *samples, *fixed, "--machine", machine)
+    told = planned("pairs", *samples, *fixed, "--cores", cores)
     sides = ["--left", own.left, "--right", own.right, "--table", own.table]
     ended = nearkin_here("pairs", *sides, *fixed, "--json", "--no-report", "--out", tmp_path / "out")
     assert ended.code == 0, ended.err
@@ -100,14 +88,14 @@ def test_exact_search_is_chosen_while_it_is_quick():
     assert min(way["core_s"] for way in few["alternatives"]) < few["chosen"]["core_s"]
     ended = nearkin_here("plan", "pairs", "--left", "40k", "--right", "40k")
     assert re.search(r"method +vectors .* exact, and under 20 s", ended.out)
-    slow = planned("pairs", "--left", "40k", "--right", "40k", "--machine", "cores=1,speed=0.1")
+    slow = nearkin.plan(40_000, 40_000, speed=0.1).manifest
     assert slow["chosen"]["method"] == "vectors"  # as nearkin pairs: what is found does not depend on the machine
     assert slow["chosen"]["core_s"] == pytest.approx(10 * few["chosen"]["core_s"])
     assert planned("pairs", "--left", "400k", "--right", "400k")["chosen"]["method"] != "vectors"
 
 
 def test_pairs_on_a_cluster():
-    told = planned("pairs", *WIKIPEDIA, "--machine", "cores=128", "--engine", "spark")
+    told = planned("pairs", *WIKIPEDIA, "--cores", "128", "--engine", "spark")
     sent = {one["carries"]: one["size_bytes"] for one in told["spark"]["shuffles"]}
     orders, bits = told["chosen"]["permutations"], told["chosen"]["bits"]
     assert sent["signatures, into each order"] == (3_440_000 + 1_470_000) * orders * (4 + bits // 8)
@@ -115,7 +103,7 @@ def test_pairs_on_a_cluster():
     every = planned("pairs", *WIKIPEDIA, "--engine", "spark", "--method", "vectors")["spark"]
     assert [one["stage"] for one in every["shuffles"]] == ["pairs"]
     assert "spark" not in planned("pairs", *WIKIPEDIA)
-    ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--machine", "cores=128", "--engine", "spark")
+    ended = nearkin_here("plan", "pairs", *WIKIPEDIA, "--cores", "128", "--engine", "spark")
     assert re.search(r"cores of the cluster +128\n", ended.out)
     settings = "--conf spark.executor.cores=4 --conf spark.executor.memory=4g --conf spark.executor.memoryOverhead=3g\n"
     assert settings in ended.out

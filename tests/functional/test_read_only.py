@@ -151,7 +151,7 @@ def test_nothing_is_stored(place):
 
 def test_options_and_places_that_do_not_fit(matter, tmp_path):
     ended = nearkin_here("check", matter, matter.parent / "draft.txt", "--store", "--read-only")
-    assert (ended.code, "--read-only stores nothing" in ended.err) == (2, True)
+    assert (ended.code, "--store: excludes 'read_only'" in ended.err) == (2, True)
     assert nearkin_here("info", tmp_path / "nowhere", "--read-only").code == 7
 
 
@@ -163,7 +163,7 @@ def test_families_change_nothing(matter, tmp_path):
     of_both = [(tmp_path / name / "families.csv").read_text("utf-8") for name in ("families", "stored")]
     assert of_both[0] == of_both[1]
     refused = nearkin_here("families", matter, "--read-only", "--shingle", "words:5", "--out", tmp_path / "f")
-    assert (refused.code, "--read-only is for the groups" in refused.err) == (2, True)
+    assert (refused.code, "--read-only: is for the groups" in refused.err) == (2, True)
 
 
 def test_a_collection_that_cannot_be_written_is_input_of_dedup(matter, tmp_path):

@@ -1,39 +1,22 @@
-"""``nearkin add`` and ``nearkin remove``."""
+"""``nearkin add``."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.collection import (
-    Cache,
-    ChosenAlphabet,
-    ChosenIgnored,
-    ChosenIgnoredNumbers,
-    ChosenIndex,
-    DocIds,
-    DryRun,
-    DryRunOfAdd,
-    IdsColumn,
-    IdsFile,
-    Limit,
-    Place,
-    Wait,
-    Wave,
-    WaveToRemove,
-)  # fmt: skip
-from nearkin.cli.options.decisions import By, YesRemove
-from nearkin.cli.options.definitions import Encoding, Json, Quiet, Threads
-from nearkin.cli.options.reading import Inputs
-from nearkin.options.reading import ReadingOptions
+from nearkin.cli.answering import answer, working
+from nearkin.options.collection import CacheOptions, PlaceOptions, WaitOptions
+from nearkin.options.declared import Same, option
+from nearkin.options.reading import InputsArgument, ReadingOptions
+from nearkin.options.running import ThreadOptions
 
 if TYPE_CHECKING:
-    from nearkin.cli.printing import Printer
-    from nearkin.collection.decisions.removing import Removed
+    from nearkin.stages.features.letters import Alphabet
 
-_WITHOUT_YES = 100
-"""Maximum number of removed documents for which --yes is not needed."""
-
-ADD_HELP = """
+HELP = """
 Add documents to a collection. A missing collection is created.
 
 A command stores all of its readable documents or none. Documents that are already stored are skipped, so you can run \
@@ -53,44 +36,38 @@ Examples:
 
   nearkin add postgresql://ada:secret@localhost/matters contracts/ --wait 60
 """
-REMOVE_HELP = """
-Remove documents from a collection. Queries no longer find them; their texts stay in the history, and adding them \
-again brings them back. More than 100 documents are only listed, with exit code 2, unless you add --yes. nearkin log \
-lists every removal.
-
-Examples:
-
-  nearkin remove matter lease-17 lease-18
-
-  nearkin remove matter --wave march --dry-run
-
-  nearkin remove matter --from expired.csv
-"""
+_new = partial(option, panel="The collection")
 
 
-def add(
-    collection: Place,
-    inputs: Inputs,
-    *,
-    wave: Wave = None,
-    alphabet: ChosenAlphabet = None,
-    similarity_index: ChosenIndex = None,
-    ignored: ChosenIgnored = None,
-    ignore_numbers: ChosenIgnoredNumbers = False,
-    dry_run: DryRunOfAdd = False,
-    reading: ReadingOptions,
-    cache: Cache = None,
-    wait: Wait = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    threads: Threads = 0,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class AddCommand(ThreadOptions, CacheOptions, WaitOptions, ReadingOptions, InputsArgument, PlaceOptions):
+    """Options of the command."""
+
+    wave: Same[str | None] = _new(help="Name of a new or existing wave. [default: wave 1, wave 2, …]")
+    alphabet: Same[Alphabet | None] = _new(
+        help="Letters that a new collection counts: universal (letters of every script) or latin (A to Z, a to z, 0 to "
+        "9). --measure letters and gamma use these counts. [default: universal]",
+    )
+    similarity_index: Same[str | None] = _new(
+        names=("--index",),
+        help="Similarity index of a new collection, for --measure index and similar_by_index, such as 43B:k=40 or "
+        "1A:k=4. [default: 43B:k=40]",
+    )
+    ignored: Same[Path | None] = _new(
+        names=("--ignore",), metavar="FILE", kind=Path,
+        help="File of passages that do not count in a new collection, as for nearkin dedup. The stored texts are "
+        "unchanged.",
+    )  # fmt: skip
+    ignore_numbers: Same[bool] = _new(False, help="Ignore digits in a new collection.")
+    dry_run: Same[bool] = option(
+        False, panel="Output", help="Count what would be stored, list what would be removed, and change nothing."
+    )
+
+
+def add(job: AddCommand) -> None:
     """Add documents."""
     from dataclasses import asdict
-    from functools import partial
 
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
     from nearkin.collection.collection import Collection
     from nearkin.reports.facts.stored import add_facts
     from nearkin.stages.documents.ignoring import Ignored
@@ -98,86 +75,25 @@ def add(
     from nearkin.workflows.reading.request import ReadingRequest, not_read_files
     from nearkin.workflows.resources import Resources
 
-    resources = Resources(threads)
-    passages = Ignored.of(ignored, numbers=ignore_numbers) if ignored is not None or ignore_numbers else None
-    with bars_shown(is_quiet=quiet or as_json) as bars:
+    resources, place = Resources(job.threads), job.collection
+    has_passages = job.ignored is not None or job.ignore_numbers
+    passages = Ignored.of(job.ignored, numbers=job.ignore_numbers) if has_passages else None
+    with working(job) as bars:
         # before the collection is made: a wrong name leaves nothing behind
-        texts = ReadingRequest.from_options(inputs, reading).opened(bars)
+        texts = ReadingRequest.from_options(job.inputs, job).opened(bars)
         open_at = partial(
-            Collection.open,
-            alphabet=alphabet,  # type: ignore[arg-type]  # it checks it
-            similarity_index=similarity_index,
-            ignored=passages,
-            cache=cache,
-            wait=wait,
-            progress=bars,
-        )
-        with opened_to_preview(collection, open_at) if dry_run else open_at(collection, create=True) as opened:
+            Collection.open, alphabet=job.alphabet, similarity_index=job.similarity_index, ignored=passages,
+            cache=job.cache, wait=job.wait, progress=bars,
+        )  # fmt: skip
+        with opened_to_preview(place, open_at) if job.dry_run else open_at(place, create=True) as opened:
             is_first = passages is not None and opened.info().n_versions == 0
-            added = add_files(
-                opened,
-                texts,
-                wave=wave,
-                resources=resources,
-                progress=bars,
-                dry_run=dry_run,
-            )
+            added = add_files(opened, texts, wave=job.wave, resources=resources, progress=bars, dry_run=job.dry_run)
             if is_first:  # passages are not looked for again in texts that were stored before
                 opened.opened.counting.ignored.say_not_found(bars.say)
     damaged, not_read = texts.damaged_files, not_read_files(texts.not_read)
     beside = {} if not_read is None else {"not_read": [one.as_stored() for one in not_read]}
-    tell(
+    answer(
+        job,
         lambda: asdict(added) | {"damaged_files": [one.as_stored() for one in damaged], **beside},
         lambda console: console.say(add_facts(added, damaged)),
-        as_json=as_json,
-        quiet=quiet,
     )
-
-
-def remove(
-    collection: Place,
-    ids: DocIds = None,
-    wave: WaveToRemove = None,
-    file: IdsFile = None,
-    id: IdsColumn = None,
-    encoding: Encoding = "utf-8",
-    by: By = None,
-    dry_run: DryRun = False,
-    wait: Wait = None,
-    yes: YesRemove = False,
-    limit: Limit = 20,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Remove documents."""
-    from nearkin.cli.printing import tell
-    from nearkin.collection.collection import Collection
-    from nearkin.errors import ParameterError
-    from nearkin.nouns import counted
-    from nearkin.workflows.collection.id_files import read_ids
-
-    if sum(one is not None for one in (ids or None, wave, file)) != 1:
-        raise ParameterError("Name the documents to remove by exactly one of DOC_ID..., --wave WAVE and --from FILE.")
-    if file is None and id is not None:
-        raise ParameterError("--id names a column of --from FILE: add --from.")
-    if file is None and encoding != "utf-8":
-        raise ParameterError("--encoding is the encoding of --from FILE: add --from.")
-    wanted = (ids or []) if file is None else read_ids(file, column=id, encoding=encoding)
-    with Collection.open(collection, wait=wait) as opened:
-        removed = opened.remove(wanted, wave=wave, by=by, dry_run=dry_run, max_documents=None if yes else _WITHOUT_YES)
-    tell(removed.to_dict, lambda console: _show_removed(console, removed, limit), as_json=as_json, quiet=quiet)
-    if removed.is_dry_run and not dry_run:
-        n = removed.n_documents + removed.n_unread
-        raise ParameterError(
-            f"Nothing was removed. This would remove {counted(n, 'document')}. Add --yes to remove them."
-        )
-
-
-def _show_removed(console: Printer, removed: Removed, limit: int) -> None:
-    from nearkin.cli.printing import shown
-    from nearkin.reports.facts.stored import removed_facts
-
-    if removed.is_dry_run:
-        for doc_id in [*removed.doc_ids, *removed.unread_ids][:limit]:
-            console.print(f"  {shown(doc_id)}", highlight=False, soft_wrap=True)
-    console.say(removed_facts(removed, limit))

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
+from nearkin.cli.answering import answer, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
-from nearkin.cli.options.definitions import Encoding, Json, Memory, OutFile, Overwrite, Quiet, Threads
-from nearkin.cli.parameters import argument, option
+from nearkin.options.collection import EncodingOptions
+from nearkin.options.declared import Options, Same, argument, option
+from nearkin.options.dedup import IgnoringOptions
+from nearkin.options.running import FileCommand, PrintOptions, ResourceOptions
 from nearkin.stages.documents.formats import WITH_COLUMNS
+from nearkin.stages.documents.rules import OnError
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.reports.facts.fact import Fact
+    from nearkin.stages.translation.rows import Pruning
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.aligning.dictionary import DictionaryRead, LookedUp
     from nearkin.workflows.aligning.training import Aligned
 
 
-_FORMATS = f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}"
-
-
-_A_TABLE = "a translation table"
 _HELP = """
 Learn translation tables from parallel sentences, and look words up in them. A table holds p(target | source) and \
 p(source | target) of every word pair. The word train is optional: nearkin align news.de news.en --source de ...
@@ -88,163 +90,113 @@ align = CommandGroup(
 )
 _input = partial(option, panel="Input")
 _learning = partial(option, panel="The table")
-_Parallel = Annotated[
-    list[str],
-    argument(
-        metavar="PARALLEL...",
-        help="Two text files whose lines translate each other; or one TMX, CSV, TSV, Parquet or JSON Lines file.",
-    ),
-]
-_Table = Annotated[Path, argument(metavar="TABLE", help="Translation table from nearkin align.")]
-_Tables = Annotated[
-    list[Path],
-    argument(metavar="TABLE...", help="At least two translation tables of the same languages."),
-]
-_Dictionary = Annotated[Path, argument(metavar="FILE", help="Lines of a word, a tab, and a word.")]
-_Word = Annotated[str, argument(metavar="WORD", help="Word to look up.")]
-_Source = Annotated[str, _input("--source", metavar="LANG", help="Language code of the first side, such as de.")]
-_Target = Annotated[str, _input("--target", metavar="LANG", help="Language code of the second side.")]
-_SourceIfAny = Annotated[
-    str | None, _input("--source", metavar="LANG", help="Refuse a table that translates from another language.")
-]
-_TargetIfAny = Annotated[
-    str | None, _input("--target", metavar="LANG", help="Refuse a table that translates to another language.")
-]
-_SourceColumn = Annotated[
-    str | None,
-    _input(
-        "--source-column",
-        metavar="COLUMN",
-        help="Column of the first language. [default: the column with its code]",
-    ),
-]
-_TargetColumn = Annotated[
-    str | None,
-    _input(
-        "--target-column",
-        metavar="COLUMN",
-        help="Column of the second language. [default: the column with its code]",
-    ),
-]
-_Format = Annotated[
-    str | None,
-    _input("--format", help=f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}. [default: from the name]"),
-]
-_OnError = Annotated[
-    str,
-    option(
-        "--on-error",
+_TABLE = argument("TABLE", kind=Path, help="Translation table from nearkin align.")
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class TableCommand(FileCommand):
+    """A command that writes a table."""
+
+    overwrite: Same[bool] = option(False, panel="The run", help="Replace the file of --out.")
+
+    def check_out(self) -> None:
+        """Refuse a file that cannot be written, before any work is done."""
+        from nearkin.cli.result_file import check_free
+
+        check_free(self.out, overwrite=self.overwrite, holds="a translation table")
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class SentenceOptions(EncodingOptions):
+    """Languages of what is read, and what to do with a broken line."""
+
+    source: Same[str] = _input(required=True, metavar="LANG", help="Language code of the first side, such as de.")
+    target: Same[str] = _input(required=True, metavar="LANG", help="Language code of the second side.")
+    on_error: Same[OnError] = _input(
+        "stop",
         help="stop: stop at a broken line or a damaged file, and write nothing. skip-documents: skip and count "
         "broken lines. skip: also use the lines before the damage of a file.",
-        panel="Input",
-    ),
-]
-_OnErrorLine = Annotated[
-    str,
-    option(
-        "--on-error",
-        help="stop: stop at a line that is not an entry. skip-documents: skip and count such lines. skip: also use "
-        "the lines before the damage of a file.",
-        panel="Input",
-    ),
-]
-_Iterations = Annotated[int, _learning("--iterations", help="Iterations of IBM Model 1.")]
-_Ignore = Annotated[
-    Path | None, _learning("--ignore", metavar="FILE", help="File of passages to remove from the sentences.")
-]
-_IgnoreNumbers = Annotated[bool, _learning("--ignore-numbers", help="Remove digits from the sentences.")]
-_Stem = Annotated[bool, _learning("--stem", help="Learn from Snowball stems instead of words.")]
-_MinProbability = Annotated[
-    float, _learning("--min-probability", help="Minimum probability of a translation, in each direction.")
-]
-_MaxTranslations = Annotated[
-    int, _learning("--max-translations", help="Maximum number of translations of a word, in each direction.")
-]
-_Reverse = Annotated[bool, _learning("--reverse", help="WORD is in the target language.")]
+    )
+    stem: Same[bool] = _learning(False, help="Learn Snowball stems instead of words.")
 
 
-def train(
-    parallel: _Parallel,
-    source: _Source,
-    target: _Target,
-    out: OutFile,
-    source_column: _SourceColumn = None,
-    target_column: _TargetColumn = None,
-    file_format: _Format = None,
-    encoding: Encoding = "utf-8",
-    on_error: _OnError = "stop",
-    iterations: _Iterations = 5,
-    stem: _Stem = False,
-    ignore: _Ignore = None,
-    ignore_numbers: _IgnoreNumbers = False,
-    min_probability: _MinProbability = 0.005,
-    max_translations: _MaxTranslations = 20,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    overwrite: Overwrite = False,
-    threads: Threads = 0,
-    memory: Memory = "2GiB",
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class PruningOptions(Options):
+    """Translations that a table holds."""
+
+    min_probability: Same[float] = _learning(0.005, help="Minimum probability of a translation, in each direction.")
+    max_translations: Same[int] = _learning(20, help="Maximum number of translations of a word, in each direction.")
+
+    def pruning(self) -> Pruning:
+        """Return the rule by which translations are dropped."""
+        from nearkin.stages.translation.rows import Pruning
+
+        return Pruning(self.min_probability, self.max_translations)
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class TrainCommand(TableCommand, ResourceOptions, PruningOptions, IgnoringOptions, SentenceOptions):
+    """Options of the command."""
+
+    parallel: Same[Sequence[str]] = argument(
+        "PARALLEL...", kind=list,
+        help="Two text files whose lines translate each other; or one TMX, CSV, TSV, Parquet or JSON Lines file.",
+    )  # fmt: skip
+    iterations: Same[int] = _learning(5, help="Iterations of IBM Model 1.")
+    source_column: Same[str | None] = _input(
+        metavar="COLUMN", help="Column of the first language. [default: the column with its code]"
+    )
+    target_column: Same[str | None] = _input(
+        metavar="COLUMN", help="Column of the second language. [default: the column with its code]"
+    )
+    file_format: Same[str | None] = _input(
+        names=("--format",),
+        help=f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}. [default: from the name]",
+    )
+
+
+def train(job: TrainCommand) -> None:
     """Learn a table."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.result_file import check_free
     from nearkin.stages.documents.ignoring import Ignored
     from nearkin.stages.documents.rules import ReadingRules
     from nearkin.stages.translation.model_1 import Model1
-    from nearkin.stages.translation.rows import Pruning
     from nearkin.workflows.aligning.parallel import ParallelCorpus
     from nearkin.workflows.aligning.training import AlignOptions
     from nearkin.workflows.aligning.training import train as learn
     from nearkin.workflows.resources import Resources
 
-    check_free(out, overwrite=overwrite, holds=_A_TABLE)
+    job.check_out()
     corpus = ParallelCorpus(
-        paths=parallel,
-        source=source,
-        target=target,
-        source_column=source_column,
-        target_column=target_column,
-        file_format=file_format,
-        encoding=encoding,
-    )
-    pruning = Pruning(min_probability, max_translations)
-    rules = ReadingRules.of(on_error)
+        paths=job.parallel, source=job.source, target=job.target, source_column=job.source_column,
+        target_column=job.target_column, file_format=job.file_format, encoding=job.encoding,
+    )  # fmt: skip
     options = AlignOptions(
-        iterations=iterations,
-        stem=stem,
-        pruning=pruning,
-        rules=rules,
-        ignored=Ignored.of(ignore, numbers=ignore_numbers),
-    )
-    with bars_shown(is_quiet=quiet or as_json) as bars:
+        iterations=job.iterations, stem=job.stem, pruning=job.pruning(), rules=ReadingRules.of(job.on_error),
+        ignored=Ignored.of(job.ignore, numbers=job.ignore_numbers),
+    )  # fmt: skip
+    with working(job) as bars:
         bars.say(f"aligned by {Model1(options.iterations).fingerprint}")
-        resources = Resources.of(threads, memory)
-        aligned = learn(corpus, options, resources=resources, progress=bars)
-    _write(aligned.table, out, aligned.summary, _aligned_facts(aligned), as_json=as_json, quiet=quiet)
+        aligned = learn(corpus, options, resources=Resources.of(job.threads, job.memory), progress=bars)
+    _write(job, aligned.summary, _aligned_facts(aligned), aligned.table)
 
 
-def _write(
-    table: TranslationTable, out: Path, summary: Callable[[], object], facts: Iterable[Fact] = (), *,
-    as_json: bool, quiet: bool,
-) -> None:  # fmt: skip
-    """Write a table, and tell what was read to make it."""
-    from nearkin.cli.printing import tell
+def _write(job: TableCommand, summary: Callable[[], object], facts: Iterable[Fact], table: TranslationTable) -> None:
+    """Write a table; print what was read, its translations and words, and its place."""
     from nearkin.runs.files import published
 
-    with published(out) as aside:
+    with published(job.out) as aside:
         table.write(aside)
-    tell(summary, lambda console: _show_table(console, facts, table, out), as_json=as_json, quiet=quiet)
 
+    def show(console: Printer) -> None:
+        from nearkin.cli.printing import say_place
+        from nearkin.reports.facts.fact import Fact
 
-def _show_table(console: Printer, facts: Iterable[Fact], table: TranslationTable, out: Path) -> None:
-    """Print what was read, the translations and words of the table, and its place."""
-    from nearkin.cli.printing import say_place
-    from nearkin.reports.facts.fact import Fact
+        source, target = table.origin.source, table.origin.target
+        words = f"words: {len(table.source_words):,} of {source}, {len(table.target_words):,} of {target}"
+        console.say([*facts, Fact("translations", len(table), words)])
+        say_place(console, f"Table {table.fingerprint}", job.out)
 
-    source, target = table.origin.source, table.origin.target
-    words = f"words: {len(table.source_words):,} of {source}, {len(table.target_words):,} of {target}"
-    console.say([*facts, Fact("translations", len(table), words)])
-    say_place(console, f"Table {table.fingerprint}", out)
+    answer(job, summary, show)
 
 
 def _aligned_facts(aligned: Aligned) -> Iterator[Fact]:
@@ -277,86 +229,79 @@ def _dictionary_facts(made: DictionaryRead) -> Iterator[Fact]:
     yield Fact("skipped", made.n_without_tab, "lines without a tab")
 
 
-def dictionary(
-    file: _Dictionary,
-    source: _Source,
-    target: _Target,
-    out: OutFile,
-    encoding: Encoding = "utf-8",
-    on_error: _OnErrorLine = "stop",
-    stem: _Stem = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    overwrite: Overwrite = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class DictionaryCommand(TableCommand, SentenceOptions):
+    """Options of the command."""
+
+    file: Same[Path] = argument("FILE", kind=Path, help="Lines of a word, a tab, and a word.")
+
+
+def dictionary(job: DictionaryCommand) -> None:
     """Make a table from a dictionary."""
-    from nearkin.cli.result_file import check_free
     from nearkin.workflows.aligning.dictionary import read_dictionary
 
-    check_free(out, overwrite=overwrite, holds=_A_TABLE)
+    job.check_out()
     made = read_dictionary(
-        file,
-        source=source,
-        target=target,
-        stem=stem,
-        encoding=encoding,
-        on_error=on_error,  # type: ignore[arg-type]  # it checks it
+        job.file, source=job.source, target=job.target, stem=job.stem, encoding=job.encoding, on_error=job.on_error
     )
-    _write(made.table, out, made.summary, _dictionary_facts(made), as_json=as_json, quiet=quiet)
+    _write(job, made.summary, _dictionary_facts(made), made.table)
 
 
-def merge(
-    tables: _Tables, out: OutFile, as_json: Json = False, quiet: Quiet = False, overwrite: Overwrite = False
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class MergeCommand(TableCommand):
+    """Options of the command."""
+
+    tables: Same[Sequence[str]] = argument(
+        "TABLE...", kind=list, help="At least two translation tables of the same languages."
+    )
+
+
+def merge(job: MergeCommand) -> None:
     """Merge tables."""
-    from nearkin.cli.result_file import check_free
     from nearkin.stages.translation.table import TranslationTable
+
+    job.check_out()
+    _write_made(job, "merge", TranslationTable.merged([TranslationTable.read(Path(path)) for path in job.tables]))
+
+
+def _write_made(job: TableCommand, command: str, table: TranslationTable) -> None:
+    """Write a table that was made from others, and describe it."""
     from nearkin.workflows.aligning.training import table_summary
 
-    check_free(out, overwrite=overwrite, holds=_A_TABLE)
-    made = TranslationTable.merged([TranslationTable.read(path) for path in tables])
-    _write(made, out, lambda: {"command": "align merge", **table_summary(made)}, as_json=as_json, quiet=quiet)
+    _write(job, lambda: {"command": f"align {command}", **table_summary(table)}, [], table)
 
 
-def prune(
-    table: _Table,
-    out: OutFile,
-    min_probability: _MinProbability = 0.005,
-    max_translations: _MaxTranslations = 20,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    overwrite: Overwrite = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class PruneCommand(TableCommand, PruningOptions):
+    """Options of the command."""
+
+    table: Same[Path] = _TABLE
+
+
+def prune(job: PruneCommand) -> None:
     """Leave out unlikely translations."""
-    from nearkin.cli.result_file import check_free
-    from nearkin.stages.translation.rows import Pruning
     from nearkin.stages.translation.table import TranslationTable
-    from nearkin.workflows.aligning.training import table_summary
 
-    pruning = Pruning(min_probability, max_translations)
-    check_free(out, overwrite=overwrite, holds=_A_TABLE)
-    made = TranslationTable.read(table).pruned(pruning)
-    _write(made, out, lambda: {"command": "align prune", **table_summary(made)}, as_json=as_json, quiet=quiet)
+    pruning = job.pruning()
+    job.check_out()
+    _write_made(job, "prune", TranslationTable.read(job.table).pruned(pruning))
 
 
-def show(
-    table: _Table,
-    word: _Word,
-    reverse: _Reverse = False,
-    source: _SourceIfAny = None,
-    target: _TargetIfAny = None,
-    as_json: Json = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class TranslationsCommand(PrintOptions):
+    """Options of the command."""
+
+    table: Same[Path] = _TABLE
+    word: Same[str] = argument("WORD", help="Word to look up.")
+    reverse: Same[bool] = _learning(False, help="WORD is in the target language.")
+
+
+def show(job: TranslationsCommand) -> None:
     """Show the translations of a word."""
-    from nearkin.cli.printing import tell
     from nearkin.workflows.aligning.dictionary import look_up
 
-    found = look_up(table, word, is_reverse=reverse, source=source, target=target)
-    tell(
-        found.summary,
-        lambda console: _show_translations(console, found),
-        as_json=as_json,
-    )
+    found = look_up(job.table, job.word, is_reverse=job.reverse)
+    answer(job, found.summary, lambda console: _show_translations(console, found))
 
 
 def _show_translations(console: Printer, found: LookedUp) -> None:

@@ -1,47 +1,31 @@
-"""``nearkin show``, ``nearkin list`` and ``nearkin history``."""
+"""``nearkin show``, ``list``, ``history`` and ``exceptions``."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-import click
-
-from nearkin.cli.options.collection import (
-    AddedBefore,
-    AddedSince,
-    AllVersions,
-    DateTag,
-    DocId,
-    ExceptionsOfWave,
-    HasCopies,
-    HasNearDuplicates,
-    IdPattern,
-    Limit,
-    MembersOf,
-    OfKind,
-    OfReason,
-    OfSource,
-    OfWave,
-    OnlyPartial,
-    OnlyRemoved,
-    OnlyWithoutText,
-    Place,
-    ReadOnly,
-    Sorted,
-    TextOnly,
-    Version,
-    WithTag,
-)
-from nearkin.cli.options.decisions import GroupGamma, GroupThreshold
-from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet
+from nearkin.cli.answering import answer, opened
+from nearkin.options.collection import (
+    DATE_TAG,
+    DOC_ID,
+    ID_PATTERN,
+    ListOptions,
+    PlaceOptions,
+    ReadOnlyOptions,
+    limited,
+    wanted,
+)  # fmt: skip
+from nearkin.options.declared import Same, option
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.history import DocumentHistory
     from nearkin.collection.listing.details import DocumentDetails, DocumentFamily
     from nearkin.collection.listing.exceptions import StoredExceptions
-    from nearkin.collection.listing.lists import ListedDocuments
+    from nearkin.collection.listing.lists import ListedDocuments, Sort
 
 
 SHOW_HELP = """
@@ -85,36 +69,33 @@ Examples:
 
   nearkin history matter lease-17 --json
 """
+_flag = partial(wanted, False)
 
 
-def show(
-    collection: Place,
-    doc_id: DocId,
-    version: Version = None,
-    text_only: TextOnly = False,
-    read_only: ReadOnly = False,
-    as_json: Json = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class ShowCommand(ReadOnlyOptions, PlaceOptions):
+    """Options of the command."""
+
+    doc_id: Same[str] = DOC_ID
+    version: Same[int | None] = wanted(kind=int, help="Version to show. [default: the current version]")
+    text_only: Same[bool] = option(
+        False, panel="Output", excludes="as_json", help="Print the text and nothing else, unchanged, for a pipe."
+    )
+
+
+def show(job: ShowCommand) -> None:
     """Show a stored document."""
-    from nearkin.cli.printing import tell
-    from nearkin.collection.collection import Collection
     from nearkin.collection.listing.details import family_of
-    from nearkin.errors import ParameterError
 
-    if text_only and as_json:
-        raise ParameterError("Use either --text-only or --json.")
-    with Collection.open(collection, read_only=read_only) as opened:
-        found = opened.details(doc_id, version=version)
-        if text_only:
+    with opened(job) as collection:
+        found = collection.details(job.doc_id, version=job.version)
+        if job.text_only:
             _write_text(found.text)
             return
-        with opened.opened.store.reading() as connection:
+        with collection.opened.store.reading() as connection:
             family = family_of(connection, found)
-    tell(
-        lambda: {**found.to_dict(), "family": family.to_dict()},
-        lambda console: _show_details(console, found, family),
-        as_json=as_json,
-    )
+    summary = {**found.to_dict(), "family": family.to_dict()}
+    answer(job, lambda: summary, lambda console: _show_details(console, found, family))
 
 
 def _write_text(text: str) -> None:
@@ -139,68 +120,63 @@ def _show_details(console: Printer, found: DocumentDetails, family: DocumentFami
     console.print(reveal(found.text.replace("\r\n", "\n")), markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
-def list_documents(
-    collection: Place,
-    wave: OfWave = None,
-    doc_id: IdPattern = None,
-    source: OfSource = None,
-    removed: OnlyRemoved = False,
-    all_versions: AllVersions = False,
-    added_since: AddedSince = None,
-    added_before: AddedBefore = None,
-    has_copies: HasCopies = False,
-    tag: WithTag = None,
-    group: MembersOf = None,
-    has_near_duplicates: HasNearDuplicates = False,
-    threshold: GroupThreshold = None,
-    gamma: GroupGamma = None,
-    sort: Sorted = "id",
-    date_tag: DateTag = None,
-    limit: Limit = 50,
-    out: OutFileIfAny = None,
-    read_only: ReadOnly = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    overwrite: OverwriteFile = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
+    """Options of the command."""
+
+    wave: Same[str | None] = wanted(help="Only documents that this wave added.")
+    doc_id: Same[str | None] = ID_PATTERN
+    source: Same[str | None] = wanted(
+        metavar="PATTERN", help="Only documents from files whose name matches: * and ? as in --id."
+    )
+    removed: Same[bool] = _flag(
+        excludes="all_versions", help="List the removed documents instead, each with its last text."
+    )
+    all_versions: Same[bool] = _flag(help="List every stored version, also replaced and removed ones.")
+    added_since: Same[str | None] = wanted(
+        metavar="DATE", help="Only versions added since this date or time (UTC), such as 2026-03-01."
+    )
+    added_before: Same[str | None] = wanted(metavar="DATE", help="Only versions added before this date or time (UTC).")
+    has_copies: Same[bool] = _flag(help="Only documents with the same text, to the character, as another document.")
+    tag: Same[str | None] = wanted(
+        metavar="FIELD[=VALUE]", help="Only documents with this tag; without =, whatever its value."
+    )
+    group: Same[int | None] = wanted(metavar="NUMBER", kind=int, help="Only members of this group; see nearkin groups.")
+    has_near_duplicates: Same[bool] = _flag(
+        help="Only documents whose group contains another text; see nearkin groups."
+    )
+    threshold: Same[float | None] = wanted(kind=float, help="Minimum Jaccard similarity of the groups. [default: 0.5]")
+    gamma: Same[float | None] = wanted(
+        kind=float, help="Maximum distance (gamma) of the groups, for groups by letter counts."
+    )
+    date_tag: Same[str | None] = DATE_TAG
+    sort: Same[Sort] = option(
+        "id", panel="Output",
+        help="id, added (the newest first), length (the longest first), wave, or date (by tags).",
+    )  # fmt: skip
+    limit: Same[int] = limited(50)
+
+
+def list_documents(job: ListCommand) -> None:
     """List stored documents."""
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_list_file, written
-    from nearkin.collection.collection import Collection
+    from nearkin.cli.result_file import say_written
     from nearkin.collection.dates import DATE_TAG
     from nearkin.collection.listing.lists import DocumentFilter
     from nearkin.collection.tolerance import Tolerance
-    from nearkin.errors import ParameterError
     from nearkin.workflows.collection.tables import list_documents as work
 
-    if removed and all_versions:
-        raise ParameterError("--removed and --all-versions exclude each other. Give one of them.")
-    check_list_file(out, overwrite=overwrite)
-    wanted = DocumentFilter(
-        wave=wave,
-        doc_id=doc_id,
-        source=source,
-        which="removed" if removed else "all" if all_versions else "current",
-        added_since=added_since,
-        added_before=added_before,
-        has_copies=has_copies,
-        tag=tag,
-        group=group,
-        has_near_duplicates=has_near_duplicates,
-        tolerance=Tolerance.if_given(threshold=threshold, gamma=gamma),
-    )
-    with Collection.open(collection, read_only=read_only) as opened:
-        found = work(
-            opened,
-            wanted,
-            sort=sort,  # type: ignore[arg-type]  # it checks the order
-            date_tag=DATE_TAG if date_tag is None else date_tag,
-            limit=limit,
-            out=out,
-        )
-    tell(found.to_dict, lambda console: _show_list(console, found), as_json=as_json, quiet=quiet)
-    if out is not None and not (quiet or as_json):
-        click.echo(written(found.n_found, "document", out), err=True)
+    which = DocumentFilter(
+        wave=job.wave, doc_id=job.doc_id, source=job.source, added_since=job.added_since,
+        which="removed" if job.removed else "all" if job.all_versions else "current",
+        added_before=job.added_before, has_copies=job.has_copies, tag=job.tag, group=job.group,
+        has_near_duplicates=job.has_near_duplicates,
+        tolerance=Tolerance.if_given(threshold=job.threshold, gamma=job.gamma),
+    )  # fmt: skip
+    with opened(job) as collection:
+        found = work(collection, which, sort=job.sort, date_tag=job.date_tag or DATE_TAG, limit=job.limit, out=job.out)
+    answer(job, found.to_dict, lambda console: _show_list(console, found))
+    if job.out is not None:
+        say_written(job, found.n_found, "document", job.out)
 
 
 def _show_list(console: Printer, found: ListedDocuments) -> None:
@@ -237,25 +213,18 @@ def _if(has: dict[str, bool], *names: str) -> list[str]:
     return [name for name in names if has[name]]
 
 
-def history(
-    collection: Place,
-    doc_id: DocId,
-    read_only: ReadOnly = False,
-    out: OutFileIfAny = None,
-    overwrite: OverwriteFile = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """List the versions of a document with their changes."""
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_list_file, write_list
-    from nearkin.collection.collection import Collection
+@dataclass(unsafe_hash=True, kw_only=True)
+class HistoryCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
+    """Options of the command."""
 
-    check_list_file(out, overwrite=overwrite)
-    with Collection.open(collection, read_only=read_only) as opened:
-        found = opened.history(doc_id)
-    write_list(out, lambda: found.table, "version", is_silent=quiet or as_json)
-    tell(found.to_dict, lambda console: _show_history(console, found), as_json=as_json, quiet=quiet)
+    doc_id: Same[str] = DOC_ID
+
+
+def history(job: HistoryCommand) -> None:
+    """List the versions of a document with their changes."""
+    with opened(job) as collection:
+        found = collection.history(job.doc_id)
+    answer(job, found.to_dict, lambda console: _show_history(console, found), rows=lambda: found.table, row="version")
 
 
 def _show_history(console: Printer, found: DocumentHistory) -> None:
@@ -300,40 +269,30 @@ Examples:
 """
 
 
-def exceptions(
-    collection: Place,
-    wave: ExceptionsOfWave = None,
-    doc_id: IdPattern = None,
-    reason: OfReason = None,
-    kind: OfKind = None,
-    no_text: OnlyWithoutText = False,
-    partial: OnlyPartial = False,
-    limit: Limit = 50,
-    out: OutFileIfAny = None,
-    read_only: ReadOnly = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    overwrite: OverwriteFile = False,
-) -> None:
-    """List the exceptions of a collection."""
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_list_file, write_list
-    from nearkin.collection.collection import Collection
-    from nearkin.errors import ParameterError
+@dataclass(unsafe_hash=True, kw_only=True)
+class ExceptionsCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
+    """Options of the command."""
 
-    if no_text and partial:
-        raise ParameterError("--no-text and --partial exclude each other. Give one of them.")
-    check_list_file(out, overwrite=overwrite)
-    which = "no text" if no_text else "partial" if partial else "all"
-    with Collection.open(collection, read_only=read_only) as opened:
-        found = opened.exceptions(wave=wave, doc_id=doc_id, reason=reason, kind=kind, which=which)  # type: ignore[arg-type]
-    write_list(out, lambda: found.table, "exception", is_silent=quiet or as_json)
-    tell(
-        lambda: found.to_dict(limit),
-        lambda console: _show(console, found, limit),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    wave: Same[str | None] = wanted(help="Only exceptions of this wave.")
+    doc_id: Same[str | None] = ID_PATTERN
+    reason: Same[str | None] = wanted(help="Only exceptions with this reason, such as encrypted.")
+    kind: Same[str | None] = wanted(help="Only files of this kind by content, such as pdf.")
+    no_text: Same[bool] = _flag(excludes="partial", help="Only files that gave no text.")
+    partial: Same[bool] = _flag(help="Only files that gave a part of their text.")
+    limit: Same[int] = limited(50)
+
+
+def exceptions(job: ExceptionsCommand) -> None:
+    """List the exceptions of a collection."""
+    with opened(job) as collection:
+        found = collection.exceptions(
+            wave=job.wave, doc_id=job.doc_id, reason=job.reason, kind=job.kind,
+            which="no text" if job.no_text else "partial" if job.partial else "all",
+        )  # fmt: skip
+    answer(
+        job, lambda: found.to_dict(job.limit), lambda console: _show(console, found, job.limit),
+        rows=lambda: found.table, row="exception",
+    )  # fmt: skip
 
 
 def _show(console: Printer, found: StoredExceptions, limit: int) -> None:

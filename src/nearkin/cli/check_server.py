@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nearkin.collection.check_in.results import Checked, CheckedDocument, CheckOptions
 from nearkin.collection.results import StoredDocument
@@ -16,30 +16,12 @@ from nearkin.stages.differences.comparison import Piece
 from nearkin.store.environment import service_token
 from nearkin.web.client import checked_by, read_token
 
+if TYPE_CHECKING:
+    from nearkin.options.check import CheckCommand
 
-def check_by_server(
-    server: str,
-    token_file: Path | None,
-    file: Path,
-    encoding: str,
-    *,
-    options: CheckOptions,
-    under: Mapping[str, object],
-) -> Checked:
+
+def check_by_server(job: CheckCommand, server: str, options: CheckOptions) -> Checked:
     """Let a service check a file.
-
-    Parameters
-    ----------
-    server : str
-        URL of the service.
-    token_file : Path or None
-        By default the token is that of the environment.
-    file : Path
-        "-" for standard input.
-    encoding : str
-    options : CheckOptions
-    under : mapping of str to object
-        Parameters ``store``, ``id``, ``wave`` and ``only_new`` of the API.
 
     Raises
     ------
@@ -50,11 +32,11 @@ def check_by_server(
     NearkinError
         The error that the service had.
     """
-    token = service_token() if token_file is None else read_token(token_file)
+    token = service_token() if job.token_file is None else read_token(job.token_file)
     if not token:
         raise ParameterError("--server needs the token of the service: --token-file, or the variable NEARKIN_TOKEN.")
-    name = os.fsencode(file).decode("utf-8", "replace")
-    is_stored = bool(under["store"])
+    name = os.fsencode(job.checked_file).decode("utf-8", "replace")
+    storing = {"store": True, "id": job.doc_id or name, "wave": job.wave, "only_new": job.only_new}
     query = {
         "threshold": options.threshold,
         "containment": options.containment,
@@ -63,11 +45,10 @@ def check_by_server(
         "tolerance": options.tolerance,
         "limit": options.limit,
         "name": name,
-        "encoding": encoding,
-        **(under if is_stored else {}),
-        **({"id": under["id"] or name} if is_stored else {}),
+        "encoding": job.encoding,
+        **(storing if job.store else {}),
     }
-    answer = checked_by(server, token, _content(file), query)
+    answer = checked_by(server, token, _content(job.checked_file), query)
     try:
         return checked_of(answer, options)
     except (KeyError, TypeError) as error:

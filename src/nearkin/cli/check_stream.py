@@ -14,46 +14,40 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 if TYPE_CHECKING:
-    from nearkin.collection.check_in.results import CheckInMany, CheckOptions
+    from nearkin.collection.check_in.results import CheckOptions
     from nearkin.collection.collection import Collection
+    from nearkin.options.check import CheckCommand
     from nearkin.runs.progress import Progress
-    from nearkin.stages.documents.rules import ReadingRules
-    from nearkin.workflows.collection.check_stream import LineAnswer, StreamColumns
+    from nearkin.workflows.collection.check_stream import LineAnswer
 
 _STDOUT = Path("-")
 
 
-def check_lines(
-    collection: str,
-    file: Path,
-    kept: Path | None,
-    *,
-    options: CheckOptions,
-    store: CheckInMany | None,
-    columns: StreamColumns,
-    rules: ReadingRules,
-    overwrite: bool,
-    wait: float | None,
-    read_only: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+def check_lines(job: CheckCommand, options: CheckOptions) -> None:
     """Answer every line on standard output; print a summary on standard error."""
-    from nearkin.cli.bars import bars_shown
+    from nearkin.cli.answering import working
     from nearkin.cli.command_line import is_unicode
     from nearkin.cli.printing import Printer, WarningsOnly
     from nearkin.cli.result_file import check_free
+    from nearkin.collection.check_in.results import CheckInMany
+    from nearkin.paths import printable
     from nearkin.reports.facts.queries import stream_facts
     from nearkin.runs.files import writing
-    from nearkin.workflows.collection.check_stream import check_stream
+    from nearkin.stages.documents.rules import ReadingRules
+    from nearkin.workflows.collection.check_stream import StreamColumns, check_stream
 
+    kept = job.kept
     if kept is not None and kept != _STDOUT:
-        check_free(kept, overwrite=overwrite, option="--kept")
+        check_free(kept, overwrite=job.overwrite, option="--kept")
     is_ascii = not is_unicode(sys.stdout)
+    source = printable(str(job.checked_file))
+    store = CheckInMany(wave=job.wave, source=source, only_new=job.only_new) if job.store else None
+    columns = StreamColumns(text=job.text or "text", doc_id=job.doc_id or "id")
+    rules = ReadingRules.of(job.on_error or "skip-documents", max_document_size=job.max_document_size)
     with (
-        bars_shown(is_quiet=quiet or as_json) as bars,
-        _opened(file) as stream,
-        _opened_collection(collection, creates=store is not None, wait=wait, read_only=read_only, bars=bars) as target,
+        working(job) as bars,
+        _opened(job.checked_file) as stream,
+        _opened_collection(job, bars) as target,
         _kept_file(kept) as kept_file,
     ):
 
@@ -73,10 +67,10 @@ def check_lines(
         summary = check_stream(
             target.collection, stream, answered, options=options, store=store, columns=columns, rules=rules
         )
-    if as_json:
+    if job.as_json:
         click.echo(json.dumps(summary.to_dict()), err=True)
     else:
-        (WarningsOnly() if quiet else Printer(stderr=True)).say(stream_facts(summary, is_kept=kept is not None))
+        (WarningsOnly() if job.quiet else Printer(stderr=True)).say(stream_facts(summary, is_kept=kept is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +82,7 @@ class _Target:
 
 
 @contextlib.contextmanager
-def _opened_collection(
-    collection: str, *, creates: bool, wait: float | None, read_only: bool, bars: Progress
-) -> Iterator[_Target]:
+def _opened_collection(job: CheckCommand, bars: Progress) -> Iterator[_Target]:
     """Open the collection; a missing one is created when a document can be stored."""
     from nearkin.collection.collection import Collection
     from nearkin.errors import MissingCollectionError
@@ -98,13 +90,17 @@ def _opened_collection(
     with contextlib.ExitStack() as opened:
         found, made = None, list[Collection]()
         try:
-            found = opened.enter_context(Collection.open(collection, wait=wait, read_only=read_only, progress=bars))
+            found = opened.enter_context(
+                Collection.open(job.collection, wait=job.wait, read_only=job.read_only, progress=bars)
+            )
         except MissingCollectionError:
-            if not creates:
+            if not job.store:
                 raise
 
         def create() -> Collection:
-            made.append(opened.enter_context(Collection.open(collection, create=True, wait=wait, progress=bars)))
+            made.append(
+                opened.enter_context(Collection.open(job.collection, create=True, wait=job.wait, progress=bars))
+            )
             return made[0]
 
         def say_created(answers: Sequence[LineAnswer]) -> None:

@@ -1,33 +1,33 @@
-"""``nearkin info``, ``nearkin waves`` and ``nearkin fsck``."""
+"""``nearkin info``, ``waves``, ``fsck`` and ``sql``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from nearkin.cli.options.collection import Cache, Place, Problems, ReadOnly, Uncounted, Wait
-from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet, Threads
-from nearkin.cli.parameters import option
+from nearkin.cli.answering import answer, check_list, opened_with_bars, working
+from nearkin.cli.command_line import CommandEntry, CommandGroup
+from nearkin.options.collection import CacheOptions, ListOptions, PlaceOptions, ReadOnlyOptions, WaitOptions
+from nearkin.options.declared import Same, option
+from nearkin.options.running import ThreadOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nearkin.cli.printing import Printer
     from nearkin.collection.info import Wave
-    from nearkin.collection.listing.exceptions import Problem
-    from nearkin.collection.results import StoredDocument
+    from nearkin.collection.plain_sql import Installed
+    from nearkin.reports.facts.fact import Fact
 
 INFO_HELP = """
 Count the documents, versions and waves of a collection, and the documents that could not be stored or counted. \
---uncounted and --problems list these; --out writes the list to a .csv, .tsv, .jsonl or .parquet file. nearkin \
-exceptions lists the files that gave no text, or only a part of it.
+nearkin exceptions lists the files that gave no text, or only a part of it, and what could not be stored.
 
-Examples:
+Example:
 
   nearkin info matter
-
-  nearkin info matter --uncounted --json
 """
 WAVES_HELP = """
 List the waves of a collection, the oldest first. --out writes them to a .csv, .tsv, .jsonl or .parquet file.
@@ -41,10 +41,6 @@ Example:
 
   nearkin waves matter
 """
-SinceOfFsck = Annotated[
-    str | None,
-    option("--since", metavar="WAVE", help="Check only the texts that came with this wave or later."),
-]
 FSCK_HELP = """
 Compare every text and every load of a collection with its digest, run the integrity check of the database, and \
 recompute all data derived from the texts. Derived data that differs is rebuilt. Other damage is listed, and the \
@@ -60,94 +56,47 @@ Examples:
 """
 
 
-def info(
-    collection: Place,
-    uncounted: Uncounted = False,
-    problems: Problems = False,
-    read_only: ReadOnly = False,
-    out: OutFileIfAny = None,
-    overwrite: OverwriteFile = False,
-    as_json: Json = False,
-) -> None:
-    """Tell what a collection holds."""
-    from dataclasses import asdict
+@dataclass(unsafe_hash=True, kw_only=True)
+class InfoCommand(ReadOnlyOptions, PlaceOptions):
+    """Options of the command."""
 
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_list_file, write_list
+
+def info(job: InfoCommand) -> None:
+    """Tell what a collection holds."""
     from nearkin.collection.info import info as info_of
-    from nearkin.collection.info import uncounted_documents
-    from nearkin.collection.listing.exceptions import problems_of
     from nearkin.collection.opened import OpenedCollection
-    from nearkin.errors import ParameterError
     from nearkin.reports.facts.stored import info_facts
     from nearkin.store.store import Access
-    from nearkin.workflows.collection.tables import table_of_documents, table_of_problems
 
-    if uncounted and problems:
-        raise ParameterError("--uncounted and --problems exclude each other. Give one of them.")
-    if out is not None and not (uncounted or problems):
-        raise ParameterError("--out writes a list: add --uncounted or --problems.")
-    check_list_file(out, overwrite=overwrite)
-    with OpenedCollection.open(collection, access=Access(is_read_only=read_only)) as opened:
-        if uncounted or problems:
-            with opened.store.reading() as connection:
-                listed = uncounted_documents(connection) if uncounted else problems_of(connection)
-            of_list = table_of_documents if uncounted else table_of_problems
-            write_list(out, lambda: of_list(listed), "document", is_silent=as_json)  # type: ignore[arg-type]
-            show = _show_uncounted if uncounted else _show_problems
-            tell(lambda: [asdict(one) for one in listed], lambda console: show(console, listed), as_json=as_json)  # type: ignore[arg-type]
-            return
-        told = info_of(opened)
-    tell(told.to_dict, lambda console: console.say(info_facts(told)), as_json=as_json)
+    with OpenedCollection.open(job.collection, access=Access(is_read_only=job.read_only)) as opened:
+        found = info_of(opened)
+    answer(job, found.to_dict, lambda console: console.say(info_facts(found)))
 
 
-def _show_uncounted(console: Printer, listed: Sequence[StoredDocument]) -> None:
-    from nearkin.cli.printing import shown, table
-    from nearkin.stages.documents.members import origin_text
-
-    rows = table("letters", "characters", "id", "wave", "from", numbers=2)
-    for one in listed:
-        place = shown(origin_text(one.doc_id, one.source, one.line))
-        rows.add_row(f"{one.n_letters:,}", f"{one.n_characters:,}", shown(one.doc_id), shown(one.wave), place)
-    console.print(rows if listed else "Every document has enough letters for --measure letters.")
+@dataclass(unsafe_hash=True, kw_only=True)
+class WavesCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
+    """Options of the command."""
 
 
-def _show_problems(console: Printer, listed: Sequence[Problem]) -> None:
-    from nearkin.cli.printing import shown, table
-    from nearkin.stages.documents.members import origin_text
-
-    rows = table("id", "wave", "from", "problem")
-    for one in listed:
-        place = shown(origin_text(one.doc_id, one.source, one.line))
-        rows.add_row(shown(one.doc_id), shown(one.wave), place, shown(one.problem))
-    console.print(rows if listed else "No problems: no document failed to be stored.")
-
-
-def waves(
-    collection: Place,
-    read_only: ReadOnly = False,
-    out: OutFileIfAny = None,
-    overwrite: OverwriteFile = False,
-    as_json: Json = False,
-) -> None:
+def waves(job: WavesCommand) -> None:
     """List the waves."""
     from dataclasses import asdict
 
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_list_file, write_list
     from nearkin.collection.info import waves_of
     from nearkin.collection.opened import OpenedCollection
     from nearkin.store.store import Access
     from nearkin.workflows.collection.tables import table_of_waves
 
-    check_list_file(out, overwrite=overwrite)
+    check_list(job)
     with (
-        OpenedCollection.open(collection, access=Access(is_read_only=read_only)) as opened,
+        OpenedCollection.open(job.collection, access=Access(is_read_only=job.read_only)) as opened,
         opened.store.reading() as connection,
     ):
         listed = waves_of(connection)
-    write_list(out, lambda: table_of_waves(listed), "wave", is_silent=as_json)
-    tell(lambda: [asdict(one) for one in listed], lambda console: _show_waves(console, listed), as_json=as_json)
+    answer(
+        job, lambda: [asdict(one) for one in listed], lambda console: _show_waves(console, listed),
+        rows=lambda: table_of_waves(listed), row="wave",
+    )  # fmt: skip
 
 
 def _show_waves(console: Printer, listed: Sequence[Wave]) -> None:
@@ -160,29 +109,70 @@ def _show_waves(console: Printer, listed: Sequence[Wave]) -> None:
     console.print(rows if listed else "There are no waves yet.")
 
 
-def fsck(
-    collection: Place,
-    cache: Cache = None,
-    wait: Wait = None,
-    read_only: ReadOnly = False,
-    since: SinceOfFsck = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    threads: Threads = 0,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class FsckCommand(ThreadOptions, ReadOnlyOptions, CacheOptions, WaitOptions, PlaceOptions):
+    """Options of the command."""
+
+    since: Same[str | None] = option(metavar="WAVE", help="Check only the texts that came with this wave or later.")
+
+
+def fsck(job: FsckCommand) -> None:
     """Check the stored data of a collection for damage."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
-    from nearkin.collection.collection import Collection
     from nearkin.errors import CollectionError
     from nearkin.reports.facts.stored import fsck_facts
     from nearkin.workflows.resources import Resources
 
-    with (
-        bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, wait=wait, read_only=read_only, progress=bars) as opened,
-    ):
-        found = opened.fsck(threads=Resources(threads).n_threads, since=since)
-    tell(found.to_dict, lambda console: console.say(fsck_facts(found)), as_json=as_json, quiet=quiet)
+    with opened_with_bars(job) as collection:
+        found = collection.fsck(threads=Resources(job.threads).n_threads, since=job.since)
+    answer(job, found.to_dict, lambda console: console.say(fsck_facts(found)))
     if not found.is_whole:
         raise click.exceptions.Exit(CollectionError.exit_code)
+
+
+INSTALL_HELP = """
+Install functions and views in a collection in PostgreSQL: similar_by_jaccard, near_duplicates, similar_by_letters, \
+similar_by_index, near_duplicate_pairs and group_of_documents answer without Nearkin. Stores the word 5-grams and keys \
+of all texts, and from then on those of all texts that are added. Run the command again after an update of Nearkin.
+
+Example:
+
+  nearkin sql install postgresql://ada:secret@localhost/matters
+"""
+
+sql = CommandGroup(
+    "sql",
+    "Query a collection in PostgreSQL in plain SQL.",
+    {
+        "Commands": [
+            CommandEntry("install", "Install functions and views in PostgreSQL", "collection_info", "INSTALL_HELP")
+        ]
+    },
+)
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class InstallCommand(WaitOptions, PlaceOptions):
+    """Options of the command."""
+
+
+def install(job: InstallCommand) -> None:
+    """Put tables, functions and views into the database."""
+    from nearkin.collection.opened import OpenedCollection
+    from nearkin.collection.plain_sql import install as put
+    from nearkin.store.store import Access
+
+    with working(job) as bars, OpenedCollection.open(job.collection, access=Access(job.wait), progress=bars) as opened:
+        installed = put(opened)
+    answer(job, installed.to_dict, lambda console: console.say(_facts(installed)))
+
+
+def _facts(installed: Installed) -> list[Fact]:
+    from nearkin.reports.facts.fact import Fact
+
+    return [
+        Fact("ready for plain SQL", installed.place, f"similarity index {installed.similarity_index}"),
+        Fact("tables", ", ".join(installed.tables)),
+        Fact("views", ", ".join(installed.views)),
+        *(Fact("function", function) for function in installed.functions),
+        Fact("example", installed.example),
+    ]

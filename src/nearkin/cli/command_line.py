@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import codecs
+import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
-from nearkin.cli.parameters import grouped, parameters_of
 from nearkin.errors import NearkinError
+from nearkin.options.declared import ARGUMENTS, PYTHON, Option, Options
 from nearkin.paths import check_input, check_output
 
 _OUTPUTS = ("out", "html", "docx", "missed", "kept", "cache", "figure")
@@ -27,7 +29,7 @@ _PLAIN = {
     "≥": ">=", "≤": "<=", "≠": "!=", "≈": "~", "→": "->", "−": "-", "–": "-", "…": "...", "·": "-", "×": "x",
     "⟨": "<", "⟩": ">", "γ": "g", "τ": "t",
 }  # fmt: skip
-_LAST = ("The run", "The engine", "Options")
+_LAST = ("Output", "The run", "The engine", "Options")
 """Panels at the end of the help, in this order."""
 _HANDLER = "nearkin-plain"
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -61,20 +63,65 @@ class _WithPanels(click.Command):
                 formatter.write_dl(panels[panel])
 
 
+class PanelOption(click.Option):
+    """Option that stands in a panel of the help."""
+
+    def __init__(self, *declared: Any, panel: str, **settings: Any) -> None:
+        super().__init__(*declared, **settings)
+        self.panel = panel
+
+
+def parameter_of(name: str, declared: Option[Any, Any]) -> click.Parameter:
+    """Return the parameter of a declared option; its record gives it the default."""
+    kind = declared.kind if declared.kind in (int, float, bool) and declared.parse is None else str
+    type_ = click.Path(path_type=Path) if declared.kind is Path else kind
+    is_told = kind is bool or declared.panel == ARGUMENTS or "[default: " in declared.help
+    default = "" if is_told or declared.default in (None, (), "") else f" [default: {declared.default}]"
+    make: Callable[..., click.Parameter] = partial(
+        click.Argument if declared.panel == ARGUMENTS else PanelOption,
+        help=declared.help + default, type=type_, metavar=declared.metavar, required=declared.required,
+    )  # fmt: skip
+    are_many = declared.kind is list
+    if declared.panel == ARGUMENTS:
+        return make([name], nargs=-1 if are_many else 1)
+    names = declared.names or (f"--{name.replace('_', '-')}",)
+    if kind is bool:
+        both = f"{names[0]}/--no-{names[0].removeprefix('--')}"
+        return make([name, *([both] if declared.default else names)], panel=declared.panel, is_flag=True, default=None)
+    return make([name, *names], panel=declared.panel, multiple=are_many, nargs=2 if declared.kind is tuple else 1)
+
+
 class Command(_WithPanels):
-    """Command made from a function: its parameters are declared in annotations, see `nearkin.cli.parameters`."""
+    """Command made from a function, whose parameter is a record of options; see `nearkin.options.declared`.
+
+    >>> from dataclasses import dataclass
+    >>> from nearkin.options.declared import Same, argument, option
+    >>> @dataclass(unsafe_hash=True, kw_only=True)
+    ... class Walk(Options):
+    ...     place: Same[str] = argument("PLACE", help="Where to.")
+    ...     steps: Same[int] = option(1, minimum=1, help="Number of steps.")
+    >>> def walk(job: Walk) -> None:
+    ...     print(f"{job.place}: {job.steps}")
+    >>> Command("walk", walk, help="Walk.").main(["home", "--steps", "3"], standalone_mode=False)
+    home: 3
+    """
 
     def __init__(self, name: str, function: Callable[..., Any], *, help: str, summary: str = "") -> None:
+        (taken,) = inspect.signature(function, eval_str=True).parameters.values()
+        record: type[Options] = taken.annotation
+        declared = {key: one for key, one in record.declared().items() if one.panel != PYTHON}
+        lists = [key for key, one in declared.items() if one.kind is list]
+
         def work(**values: Any) -> Any:
-            values |= {name: list(values[name] or ()) or None for name in lists & values.keys()}
+            values |= {key: list(values[key] or ()) or None for key in lists if key in values}
             _check_places(values)
             _READ.set(tuple(_read(values)))
-            return function(**grouped(function, values))
+            return function(record(**values))
 
-        parameters = parameters_of(function)
-        lists = {str(one.name) for one in parameters if getattr(one, "multiple", False) or one.nargs == -1}
+        parameters = [parameter_of(key, one) for key, one in declared.items()]
+        parameters.sort(key=lambda one: isinstance(one, click.Argument) and one.nargs == -1)  # it takes all that follow
         super().__init__(
-            name, callback=work, params=[*parameters], help=help, short_help=summary, context_settings=SETTINGS
+            name, callback=work, params=parameters, help=help, short_help=summary, context_settings=SETTINGS
         )
 
     def invoke(self, ctx: click.Context) -> Any:

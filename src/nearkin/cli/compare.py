@@ -5,32 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from nearkin.cli.answering import answer, opened_with_bars
 from nearkin.cli.command_line import COLLECTION_URLS
-from nearkin.cli.options.collection import (
-    At,
-    Cache,
-    Compared,
-    ComparedFile,
-    DateTag,
-    DocId,
-    Docx,
-    Html,
-    Ignore,
-    Limit,
-    Place,
-    ReadOnly,
-    ToleranceOptions,
-    VersionA,
-    VersionB,
-)
-from nearkin.cli.options.definitions import Encoding, Json, OutFileIfAny, Overwrite, OverwriteFile, Quiet
-from nearkin.errors import ParameterError, UnknownDocumentError, quoted
+from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.nouns import counted, wave_text
+from nearkin.options.collection import (
+    DATE_TAG,
+    DOC_ID,
+    CacheOptions,
+    EncodingOptions,
+    ListOptions,
+    PlaceOptions,
+    ReadOnlyOptions,
+    ToleranceOptions,
+    limited,
+    wanted,
+)  # fmt: skip
+from nearkin.options.declared import Same, argument, option
+from nearkin.options.running import PrintOptions
 from nearkin.paths import check_input
 
 if TYPE_CHECKING:
@@ -51,9 +49,9 @@ Examples:
 
   nearkin compare old.txt new.txt
 
-  nearkin compare old.txt new.txt --html changes.html
+  nearkin compare old.txt new.txt --out changes.html
 
-  nearkin compare old.txt new.txt --docx changes.docx
+  nearkin compare old.txt new.txt --out changes.docx
 
   nearkin compare old.txt new.txt --ignore case,punctuation
 
@@ -80,61 +78,71 @@ Examples:
 
   nearkin versions matter lease-17 --at 2024-03-01 --date-tag signed
 """
+_version = partial(wanted, kind=int)
 
 
-def compare(
-    documents: Compared,
-    file: ComparedFile = None,
-    version_a: VersionA = None,
-    version_b: VersionB = None,
-    encoding: Encoding = "utf-8",
-    ignore: Ignore = None,
-    html: Html = None,
-    docx: Docx = None,
-    read_only: ReadOnly = False,
-    overwrite: Overwrite = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+def _kinds(given: Sequence[str]) -> tuple[str, ...]:
+    """Split the kinds of differences that are joined by commas, and refuse unknown ones."""
+    from nearkin.stages.differences.ignoring import IGNORED
+
+    kinds = tuple(kind.strip() for one in given for kind in one.split(","))
+    for kind in kinds:
+        if kind not in IGNORED:
+            raise ParameterError.of("ignore", f"{', '.join(IGNORED)}, or several of them joined by commas", kind)
+    return kinds
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class CompareCommand(ListOptions, ReadOnlyOptions, EncodingOptions, PrintOptions):
+    """Options of the command."""
+
+    documents: Same[Sequence[str]] = argument(
+        "[COLLECTION] A B", kind=list,
+        help="Two files; or a collection and two ids; or, with --file, a collection and one id.",
+    )  # fmt: skip
+    file: Same[Path | None] = wanted(
+        kind=Path, excludes="version_b", help="Compare the document A of the COLLECTION with this file."
+    )
+    version_a: Same[int | None] = _version(help="Version of A. [default: the current version]")
+    version_b: Same[int | None] = _version(help="Version of B. [default: the current version]")
+    ignore: Same[Sequence[str]] = option(
+        (), panel="Output", kind=list, metavar="KINDS", parse=_kinds,
+        help="Differences that do not count: case, punctuation, numbers, or several of them joined by commas. White "
+        "space never counts.",
+    )  # fmt: skip
+    out: Same[Path | None] = option(
+        panel="Output", kind=Path,
+        help="Also write a page (.html), or a Word document with the changes from A to B tracked (.docx).",
+    )  # fmt: skip
+
+
+def compare(job: CompareCommand) -> None:
     """Compare two documents."""
-    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.wording import reveal_line
 
-    inputs = [file] if file is not None else documents if len(documents) == 2 else ()
-    for option, out in (("--html", html), ("--docx", docx)):
-        if out is not None:
-            check_free(out, overwrite=overwrite, inputs=inputs, option=option)
-    if html is not None and html == docx:
-        raise ParameterError(f"--html and --docx must be two files. Got {str(html)!r} for both.")
-    ignored = _ignored_kinds(ignore or ())
-    if file is not None:
-        if len(documents) != 2 or version_b is not None:
-            raise ParameterError("With --file, name a collection and one of its documents, and no --version-b.")
-        found = _compared_with_file(
-            documents[0], documents[1], version_a, file, ignored, encoding=encoding, read_only=read_only
-        )
-    elif len(documents) == 2:
-        has_versions = version_a is not None or version_b is not None
-        found = _compared_files(documents[0], documents[1], encoding, ignored, has_versions=has_versions)
-    elif len(documents) == 3:
-        if encoding != "utf-8":
+    names = list(job.documents)
+    if job.out is not None:
+        if job.out.suffix.lower() not in _WRITERS:
+            raise ParameterError.of("out", "a file whose name ends in .html or .docx", str(job.out))
+        check_free(job.out, overwrite=job.overwrite, inputs=names if len(names) == 2 and job.file is None else ())
+    if job.file is not None:
+        if len(names) != 2:
+            raise ParameterError("With --file, name a collection and one of its documents.")
+        found = _compared_with_file(job, names[0], names[1], job.file)
+    elif len(names) == 2:
+        found = _compared_files(job, *names)
+    elif len(names) == 3:
+        if job.encoding != "utf-8":
             raise ParameterError("--encoding is for two files; the texts of a collection are stored as UTF-8.")
-        found = _compared_documents(
-            documents[0], documents[1], documents[2], (version_a, version_b), ignored, read_only
-        )
+        found = _compared_documents(job, *names)
     else:
-        raise ParameterError(
-            f"Name two files, or a collection and two documents. Got {counted(len(documents), 'name')}."
-        )
-    if html is not None:
-        _write_html(found, html)
-    if docx is not None:
-        _write_docx(found, docx)
-    tell(found.to_dict, lambda console: _show(console, found), as_json=as_json, quiet=quiet)
-    for out in (html, docx):
-        if out is not None and not (quiet or as_json):
-            click.echo(f"wrote {reveal_line(str(out))}", err=True)
+        raise ParameterError(f"Name two files, or a collection and two documents. Got {counted(len(names), 'name')}.")
+    if job.out is not None:
+        _WRITERS[job.out.suffix.lower()](found, job.out)
+        if not job.is_silent:
+            click.echo(f"wrote {reveal_line(str(job.out))}", err=True)
+    answer(job, found.to_dict, lambda console: _show(console, found))
 
 
 def _write_html(found: _Answer, out: Path) -> None:
@@ -157,6 +165,9 @@ def _write_docx(found: _Answer, out: Path) -> None:
         aside.write_bytes(made)
 
 
+_WRITERS = {".html": _write_html, ".docx": _write_docx}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
     """Two compared documents, as they will be shown."""
@@ -170,26 +181,13 @@ class _Answer:
     missing: Sequence[Fact] = ()
 
 
-def _ignored_kinds(ignore: Sequence[str]) -> tuple[str, ...]:
-    """Split the kinds of differences that --ignore names, and refuse unknown ones."""
-    from nearkin.stages.differences.ignoring import IGNORED
-
-    kinds = tuple(kind.strip() for one in ignore for kind in one.split(","))
-    for kind in kinds:
-        if kind not in IGNORED:
-            raise ParameterError(f"--ignore takes {', '.join(IGNORED)}, separated by commas. Got {quoted(kind)}.")
-    return kinds
-
-
-def _compared_files(
-    file_a: str, file_b: str, encoding: str, ignored: tuple[str, ...], *, has_versions: bool
-) -> _Answer:
+def _compared_files(job: CompareCommand, file_a: str, file_b: str) -> _Answer:
     from nearkin.reports.facts.comparing import text_similarity_facts
     from nearkin.reports.facts.fact import missing_facts
     from nearkin.workflows.comparing import compare
     from nearkin.workflows.reading.one_text import read_one_document
 
-    if has_versions:
+    if job.version_a is not None or job.version_b is not None:
         raise ParameterError("--version-a and --version-b are for documents of a collection: COLLECTION A B.")
     if Path(file_a).is_dir() or file_a.startswith(COLLECTION_URLS):
         raise ParameterError(
@@ -198,8 +196,8 @@ def _compared_files(
         )
     for file in (file_a, file_b):
         check_input(file)
-    one, other = (read_one_document(Path(file), encoding) for file in (file_a, file_b))
-    found = compare(one.text, other.text, ignore=ignored)
+    one, other = (read_one_document(Path(file), job.encoding) for file in (file_a, file_b))
+    found = compare(one.text, other.text, ignore=job.ignore)
     return _Answer(
         name_a=file_a,
         name_b=file_b,
@@ -215,15 +213,13 @@ def _compared_files(
     )
 
 
-def _compared_documents(
-    collection: str, a: str, b: str, versions: tuple[int | None, int | None], ignored: tuple[str, ...], read_only: bool
-) -> _Answer:
+def _compared_documents(job: CompareCommand, place: str, a: str, b: str) -> _Answer:
     from nearkin.collection.collection import Collection
     from nearkin.reports.facts.comparing import similarity_facts
 
-    with Collection.open(collection, read_only=read_only) as opened:
+    with Collection.open(place, read_only=job.read_only) as opened:
         try:
-            found = opened.compare(a, b, version_a=versions[0], version_b=versions[1], ignore=ignored)
+            found = opened.compare(a, b, version_a=job.version_a, version_b=job.version_b, ignore=job.ignore)
         except UnknownDocumentError as error:
             if not os.path.isfile(b) or opened.has_document(b):
                 raise
@@ -240,26 +236,17 @@ def _compared_documents(
     )
 
 
-def _compared_with_file(
-    collection: str,
-    doc_id: str,
-    version: int | None,
-    file: Path,
-    ignored: tuple[str, ...],
-    *,
-    encoding: str,
-    read_only: bool,
-) -> _Answer:
+def _compared_with_file(job: CompareCommand, place: str, doc_id: str, file: Path) -> _Answer:
     from nearkin.collection.collection import Collection
     from nearkin.reports.facts.comparing import text_similarity_facts
     from nearkin.reports.facts.fact import missing_facts
     from nearkin.workflows.comparing import compare
     from nearkin.workflows.reading.one_text import read_one_document
 
-    document = read_one_document(file, encoding)
-    with Collection.open(collection, read_only=read_only) as opened:
-        stored = opened.details(doc_id, version=version)
-    found = compare(stored.text, document.text, ignore=ignored)
+    document = read_one_document(file, job.encoding)
+    with Collection.open(place, read_only=job.read_only) as opened:
+        stored = opened.details(doc_id, version=job.version_a)
+    found = compare(stored.text, document.text, ignore=job.ignore)
     name = str(stored.document)
     return _Answer(
         name_a=name,
@@ -289,43 +276,30 @@ def _show(console: Printer, found: _Answer) -> None:
     console.say([*comparison_facts(found.name_a, found.name_b, found.comparison, found.facts), *found.missing])
 
 
-def versions(
-    collection: Place,
-    doc_id: DocId,
-    *,
-    alike: ToleranceOptions,
-    at: At = None,
-    date_tag: DateTag = None,
-    limit: Limit = 50,
-    cache: Cache = None,
-    read_only: ReadOnly = False,
-    out: OutFileIfAny = None,
-    overwrite: OverwriteFile = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class VersionsCommand(ListOptions, ReadOnlyOptions, CacheOptions, ToleranceOptions, PlaceOptions):
+    """Options of the command."""
+
+    doc_id: Same[str] = DOC_ID
+    at: Same[str | None] = option(
+        panel="Dates", metavar="YYYY-MM-DD",
+        help="Mark the version in force on this date: the newest with this date or an earlier one.",
+    )  # fmt: skip
+    date_tag: Same[str | None] = DATE_TAG
+    limit: Same[int] = limited(50)
+
+
+def versions(job: VersionsCommand) -> None:
     """List the versions of a document."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_list_file, write_list
-    from nearkin.collection.collection import Collection
     from nearkin.collection.tolerance import ALL
 
-    check_list_file(out, overwrite=overwrite)
-    with (
-        bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, read_only=read_only, progress=bars) as opened,
-    ):
-        found = opened.versions(
-            doc_id,
-            **alike.given(),
-            limit=limit if out is None else ALL,
-            at=at,
-            date_tag=date_tag,
-        )
-    write_list(out, lambda: found.table, "version", is_silent=quiet or as_json)
-    shown = found if out is None else found.first(limit)
-    tell(shown.to_dict, lambda console: _show_versions(console, shown), as_json=as_json, quiet=quiet)
+    with opened_with_bars(job) as collection:
+        found = collection.versions(
+            job.doc_id, **job.part(ToleranceOptions).given(), limit=job.limit if job.out is None else ALL, at=job.at,
+            date_tag=job.date_tag,
+        )  # fmt: skip
+    first = found if job.out is None else found.first(job.limit)
+    answer(job, first.to_dict, lambda console: _show_versions(console, first), rows=lambda: found.table, row="version")
 
 
 def _show_versions(console: Printer, found: Versions) -> None:

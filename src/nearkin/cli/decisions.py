@@ -1,43 +1,30 @@
-"""``nearkin tag``, ``untag``, ``tags``, ``decide``, ``undo``, ``purge`` and ``log``."""
+"""``nearkin tag``, ``untag``, ``tags``, ``decide``, ``undo``, ``remove``, ``purge`` and ``log``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nearkin.cli.options.collection import Cache, DocIds, Limit, Place, ReadOnly, Wait
-from nearkin.cli.options.decisions import (
-    ActivityNumber,
-    By,
-    Copies,
-    DryRun,
-    Field,
-    FieldValue,
-    GroupGamma,
-    GroupNote,
-    GroupThreshold,
-    IdsColumn,
-    IdsEncoding,
-    IdsFile,
-    NeverGroup,
-    Note,
-    NoteGamma,
-    NoteThreshold,
-    OfDocument,
-    OfGroup,
-    Principal,
-    PurgedIds,
-    SameGroup,
-    Since,
-    SplitOff,
-    ValueColumn,
-    Yes,
-    YesErase,
-)
-from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet
+from nearkin.cli.answering import answer, opened, opened_with_bars
+from nearkin.errors import ParameterError
 from nearkin.nouns import counted
+from nearkin.options.collection import (
+    CacheOptions,
+    ChangeOptions,
+    IdsOptions,
+    ListOptions,
+    ManyOptions,
+    PlaceOptions,
+    ReadOnlyOptions,
+    changed,
+    limited,
+    wanted,
+)  # fmt: skip
+from nearkin.options.declared import Option, Options, Same, argument, option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,10 +33,13 @@ if TYPE_CHECKING:
     from nearkin.collection.collection import Collection
     from nearkin.collection.decisions.deciding import Tags
     from nearkin.collection.decisions.log import Activity, ActivityResult
+    from nearkin.collection.decisions.removing import Removed
 
 
 _WITHOUT_YES = 100
 """Maximum number of changed documents for which --yes is not needed."""
+_decision = partial(option, panel="The decision")
+_two = partial(_decision, kind=tuple)
 TAG_HELP = """
 Set a tag on documents: a field with a value, such as responsive=yes, or a bare tag, such as privileged.
 
@@ -116,203 +106,226 @@ Examples:
 
   nearkin purge matter --from sealed.csv --id control_number
 """
+REMOVE_HELP = """
+Remove documents from a collection. Queries no longer find them; their texts stay in the history, and adding them \
+again brings them back. More than 100 documents are only listed, with exit code 2, unless you add --yes. nearkin log \
+lists every removal.
+
+Examples:
+
+  nearkin remove matter lease-17 lease-18
+
+  nearkin remove matter --wave march --dry-run
+
+  nearkin remove matter --from expired.csv
+"""
 
 
-def tag(
-    collection: Place,
-    tag: FieldValue,
-    ids: DocIds = None,
-    from_file: IdsFile = None,
-    value: ValueColumn = None,
-    id: IdsColumn = None,
-    encoding: IdsEncoding = "utf-8",
-    group: OfGroup = None,
-    threshold: GroupThreshold = None,
-    gamma: GroupGamma = None,
-    by: By = None,
-    dry_run: DryRun = False,
-    wait: Wait = None,
-    yes: Yes = False,
-    limit: Limit = 20,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class GroupOptions(Options):
+    """Documents by their group."""
+
+    group: Same[int | None] = wanted(kind=int, help="All documents of this group; see nearkin groups.")
+    threshold: Same[float | None] = wanted(kind=float, help="Minimum Jaccard similarity of the groups. [default: 0.5]")
+    gamma: Same[float | None] = wanted(
+        kind=float, help="Maximum distance (gamma) of the groups, for groups by letter counts."
+    )
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class TagCommand(ManyOptions, GroupOptions, IdsOptions, PlaceOptions):
+    """Options of the command."""
+
+    tag: Same[str] = argument("FIELD[=VALUE]", help="Tag to set, such as responsive=yes or privileged.")
+    value: Same[str | None] = wanted(
+        metavar="COLUMN", needs="from_file", excludes="ids group",
+        help="Set the tag FIELD of each document to its value in this column of --from; rows without a value are "
+        "skipped.",
+    )  # fmt: skip
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class UntagCommand(ManyOptions, GroupOptions, IdsOptions, PlaceOptions):
+    """Options of the command."""
+
+    field: Same[str] = argument("FIELD", help="Name of the tag to remove.")
+
+
+def tag(job: TagCommand) -> None:
     """Set a tag."""
-    from nearkin.collection.collection import Collection
     from nearkin.collection.decisions.deciding import parsed
 
-    if value is not None:
-        field = _field_of_values(tag, ids, from_file, group)
-        values = _values(Path(from_file or ""), value, id, encoding)
-        with Collection.open(collection, wait=wait) as opened:
-            _change(
-                lambda most: opened.tag_values(values, field, by=by, dry_run=dry_run, max_changes=most),
-                dry_run=dry_run, yes=yes, limit=limit, as_json=as_json, quiet=quiet,
-            )  # fmt: skip
+    if job.value is not None and job.from_file is not None:
+        if "=" in job.tag:
+            raise ParameterError(f"--value gives the values of the tag: give its FIELD alone. Got {job.tag!r} instead.")
+        values = _values(job.from_file, job.value, job.id, job.encoding)
+        with opened(job) as collection:
+            _change(job, partial(collection.tag_values, values, job.tag))
         return
-    field, set_to = parsed(tag)
-    wanted = _ids(ids, from_file, encoding, column=id)
-    with Collection.open(collection, wait=wait) as opened, _hinting_at_order(opened, "tag", tag, ids):
-        _change(
-            lambda most: opened.tag(
-                wanted, field, set_to, group=group, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run,
-                max_changes=most,
-            ),
-            dry_run=dry_run, yes=yes, limit=limit, as_json=as_json, quiet=quiet,
-        )  # fmt: skip
+    (field, set_to), ids, of_group = parsed(job.tag), named_ids(job), job.part(GroupOptions).given()
+    with opened(job) as collection, _hinting_at_order(collection, "tag", job.tag, job.ids):
+        _change(job, partial(collection.tag, ids, field, set_to, **of_group))
 
 
-def untag(
-    collection: Place,
-    field: Field,
-    ids: DocIds = None,
-    from_file: IdsFile = None,
-    id: IdsColumn = None,
-    encoding: IdsEncoding = "utf-8",
-    group: OfGroup = None,
-    threshold: GroupThreshold = None,
-    gamma: GroupGamma = None,
-    by: By = None,
-    dry_run: DryRun = False,
-    wait: Wait = None,
-    yes: Yes = False,
-    limit: Limit = 20,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+def untag(job: UntagCommand) -> None:
     """Remove a tag."""
-    from nearkin.collection.collection import Collection
-
-    wanted = _ids(ids, from_file, encoding, column=id)
-    with Collection.open(collection, wait=wait) as opened, _hinting_at_order(opened, "untag", field, ids):
-        _change(
-            lambda most: opened.untag(
-                wanted, field, group=group, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run, max_changes=most
-            ),
-            dry_run=dry_run, yes=yes, limit=limit, as_json=as_json, quiet=quiet,
-        )  # fmt: skip
+    ids, of_group = named_ids(job), job.part(GroupOptions).given()
+    with opened(job) as collection, _hinting_at_order(collection, "untag", job.field, job.ids):
+        _change(job, partial(collection.untag, ids, job.field, **of_group))
 
 
-def decide(
-    collection: Place,
-    never_group: NeverGroup = None,
-    split_off: SplitOff = None,
-    same_group: SameGroup = None,
-    principal: Principal = None,
-    note: Note = None,
-    group_note: GroupNote = None,
-    threshold: NoteThreshold = None,
-    gamma: NoteGamma = None,
-    by: By = None,
-    dry_run: DryRun = False,
-    wait: Wait = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+def _numbered(given: Any) -> tuple[int, str]:
+    """Return the number of a group and a text."""
+    if not (isinstance(given, tuple) and given[0].isascii() and given[0].isdecimal()):
+        raise ParameterError.of("group_note", "the number of a group and a text", given)
+    return int(given[0]), given[1]
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class DecideCommand(ChangeOptions, PlaceOptions):
+    """Options of the command."""
+
+    never_group: Same[tuple[str, str] | None] = _two(
+        metavar="DOC_ID DOC_ID", help="Never put these two documents into one group."
+    )
+    split_off: Same[tuple[str, str] | None] = _two(
+        metavar="DOC_ID DOC_ID",
+        help="Take the first document out of the group of the second. Members with the same text as the first, and "
+        "members linked to the second only through the first, leave, too; the others stay with the second.",
+    )
+    same_group: Same[tuple[str, str] | None] = _two(
+        metavar="DOC_ID DOC_ID", help="Always put these two documents into one group."
+    )
+    principal: Same[str | None] = _decision(metavar="DOC_ID", help="Make a document the principal of its group.")
+    note: Same[tuple[str, str] | None] = _two(
+        metavar="DOC_ID TEXT", help="Note on a document; an empty text removes the current note."
+    )
+    group_note: Option[tuple[int, str] | None, tuple[str, str]] = _two(
+        metavar="GROUP TEXT", parse=_numbered, help="Note on a group; an empty text removes the current note."
+    )
+    threshold: Same[float | None] = wanted(
+        kind=float, needs="group_note",
+        help="Only with --group-note: minimum Jaccard similarity of the groups. All other decisions hold at every "
+        "threshold. [default: 0.5]",
+    )  # fmt: skip
+    gamma: Same[float | None] = wanted(
+        kind=float, needs="group_note",
+        help="Only with --group-note: maximum distance (gamma) of the groups, for groups by letter counts.",
+    )  # fmt: skip
+
+
+def decide(job: DecideCommand) -> None:
     """Store a decision."""
-    from nearkin.collection.collection import Collection
-
-    with Collection.open(collection, wait=wait) as opened:
-        _change(
-            lambda _: opened.decide(
-                never_group=never_group, split_off=split_off, same_group=same_group, principal=principal,
-                note=note, group_note=group_note, threshold=threshold, gamma=gamma, by=by, dry_run=dry_run,
-            ),
-            dry_run=dry_run, yes=True, limit=1, as_json=as_json, quiet=quiet,
-        )  # fmt: skip
+    names = ("never_group", "split_off", "same_group", "principal", "note", "group_note", "threshold", "gamma")
+    given = job.given()
+    with opened(job) as collection:
+        found = collection.decide(**{name: given[name] for name in names}, by=job.by, dry_run=job.dry_run)
+    _answer_change(job, found, limit=1)
 
 
-def undo(
-    collection: Place,
-    number: ActivityNumber,
-    by: By = None,
-    dry_run: DryRun = False,
-    wait: Wait = None,
-    yes: Yes = False,
-    limit: Limit = 20,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+def _activity_number(text: Any) -> int:
+    """Return the number of an activity."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 19 and int(text)):
+        raise ParameterError(f"{text!r} is not an activity number; `nearkin log COLLECTION` lists them.")
+    return int(text)
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class UndoCommand(ManyOptions, PlaceOptions):
+    """Options of the command."""
+
+    number: Option[int, str] = argument(
+        "NUMBER", parse=_activity_number, help="Number of the activity; see nearkin log."
+    )
+
+
+def undo(job: UndoCommand) -> None:
     """Undo an activity."""
-    from nearkin.collection.collection import Collection
-
-    with Collection.open(collection, wait=wait) as opened:
-        _change(
-            lambda most: opened.undo(number, by=by, dry_run=dry_run, max_changes=most),
-            dry_run=dry_run, yes=yes, limit=limit, as_json=as_json, quiet=quiet,
-        )  # fmt: skip
+    with opened(job) as collection:
+        _change(job, partial(collection.undo, job.number))
 
 
-def purge(
-    collection: Place,
-    ids: PurgedIds = None,
-    from_file: IdsFile = None,
-    id: IdsColumn = None,
-    encoding: IdsEncoding = "utf-8",
-    copies: Copies = False,
-    cache: Cache = None,
-    by: By = None,
-    dry_run: DryRun = False,
-    wait: Wait = None,
-    yes: YesErase = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class PurgeCommand(ChangeOptions, CacheOptions, IdsOptions, PlaceOptions):
+    """Options of the command."""
+
+    copies: Same[bool] = wanted(False, help="Also remove and erase other documents that have one of these texts.")
+    yes: Same[bool] = changed(False, help="Erase the texts.")
+
+
+def purge(job: PurgeCommand) -> None:
     """Erase documents."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
-    from nearkin.collection.collection import Collection
-    from nearkin.errors import ParameterError
     from nearkin.reports.facts.stored import purged_facts
 
-    wanted = _ids(ids, from_file, encoding, column=id)
-    if not wanted:
+    ids = named_ids(job)
+    if not ids:
         raise ParameterError("Name the documents to erase: DOC_ID... or --from FILE.")
-    with (
-        bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, wait=wait, progress=bars) as opened,
-    ):
-        found = opened.purge(wanted, copies=copies, by=by, dry_run=dry_run or not yes)
-    tell(
-        found.to_dict,
-        lambda console: console.say(purged_facts(found, is_asked_dry=dry_run)),
-        as_json=as_json,
-        quiet=quiet,
-    )
-    if found.is_dry_run and not dry_run:
+    with opened_with_bars(job) as collection:
+        found = collection.purge(ids, copies=job.copies, by=job.by, dry_run=job.dry_run or not job.yes)
+    answer(job, found.to_dict, lambda console: console.say(purged_facts(found, is_asked_dry=job.dry_run)))
+    if found.is_dry_run and not job.dry_run:
         raise ParameterError("Nothing was erased: a purge cannot be undone. Add --yes to erase the texts.")
 
 
-def _change(
-    change: Callable[[int | None], ActivityResult], *, dry_run: bool, yes: bool, limit: int, as_json: bool, quiet: bool
-) -> None:
-    """Make a change and print it; one of many documents is only shown without --yes."""
-    from nearkin.cli.printing import tell
-    from nearkin.errors import ParameterError
+@dataclass(unsafe_hash=True, kw_only=True)
+class RemoveCommand(ManyOptions, IdsOptions, PlaceOptions):
+    """Options of the command."""
 
-    found = change(None if yes else _WITHOUT_YES)
-    tell(
-        found.to_dict,
-        lambda console: _show_result(console, found, limit, is_asked_dry=dry_run),
-        as_json=as_json,
-        quiet=quiet,
+    wave: Same[str | None] = wanted(
+        excludes="ids from_file",
+        help="Remove all documents whose current version came in this wave. Earlier versions, of other waves, do "
+        "not become current.",
     )
-    if found.is_dry_run and not dry_run:
-        raise ParameterError(
-            f"Nothing was changed. This would change {counted(len(found.changes), 'document')}. Add --yes to "
-            "change them."
-        )
+
+
+def remove(job: RemoveCommand) -> None:
+    """Remove documents."""
+    if sum((bool(job.ids), job.wave is not None, job.from_file is not None)) != 1:
+        raise ParameterError("Name the documents to remove by exactly one of DOC_ID..., --wave WAVE and --from FILE.")
+    ids, most = named_ids(job), None if job.yes else _WITHOUT_YES
+    with opened(job) as collection:
+        removed = collection.remove(ids, wave=job.wave, by=job.by, dry_run=job.dry_run, max_documents=most)
+    answer(job, removed.to_dict, lambda console: _show_removed(console, removed, job.limit))
+    if removed.is_dry_run and not job.dry_run:
+        n = counted(removed.n_documents + removed.n_unread, "document")
+        raise ParameterError(f"Nothing was removed. This would remove {n}. Add --yes to remove them.")
+
+
+def _show_removed(console: Printer, removed: Removed, limit: int) -> None:
+    from nearkin.cli.printing import shown
+    from nearkin.reports.facts.stored import removed_facts
+
+    if removed.is_dry_run:
+        for doc_id in [*removed.doc_ids, *removed.unread_ids][:limit]:
+            console.print(f"  {shown(doc_id)}", highlight=False, soft_wrap=True)
+    console.say(removed_facts(removed, limit))
+
+
+def _change(job: TagCommand | UntagCommand | UndoCommand, change: Callable[..., ActivityResult]) -> None:
+    """Make a change and print it; one of many documents is only shown without --yes."""
+    found = change(by=job.by, dry_run=job.dry_run, max_changes=None if job.yes else _WITHOUT_YES)
+    _answer_change(job, found, job.limit)
+    if found.is_dry_run and not job.dry_run:
+        n = counted(len(found.changes), "document")
+        raise ParameterError(f"Nothing was changed. This would change {n}. Add --yes to change them.")
+
+
+def _answer_change(
+    job: DecideCommand | TagCommand | UntagCommand | UndoCommand, found: ActivityResult, limit: int
+) -> None:
+    is_asked_dry = job.dry_run
+    answer(job, found.to_dict, lambda console: _show_result(console, found, limit, is_asked_dry=is_asked_dry))
 
 
 @contextmanager
-def _hinting_at_order(opened: Collection, command: str, tag: str, ids: Sequence[str] | None) -> Iterator[None]:
+def _hinting_at_order(opened: Collection, command: str, tag: str, ids: Sequence[str]) -> Iterator[None]:
     """Add to the error of an unknown id that the tag comes first, if an id looks like a tag, or the tag is an id."""
     from nearkin.errors import UnknownDocumentError
 
     try:
         yield
     except UnknownDocumentError as error:
-        swapped = next((one for one in ids or () if "=" in one and not opened.has_document(one)), None)
+        swapped = next((one for one in ids if "=" in one and not opened.has_document(one)), None)
         if swapped is None and ids and opened.has_document(tag):
             swapped = next((one for one in ids if not opened.has_document(one)), None)
         if swapped is not None:
@@ -321,27 +334,13 @@ def _hinting_at_order(opened: Collection, command: str, tag: str, ids: Sequence[
         raise
 
 
-def _ids(ids: Sequence[str] | None, file: Path | None, encoding: str, *, column: str | None = None) -> list[str]:
+def named_ids(job: IdsOptions) -> list[str]:
     """Return the ids that were typed and those of a file."""
-    from nearkin.errors import ParameterError
     from nearkin.workflows.collection.id_files import read_ids
 
-    if column is not None and file is None:
-        raise ParameterError("--id names a column of --from FILE: add --from.")
-    if encoding != "utf-8" and file is None:
-        raise ParameterError("--encoding is the encoding of --from FILE: add --from.")
-    return [*(ids or ()), *(read_ids(file, column=column, encoding=encoding) if file is not None else ())]
-
-
-def _field_of_values(tag: str, ids: Sequence[str] | None, file: Path | None, group: int | None) -> str:
-    """Return the field whose values come from a table; refuse other ways to name documents and values."""
-    from nearkin.errors import ParameterError
-
-    if file is None or ids or group is not None:
-        raise ParameterError("--value names a column of --from FILE: give --from, and neither DOC_ID nor --group.")
-    if "=" in tag:
-        raise ParameterError(f"--value gives the values of the tag: give its FIELD alone. Got {tag!r} instead.")
-    return tag
+    if job.from_file is None:
+        return [*job.ids]
+    return [*job.ids, *read_ids(job.from_file, column=job.id, encoding=job.encoding)]
 
 
 def _values(file: Path, column: str, id_column: str | None, encoding: str) -> dict[str, str]:
@@ -395,53 +394,41 @@ Examples:
 """
 
 
-def tags(
-    collection: Place,
-    out: OutFileIfAny = None,
-    read_only: ReadOnly = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    overwrite: OverwriteFile = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class TagsCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
+    """Options of the command."""
+
+
+def tags(job: TagsCommand) -> None:
     """Count tags."""
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_list_file, write_list
-    from nearkin.collection.collection import Collection
-
-    check_list_file(out, overwrite=overwrite)
-    with Collection.open(collection, read_only=read_only) as opened:
-        found = opened.tags()
-    write_list(out, lambda: found.documents, "tag", is_silent=quiet or as_json)
-    tell(found.to_dict, lambda console: _show_tags(console, found), as_json=as_json, quiet=quiet)
+    with opened(job) as collection:
+        found = collection.tags()
+    answer(job, found.to_dict, lambda console: _show_tags(console, found), rows=lambda: found.documents, row="tag")
 
 
-def log(
-    collection: Place,
-    since: Since = None,
-    of: OfDocument = None,
-    out: OutFileIfAny = None,
-    limit: Limit = 20,
-    read_only: ReadOnly = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    overwrite: OverwriteFile = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class LogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
+    """Options of the command."""
+
+    since: Same[str | None] = option(
+        panel="Output", help="List activities since this date or time, such as 2026-11-23T10:00 (UTC)."
+    )
+    of_document: Same[str | None] = option(
+        names=("--of",), panel="Output", metavar="DOC_ID", help="List activities on this document."
+    )
+    limit: Same[int] = limited(20)
+
+
+def log(job: LogCommand) -> None:
     """List activities."""
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_list_file, write_list
-    from nearkin.collection.collection import Collection
     from nearkin.reports.facts.changed_values import log_in_words
 
-    check_list_file(out, overwrite=overwrite)
-    with Collection.open(collection, read_only=read_only) as opened:
-        listed = opened.log(since=since, of=of)
-    write_list(out, lambda: log_in_words(listed), "changed value", is_silent=quiet or as_json)
-    tell(
-        lambda: [one.to_dict() for one in listed],
-        lambda console: _show_log(console, listed, limit),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    with opened(job) as collection:
+        listed = collection.log(since=job.since, of=job.of_document)
+    answer(
+        job, lambda: [one.to_dict() for one in listed], lambda console: _show_log(console, listed, job.limit),
+        rows=lambda: log_in_words(listed), row="changed value",
+    )  # fmt: skip
 
 
 def _show_tags(console: Printer, found: Tags) -> None:

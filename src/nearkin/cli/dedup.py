@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.definitions import (
-    FinishedRun,
-    HigherThreshold,
-    Json,
-    OtherGroup,
-    Out,
-    OutBeside,
-    Overlay,
-    Overwrite,
-    Quiet,
-    Report,
-    Resume,
-    WriteKept,
-)
-from nearkin.cli.options.engine import EngineOptions
-from nearkin.cli.options.reading import Inputs
+from nearkin.cli.answering import answer, working
+from nearkin.options.declared import Same, argument, option
 from nearkin.options.dedup import DedupJob, DedupOptions, Delivery
+from nearkin.options.engine import EngineOptions
+from nearkin.options.reading import InputsArgument
+from nearkin.options.running import OVERLAY, RESUME, DirectoryCommand, PrintOptions
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.manifests.dedup import DedupManifest
     from nearkin.reports.facts.fact import Fact
+    from nearkin.stages.grouping import Rule
 
 
 HELP = """
@@ -49,36 +40,32 @@ Examples:
 """
 
 
-def dedup(
-    inputs: Inputs,
-    out: Out,
-    *,
-    job: DedupJob,
-    report: Report = True,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    resume: Resume = False,
-    engine: EngineOptions,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class DedupCommand(DirectoryCommand, EngineOptions, DedupJob, InputsArgument):
+    """Options of the command."""
+
+    resume: Same[bool] = RESUME
+
+
+def dedup(job: DedupCommand) -> None:
     """Clean a corpus of copies."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.cli.printing import warn_of_report
     from nearkin.workflows.dedup.files import dedup_files
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
-    options, delivery = job.part(DedupOptions), job.part(Delivery, resume=resume)
-    resources, where = Resources.of(job.threads, job.memory), engine.chosen()
-    with bars_shown(is_quiet=quiet or as_json) as bars:
+    options, resources, where = job.part(DedupOptions), Resources.of(job.threads, job.memory), job.chosen_engine()
+    with working(job) as bars:
         is_against = job.against is not None
         bars.say(", ".join(f"{name} {value}" for name, value in options.shown(is_against=is_against).items()))
-        request = ReadingRequest.from_options(inputs, job)
+        request = ReadingRequest.from_options(job.inputs, job)
         others = request.of_other_set(job.against, job.against_text, job.against_id) if is_against else None
         manifest = dedup_files(
-            request, out, options, against=others, delivery=delivery, resources=resources, progress=bars, engine=where
-        )
-    warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
-    tell(manifest.as_stored, lambda console: print_summary(console, manifest, out), as_json=as_json, quiet=quiet)
+            request, job.out, options, against=others, delivery=job.part(Delivery), resources=resources, progress=bars,
+            engine=where,
+        )  # fmt: skip
+    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
+    answer(job, manifest.as_stored, lambda console: print_summary(console, manifest, job.out))
 
 
 def print_summary(console: Printer, manifest: DedupManifest, out: Path, more: Iterable[Fact] = ()) -> None:
@@ -114,47 +101,51 @@ Examples:
 """
 
 
-def regroup(
-    directory: FinishedRun,
-    threshold: HigherThreshold,
-    group: OtherGroup = None,
-    out: OutBeside = None,
-    write_kept: WriteKept = False,
-    report: Report = True,
-    overlay: Overlay = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    overwrite: Overwrite = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class RegroupCommand(PrintOptions):
+    """Options of the command."""
+
+    directory: Same[Path] = argument("DIR", kind=Path, help="Results of nearkin dedup.")
+    threshold: Same[float] = option(
+        kind=float, required=True, above=0, maximum=1, panel="What is a near-duplicate",
+        help="Minimum similarity; at least the threshold of the run.",
+    )  # fmt: skip
+    group: Same[Rule | None] = option(
+        choices=("principal", "component"),
+        panel="What is kept",
+        help="principal or component. [default: as in the run]",
+    )
+    out: Same[Path | None] = option(
+        kind=Path, panel="Output", help="Directory for the results. [default: DIR/threshold-T]"
+    )
+    write_kept: Same[bool] = option(
+        False, panel="Output", help="Also write the cleaned corpus, in the format of the input or as JSON Lines."
+    )
+    report: Same[bool] = option(True, panel="Output", help="Write report.html.")
+    overlay: Same[str | None] = option(panel="Output", metavar="TOOL", help=OVERLAY.help)
+    overwrite: Same[bool] = option(False, panel="The run", help="Replace the results of an earlier run.")
+
+
+def regroup(job: RegroupCommand) -> None:
     """Regroup a run."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.cli.printing import warn_of_report
     from nearkin.reports.facts.jobs import regroup_facts
     from nearkin.workflows.dedup.regrouping import outcome_changes
     from nearkin.workflows.dedup.regrouping import regroup as cut
 
-    with bars_shown(is_quiet=quiet or as_json) as bars:
+    with working(job) as bars:
         where, manifest = cut(
-            directory,
-            threshold=threshold,
-            group=group,  # type: ignore[arg-type]  # it is checked there
-            out=out,
-            overwrite=overwrite,
-            write_kept=write_kept,
-            report=report,
-            overlay=overlay,
-            progress=bars,
-        )
-    warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
+            job.directory, threshold=job.threshold, group=job.group, out=job.out, overwrite=job.overwrite,
+            write_kept=job.write_kept, report=job.report, overlay=job.overlay, progress=bars,
+        )  # fmt: skip
+    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
 
     def print_answer(console: Printer) -> None:
-        changes = outcome_changes(directory, where)
+        changes = outcome_changes(job.directory, where)
         more = regroup_facts(
-            manifest,
-            run_threshold=changes.run_threshold,
-            n_now_kept=changes.n_now_kept,
+            manifest, run_threshold=changes.run_threshold, n_now_kept=changes.n_now_kept,
             n_now_dropped=changes.n_now_dropped,
-        )
+        )  # fmt: skip
         print_summary(console, manifest, where, more)
 
-    tell(manifest.as_stored, print_answer, as_json=as_json, quiet=quiet)
+    answer(job, manifest.as_stored, print_answer)

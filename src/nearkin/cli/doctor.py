@@ -11,7 +11,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from typing import TYPE_CHECKING
 
 from nearkin._version import __version__
-from nearkin.cli.options.definitions import Json
+from nearkin.cli.answering import answer
+from nearkin.options.running import PrintOptions
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -29,9 +30,9 @@ _EXTRAS = ("report", "collection", "postgresql", "align", "spark", "documents", 
 _REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?[^;]*(?:;\s*extra\s*==\s*['\"]([\w-]+)['\"])?")
 
 
-def doctor(as_json: Json = False) -> None:
+def doctor(job: PrintOptions) -> None:
     """Show what is installed."""
-    from nearkin.cli.printing import table, tell
+    from nearkin.cli.printing import table
 
     machine, libraries, extras = _machine(), _libraries(""), {name: _libraries(name) for name in _EXTRAS}
 
@@ -45,7 +46,7 @@ def doctor(as_json: Json = False) -> None:
             shown.add_row(f"extra {extra}", _in_words(found) if is_there else _missing(found))
         console.print(shown)
 
-    tell(lambda: {"machine": machine, "libraries": libraries, "extras": extras}, show, as_json=as_json)
+    answer(job, lambda: {"machine": machine, "libraries": libraries, "extras": extras}, show)
 
 
 def _machine() -> dict[str, object]:

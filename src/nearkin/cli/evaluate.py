@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from nearkin.cli.options.definitions import Json, Quiet
-from nearkin.cli.parameters import argument, option
+from nearkin.cli.answering import answer
+from nearkin.options.declared import Same, argument, option
 from nearkin.options.evaluating import EvaluateJob
+from nearkin.options.running import PrintOptions
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -32,20 +34,27 @@ Examples:
 """
 
 
-def evaluate(
-    result: EvaluatedResult, truth: TruthFile, *, job: EvaluateJob, as_json: Json = False, quiet: Quiet = False
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class EvaluateCommand(PrintOptions, EvaluateJob):
+    """Options of the command."""
+
+    result: Same[Path] = argument("RESULT", kind=Path, help="A finished run, or a table of pairs or groups.")
+    truth: Same[Path] = option(
+        kind=Path, required=True, metavar="FILE", help="Pairs or groups that are known to be true."
+    )
+
+
+def evaluate(job: EvaluateCommand) -> None:
     """Compare a result with the truth."""
-    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.jobs.evaluating import evaluated_at
     from nearkin.paths import path_of
 
     out = None if job.out is None else path_of(job.out, "out")
     if out is not None:
-        check_free(out, overwrite=job.overwrite, inputs=[result, truth])
-    evaluated = evaluated_at(result, truth, out)
-    tell(evaluated.to_dict, lambda console: _show(console, evaluated, out), as_json=as_json, quiet=quiet)
+        check_free(out, overwrite=job.overwrite)
+    evaluated = evaluated_at(job.result, job.truth, out)
+    answer(job, evaluated.to_dict, lambda console: _show(console, evaluated, out))
 
 
 def _show(console: Printer, evaluated: Evaluated, out: Path | None) -> None:
@@ -59,7 +68,3 @@ def _show(console: Printer, evaluated: Evaluated, out: Path | None) -> None:
     console.say(evaluation_facts(evaluated))
     if out is not None:
         say_place(console, "Page", out)
-
-
-EvaluatedResult = Annotated[Path, argument(metavar="RESULT", help="A finished run, or a table of pairs or groups.")]
-TruthFile = Annotated[Path, option("--truth", metavar="FILE", help="Pairs or groups that are known to be true.")]

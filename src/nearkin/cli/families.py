@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.collection import ReadOnly
-from nearkin.cli.options.definitions import Json, Out, Quiet, Report, Resume
-from nearkin.cli.options.reading import Inputs
+from nearkin.cli.answering import answer, working
+from nearkin.options.collection import ReadOnlyOptions
+from nearkin.options.declared import Same
 from nearkin.options.dedup import Delivery
 from nearkin.options.families import FamiliesJob, MailOptions, ThreadsJob
+from nearkin.options.reading import InputsArgument
+from nearkin.options.running import RESUME, DirectoryCommand
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -40,30 +43,26 @@ Examples:
 """
 
 
-def families(
-    inputs: Inputs,
-    out: Out,
-    *,
-    job: FamiliesJob,
-    report: Report = True,
-    read_only: ReadOnly = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    resume: Resume = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class FamiliesCommand(DirectoryCommand, ReadOnlyOptions, FamiliesJob, InputsArgument):
+    """Options of the command."""
+
+    resume: Same[bool] = RESUME
+
+
+def families(job: FamiliesCommand) -> None:
     """Group contracts into form groups."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.cli.printing import warn_of_report
     from nearkin.errors import ParameterError
     from nearkin.workflows.families.files import families_files
     from nearkin.workflows.reading.request import ReadingRequest, is_one_collection
     from nearkin.workflows.resources import Resources
 
-    request = ReadingRequest.from_options(inputs, job)
-    delivery, resources = job.part(Delivery, resume=resume), Resources.of(job.threads, job.memory)
+    request, out = ReadingRequest.from_options(job.inputs, job), job.out
+    delivery, resources = job.part(Delivery), Resources.of(job.threads, job.memory)
     groups: CollectionGroups | None = None
     to_dict: Callable[[], Mapping[str, object]]
-    with bars_shown(is_quiet=quiet or as_json) as bars:
+    with working(job) as bars:
         if job.overlay is not None and is_one_collection(request):
             raise ParameterError("For a collection use nearkin groups COLLECTION --overlay TOOL.")
         is_plain = job.shingle is None and job.ignore is None and not job.ignore_numbers
@@ -71,17 +70,17 @@ def families(
             from nearkin.workflows.families.of_collection import families_of_collection
 
             found = families_of_collection(
-                request, out, threshold=job.threshold, is_read_only=read_only, delivery=delivery, resources=resources,
-                progress=bars,
+                request, out, threshold=job.threshold, is_read_only=job.read_only, delivery=delivery,
+                resources=resources, progress=bars,
             )  # fmt: skip
             manifest, groups, to_dict = found.manifest, found.groups, found.to_dict
-        elif read_only:
-            raise ParameterError("--read-only is for the groups of one collection, without --shingle.")
+        elif job.read_only:
+            raise ParameterError("is for the groups of one collection, without --shingle.", parameter="read_only")
         else:
             manifest = families_files(request, out, job.search(), delivery=delivery, resources=resources, progress=bars)
             to_dict = manifest.as_stored
-    warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
-    tell(to_dict, lambda console: _show(console, manifest, groups, out), as_json=as_json, quiet=quiet)
+    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
+    answer(job, to_dict, lambda console: _show(console, manifest, groups, out))
 
 
 def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
@@ -118,22 +117,24 @@ Examples:
 """
 
 
-def threads(
-    inputs: Inputs, out: Out, *, job: ThreadsJob, report: Report = True, as_json: Json = False, quiet: Quiet = False
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class ThreadsCommand(DirectoryCommand, ThreadsJob, InputsArgument):
+    """Options of the command."""
+
+
+def threads(job: ThreadsCommand) -> None:
     """Put mails into threads."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.cli.printing import warn_of_report
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.threads.job import thread_files
 
-    with bars_shown(is_quiet=quiet or as_json) as bars:
+    with working(job) as bars:
         manifest = thread_files(
-            ReadingRequest.from_options(inputs, job), out, job.part(MailOptions), overwrite=job.overwrite,
+            ReadingRequest.from_options(job.inputs, job), job.out, job.part(MailOptions), overwrite=job.overwrite,
             report=job.report, progress=bars,
         )  # fmt: skip
-    warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
-    tell(manifest.as_stored, lambda console: _show_threads(console, manifest, out), as_json=as_json, quiet=quiet)
+    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
+    answer(job, manifest.as_stored, lambda console: _show_threads(console, manifest, job.out))
 
 
 def _show_threads(console: Printer, manifest: ThreadsManifest, out: Path) -> None:

@@ -1,29 +1,35 @@
-"""``nearkin groups``."""
+"""``nearkin groups`` and ``nearkin conflicts``."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.collection import (
-    Cache,
-    Direct,
-    GroupOverlay,
+from nearkin.cli.answering import answer, opened, working
+from nearkin.errors import InputError, ParameterError, quoted
+from nearkin.nouns import counted
+from nearkin.options.collection import (
+    CacheOptions,
+    EncodingOptions,
     GroupTolerance,
-    Limit,
-    MakePrincipal,
-    Place,
-    ReadOnly,
-    Since,
-    Wait,
-)
-from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet, Threads
+    ListOptions,
+    PlaceOptions,
+    ReadOnlyOptions,
+    WaitOptions,
+    limited,
+    wanted,
+)  # fmt: skip
+from nearkin.options.declared import Same, argument, option
+from nearkin.options.running import ThreadOptions
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nearkin.cli.printing import Printer
+    from nearkin.collection.conflicts.by_group import Conflicts
     from nearkin.collection.groups.changes import GroupsSince
     from nearkin.collection.groups.current import CollectionGroups
+    from nearkin.workflows.collection.labels import LabelsRead
 
 HELP = """
 Group the near-duplicates of a collection, and list what changed since the last call.
@@ -32,7 +38,7 @@ Documents are in one group if their wording matches, directly or through others:
 5-grams is at least --threshold.
 
 The principal is the document that represents its group. A member that is linked to it only through others is \
-indirect; --direct lists the members without the indirect ones.
+indirect.
 
 Groups keep their numbers and principals when documents are added. A better principal is only suggested. --out writes \
 all members to a .csv, .tsv, .jsonl or .parquet file. Its columns are in the guide Groups.
@@ -49,125 +55,69 @@ Examples:
 
   nearkin groups matter --threshold 0.7 --out groups.csv
 
-  nearkin groups matter --make-principal lease-17
-
   nearkin groups matter --since march --out changes.csv
 """
 
 
-def groups(
-    collection: Place,
-    *,
-    tolerance: GroupTolerance,
-    make_principal: MakePrincipal = None,
-    since: Since = None,
-    direct: Direct = False,
-    out: OutFileIfAny = None,
-    overlay: GroupOverlay = None,
-    limit: Limit = 20,
-    cache: Cache = None,
-    wait: Wait = None,
-    read_only: ReadOnly = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    overwrite: OverwriteFile = False,
-    threads: Threads = 0,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class GroupsCommand(
+    ThreadOptions, ListOptions, ReadOnlyOptions, CacheOptions, WaitOptions, GroupTolerance, PlaceOptions
+):
+    """Options of the command."""
+
+    since: Same[str | None] = option(
+        panel="Output", metavar="WAVE", excludes="overlay",
+        help="List what changed in the stored groups since the end of this wave. Compares with the first run of "
+        "nearkin groups after this wave and before the next one; without such a run, it fails. If you add more "
+        "documents to the wave after that run, they count as changes.",
+    )  # fmt: skip
+    overlay: Same[str | None] = option(
+        panel="Output", metavar="TOOL", needs="out",
+        help="Write --out as an overlay instead, with the field names of relativity, everlaw, reveal, purview or "
+        "plain.",
+    )  # fmt: skip
+    limit: Same[int] = limited(20)
+
+
+def groups(job: GroupsCommand) -> None:
     """Group documents, or list what changed in their groups."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import written
-    from nearkin.collection.collection import Collection
+    from nearkin.cli.result_file import check_free, say_written
     from nearkin.collection.groups.changes import groups_since
     from nearkin.collection.groups.current import group
     from nearkin.collection.tolerance import Tolerance
-    from nearkin.errors import ParameterError
-    from nearkin.workflows.collection.overlays import write_group_overlay
-    from nearkin.workflows.collection.tables import write_table
+    from nearkin.workflows.collection.overlays import check_overlay, write_group_overlay
+    from nearkin.workflows.overlay import check_tool
     from nearkin.workflows.resources import Resources
 
-    _check_options(
-        is_direct=direct,
-        is_since=since is not None,
-        is_changing=make_principal is not None,
-        is_read_only=read_only,
-        has_overlay=overlay is not None,
-    )
-    alike = Tolerance.of(**tolerance.given())
-    _check_out(out, overlay, is_since=since is not None, overwrite=overwrite)
-    with (
-        bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, wait=wait, read_only=read_only, progress=bars) as opened,
-    ):
-        if since is not None:
-            changed = groups_since(opened.opened, since, alike)
-            if out is not None:
-                write_table(changed.documents, out)
-            tell(changed.to_dict, lambda console: _show_since(console, changed, limit), as_json=as_json, quiet=quiet)
-            if out is not None and not (quiet or as_json):
-                bars.say(written(len(changed.documents), "change", out))
+    tolerance = Tolerance.of(**job.part(GroupTolerance).given())
+    if job.overlay is not None and job.out is not None:
+        check_tool(job.overlay)
+        check_overlay(job.out)
+        check_free(job.out, overwrite=job.overwrite)
+    with working(job) as bars, opened(job, bars, has_list=job.overlay is None) as collection:
+        if job.since is not None:
+            changed = groups_since(collection.opened, job.since, tolerance)
+            answer(
+                job, changed.to_dict, lambda console: _show_since(console, changed, job.limit),
+                rows=lambda: changed.documents, row="change",
+            )  # fmt: skip
             return
-        if make_principal is not None:
-            opened.document(make_principal)
-        found = group(opened.opened, alike, threads=Resources(threads).n_threads, principal=make_principal)
-        if overlay is not None and out is not None:
-            n_rows = write_group_overlay(opened, found.members, overlay, out)
-            bars.say(written(n_rows, "row", out))
-        number = next((one.number for one in found.groups if one.principal == make_principal), None)
-        if number is not None:
-            bars.say(f"{make_principal} is the principal of group {number}")
-    members = found.direct_members() if direct else found.members
-    if out is not None and overlay is None:
-        write_table(members, out)
-    tell(found.to_dict, lambda console: _show(console, found, limit, is_direct=direct), as_json=as_json, quiet=quiet)
-    if read_only and not (quiet or as_json):
+        found = group(collection.opened, tolerance, threads=Resources(job.threads).n_threads)
+        if job.overlay is not None and job.out is not None:
+            n_rows = write_group_overlay(collection, found.members, job.overlay, job.out)
+            say_written(job, n_rows, "row", job.out)
+    rows = (lambda: found.members) if job.overlay is None else None
+    answer(job, found.to_dict, lambda console: _show(console, found, job.limit), rows=rows, row="member")
+    if job.read_only:
         bars.say("not stored (--read-only): new groups may get other numbers")
-    if out is not None and overlay is None and not (quiet or as_json):
-        bars.say(written(len(members), "direct member" if direct else "member", out))
-    if make_principal is not None and number is None:
-        raise ParameterError(
-            f"{make_principal!r} is in no group {found.tolerance.in_words()}; no principal was changed."
-        )
 
 
-def _check_out(out: Path | None, overlay: str | None, *, is_since: bool, overwrite: bool) -> None:
-    """Refuse a file for the members that cannot be written."""
-    from nearkin.cli.result_file import check_free
-    from nearkin.workflows.collection.overlays import check_overlay
-    from nearkin.workflows.collection.tables import check_format
-    from nearkin.workflows.overlay import check_tool
-
-    if overlay is not None:
-        check_tool(overlay)
-        check_overlay(out, is_since=is_since)
-    elif out is not None:
-        check_format(out)
-    if out is not None:
-        check_free(out, overwrite=overwrite)
-
-
-def _check_options(
-    *, is_direct: bool, is_since: bool, is_changing: bool, is_read_only: bool, has_overlay: bool
-) -> None:
-    """Refuse options that exclude each other."""
-    from nearkin.errors import ParameterError
-
-    if is_direct and is_since:
-        raise ParameterError("--direct lists members as they are now: omit --since.")
-    if is_direct and has_overlay:
-        raise ParameterError("An overlay has all members: omit --direct.")
-    if is_changing and (is_read_only or is_since):
-        raise ParameterError("--make-principal changes the collection: omit --read-only and --since.")
-
-
-def _show(console: Printer, found: CollectionGroups, limit: int, *, is_direct: bool) -> None:
+def _show(console: Printer, found: CollectionGroups, limit: int) -> None:
     from nearkin.cli.printing import shown, table
     from nearkin.collection.tolerance import LETTERS_ONLY
     from nearkin.reports.facts.queries import groups_facts, letters_only_groups
 
-    if is_direct:
-        _show_direct(console, found, limit)
-    elif found.groups:
+    if found.groups:
         unlike = letters_only_groups(found)
         rows = table("group", "documents", "texts", "indirect", "principal", numbers=4)
         for one in found.groups[:limit]:
@@ -176,22 +126,7 @@ def _show(console: Printer, found: CollectionGroups, limit: int, *, is_direct: b
             badge = f" [yellow]({LETTERS_ONLY})[/]" if one.number in unlike else ""
             rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed + badge)
         console.print(rows)
-    console.say(groups_facts(found, limit, is_direct=is_direct))
-
-
-def _show_direct(console: Printer, found: CollectionGroups, limit: int) -> None:
-    """List the members that match the principal of their group, by group."""
-    from nearkin.cli.printing import shown, table
-    from nearkin.reports.facts.fact import not_shown
-    from nearkin.wording import distance_text, share_text
-
-    members = found.direct_members().to_pylist()
-    rows = table("group", "Jaccard", "γ", "principal", "id", numbers=3)
-    for one in members[:limit]:
-        figures = f"{one['group']:,}", share_text(one["jaccard"]), distance_text(one["relative_distance"])
-        rows.add_row(*figures, "yes" if one["is_principal"] else "", shown(one["doc_id"]))
-    console.print(rows)
-    console.say(not_shown(len(members) - limit))
+    console.say(groups_facts(found, limit))
 
 
 def _show_since(console: Printer, found: GroupsSince, limit: int) -> None:
@@ -206,3 +141,128 @@ def _show_since(console: Printer, found: GroupsSince, limit: int) -> None:
             rows.add_row(*(f"{n:,}" for n in figures), shown(principal), shown(change_words(one)))
         console.print(rows)
     console.say(groups_since_facts(found, limit))
+
+
+_FOUND_UNASKED = 1_000
+"""Maximum number of conflicts to find without --out: finding the passage of each takes time."""
+
+CONFLICTS_HELP = """
+Find near-duplicates with different labels. Lists the documents of each group that do not have its most frequent \
+label (in a tie, the label of the document stored first). Beside each: the most similar match with the group's most \
+frequent label; if there is none, the most similar match whose label differs from its own. Documents that you decided \
+to be in one group count as matches. Below: where the two differ.
+
+Labels come from a CSV, TSV, JSON Lines, Parquet or load file with a column of ids and a column of labels. Name the \
+columns with --id and --label, or give two columns of a CSV or TSV file without a header. With --tag, the labels are \
+the values of a tag in the collection; with a bare tag, documents without it have the label "not FIELD". --out writes \
+the conflicts to a .csv, .tsv, .jsonl or .parquet file.
+
+Examples:
+
+  nearkin conflicts matter labels.csv --threshold 0.7
+
+  nearkin conflicts matter --tag responsive
+
+  nearkin conflicts matter coding.csv --id control_number --label privilege --out conflicts.csv
+"""
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class ConflictsCommand(
+    ThreadOptions, ListOptions, ReadOnlyOptions, CacheOptions, EncodingOptions, GroupTolerance, PlaceOptions
+):
+    """Options of the command."""
+
+    labels: Same[Path | None] = argument(
+        "[LABELS]", kind=Path, required=False, help="CSV, TSV, JSON Lines or Parquet file of ids and labels."
+    )
+    tag: Same[str | None] = wanted(
+        metavar="FIELD", excludes="labels id label encoding", help="Tag whose values are the labels; see nearkin tags."
+    )
+    id: Same[str | None] = wanted(metavar="COLUMN", help="Column of LABELS with the ids. [default: guessed]")
+    label: Same[str | None] = wanted(
+        metavar="COLUMN", help="Column of LABELS with the labels. [default: guessed if only one column fits]"
+    )
+    limit: Same[int] = limited(20)
+
+
+def conflicts(job: ConflictsCommand) -> None:
+    """Find label conflicts."""
+    from nearkin.workflows.collection.labels import labels_of_tag, read_labels
+    from nearkin.workflows.collection.tables import table_of_conflicts
+    from nearkin.workflows.resources import Resources
+
+    if job.labels is None and job.tag is None:
+        raise ParameterError("Give either a file of labels or --tag.")
+    with working(job) as bars, opened(job, bars) as collection:
+        if job.labels is None:
+            read = labels_of_tag(collection, job.tag or "")
+        else:
+            is_document = collection.has_document
+            read = read_labels(
+                job.labels, doc_id=job.id, label=job.label, encoding=job.encoding, is_document=is_document
+            )
+        found = collection.conflicts(
+            read.pairs, **job.part(GroupTolerance).given(), threads=Resources(job.threads).n_threads,
+            limit=sys.maxsize if job.out is not None else max(job.limit, _FOUND_UNASKED),
+        )  # fmt: skip
+    if job.labels is not None and found.unknown and not found.n_labelled:
+        raise InputError(
+            f"None of the {counted(len(found.unknown), 'labelled id')} of {job.labels} is in the collection; the first "
+            f"is {quoted(found.unknown[0])}, from the column {quoted(read.id_column)}. Ids must be written as in the "
+            "collection (see nearkin list COLLECTION). --id names another column."
+        )
+    of_labels = {name: getattr(read, name) for name in ("id_column", "label_column", "n_without_label")}
+    answer(
+        job, lambda: {**found.to_dict(), **of_labels}, lambda console: _show_conflicts(console, found, job.limit, read),
+        rows=lambda: table_of_conflicts(found, read.label_column), row="conflict",
+    )  # fmt: skip
+
+
+def _show_conflicts(console: Printer, found: Conflicts, limit: int, read: LabelsRead) -> None:
+    from nearkin.cli.printing import say_passage, shown
+    from nearkin.collection.tolerance import LETTERS_ONLY, is_letters_only
+    from nearkin.reports.facts.queries import BY_DECISION, conflicts_facts, without_passage
+    from nearkin.wording import distance_text, share_text
+
+    before = None
+    for one in found.conflicts[:limit]:
+        edit, jaccard, distance = share_text(one.edit_similarity), share_text(one.jaccard), one.relative_distance
+        own = one.group, one.majority_label, None if one.group is not None else one.a.content
+        if own != before:
+            before, name = own, "in no group" if one.group is None else f"group {one.group}"
+            n, first = one.n_with_majority_label, f"[bold]'{shown(one.majority_label)}'[/]"
+            labels = f"{n:,} with {first}"
+            tie = f"tie, so the label of the document stored first, {first}, counts as the label of the group"
+            if one.is_tie and one.n_documents == 2 * n:
+                others = f"{n:,} with '{shown(one.label_a)}'"
+                labels += f", {others}; {tie}"
+            elif one.is_tie and one.n_documents > 1:
+                labels += f"; {tie}"
+            console.print(
+                f"{name}: [bold]{counted(one.n_documents, 'labelled document')}[/], {labels}",
+                highlight=False,
+                soft_wrap=True,
+            )
+        letters_only = is_letters_only(one.jaccard, found.tolerance)
+        remark = BY_DECISION if not one.is_match else LETTERS_ONLY if letters_only else ""
+        console.print(
+            f"  [bold yellow]'{shown(one.label_a)}'[/] {shown(one.a)}  ≠  [bold]'{shown(one.label_b)}'[/] "
+            f"{shown(one.b)}  [dim]Jaccard {jaccard}  edit {edit}  γ {distance_text(distance)}[/]"
+            + (f"  [yellow]({remark})[/]" if remark else ""),
+            highlight=False,
+            soft_wrap=True,
+        )
+        if one.passage:
+            say_passage(console, one.passage, n_differences=one.n_differences, n_moves=one.n_moves)
+        else:
+            console.print(f"    [dim]{without_passage(one)}[/]", highlight=False, soft_wrap=True)
+    facts = conflicts_facts(
+        found,
+        n_shown=limit,
+        label_column=read.label_column,
+        id_column=read.id_column,
+        n_without_label=read.n_without_label,
+        is_bare=read.is_bare,
+    )
+    console.say(facts)

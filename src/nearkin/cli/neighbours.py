@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from nearkin.cli.options.definitions import Json, PairsFile, Query, Quiet, SignatureFile
+from nearkin.cli.answering import answer, working
+from nearkin.options.declared import Option, Same, argument, option
+from nearkin.options.running import PrintOptions
 from nearkin.options.signatures import NeighboursJob
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
     from nearkin.cli.printing import Printer
@@ -32,56 +34,48 @@ Examples:
 """
 
 
-def neighbours(
-    signatures: SignatureFile,
-    out: PairsFile = None,
-    query: Query = None,
-    *,
-    job: NeighboursJob,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class NeighboursCommand(PrintOptions, NeighboursJob):
+    """Options of the command."""
+
+    signatures: Same[Path] = argument("SIGNATURES", kind=Path, help="A file that nearkin sign wrote.")
+    out: Option[Any, Path | str | None] = option(
+        kind=Path, panel="Output",
+        help="File for the pairs: .parquet, .csv, .tsv or .jsonl; Parquet without a suffix.",
+    )  # fmt: skip
+    query: Same[str | None] = option(
+        panel="What is a near-duplicate", excludes="out verify against equal",
+        help="Print only the neighbours of the document with this id, the nearest first.",
+    )  # fmt: skip
+
+
+def neighbours(job: NeighboursCommand) -> None:
     """Find neighbours."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.neighbours import find_neighbours, nearest_documents
-    from nearkin.workflows.signing.signature_file import SignatureFile as Signatures
+    from nearkin.workflows.signing.signature_file import SignatureFile
     from nearkin.workflows.signing.verifying import Verification
 
-    resources, distance, against = Resources.of(job.threads), job.distance, job.against
-    verification = Verification.if_given(job.verify, job.shingle, job.normalise)
-    if query is not None:
-        if out is not None or verification is not None or against is not None or job.equal != "all":
-            raise ParameterError(
-                "--query prints the neighbours of one document: omit --out, --verify, --against, --equal."
+    resources, verification = Resources.of(job.threads), Verification.if_given(job.verify, job.shingle, job.normalise)
+    if job.query is not None:
+        with working(job) as bars:
+            near = nearest_documents(
+                SignatureFile.load(job.signatures), job.query, job.distance, resources=resources, progress=bars
             )
-        with bars_shown(is_quiet=quiet or as_json) as bars:
-            near = nearest_documents(Signatures.load(signatures), query, distance, resources=resources, progress=bars)
-        tell(
-            near.select(["id", "name", "distance"]).to_pylist,
-            lambda console: _show_neighbours(console, near),
-            as_json=as_json,
-            quiet=quiet,
-        )
+        columns = near.select(["id", "name", "distance"])
+        answer(job, columns.to_pylist, lambda console: _show_neighbours(console, near))
         return
-    if out is None:
+    if job.out is None:
         raise ParameterError("Give --out FILE for the pairs, or --query ID for the neighbours of one document.")
-    check_free(out, overwrite=job.overwrite)
-    with bars_shown(is_quiet=quiet or as_json) as bars:
+    check_free(job.out, overwrite=job.overwrite)
+    with working(job) as bars:
         found = find_neighbours(
-            Signatures.load(signatures),
-            None if against is None else Signatures.load(against),
-            out,
-            distance,
-            verification=verification,
-            equal=job.equal,
-            resources=resources,
-            progress=bars,
-        )
-    tell(found.summary, lambda console: _show_pairs(console, found, out), as_json=as_json, quiet=quiet)
+            SignatureFile.load(job.signatures), None if job.against is None else SignatureFile.load(job.against),
+            job.out, job.distance, verification=verification, equal=job.equal, resources=resources, progress=bars,
+        )  # fmt: skip
+    answer(job, found.summary, lambda console: _show_pairs(console, found, job.out))
 
 
 def _show_pairs(console: Printer, found: NeighboursFound, out: Path) -> None:

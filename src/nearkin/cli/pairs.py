@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from nearkin.cli.options.definitions import Json, Out, Quiet, Report, Resume
-from nearkin.cli.options.engine import EngineOptions
-from nearkin.cli.parameters import option
+from nearkin.cli.answering import answer, working
+from nearkin.options.declared import Same, option
+from nearkin.options.engine import EngineOptions
 from nearkin.options.pairs import Beside, PairOptions, PairsJob
+from nearkin.options.running import RESUME, DirectoryCommand
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.manifests.pairs import PairsManifest
 
-Left = Annotated[
-    list[str],
-    option("--left", metavar="INPUT", panel="Input", help="First corpus: files, folders or globs, as for nearkin "
-           "dedup; also Wikipedia dumps. Repeatable."),
-]  # fmt: skip
-Right = Annotated[list[str], option("--right", metavar="INPUT", panel="Input", help="Second corpus. Repeatable.")]
 HELP = """
 Find similar pairs of documents in two corpora, in one language or in two: documents and their translations, or \
 articles about the same thing.
@@ -47,39 +44,41 @@ Examples:
 """
 
 
-def pairs(
-    left: Left,
-    right: Right,
-    out: Out,
-    *,
-    job: PairsJob,
-    report: Report = True,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    resume: Resume = False,
-    engine: EngineOptions,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class PairsCommand(DirectoryCommand, EngineOptions, PairsJob):
+    """Options of the command."""
+
+    left: Same[Sequence[str]] = option(
+        kind=list, required=True, metavar="INPUT", panel="Input",
+        help="First corpus: files, folders or globs, as for nearkin dedup; also Wikipedia dumps. Repeatable.",
+    )  # fmt: skip
+    right: Same[Sequence[str]] = option(
+        kind=list, required=True, metavar="INPUT", panel="Input", help="Second corpus. Repeatable."
+    )
+    resume: Same[bool] = RESUME
+
+
+def pairs(job: PairsCommand) -> None:
     """Find similar pairs."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.cli.printing import warn_of_report
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.job import pair_files
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
     given = PairInput(
-        ReadingRequest.of_side("left", left, job.left_text, job.left_id, options=job),
-        ReadingRequest.of_side("right", right, job.right_text, job.right_id, options=job),
+        ReadingRequest.of_side("left", job.left, job.left_text, job.left_id, options=job),
+        ReadingRequest.of_side("right", job.right, job.right_text, job.right_id, options=job),
         None if job.table is None else Path(job.table), job.left_language, job.right_language,
     )  # fmt: skip
-    where = engine.chosen()
-    with bars_shown(is_quiet=quiet or as_json) as bars:
+    where = job.chosen_engine()
+    with working(job) as bars:
         manifest = pair_files(
-            given, out, job.part(PairOptions), job.part(Beside), resume=resume, overwrite=job.overwrite,
+            given, job.out, job.part(PairOptions), job.part(Beside), resume=job.resume, overwrite=job.overwrite,
             report=job.report, resources=Resources(job.threads), progress=bars, engine=where,
         )  # fmt: skip
-    warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
-    tell(manifest.as_stored, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
+    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
+    answer(job, manifest.as_stored, lambda console: _show(console, manifest, job.out))
 
 
 def _show(console: Printer, manifest: PairsManifest, out: Path) -> None:

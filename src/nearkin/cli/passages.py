@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearkin.cli.options.definitions import Json, Out, Quiet, Report, Resume
-from nearkin.cli.options.reading import Inputs
+from nearkin.cli.answering import answer, working
+from nearkin.options.declared import Same
 from nearkin.options.passages import PassageDelivery, PassageOptions, PassagesJob
+from nearkin.options.reading import InputsArgument
+from nearkin.options.running import RESUME, DirectoryCommand
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -33,33 +36,30 @@ Examples:
 """
 
 
-def passages(
-    inputs: Inputs,
-    out: Out,
-    *,
-    job: PassagesJob,
-    report: Report = True,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    resume: Resume = False,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class PassagesCommand(DirectoryCommand, PassagesJob, InputsArgument):
+    """Options of the command."""
+
+    resume: Same[bool] = RESUME
+
+
+def passages(job: PassagesCommand) -> None:
     """Find passages."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell, warn_of_report
+    from nearkin.cli.printing import warn_of_report
     from nearkin.workflows.passages.job import passages_files
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
-    with bars_shown(is_quiet=quiet or as_json) as bars:
-        request = ReadingRequest.from_options(inputs, job)
+    with working(job) as bars:
+        request = ReadingRequest.from_options(job.inputs, job)
         is_against = job.against is not None
         others = request.of_other_set(job.against, job.against_text, job.against_id) if is_against else None
         manifest = passages_files(
-            request, out, job.part(PassageOptions), against=others, delivery=job.part(PassageDelivery, resume=resume),
+            request, job.out, job.part(PassageOptions), against=others, delivery=job.part(PassageDelivery),
             resources=Resources.of(job.threads, job.memory), progress=bars,
         )  # fmt: skip
-    warn_of_report(manifest.report_problem, is_silent=quiet or as_json)
-    tell(manifest.as_stored, lambda console: _show(console, manifest, out), as_json=as_json, quiet=quiet)
+    warn_of_report(manifest.report_problem, is_silent=job.is_silent)
+    answer(job, manifest.as_stored, lambda console: _show(console, manifest, job.out))
 
 
 def _show(console: Printer, manifest: PassagesManifest, out: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from nearkin.nouns import counted
 from nearkin.wording import reveal_line
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from nearkin.options.running import PrintOptions
 
 
 def check_free(
@@ -28,40 +28,7 @@ def check_free(
     result_file.check_free(out, overwrite=overwrite, inputs=[*inputs, *places_read()], option=option, holds=holds)
 
 
-def written(n_rows: int, row: str, out: Path) -> str:
-    """Say that a table was written; nothing in the path can control the terminal.
-
-    Examples
-    --------
-    >>> written(2, "document", Path("sheet.csv"))
-    'wrote 2 documents to sheet.csv'
-    """
-    return f"wrote {counted(n_rows, row)} to {reveal_line(str(out))}"
-
-
-def check_list_file(out: Path | None, *, overwrite: bool) -> None:
-    """Refuse a file that cannot be written, before any work is done.
-
-    Raises
-    ------
-    OutputError, OutputExistsError, ParameterError
-    """
-    if out is None:
-        return
-    from nearkin.workflows.collection.tables import check_format
-
-    check_format(out)
-    check_free(out, overwrite=overwrite)
-
-
-def write_list(out: Path | None, table: Callable[[], pa.Table], noun: str, *, is_silent: bool) -> None:
-    """Write the whole list, if a file is given, and say on standard error how long it is."""
-    if out is None:
-        return
-
-    from nearkin.workflows.collection.tables import write_table
-
-    rows = table()
-    write_table(rows, out)
-    if not is_silent:
-        click.echo(written(len(rows), noun, out), err=True)
+def say_written(options: PrintOptions, n_rows: int, row: str, out: Path) -> None:
+    """Say on standard error that a table was written; nothing in the path can control the terminal."""
+    if not options.is_silent:
+        click.echo(f"wrote {counted(n_rows, row)} to {reveal_line(str(out))}", err=True)

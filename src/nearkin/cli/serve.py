@@ -1,19 +1,21 @@
-"""``nearkin serve``."""
+"""``nearkin serve`` and ``nearkin users``."""
 
 from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import click
 
-from nearkin.cli.options.collection import Cache, Place
-from nearkin.cli.options.decisions import By
-from nearkin.cli.options.definitions import Json
-from nearkin.cli.parameters import argument, option
+from nearkin.cli.answering import answer
+from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.options.collection import COLLECTION, CacheOptions, PlaceOptions
+from nearkin.options.declared import Same, argument, option
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -38,73 +40,51 @@ Examples:
   nearkin serve matter --port 8000 --behind-proxy 127.0.0.1 --public-url https://review.example.org
 """
 _service = partial(option, panel="The service")
-Host = Annotated[
-    str, _service("--host", help="Address to listen on. Any but 127.0.0.1, localhost and ::1 needs --behind-proxy.")
-]
-Port = Annotated[int, _service("--port", min=0, max=65_535, help="Port to listen on; 0 chooses a free port.")]
-TokenFile = Annotated[
-    Path | None,
-    _service(
-        "--token-file",
+_team = partial(option, panel="Other machines")
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class ServeCommand(CacheOptions):
+    """Options of the command."""
+
+    collection: Same[str] = COLLECTION
+    host: Same[str] = _service(
+        "127.0.0.1", help="Address to listen on. Any but 127.0.0.1, localhost and ::1 needs --behind-proxy."
+    )
+    port: Same[int] = _service(0, maximum=65_535, help="Port to listen on; 0 chooses a free port.")
+    token_file: Same[Path | None] = _service(
+        kind=Path, excludes="behind_proxy",
         help="File with the token for scripts, of at least 32 characters; users have tokens of their own. "
         "[default: a new token, printed]",
-    ),
-]
-_team = partial(option, panel="Other machines")
-BehindProxy = Annotated[
-    list[str] | None,
-    _team(
-        "--behind-proxy",
-        metavar="ADDRESS",
-        help="Address or network of a proxy that encrypts. Its headers X-Forwarded-Proto and -For are trusted, and "
-        "requests from other addresses are refused. Repeatable.",
-    ),
-]
-PublicUrl = Annotated[
-    str | None,
-    _team(
-        "--public-url",
-        metavar="URL",
-        help="With --behind-proxy: address that browsers open, such as https://review.example.org.",
-    ),
-]
-ServedUsersFile = Annotated[
-    Path | None,
-    _team("--users-file", help="File of nearkin users. [default: as for nearkin users]"),
-]
-Runs = Annotated[
-    list[Path] | None,
-    _service(
-        "--run",
-        metavar="DIRECTORY",
+    )  # fmt: skip
+    read_only: Same[bool] = _service(False, help="Change nothing in the collection.")
+    by: Same[str | None] = _service(
+        excludes="behind_proxy", help="Name that the activity log records. [default: your user name]"
+    )
+    run: Same[Sequence[Path | str]] = _service(
+        (), kind=list, metavar="DIRECTORY",
         help="Results of nearkin dedup, families, regroup or pairs to show as well: their reports, and pairs to accept "
         "or reject. Repeatable.",
-    ),
-]
-WaitOfChange = Annotated[
-    float,
-    _service("--wait", metavar="SECONDS", min=0, help="Maximum time that a change waits for others to be stored."),
-]
-ReadOnlyService = Annotated[bool, _service("--read-only", help="Change nothing in the collection.")]
+    )  # fmt: skip
+    behind_proxy: Same[Sequence[str]] = _team(
+        (), kind=list, metavar="ADDRESS",
+        help="Address or network of a proxy that encrypts. Its headers X-Forwarded-Proto and -For are trusted, and "
+        "requests from other addresses are refused. Repeatable.",
+    )  # fmt: skip
+    public_url: Same[str | None] = _team(
+        metavar="URL", help="With --behind-proxy: address that browsers open, such as https://review.example.org."
+    )
+    users_file: Same[Path | None] = _team(
+        kind=Path, needs="behind_proxy", help="File of nearkin users. [default: as for nearkin users]"
+    )
+    wait: Same[float] = _service(
+        30.0, minimum=0, metavar="SECONDS", help="Maximum time that a change waits for others to be stored."
+    )
 
 
-def serve(
-    collection: Place,
-    host: Host = "127.0.0.1",
-    port: Port = 0,
-    token_file: TokenFile = None,
-    read_only: ReadOnlyService = False,
-    by: By = None,
-    run: Runs = None,
-    behind_proxy: BehindProxy = None,
-    public_url: PublicUrl = None,
-    users_file: ServedUsersFile = None,
-    cache: Cache = None,
-    wait: WaitOfChange = 30.0,
-) -> None:
+def serve(job: ServeCommand) -> None:
     """Serve a collection."""
     from nearkin.collection.collection import Collection
-    from nearkin.errors import MissingExtraError, ParameterError
 
     try:
         from nearkin.web.client import read_token
@@ -113,18 +93,14 @@ def serve(
         from nearkin.web.settings import settings_of
     except ImportError as error:
         raise MissingExtraError.of("nearkin serve", "web") from error
-    settings = settings_of(host, port, behind_proxy=behind_proxy or (), public_url=public_url)
-    if settings.is_behind_proxy and (by is not None or token_file is not None):
-        raise ParameterError(
-            "--by and --token-file are for the service of this machine alone. Users have names and tokens of their own."
-        )
-    if users_file is not None and not settings.is_behind_proxy:
-        raise ParameterError("--users-file needs --behind-proxy.")
-    runs = ServedRuns(run or ())
-    token = None if token_file is None else read_token(token_file)
+    settings = settings_of(job.host, job.port, behind_proxy=job.behind_proxy, public_url=job.public_url)
+    runs = ServedRuns([Path(one) for one in job.run])
+    token = None if job.token_file is None else read_token(job.token_file)
     gc.set_threshold(700, 10, 10)  # it runs for long; a short command looks for garbage less often
-    with Collection.open(collection, cache=cache, wait=wait, read_only=read_only) as opened:
-        serve_until_interrupted(opened, settings, say=click.echo, token=token, by=by, users_file=users_file, runs=runs)
+    with Collection.open(job.collection, cache=job.cache, wait=job.wait, read_only=job.read_only) as opened:
+        serve_until_interrupted(
+            opened, settings, say=click.echo, token=token, by=job.by, users_file=job.users_file, runs=runs
+        )
 
 
 USERS_HELP = """
@@ -152,62 +128,51 @@ Examples:
 """
 _ACTIONS = ("list", "add", "role", "password", "remove", "token", "revoke")
 _user = partial(option, panel="The user")
-Action = Annotated[str, argument(metavar="[ACTION]", help=f"One of {', '.join(_ACTIONS)}.")]
-Name = Annotated[str | None, argument(metavar="[NAME]", help="Name of a user.")]
-RoleOfUser = Annotated[
-    str | None, _user("--role", metavar="ROLE", help="viewer, reviewer or admin; with add, role and token.")
-]
-Label = Annotated[str | None, _user("--label", help="Name of a token; with token and revoke.")]
-UsersFile = Annotated[
-    Path | None,
-    option(
-        "--users-file",
-        metavar="FILE",
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class UsersCommand(PlaceOptions):
+    """Options of the command."""
+
+    action: Same[str] = argument("[ACTION]", "list", required=False, help=f"One of {', '.join(_ACTIONS)}.")
+    name: Same[str | None] = argument("[NAME]", required=False, help="Name of a user.")
+    role: Same[str | None] = _user(metavar="ROLE", help="viewer, reviewer or admin; with add, role and token.")
+    label: Same[str | None] = _user(help="Name of a token; with token and revoke.")
+    users_file: Same[Path | None] = option(
+        metavar="FILE", kind=Path, panel="The collection",
         help="File of the users. [default: in $XDG_CONFIG_HOME/nearkin/users, else ~/.config/nearkin/users, named "
         "after the collection's id, in PostgreSQL also after host, port, database and schema]",
-        panel="The collection",
-    ),
-]
+    )  # fmt: skip
 
 
-def users(
-    collection: Place,
-    action: Action = "list",
-    name: Name = None,
-    role: RoleOfUser = None,
-    label: Label = None,
-    users_file: UsersFile = None,
-    as_json: Json = False,
-) -> None:
+def users(job: UsersCommand) -> None:
     """Manage users."""
     from nearkin.collection.collection import Collection
-    from nearkin.errors import MissingExtraError
 
     try:
         from nearkin.web.users.file import change_users, read_users, usual_users_file
     except ImportError as error:
         raise MissingExtraError.of("nearkin users", "web") from error
+    action, name, role, label = job.action, job.name, job.role, job.label
     _check(action, name, role, label)
-    with Collection.open(collection, read_only=True) as opened:  # a wrong name must not make a file
+    with Collection.open(job.collection, read_only=True) as opened:  # a wrong name must not make a file
         store = opened.opened.store
-        path = users_file or usual_users_file(store.place, store.facts["collection"])
-    if name is None:
-        _tell(read_users(path), path, as_json=as_json)
-    elif action == "token":
+        path = job.users_file or usual_users_file(store.place, store.facts["collection"])
+    if action == "token" and name is not None:
         from nearkin.web.users.records import checked_role, new_token, with_token
 
         token = new_token()
         change_users(path, lambda there: with_token(there, name, label or "", checked_role(role), token))
         click.echo(f"Token {label} of {name}, shown only now:", err=True)
         click.echo(token)
-    else:
-        changed = _changed(path, action, name, role, label)
-        _tell(changed, path, as_json=as_json)
+        return
+    found = read_users(path) if name is None else _changed(path, action, name, role, label)
+    summary = {"file": str(path), "users": [one.without_secrets() for one in found.users]}
+    answer(job, lambda: summary, lambda console: _show(console, found, path))
 
 
 def _check(action: str, name: str | None, role: str | None, label: str | None) -> None:
     """Refuse arguments and options that do not fit the action."""
-    from nearkin.errors import ParameterError
     from nearkin.web.roles import ROLES
     from nearkin.web.users.records import checked_role
 
@@ -256,7 +221,6 @@ def _changed(path: Path, action: str, name: str, role: str | None, label: str | 
 
 def _password(name: str) -> str:
     """Return a new password: from a terminal, without showing it, or from standard input."""
-    from nearkin.errors import ParameterError
     from nearkin.wording import reveal_line
 
     if sys.stdin is None:  # it was closed before Python started
@@ -267,16 +231,6 @@ def _password(name: str) -> str:
         )
         return asked
     return sys.stdin.readline().rstrip("\r\n")
-
-
-def _tell(found: Users, path: Path, *, as_json: bool) -> None:
-    """Print the users, without their secrets."""
-    from nearkin.cli.printing import tell
-
-    def summary() -> object:
-        return {"file": str(path), "users": [one.without_secrets() for one in found.users]}
-
-    tell(summary, lambda console: _show(console, found, path), as_json=as_json)
 
 
 def _show(console: Printer, found: Users, path: Path) -> None:

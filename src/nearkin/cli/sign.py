@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import click
 
-from nearkin.cli.options.definitions import Json, OutFile, Quiet
-from nearkin.cli.options.engine import EngineOptions
-from nearkin.cli.options.reading import Inputs
-from nearkin.cli.parameters import option
-from nearkin.options.reading import ReadingOptions
+from nearkin.cli.answering import answer, working
+from nearkin.options.declared import Same, option
+from nearkin.options.engine import EngineOptions
+from nearkin.options.reading import InputsArgument, ReadingOptions
+from nearkin.options.running import FileCommand, PrintOptions
 from nearkin.options.signatures import CountedFeatures, SigningOptions, SignJob, StatisticsJob
 
 if TYPE_CHECKING:
@@ -38,18 +39,13 @@ Examples:
 """
 
 
-def sign(
-    inputs: Inputs,
-    out: OutFile,
-    *,
-    job: SignJob,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    engine: EngineOptions,
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class SignCommand(FileCommand, EngineOptions, SignJob, InputsArgument):
+    """Options of the command."""
+
+
+def sign(job: SignCommand) -> None:
     """Sign documents."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
@@ -57,17 +53,17 @@ def sign(
     from nearkin.workflows.signing.job import sign as sign_texts
 
     statistics = None if job.statistics is None else Path(job.statistics)
-    for written in (out, exceptions_beside(out)):
+    for written in (job.out, exceptions_beside(job.out)):
         check_free(written, overwrite=job.overwrite)
-    options, where = job.part(SigningOptions), engine.chosen()
-    with bars_shown(is_quiet=quiet or as_json) as bars:
+    options, where = job.part(SigningOptions), job.chosen_engine()
+    with working(job) as bars:
         told = options.in_words() | {"normalise": options.normalise.shown}
         bars.say(", ".join(f"{name} {value}" for name, value in told.items()))
         _, signed = sign_texts(
-            ReadingRequest.from_options(inputs, job), out, options, statistics=statistics,
+            ReadingRequest.from_options(job.inputs, job), job.out, options, statistics=statistics,
             resources=Resources.of(job.threads), progress=bars, engine=where,
         )  # fmt: skip
-    tell(signed.as_stored, lambda console: _show(console, signed, out), as_json=as_json, quiet=quiet)
+    answer(job, signed.as_stored, lambda console: _show(console, signed, job.out))
 
 
 def _show(console: Printer, told: SigningRecord, out: Path) -> None:
@@ -101,12 +97,13 @@ Examples:
 """
 
 
-def statistics(
-    inputs: Inputs, out: OutFile, *, job: StatisticsJob, as_json: Json = False, quiet: Quiet = False
-) -> None:
+@dataclass(unsafe_hash=True, kw_only=True)
+class StatisticsCommand(FileCommand, StatisticsJob, InputsArgument):
+    """Options of the command."""
+
+
+def statistics(job: StatisticsCommand) -> None:
     """Count features."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
     from nearkin.cli.result_file import check_free
     from nearkin.errors import ParameterError
     from nearkin.runs.progress import Meter
@@ -115,32 +112,26 @@ def statistics(
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.counting import collect, merge, save
 
-    is_merge = inputs[0] == MERGE
-    reading, features = job.part(ReadingOptions), job.part(CountedFeatures)
-    if is_merge and (features, reading) != (CountedFeatures(), ReadingOptions()):
+    is_merge = job.inputs[0] == MERGE
+    if is_merge and (job.part(CountedFeatures), job.part(ReadingOptions)) != (CountedFeatures(), ReadingOptions()):
         raise ParameterError(
             "merge reads statistics, not documents: omit --features, --normalise and the options for documents."
         )
-    check_free(out, overwrite=job.overwrite, holds="statistics")
+    check_free(job.out, overwrite=job.overwrite, holds="statistics")
     damaged: Sequence[DamagedFile] = ()
     if is_merge:
-        found = merge([Path(one) for one in inputs[1:]])
+        found = merge([Path(one) for one in job.inputs[1:]])
     else:
-        with bars_shown(is_quiet=quiet or as_json) as bars:
-            texts = ReadingRequest.from_options(inputs, job).opened(bars)
-            refuse_input(out, texts.paths)
+        with working(job) as bars:
+            texts = ReadingRequest.from_options(job.inputs, job).opened(bars)
+            refuse_input(job.out, texts.paths)
             found = collect(
                 texts, job.features, job.normalise, threads=Resources.of(job.threads).n_threads, meter=Meter(bars)
             )
             job.normalise.ignored.say_not_found(bars.say)
             damaged = texts.damaged_files
-    save(found, out)
-    tell(
-        lambda: _summary(found, damaged),
-        lambda console: _show_statistics(console, found, damaged, out),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    save(found, job.out)
+    answer(job, lambda: _summary(found, damaged), lambda console: _show_statistics(console, found, damaged, job.out))
 
 
 def _summary(found: Statistics, damaged: Sequence[DamagedFile]) -> dict[str, object]:
@@ -177,22 +168,23 @@ Examples:
 
   nearkin index contracts.jsonl --json > properties.jsonl
 """
-_Index = Annotated[
-    str | None,
-    option(
-        "--index",
-        panel="Output",
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class IndexCommand(PrintOptions, ReadingOptions, InputsArgument):
+    """Options of the command."""
+
+    similarity_index: Same[str | None] = option(
+        names=("--index",), panel="Output",
         help="Method of the similarity index, such as 43B:k=40 or 1A:k=4. [default: 43B:k=40]",
-    ),
-]
+    )  # fmt: skip
 
 
-def index(inputs: Inputs, *, similarity_index: _Index = None, reading: ReadingOptions, as_json: Json = False) -> None:
+def index(job: IndexCommand) -> None:
     """Print the index values of documents."""
     import json
     import sys
 
-    from nearkin.cli.bars import bars_shown
     from nearkin.cli.command_line import is_unicode
     from nearkin.cli.printing import Printer, shown, table
     from nearkin.workflows.collection.indexing import index_files
@@ -200,10 +192,11 @@ def index(inputs: Inputs, *, similarity_index: _Index = None, reading: ReadingOp
 
     console, rows = Printer(), table("similarity index", "bands", "samples", "key of the text", "id", numbers=4)
     is_ascii = not is_unicode(sys.stdout)
-    with bars_shown(is_quiet=as_json) as bars:
+    with working(job) as bars:
         try:
-            for one in index_files(ReadingRequest.from_options(inputs, reading).opened(bars), similarity_index, bars):
-                if as_json:
+            texts = ReadingRequest.from_options(job.inputs, job).opened(bars)
+            for one in index_files(texts, job.similarity_index, bars):
+                if job.as_json:
                     click.echo(json.dumps(one.to_dict(), ensure_ascii=is_ascii))
                 elif one.problem is not None:
                     rows.add_row("", "", "", "", f"{shown(one.doc_id)}: {shown(one.problem)}")

@@ -1,29 +1,29 @@
-"""``nearkin similar``."""
+"""``nearkin similar`` and ``nearkin search``."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearkin.cli.options.collection import (
-    Cache,
-    DocIdIfAny,
-    File,
-    FileEncoding,
-    Limit,
-    OfCurrentWave,
-    Place,
-    ReadOnly,
-    SearchedWords,
-    TextGiven,
+from nearkin.cli.answering import answer, opened_with_bars
+from nearkin.errors import ParameterError
+from nearkin.options.collection import (
+    CacheOptions,
+    EncodingOptions,
+    ListOptions,
+    PlaceOptions,
+    ReadOnlyOptions,
     ToleranceOptions,
-)
-from nearkin.cli.options.definitions import Json, OutFileIfAny, OverwriteFile, Quiet
+    limited,
+    wanted,
+)  # fmt: skip
+from nearkin.options.declared import Same, argument
 from nearkin.options.reading import DocumentOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nearkin.cli.printing import Printer
     from nearkin.collection.collection import Collection
     from nearkin.collection.results import SimilarDocument, SimilarDocuments
@@ -59,60 +59,39 @@ Examples:
 """
 
 
-def similar(
-    collection: Place,
-    doc_id: DocIdIfAny = None,
-    file: File = None,
-    text: TextGiven = None,
-    encoding: FileEncoding = "utf-8",
-    *,
-    reading: DocumentOptions,
-    alike: ToleranceOptions,
-    limit: Limit = 50,
-    cache: Cache = None,
-    read_only: ReadOnly = False,
-    out: OutFileIfAny = None,
-    overwrite: OverwriteFile = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Find similar documents."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_list_file, write_list
-    from nearkin.collection.collection import Collection
-    from nearkin.collection.tolerance import ALL
-    from nearkin.errors import ParameterError
+@dataclass(unsafe_hash=True, kw_only=True)
+class SimilarCommand(
+    ListOptions, ReadOnlyOptions, CacheOptions, ToleranceOptions, DocumentOptions, EncodingOptions, PlaceOptions
+):
+    """Options of the command."""
 
-    check_list_file(out, overwrite=overwrite)
-    if sum(one is not None for one in (doc_id, file, text)) != 1:
+    doc_id: Same[str | None] = argument("DOC_ID", required=False, help="Id of a document of the collection.")
+    file: Same[Path | None] = wanted(kind=Path, help="Query with this file instead of a stored document.")
+    text: Same[str | None] = wanted(help="Query with this text instead of a stored document.")
+    limit: Same[int] = limited(50)
+
+
+def similar(job: SimilarCommand) -> None:
+    """Find similar documents."""
+    from nearkin.collection.tolerance import ALL
+
+    if sum(one is not None for one in (job.doc_id, job.file, job.text)) != 1:
         raise ParameterError("Give exactly one of DOC_ID, --file FILE and --text TEXT.")
-    missing = None
-    if file is not None:
+    text, missing = job.text, None
+    if job.file is not None:
         from nearkin.workflows.reading.one_text import read_one_document
 
-        document = read_one_document(file, encoding, reading.rules())
+        document = read_one_document(job.file, job.encoding, job.rules())
         text, missing = document.text, document.missing
-    with (
-        bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, cache=cache, read_only=read_only, progress=bars) as opened,
-    ):
-        found = _similar(
-            opened,
-            doc_id,
-            text=text,
-            **alike.given(),
-            limit=limit if out is None else ALL,
-        )
-    write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
-    shown = found.first(limit)
-    name = doc_id if doc_id is not None else (str(file) if file is not None else "the text")
-    tell(
-        lambda: shown.to_dict() if file is None else {**shown.to_dict(), "missing": missing},
-        lambda console: _show(console, shown, name, missing=missing),
-        as_json=as_json,
-        quiet=quiet,
-    )
+    with opened_with_bars(job) as collection:
+        tolerance, limit = job.part(ToleranceOptions).given(), job.limit if job.out is None else ALL
+        found = _similar(collection, job.doc_id, text=text, **tolerance, limit=limit)
+    first, name = found.first(job.limit), job.doc_id or (str(job.file) if job.file is not None else "the text")
+    summary = first.to_dict() if job.file is None else {**first.to_dict(), "missing": missing}
+    answer(
+        job, lambda: summary, lambda console: _show(console, first, name, missing=missing),
+        rows=lambda: found.table, row="document",
+    )  # fmt: skip
 
 
 def _similar(opened: Collection, doc_id: str | None, **asked: Any) -> SimilarDocuments:
@@ -191,32 +170,26 @@ Examples:
 """
 
 
-def search(
-    collection: Place,
-    query: SearchedWords,
-    wave: OfCurrentWave = None,
-    limit: Limit = 20,
-    out: OutFileIfAny = None,
-    read_only: ReadOnly = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    overwrite: OverwriteFile = False,
-) -> None:
-    """Find documents by their words."""
-    from nearkin.cli.bars import bars_shown
-    from nearkin.cli.printing import tell
-    from nearkin.cli.result_file import check_list_file, write_list
-    from nearkin.collection.collection import Collection
+@dataclass(unsafe_hash=True, kw_only=True)
+class SearchCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
+    """Options of the command."""
 
-    check_list_file(out, overwrite=overwrite)
-    with (
-        bars_shown(is_quiet=quiet or as_json) as bars,
-        Collection.open(collection, read_only=read_only, progress=bars) as opened,
-    ):
-        found = opened.search(query_of(query), wave=wave, limit=limit if out is None else None)
-    write_list(out, lambda: found.table, "document", is_silent=quiet or as_json)
-    shown = found.first(limit)
-    tell(shown.to_dict, lambda console: _show_found(console, shown, wave), as_json=as_json, quiet=quiet)
+    query: Same[Sequence[str]] = argument(
+        "WORDS...", kind=list, help='Words, "quoted phrases" and beginnings of words before a *.'
+    )
+    wave: Same[str | None] = wanted(help="Only documents whose current version this wave added.")
+    limit: Same[int] = limited(20)
+
+
+def search(job: SearchCommand) -> None:
+    """Find documents by their words."""
+    with opened_with_bars(job) as collection:
+        found = collection.search(query_of(job.query), wave=job.wave, limit=job.limit if job.out is None else None)
+    first = found.first(job.limit)
+    answer(
+        job, first.to_dict, lambda console: _show_found(console, first, job.wave),
+        rows=lambda: found.table, row="document",
+    )  # fmt: skip
 
 
 def query_of(words: Sequence[str]) -> str:

@@ -28,8 +28,8 @@ from nearkin.arguments import plain_argument
 from nearkin.errors import ParameterError, check_int, in_percent, is_among, is_number
 from nearkin.nouns import one_of
 
-PYTHON = "Python"
-"""Panel of the options that the command line does not have."""
+PYTHON, ARGUMENTS = "Python", "Arguments"
+"""Panels of the options that the command line does not have, and of those that are typed without a name."""
 Value = TypeVar("Value")
 Given = TypeVar("Given")
 _P = ParamSpec("_P")
@@ -54,17 +54,17 @@ class Option(Generic[Value, Given]):
     metavar : str, optional
         Name of the value in the help.
     kind : type
-        Type of the value on the command line: str, int, float, bool, Path or list (repeatable).
+        Type of the value on the command line: str, int, float, bool, Path, list (repeatable) or tuple (two values).
+    required : bool
+        Whether the command line refuses to go on without it.
     parse : callable, optional
         Makes and checks the value; without it the other rules apply.
     minimum, maximum, above, below : number, optional
         Range of a number.
     choices : sequence of str
         The allowed values.
-    needs : str
-        Option without which this one is refused.
-    excludes : str
-        Option beside which this one is refused.
+    needs, excludes : str
+        Option without which, and options beside which this one is refused.
     """
 
     default: object
@@ -73,6 +73,7 @@ class Option(Generic[Value, Given]):
     names: tuple[str, ...]
     metavar: str | None
     kind: type
+    required: bool
     parse: Callable[[Any], object] | None
     minimum: float | None
     maximum: float | None
@@ -97,6 +98,15 @@ class Option(Generic[Value, Given]):
         if self.name in vars(instance):
             raise AttributeError(f"{type(instance).__name__} is read-only.")
         vars(instance)[self.name] = value
+
+    @property
+    def spelt(self) -> str:
+        """The option as an error names it: as it is typed, if that is another word than the parameter."""
+        return self.names[0] if self.names else self.metavar or "" if self.panel == ARGUMENTS else repr(self.name)
+
+    def is_default(self, value: object) -> bool:
+        """Whether a value says no more than the default."""
+        return value is None or value is False or (isinstance(value, str | tuple | list) and value == self.default)
 
     def valid(self, value: Any) -> Any:
         """Return the value; refuse one that breaks the rules."""
@@ -138,6 +148,7 @@ def option(
     names: tuple[str, ...] = (),
     metavar: str | None = None,
     kind: type | None = None,
+    required: bool = False,
     parse: Callable[[Any], object] | None = None,
     minimum: float | None = None,
     maximum: float | None = None,
@@ -150,9 +161,14 @@ def option(
     """Declare an option; see `Option`. Its kind is by default that of the default value."""
     return Option[Any, Any](
         default=default, help=help, panel=panel, names=names, metavar=metavar,
-        kind=kind or (str if default is None else type(default)), parse=parse, minimum=minimum, maximum=maximum,
-        above=above, below=below, choices=tuple(choices), needs=needs, excludes=excludes,
+        kind=kind or (str if default is None else type(default)), required=required, parse=parse, minimum=minimum,
+        maximum=maximum, above=above, below=below, choices=tuple(choices), needs=needs, excludes=excludes,
     )  # fmt: skip
+
+
+def argument(metavar: str, default: object = None, *, help: str, required: bool = True, **settings: Any) -> Any:
+    """Declare what is typed without a name; the settings are those of `option`."""
+    return option(default, help=help, metavar=metavar, panel=ARGUMENTS, required=required, **settings)
 
 
 Same = Option[Value, Value]
@@ -171,12 +187,13 @@ class Options:
         for name, one in declared.items():
             given[name] = one.valid(defaults.get(name, one.default) if given[name] is None else given[name])
         for name, one in declared.items():
-            if given[name] is None or given[name] is False:
+            if one.is_default(given[name]):
                 continue
-            if one.needs and given.get(one.needs, True) is None:
-                raise ParameterError(f"needs {one.needs!r}.", parameter=name)
-            if one.excludes and given.get(one.excludes):
-                raise ParameterError(f"excludes {one.excludes}; give one of them.", parameter=name)
+            if one.needs in declared and declared[one.needs].is_default(given[one.needs]):
+                raise ParameterError(f"needs {declared[one.needs].spelt}.", parameter=name)
+            for other in one.excludes.split():
+                if other in declared and not declared[other].is_default(given[other]):
+                    raise ParameterError(f"excludes {declared[other].spelt}; give one of them.", parameter=name)
 
     def defaults(self) -> Mapping[str, object]:
         """Return the defaults that follow from other options."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from nearkin.errors import ParameterError
 from nearkin.options.declared import Option, Options, Same, option
 from nearkin.options.reading import ReadingOptions
-from nearkin.options.running import OVERLAY, ResourceOptions, ResultOptions, RunOptions
+from nearkin.options.running import OVERLAY, RESUME, ResourceOptions, ResultOptions, RunOptions
 from nearkin.stages.verification.difference_names import APART, DIFFERENCES, KeepApart
 from nearkin.stages.verification.measures import MEASURE_NAMES, MEASURES, Measure, MeasureName
 
@@ -324,10 +324,7 @@ class FilesOptions(Options):
 class Delivery(FilesOptions, ResultOptions):
     """Files to write, and what to do with existing results."""
 
-    resume: Same[bool] = option(
-        False, panel="The run", excludes="overwrite",
-        help="Continue an interrupted run; the results are the same, byte for byte.",
-    )  # fmt: skip
+    resume: Same[bool] = RESUME
 
 
 @dataclass(unsafe_hash=True, kw_only=True)

@@ -26,7 +26,7 @@ Translated = Literal["auto", "left", "right"]
 _MAX, _MAX_BITS = 2**31 - 1, 65_528
 _similar = partial(option, panel="What is a pair")
 _search = partial(option, panel="The search (planned by default)")
-_fixed = partial(_search, kind=int)
+_fixed = partial(option, panel=PYTHON, kind=int)
 _words = partial(option, panel=PYTHON)
 _input = partial(option, panel="Input")
 
@@ -55,13 +55,11 @@ class PairOptions(IgnoringOptions):
         kind=int, minimum=1, maximum=_MAX,
         help="Maximum number of pairs of each left document, the best first. [default: all]",
     )  # fmt: skip
-    n_terms: Same[int] = _similar(
-        5, maximum=100, names=("--terms",), help="Number of matching words to write for each pair."
-    )
+    n_terms: Same[int] = _words(5, maximum=100, help="Number of matching words to write for each pair.")
     min_occurrences: Same[int] = _similar(
         2, minimum=1, maximum=_MAX, help="Minimum number of times a word must occur in its corpus to count."
     )
-    min_terms: Same[int] = _similar(
+    min_terms: Same[int] = _words(
         5, minimum=1, maximum=_MAX, help="Minimum number of terms of a document; documents with fewer are skipped."
     )
     agreement: Same[float] = _words(

@@ -9,7 +9,7 @@ from typing import Any
 from nearkin.options.declared import Option, Options, Same, option
 from nearkin.options.dedup import AgainstOptions
 from nearkin.options.reading import ReadingOptions
-from nearkin.options.running import ResourceOptions, ResultOptions, RunOptions
+from nearkin.options.running import RESUME, ResourceOptions, ResultOptions, RunOptions
 
 _found = partial(option, panel="Passages")
 _output = partial(option, panel="Output", needs="out")
@@ -56,10 +56,7 @@ class PassageOptions(Options):
 class PassageDelivery(ResultOptions):
     """What to do with existing results."""
 
-    resume: Same[bool] = option(
-        False, panel="The run", excludes="overwrite",
-        help="Continue an interrupted run; the results are the same, byte for byte.",
-    )  # fmt: skip
+    resume: Same[bool] = RESUME
 
 
 @dataclass(unsafe_hash=True, kw_only=True)

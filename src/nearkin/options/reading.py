@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from nearkin.errors import ParameterError
-from nearkin.options.declared import Option, Options, Same, option
+from nearkin.options.declared import Option, Options, Same, argument, option
 from nearkin.stages.documents.extraction.limits import IN_WORDS
-from nearkin.stages.documents.formats import names_with_hints
+from nearkin.stages.documents.formats import FORMATS, TABLES, names_with_hints
 from nearkin.stages.documents.rules import OnError, ReadingRules
 
 _input = partial(option, panel="Input")
@@ -106,3 +106,15 @@ class FileOptions(DocumentOptions):
 @dataclass(unsafe_hash=True, kw_only=True)
 class ReadingOptions(FileOptions, ColumnOptions):
     """Options for reading one set of documents."""
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class InputsArgument(Options):
+    """Documents to read, as they are typed."""
+
+    inputs: Same[Sequence[str]] = argument(
+        "INPUT...", kind=list,
+        help=f"{', '.join(one.listed for one in FORMATS.values() if one.listed)}, folders of text files, documents or "
+        "tables, globs, - for standard input; a collection, or results of nearkin dedup. All but "
+        f"{' and '.join(table.listed for table in TABLES.values())} may be compressed (.gz, .bz2, .xz, .zst).",
+    )  # fmt: skip

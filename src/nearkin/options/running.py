@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nearkin.options.declared import Options, Same, option
+from nearkin.options.declared import Option, Options, Same, option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,44 @@ OVERLAY = option(
 )  # fmt: skip
 
 
+RESUME = option(
+    False, panel="The run", excludes="overwrite",
+    help="Continue an interrupted run; the results are the same, byte for byte.",
+)  # fmt: skip
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class PrintOptions(Options):
+    """What a command prints."""
+
+    as_json: Same[bool] = option(
+        False, names=("--json",), panel="Output", help="Print the result as JSON and nothing else."
+    )
+    quiet: Same[bool] = option(False, names=("--quiet", "-q"), panel="Output", help="Print only errors and warnings.")
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no progress is printed."""
+        return self.as_json or self.quiet
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class DirectoryCommand(PrintOptions):
+    """A command whose result is a directory with a page."""
+
+    out: Option[Any, Path | str | None] = option(
+        kind=Path, required=True, panel="Output", help="Directory for the results."
+    )
+    report: Same[bool] = option(True, panel="Output", help="Write report.html.")
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class FileCommand(PrintOptions):
+    """A command whose result is a file."""
+
+    out: Option[Any, Path | str | None] = option(kind=Path, required=True, panel="Output", help="File for the result.")
+
+
 @dataclass(unsafe_hash=True, kw_only=True)
 class ResultOptions(Options):
     """Directory of results."""
@@ -34,7 +72,7 @@ class ResultOptions(Options):
 class RunOptions(ResultOptions):
     """Results of a run."""
 
-    out: Same[Path | str | None] = option(kind=Path, panel="Output", help="Directory for the results.")
+    out: Option[Any, Path | str | None] = option(kind=Path, panel="Output", help="Directory for the results.")
     progress: Progress | Callable[[str], object] | None = None
 
 
@@ -42,7 +80,7 @@ class RunOptions(ResultOptions):
 class FileResult(Options):
     """File of a result."""
 
-    out: Same[Path | str | None] = option(kind=Path, panel="Output", help="File for the result.")
+    out: Option[Any, Path | str | None] = option(kind=Path, panel="Output", help="File for the result.")
     overwrite: Same[bool] = _run(False, needs="out", help="Replace the file of --out.")
     progress: Progress | Callable[[str], object] | None = None
 

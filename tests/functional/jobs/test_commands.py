@@ -151,7 +151,7 @@ def test_plans_are_the_command(texts: Path, bilingual: TranslatedCorpus) -> None
         # a document takes the bytes of its name, too, where the run writes it down
         assert {**planned.manifest, "sample": 0} == {**told, "sample": 0}
     assert planned.plan["bands"].to_pylist() == [told["plan"]["bands"]]
-    options = ("--threshold", "0.4", "--recall", "0.8", "--machine", "cores=8")
+    options = ("--threshold", "0.4", "--recall", "0.8", "--cores", "8")
     told = json.loads(nearkin_here("plan", "pairs", "--left", "2M", "--right", "300k", *options, "--json").out)
     of_numbers = nearkin.plan(2_000_000, 300_000, threshold=0.4, recall=0.8, cores=8)
     assert json.loads(json.dumps(of_numbers.manifest)) == told

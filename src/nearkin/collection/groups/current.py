@@ -117,13 +117,11 @@ def group(
     tolerance: Tolerance,
     *,
     threads: int,
-    principal: str | None = None,
     progress: Progress | None = None,
 ) -> CollectionGroups:
     """Update the groups at a tolerance, store them unless opened read-only, and return the changes.
 
-    See `Collection.groups`. ``principal`` is a document that becomes the principal of its group, if it is in one.
-    ``progress`` is by default that of the collection.
+    See `Collection.groups`. ``progress`` is by default that of the collection.
     """
     check_threads(threads)
 
@@ -135,8 +133,6 @@ def group(
             threads=threads, progress=progress or collection.progress,
         )  # fmt: skip
         rows, chosen = MemberRows(connection, regrouped.membership), chosen_principals(connection)
-        if principal is not None and principal in rows.doc_id:
-            chosen[principal] = 1 + max(chosen.values(), default=0)
         places = _principals(connection, rows, state)
         again = _returned_principals(connection, state, rows) if regrouped.is_undone else {}
         moved = again | places_of_chosen(rows.doc_id, rows.group, chosen)
@@ -177,9 +173,6 @@ def group(
                 f"Another process has updated the groups of {collection.place} or changed a principal meanwhile. Try "
                 "again."
             )
-        if principal is not None and principal in told.members["doc_id"].to_pylist():
-            record_principal(connection, principal)
-            before = GroupState.read(connection, state.tolerance)
         group_state.store(connection, before, now)
     return told
 

@@ -30,7 +30,7 @@ class Costs:
     """Costs of the steps, in nanoseconds on one core.
 
     The defaults were measured once, on one core of an AMD EPYC at 2.6 GHz, and are constants, so that a plan depends
-    only on its question. ``nearkin plan pairs --machine this --json`` prints those of another machine.
+    only on its question. `measured_costs` gives those of another machine.
 
     Parameters
     ----------

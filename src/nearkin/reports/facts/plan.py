@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 from nearkin.planning.pairs.search import QUICK_S, Plan, Prediction, Question
 from nearkin.planning.search import EVERY_SIZE, BandPlan
 from nearkin.reports.facts.fact import Fact, Table
-from nearkin.reports.quantities import many_text, recall_text, rough_share_text, share_percent_text, size_text
+from nearkin.reports.quantities import (
+    many_text,
+    recall_text,
+    rough_share_text,
+    share_percent_text,
+    size_text,
+    time_text,
+)
 
 if TYPE_CHECKING:
     from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
@@ -28,7 +35,6 @@ def plan_facts(
     planned: Plan,
     sampled: PairForecast | None,
     *,
-    speed: float | None,
     is_fixed: bool,
     min_pairs: int,
     max_pairs: int,
@@ -41,8 +47,6 @@ def plan_facts(
     planned : Plan
     sampled : PairForecast or None
         None: no documents were looked at.
-    speed : float or None
-        Times as fast as the machine on which costs were measured. None: costs were measured on the present one.
     is_fixed : bool
         The way was not free.
     min_pairs : int
@@ -63,14 +67,32 @@ def plan_facts(
     yield Fact("method", planned.search.method, f"{planned.search.describe()}; {fastest}")
     share, part = _costliest(planned.prediction)
     yield Fact("most of the time", f"{share:.0%}", part)
-    faster = "" if speed in (1, None) else f", assumed to be {speed:g} times as fast"
-    yield Fact("costs", "measured", "on this machine" if speed is None else f"on an AMD EPYC at 2.6 GHz{faster}")
+    yield Fact("costs", "measured", "on an AMD EPYC at 2.6 GHz")
     yield from _basis(question, sampled, min_pairs)
     if not planned.reaches:
         best = _recall(planned.prediction.recall_low)
         yield Fact("the fixed options do not reach", f"{question.recall:.3g}", f"the best is {best}", "warning")
     if planned.prediction.n_pairs > max_pairs:
         yield Fact("more pairs than are reported", max_pairs, "raise --threshold, or use --top", "warning")
+
+
+def methods_table(question: Question, planned: Plan) -> Table:
+    """Tabulate the methods, one column each, the chosen one first."""
+    ways = ((planned.search, planned.prediction), *planned.alternatives)
+    cells: dict[str, list[str]] = {
+        "recall": [predicted_recall_text(told) for _, told in ways],
+        "bits, distance": [f"{way.bits:,}, {way.distance:,}" if way.bits else "–" for way, _ in ways],
+        "orders × window": [f"{way.permutations:,} × {way.window:,}" if way.window else "–" for way, _ in ways],
+        "comparisons": [many_text(told.n_comparisons) for _, told in ways],
+        "relative cost": [rough_share_text(told.relative_cost) for _, told in ways],
+        "candidates": [many_text(told.n_candidates) if way.bits else "–" for way, told in ways],
+        "pairs found": [many_text(told.n_pairs) for _, told in ways],
+        "memory": [size_text(told.memory_bytes) for _, told in ways],
+    }
+    if question.cores > 1:
+        cells["time on one core"] = [time_text(told.core_s) for _, told in ways]
+    cells["time"] = [time_text(told.elapsed_s) for _, told in ways]
+    return Table(("", *(way.method for way, _ in ways)), [(name, *row) for name, row in cells.items()])
 
 
 def predicted_recall_text(told: Prediction) -> str:

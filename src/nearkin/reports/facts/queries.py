@@ -206,28 +206,23 @@ def stream_facts(summary: StreamSummary, *, is_kept: bool) -> Iterator[Fact]:
     )
 
 
-def groups_facts(found: CollectionGroups, n_shown: int, *, is_direct: bool = False) -> Iterator[Fact]:
-    """Count the groups, name those to look at, and describe the changes since the last call.
-
-    With ``is_direct``, the members that match their principal are listed instead of the groups.
-    """
+def groups_facts(found: CollectionGroups, n_shown: int) -> Iterator[Fact]:
+    """Count the groups, name those to look at, and describe the changes since the last call."""
     yield Fact("groups", len(found.groups), f"texts {found.tolerance.in_words()}")
     yield Fact("documents in groups", len(found.members))
-    yield from not_shown(0 if is_direct else len(found.groups) - n_shown)
+    yield from not_shown(len(found.groups) - n_shown)
     yield from tolerance_facts(found.tolerance, found.n_not_compared)
     if not found.is_first:
         yield from change_facts(found, min(n_shown, _MAX_CHANGES))
     chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
     stricter = "a smaller --gamma" if found.tolerance.measure == "letters" else "a higher --threshold"
-    advice = "omitted here" if is_direct else "column is_match of --out; --direct omits them"
-    listed = "; nearkin info COLLECTION --uncounted" * (found.tolerance.measure == "letters")
     yield from warnings_if(
         {
-            ("members that do not match the principal", f"linked only through others; {advice}"): found.n_indirect,
+            ("members linked only through others", "column is_match of --out"): found.n_indirect,
             ("groups linked mainly through chains", f"of more than {_SMALL} documents; try {stricter}"): len(chains),
             ("groups with a longer document", "is_proposed_principal in --out; to make it the principal: "
-             "--make-principal DOC_ID"): sum(one.proposed_principal is not None for one in found.groups),
-            ("documents in no group", f"{without_units(found.tolerance)}{listed}"): found.n_uncounted,
+             "nearkin decide --principal DOC_ID"): sum(one.proposed_principal is not None for one in found.groups),
+            ("documents in no group", without_units(found.tolerance)): found.n_uncounted,
             (LETTERS_ALIKE, f"members with Jaccard below {THRESHOLD:g} with the principal"): (
                 sum(found.members["is_letters_only"].to_pylist())
             ),

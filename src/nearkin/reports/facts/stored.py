@@ -224,8 +224,8 @@ def info_facts(info: Info) -> Iterator[Fact]:
             ("exceptions", f"{kinds}: nearkin exceptions COLLECTION"): (
                 info.n_no_text + info.n_partial + info.n_not_stored
             ),
-            ("too few letters", "for --measure letters: nearkin info COLLECTION --uncounted"): info.n_uncounted,
-            ("not stored", "nearkin info COLLECTION --problems"): info.n_problems,
+            ("too few letters", "for --measure letters"): info.n_uncounted,
+            ("not stored", "nearkin exceptions COLLECTION"): info.n_problems,
         }
     )
 

@@ -168,9 +168,7 @@ class LookedUp:
         return {"command": "align show", **asdict(self)}
 
 
-def look_up(
-    path: Path, word: str, *, is_reverse: bool = False, source: str | None = None, target: str | None = None
-) -> LookedUp:
+def look_up(path: Path, word: str, *, is_reverse: bool = False) -> LookedUp:
     """Look a word up in the file of a table.
 
     Parameters
@@ -179,17 +177,15 @@ def look_up(
     word : str
     is_reverse : bool
         Whether the word is of the target language.
-    source, target : str, optional
-        Required languages of the table.
 
     Raises
     ------
-    SourceError, FingerprintError
-        The file cannot be read, or is of other languages.
+    SourceError
+        The file cannot be read.
     ParameterError
         ``word`` is not a single word.
     """
-    table = TranslationTable.read(path, source=source, target=target)
+    table = TranslationTable.read(path)
     origin = table.origin
     found = TableWords.of_table(origin).one(word, is_target=is_reverse)
     if found is None:

@@ -177,7 +177,7 @@ class Audited:
         yield prediction_fact(label, estimate, self.predicted_recall, claims_all=self.claims_all)
         if n_missed := len(self.missed):
             all_of_them = "at least the first of them" if self.is_truncated else "each once"
-            yield Fact("missed pairs", n_missed, f"{all_of_them}: {missed_in or '--missed FILE writes them'}")
+            yield Fact("missed pairs", n_missed, f"{all_of_them}: {missed_in or '--out FILE writes them'}")
         for proposed in self.proposed:
             gives = f"an interval of about {100 * proposed.width:.0f} points" if proposed.width else "the exact recall"
             yield Fact(f"--sample {proposed.n_documents}", f"about {time_text(proposed.elapsed_s)}", gives)

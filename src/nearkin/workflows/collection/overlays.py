@@ -16,17 +16,15 @@ from nearkin.errors import ParameterError
 from nearkin.workflows.overlay import OVERLAY, SUFFIXES, Row, write_overlay
 
 
-def check_overlay(out: Path | None, *, is_since: bool) -> None:
-    """Refuse an overlay without a file for it.
+def check_overlay(out: Path) -> None:
+    """Refuse a file that an overlay cannot have.
 
     Raises
     ------
     ParameterError
     """
-    if out is None or out.suffix.lower() not in SUFFIXES:
-        raise ParameterError("--overlay needs --out FILE, a file that ends in .dat or .csv.")
-    if is_since:
-        raise ParameterError("--overlay writes the groups, and --since lists changes. Omit one of them.")
+    if out.suffix.lower() not in SUFFIXES:
+        raise ParameterError.of("out", "a file that ends in .dat or .csv", str(out))
 
 
 def write_group_overlay(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -29,12 +29,12 @@ class EngineOptions(Options):
         "k8s://https://HOST:PORT or sc://HOST:PORT. "
         "[default: from spark-submit or spark-defaults.conf, else local[*]]",
     )
-    conf: Same[list[str] | None] = _engine(
+    conf: Same[Sequence[str] | None] = _engine(
         kind=list, metavar="KEY=VALUE",
         help="Spark setting (only with --engine spark), for example spark.executor.memory=4g. Repeatable.",
     )  # fmt: skip
 
-    def chosen(self) -> Engine:
+    def chosen_engine(self) -> Engine:
         """Return the engine; see `engine_of`."""
         return engine_of(self.engine, self.master, self.conf)
 

@@ -1,0 +1,77 @@
+"""What commands do alike: show progress, open a collection, write a list, print the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nearkin.cli.bars import Bars
+    from nearkin.cli.printing import Printer
+    from nearkin.collection.collection import Collection
+    from nearkin.options.collection import PlaceOptions
+    from nearkin.options.running import PrintOptions
+
+
+@contextmanager
+def working(options: PrintOptions) -> Iterator[Bars]:
+    """Show progress on standard error until the block ends."""
+    from nearkin.cli.bars import bars_shown
+
+    with bars_shown(is_quiet=options.is_silent) as bars:
+        yield bars
+
+
+@contextmanager
+def opened(
+    options: PlaceOptions, progress: Bars | None = None, *, has_list: bool = True, **more: Any
+) -> Iterator[Collection]:
+    """Open the collection of a command, after a look at the file of its list."""
+    from nearkin.collection.collection import Collection
+
+    if has_list:
+        check_list(options)
+    given = {name: vars(options)[name] for name in ("cache", "wait", "read_only") if name in vars(options)}
+    with Collection.open(options.collection, **given, progress=progress, **more) as collection:
+        yield collection
+
+
+@contextmanager
+def opened_with_bars(options: PlaceOptions) -> Iterator[Collection]:
+    """Open the collection of a command, and show its progress."""
+    with working(options) as bars, opened(options, bars) as collection:
+        yield collection
+
+
+def check_list(options: PrintOptions) -> None:
+    """Refuse a file of the list that cannot be written, before any work is done."""
+    if (out := vars(options).get("out")) is not None:
+        from nearkin.cli.result_file import check_free
+        from nearkin.workflows.collection.tables import check_format
+
+        check_format(out)
+        check_free(out, overwrite=vars(options)["overwrite"])
+
+
+def answer(
+    options: PrintOptions,
+    summary: Callable[[], object],
+    show: Callable[[Printer], None],
+    *,
+    rows: Callable[[], pa.Table] | None = None,
+    row: str = "",
+) -> None:
+    """Write the whole list to ``--out``, if that is given, and print the answer for a person or a program."""
+    from nearkin.cli.printing import tell
+
+    if rows is not None and (out := vars(options)["out"]) is not None:
+        from nearkin.cli.result_file import say_written
+        from nearkin.workflows.collection.tables import write_table
+
+        listed = rows()
+        write_table(listed, out)
+        say_written(options, len(listed), row, out)
+    tell(summary, show, as_json=options.as_json, quiet=options.quiet)

@@ -1,1 +1,0 @@
-"""Options of commands: names, help, panels and checks, each written once."""

@@ -1,0 +1,167 @@
+"""Options that the commands about a collection share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from nearkin.options.declared import Options, Same, argument, option
+from nearkin.options.running import PrintOptions
+
+_collection = partial(option, panel="The collection")
+_alike = partial(option, panel="Tolerance")
+_output = partial(option, panel="Output")
+wanted = partial(option, panel="Documents")
+changed = partial(option, panel="The change")
+limited = partial(
+    option, panel="Output", minimum=1, help="Maximum number of results to print; the total is always shown."
+)
+COLLECTION = argument(
+    "COLLECTION",
+    # a help text at 80 columns cuts off words of more than 35 characters
+    help="A directory, or postgresql://USER@HOST/DATABASE. Parts of the URL may be omitted, as for psql; "
+    "USER:PASSWORD, HOST:PORT and a final ?schema=NAME are accepted, too.",
+)
+DOC_ID = argument("DOC_ID", help="Id of a document.")
+DOC_IDS = argument("DOC_ID...", (), kind=list, required=False, help="Ids of documents.")
+DATE_TAG = option(panel="Dates", metavar="FIELD", help="Tag with the dates of the documents. [default: date]")
+ID_PATTERN = wanted(
+    names=("--id",), metavar="PATTERN",
+    help="Only documents whose id matches: * any characters, ? one character.",
+)  # fmt: skip
+_GAMMA = (
+    "Maximum Euclidean distance of two vectors of letter counts, divided by the norm of {}; 0: the same counts. Finds "
+    "every document within this distance; similar documents may be farther away. At least 0 and below 1. "
+    "[default: 0.025]"
+)
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class PlaceOptions(PrintOptions):
+    """Place of a collection."""
+
+    collection: Same[str] = COLLECTION
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class WaitOptions(Options):
+    """Time for other processes that write."""
+
+    wait: Same[float | None] = _collection(
+        kind=float, metavar="SECONDS", minimum=0,
+        help="Maximum time to wait while another process is writing; then the command ends with exit code 9. "
+        "[default: 2]",
+    )  # fmt: skip
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class ReadOnlyOptions(Options):
+    """Whether anything may be written."""
+
+    read_only: Same[bool] = _collection(
+        False,
+        help="Write nothing, for a collection on a read-only medium. Missing parts of its index are built for this "
+        "command only, which takes longer.",
+    )
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class CacheOptions(Options):
+    """Index of a collection in PostgreSQL."""
+
+    cache: Same[Path | None] = _collection(
+        kind=Path,
+        help="Directory for the index of a collection in PostgreSQL. [default: $XDG_CACHE_HOME/nearkin, else "
+        "~/.cache/nearkin]",
+    )  # fmt: skip
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class ListOptions(Options):
+    """File of a list."""
+
+    out: Same[Path | None] = _output(kind=Path, help="File for the result.")
+    overwrite: Same[bool] = _output(False, help="Replace the file of --out.")
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class ChangeOptions(WaitOptions):
+    """Who changes a collection, and whether the change is only shown."""
+
+    by: Same[str | None] = changed(help="Name that the activity log records. [default: your user name]")
+    dry_run: Same[bool] = changed(False, help="Show what would be changed, and change nothing.")
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class ManyOptions(ChangeOptions):
+    """Limits of a change of many documents."""
+
+    yes: Same[bool] = changed(False, help="Change more than 100 documents.")
+    limit: Same[int] = limited(20)
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class EncodingOptions(Options):
+    """Encoding of a file beside the collection."""
+
+    encoding: Same[str] = option(
+        "utf-8", panel="Input",
+        help="Encoding of text, CSV and TSV that is neither UTF-8 nor begins with a byte order mark, for example "
+        "cp1252. [default: such text is unreadable]",
+    )  # fmt: skip
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class IdsOptions(Options):
+    """Documents by their ids."""
+
+    ids: Same[Sequence[str]] = DOC_IDS
+    from_file: Same[Path | None] = wanted(
+        names=("--from",), metavar="FILE", kind=Path,
+        help="File with the ids of the documents: one per line, or a column of a .csv, .tsv, .jsonl or .parquet file, "
+        "or of a load file.",
+    )  # fmt: skip
+    id: Same[str | None] = wanted(
+        metavar="COLUMN", needs="from_file", help="Column of --from with the ids. [default: guessed]"
+    )
+    encoding: Same[str] = wanted(
+        "utf-8", needs="from_file",
+        help="Encoding of text, CSV and TSV of --from that is neither UTF-8 nor begins with a byte order mark, for "
+        "example cp1252. [default: such text is unreadable]",
+    )  # fmt: skip
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class ToleranceOptions(Options):
+    """Similarity of a search."""
+
+    measure: Same[str | None] = _alike(
+        help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. index: one "
+        "number per text, by --tolerance; misses similar texts and finds unrelated ones. containment: share of one "
+        "text's word 5-grams in the other, by --threshold. [default: jaccard]",
+    )
+    gamma: Same[float | None] = _alike(kind=float, help=_GAMMA.format("the vector of the query"))
+    threshold: Same[float | None] = _alike(
+        kind=float,
+        help="Minimum Jaccard similarity; with --measure containment, the minimum of that measure. "
+        "[default: 0.5; for containment 0.9]",
+    )  # fmt: skip
+    tolerance: Same[float | None] = _alike(
+        kind=float, help="Maximum relative difference of similarity indexes; only for index. [default: 0.3]"
+    )
+
+
+@dataclass(unsafe_hash=True, kw_only=True)
+class GroupTolerance(Options):
+    """Similarity of the members of a group."""
+
+    measure: Same[str | None] = _alike(
+        help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma; texts with the same "
+        "letters may be unrelated. [default: jaccard]",
+    )
+    threshold: Same[float | None] = _alike(
+        kind=float, help="Minimum Jaccard similarity of a match, for --measure jaccard. [default: 0.5]"
+    )
+    gamma: Same[float | None] = _alike(kind=float, help=_GAMMA.format("the longer vector"))
