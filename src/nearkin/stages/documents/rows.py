@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -258,10 +257,10 @@ def _uuid(doc_id: bytes) -> str | None:
 def ids_from_characters(values: pa.Array) -> pa.Array:
     r"""Return ids as large_string; bytes that are not UTF-8 are escaped (``caf\xe9``), to keep ids distinct."""
     raw = as_binary(values)  # strings would not be checked
-    if not is_binary(values.type):
-        with contextlib.suppress(pa.ArrowInvalid):
-            return raw.cast(pa.large_string())
-    return pa.array([None if one is None else _string_id(one) for one in raw.to_pylist()], pa.large_string())
+    try:
+        return raw.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        return pa.array([None if one is None else _string_id(one) for one in raw.to_pylist()], pa.large_string())
 
 
 def without_empty(doc_ids: pa.Array) -> pa.Array:

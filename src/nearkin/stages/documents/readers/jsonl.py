@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 
 import numpy as np
@@ -96,7 +96,7 @@ def _first_objects(head: Head) -> Iterator[dict[str, object]]:
                 yield record
 
 
-@dataclass(slots=True)
+@dataclass  # no slots: what follows from the columns is computed once
 class _Wanted:
     """The columns to read, with their types as learnt from earlier blocks."""
 
@@ -108,7 +108,7 @@ class _Wanted:
     keep_types: list[pa.DataType] = field(default_factory=lambda: [pa.float64(), pa.bool_(), pa.binary()])
     is_settled: bool = False
 
-    @property
+    @cached_property
     def is_inside(self) -> bool:
         """Whether a text, an id or a value to keep by may be inside a list or an object, or is used twice."""
         names = [name for name in (self.doc_id, self.keep) if name is not None]
@@ -116,7 +116,7 @@ class _Wanted:
         is_used_twice = len(parts) > 1 and not {*names, *self.carry}.isdisjoint(parts)
         return is_used_twice or any(path.steps for path in (*self.paths, *map(ColumnPath.of, names)))
 
-    @property
+    @cached_property
     def paths(self) -> list[ColumnPath]:
         """Where the text is, unless it is in a column whose name looks like a path."""
         return text_paths(self.text)
