@@ -1,4 +1,4 @@
-"""English words of dates and numbers, which count as numbers when it is said what differs in two texts."""
+"""Words of dates and numbers, which count as numbers when it is said what differs in two texts."""
 
 from __future__ import annotations
 
@@ -12,3 +12,18 @@ _NUMBERS = """
     sixteenth seventeenth eighteenth nineteenth twentieth thirtieth half"""
 DATE_WORDS = frozenset(_DATES.split())
 NUMBER_WORDS = frozenset(_NUMBERS.split())
+_OTHER_DATES = """
+    januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonntag
+    janvier février mars avril juin juillet août septembre octobre novembre décembre lundi mardi mercredi jeudi
+    vendredi samedi dimanche enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+    lunes martes miércoles jueves viernes sábado domingo gennaio febbraio aprile maggio giugno luglio settembre ottobre
+    novembre dicembre januari februari maart mei augustus janeiro fevereiro março maio junho julho setembro outubro
+    novembro dezembro"""
+OTHER_DATE_WORDS = frozenset(_OTHER_DATES.split())
+"""Those of German, French, Spanish, Italian, Dutch and Portuguese that English does not have."""
+_OTHER_NUMBERS = """
+    zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig vierzig fünfzig sechzig hundert tausend
+    ersten zweiten dritten deux trois quatre cinq sept huit dix onze douze quinze vingt trente quarante cinquante
+    soixante cent mille premier première deuxième troisième"""
+OTHER_NUMBER_WORDS = frozenset(_OTHER_NUMBERS.replace("ß", "ss").split())
+"""Those of German and French, folded; only for the differences of two texts."""

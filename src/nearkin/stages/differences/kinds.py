@@ -1,6 +1,6 @@
 """Kinds of a difference: numbers, dates, names, negations, formatting, other wording.
 
-The rules use two texts and English words, and nothing learned:
+The rules use two texts and lists of words, and nothing learned:
 
 - formatting: the words are the same, and capitals, punctuation, invisible characters or the Unicode form of characters
   differ: ½ and 1⁄2, ％ and %, but not m² and m2;
@@ -9,8 +9,7 @@ The rules use two texts and English words, and nothing learned:
 - numbers: other words with a digit, number words, and signs that change an amount (see :mod:`.signs`): 1.5 and 15, -500
   and 500, m² and m2, but not 1–2 and 1-2; in doubt, as in (500) and 500, a sign changes it;
 - negations: not, no, never and so on, also in ``isn't`` beside ``is``;
-- names: words with a capital inside a sentence that have one wherever they occur in the two texts, and such a word
-  before another one at the beginning; not beside a word in capitals, as in a heading;
+- names: by the evidence of :mod:`.particulars`, as in the relations of form groups;
 - wording: all other words.
 
 A difference has every kind that one of its words has. Words that both sides have as often do not count, unless there
@@ -28,31 +27,29 @@ from itertools import pairwise
 
 from nearkin.stages.differences.changes import Change
 from nearkin.stages.differences.comparison import KINDS, DifferenceKind
-from nearkin.stages.differences.particulars import JOINING, PARTIES, Original
+from nearkin.stages.differences.languages import word_list
+from nearkin.stages.differences.particulars import Kind, Original, kinds_of_words
 from nearkin.stages.differences.words import Word, Wording, as_compared, is_other_form
-from nearkin.stages.number_words import DATE_WORDS, NUMBER_WORDS
+from nearkin.stages.number_words import DATE_WORDS, OTHER_DATE_WORDS
 
-NEGATIONS = frozenset(
-    ("not", "no", "nor", "never", "none", "neither", "cannot", "without", "nothing", "nobody", "nowhere", "non")
+NEGATIONS = word_list(
+    """not no nor never none neither cannot without nothing nobody nowhere non nicht kein keine keinen keinem keiner
+    keines nie niemals ohne weder nichts niemand pas jamais aucun aucune sans rien"""
 )
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = "|".join(
     form
-    for month in sorted(DATE_WORDS - {*_WEEKDAYS}, key=len, reverse=True)
-    for form in (month.title(), month.upper())
+    for month in sorted((DATE_WORDS - {*_WEEKDAYS}) | OTHER_DATE_WORDS, key=len, reverse=True)
+    for form in (month.title(), month.upper(), *([month] if month in OTHER_DATE_WORDS else []))
 )
-_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_DAY = r"\d{1,2}(?:st|nd|rd|th|er|\.)?"
 _DATE = re.compile(
     rf"(?<!\w)(?:\d{{4}}-\d{{1,2}}-\d{{1,2}}|\d{{1,2}}(?P<between>[./-])\d{{1,2}}(?P=between)(?:\d{{4}}|\d{{2}})"
     rf"|(?:{_DAY}\s+(?:day\s+of\s+)?)?(?:{_MONTHS})\b\.?(?:\s+{_DAY}\b)?(?:,?\s+\d{{4}}\b)?)(?!\w)"
 )
 _LONGEST_DATE = 40
 _MAX_READ = 200_000  # characters of a change; a longer one is other wording
-_BEGINS_SENTENCE = re.compile(r"(?:[.!?:;]|\n[ \t]*\r?\n)\W*\Z")
-_SHORT_WORD = re.compile(r"([^\W\d_]+)\.\W{0,3}\Z")
-_LAST_WORD, _NEXT_WORD = re.compile(r"([^\W\d_]{2,})\s\Z"), re.compile(r"\s([^\W\d_]{2,})")
-_LOOK_BACK = 24
 _APOSTROPHES = ("'", "\u2019")
 _CONTRACTED = {"won": "will", "shan": "shall"}
 
@@ -128,7 +125,8 @@ def _of_words(own: Original, words: Sequence[Word], texts: tuple[Original, Origi
     if not words:
         return []
     dates = list(_dates_in(own.text, words[0].start, words[-1].end))
-    return [_kind_of(own, word, dates, texts) for word in words]
+    found = zip(words, kinds_of_words(words, own, texts), strict=True)
+    return [_kind_of(own.text, word, kind, dates) for word, kind in found]
 
 
 def _dates_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -141,63 +139,23 @@ def _dates_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     yield from (found.span() for found in _DATE.finditer(text, low, high))
 
 
-def _kind_of(
-    own: Original, word: Word, dates: Sequence[tuple[int, int]], texts: tuple[Original, Original]
-) -> DifferenceKind:
-    text, core = own.text, word.core
+def _kind_of(text: str, word: Word, kind: Kind, dates: Sequence[tuple[int, int]]) -> DifferenceKind:
+    core = word.core
     if any(start <= word.start and word.end <= end for start, end in dates):
         return "dates"
-    if core in _WEEKDAYS and text[word.start].isupper():
+    if kind == "date" and (core in _WEEKDAYS or core in OTHER_DATE_WORDS):
         return "dates"
-    if core in NUMBER_WORDS or any(character.isdigit() for character in core):
+    if core.isdecimal() or (kind == "number" and len(core) > 1):  # a letter in brackets is wording
         return "numbers"
     if is_negation(text, word):
         return "negations"
-    if not _may_be_name(own, word, texts):
-        return "wording"
-    is_name = not _begins_sentence(text, word.start) or _is_before_name(own, word, texts)
-    return "names" if is_name else "wording"
+    return "names" if kind == "name" else "wording"
 
 
 def is_negation(text: str, word: Word) -> bool:
     """Return whether a word of a text is an English negation; of ``isn't``, the ``t`` is one."""
     is_contracted = word.core == "t" and word.start > 1 and text[word.start - 1] in _APOSTROPHES
     return word.core in NEGATIONS or (is_contracted and text[word.start - 2] in "nN")
-
-
-def _is_before_name(own: Original, word: Word, texts: tuple[Original, Original]) -> bool:
-    """Whether the next word may also be a name: this one is a first name at the beginning of a sentence."""
-    after = next((one for one in own.words(word.end, word.end + _LOOK_BACK) if one.is_word), None)
-    if after is None or own.text[word.end : after.start].strip(".\u00a0 "):
-        return False
-    return after.core not in DATE_WORDS and _may_be_name(own, after, texts)
-
-
-def _may_be_name(own: Original, word: Word, texts: tuple[Original, Original]) -> bool:
-    """Whether a word has a capital here and wherever it occurs, and is not in a heading."""
-    if not own.text[word.start].isupper() or word.core in JOINING or word.core == "i":
-        return False
-    if any(word.core in one.spelling.small for one in texts):
-        return False
-    return not (own.text[word.start : word.end].isupper() and _is_beside_capitals(own.text, word.start, word.end))
-
-
-def _is_beside_capitals(text: str, start: int, end: int) -> bool:
-    """Whether the previous or the next word is also in capitals, as in a heading."""
-    before = _LAST_WORD.search(text[max(0, start - _LOOK_BACK) : start])
-    after = _NEXT_WORD.match(text, end)
-    return any(one is not None and one[1].isupper() for one in (before, after))
-
-
-def _begins_sentence(text: str, place: int) -> bool:
-    """Whether a word at this place begins a sentence; the dot of an initial or a title does not end a sentence."""
-    before = text[max(0, place - _LOOK_BACK) : place]
-    short = _SHORT_WORD.search(before)
-    if short is not None and (len(short[1]) == 1 or short[1].lower() in PARTIES):
-        return False
-    if place <= _LOOK_BACK and not re.search(r"\w", before):
-        return True
-    return _BEGINS_SENTENCE.search(before) is not None
 
 
 _OPENING = "([\"'“‘„«*_—–-"

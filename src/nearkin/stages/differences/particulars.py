@@ -6,74 +6,145 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal
 
+from nearkin.stages.differences.languages import ENGLISH, Language, common_language, language_of, word_list
 from nearkin.stages.differences.words import BLANK, Word, Wording, count_words
-from nearkin.stages.number_words import DATE_WORDS, NUMBER_WORDS
+from nearkin.stages.number_words import DATE_WORDS, NUMBER_WORDS, OTHER_DATE_WORDS, OTHER_NUMBER_WORDS
 
-
-def _list(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-PARTIES = _list(
-    """inc incorporated corp corporation co company llc lp llp ltd limited plc gmbh ag sa bv nv na fsb trust bank
-    partnership liability association he she his her him hers himself herself mr mrs ms dr esq jr sr ii iii iv"""
+PARTIES = word_list(
+    """inc incorporated corp corporation co company llc lp llp ltd limited plc gmbh ag kg ohg kgaa ug se ev sa sas sarl
+    sasu snc bv nv na fsb trust bank partnership liability association société"""
 )
-"""Words used with the names of parties: kinds of companies, titles, pronouns."""
-SIGNING = _list(
+"""Kinds of companies, which belong to a name."""
+TITLES = word_list(
+    "mr mrs ms miss dr prof professor esq jr sr ii iii iv herr herrn frau dipl ing m mme mlle madame maître me"
+)
+"""Titles, which belong to the name beside them."""
+PRONOUNS = word_list("he she his her him hers himself herself")
+"""Words that follow the name of a party; the difference of a pronoun alone is none of names."""
+ROLES = word_list(
+    """agent borrower buyer client consultant contractor customer debtor employee employer executive grantor guarantor
+    landlord lender lessee lessor licensee licensor obligor owner party parties pledgor purchaser seller servicer
+    subtenant supplier tenant trustee vendor agreement article section schedule exhibit appendix annex
+    acheteur vendeur bailleur preneur locataire employeur salarié prêteur emprunteur client prestataire"""
+)
+"""Parties and parts of a contract, which are no names although they may have capitals everywhere."""
+SIGNING = word_list(
     """by name title its date dated signed signature sign witness witnessed attest attested notary s seal president
     chairman secretary treasurer director officer chief executive vice senior general counsel manager member board
-    committee ceo cfo coo individually duly authorized printed print"""
+    committee ceo cfo coo individually duly authorized printed print gez unterschrift unterzeichnet ort datum
+    signé fait lu approuvé nom qualité"""
 )
 """Words of signature lines."""
-JOINING = _list("a an the of and or for to at on in day this de la von van der as")
+COUNTING = NUMBER_WORDS | OTHER_NUMBER_WORDS
+JOINING = word_list("a an the of and or for to at on in day this de la von van der as zu zum des du et und le")
 """Words that occur within names, dates and sums and indicate neither."""
+CURRENCIES = word_list("euro euros eur dm usd gbp chf dollar dollars pound pounds franc francs")
+"""Words of sums, which count as numbers."""
 
-TURNING = _list("not no nor never none neither cannot without unless except only may must shall should can could")
+TURNING = word_list(
+    """not no nor never none neither cannot without unless except only may must shall should can could
+    nicht kein keine keinen keinem keiner keines nie niemals ohne nur darf dürfen muss müssen kann können soll sollen
+    außer ne n pas jamais aucun aucune sans sauf seulement uniquement peut peuvent doit doivent"""
+)
 """Words that change the meaning of a sentence."""
 
-Kind = Literal["name", "number", "date", "joining", "other"]
+Kind = Literal["name", "number", "date", "joining", "pronoun", "other"]
 
 _MAX_READ = 4_000_000  # characters examined for the spelling of words
 _ANY_WORD = re.compile(r"[^\W\d_]+")
 _WITHIN_SENTENCE = re.compile(r"(?<=[\w,] )[^\W\d_]+")
 _TAGS = ("<PAGE>", "<page>")
-_SENTENCE_END = re.compile(r"[.!?:;]\W*$|\n\s*\n\s*$")
+_SENTENCE_END = re.compile(r"(?:[.!?:;]\W*|\n\s*\n\W*|^\W*)$")
+_ENDED = re.compile(r"(?:[.!?:;]\W*|\n\s*\n\W*)$")
+_SHORT_WORD = re.compile(r"([^\W\d_]+)\.\W{0,3}$")
+_BACK = 24  # characters before a word that show whether it begins a sentence, or is in a heading
+_LAST_WORD, _NEXT_WORD = re.compile(r"([^\W\d_]{2,})\s$"), re.compile(r"\s([^\W\d_]{2,})")
+
+_CAPITAL = r"[A-ZÀ-ÖØ-Þ][^\W\d_]*"
+_RUN = rf"\b{_CAPITAL}(?:[ -](?:& )?{_CAPITAL}){{0,7}}"
+_FORMS = (
+    r"(?:Inc|Corp|LLC|L\.L\.C|LP|L\.P|LLP|Ltd|PLC|N\.A|GmbH|AG|KG|OHG|UG|SE|KGaA|e\.\s?V"
+    r"|S\.?A\.?S?|S\.?A\.?R\.?L|SARL|SNC)"
+)
+_TITLE = r"(?:Mr|Mrs|Ms|Dr|Prof|Herrn?|Frau|Firma|Mme|Mlle|Madame|Monsieur|Maître|Me|M)"
+_EVIDENCE = re.compile(
+    rf"(?P<company>{_RUN}),?[ ]{_FORMS}(?!\w)|\b{_TITLE}\.?[ ](?P<titled>{_RUN})"
+    rf"|(?:/s/|gez\.)\s*(?P<signed>{_RUN})|(?P<initial>\b{_CAPITAL} [A-ZÀ-ÖØ-Þ]\. {_CAPITAL})"
+    rf"|\b\d{{5}} (?P<town>{_CAPITAL})"
+)
+_QUOTED = re.compile(rf"[\"\u201c\u201e\u00ab]\s?({_RUN})[.,]?\s?[\"\u201d\u201c\u00bb]")
+_CAPITALS = re.compile(rf"\b{_CAPITAL}(?: {_CAPITAL})*")
+_INSIDE = re.compile(r"(?:[^\W\d_]|,) ")
+
+
+@cache
+def _after_determiner(language: Language) -> re.Pattern[str]:
+    """Return a pattern for the capitalised words after a determiner: a defined term, or a German noun."""
+    listed = "|".join(sorted({form for one in language.determiners for form in (one, one.capitalize())}))
+    if language.has_capital_nouns:  # an adjective may stand between
+        return re.compile(rf"\b(?:{listed})(?: [a-zß-öø-ÿ]+e[nrsm]?){{0,2}} ({_CAPITAL})")
+    return re.compile(rf"\b(?:{listed})[ '\u2019]({_RUN})")
 
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """Spelling of the words of a text.
+    """Spelling of the words of a text, in lower case.
 
     Parameters
     ----------
     small : frozenset of str
         Words that begin with a lower-case letter somewhere, so they are not names.
     within : frozenset of str
-        Words that begin with a capital inside a sentence, in lower case.
+        Words that begin with a capital inside a sentence.
+    terms : frozenset of str
+        Words in quotation marks, or mostly after a determiner, such as "the Buyer", so they are not names.
+    named : frozenset of str
+        Words beside a kind of company, a title, an initial, or a signature; in a language whose nouns have capitals
+        also two capitalised words together.
     """
 
     small: frozenset[str]
     within: frozenset[str]
+    terms: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, text: str) -> Spelling:
+    def of(cls, text: str, language: Language | None = ENGLISH) -> Spelling:
         """Examine the first four million characters.
 
         Examples
         --------
-        >>> spelling = Spelling.of("The tenant, Ada Kern, pays. Rent is due.")
-        >>> sorted(spelling.within), sorted(spelling.small)
-        (['ada', 'kern'], ['due', 'is', 'pays', 'tenant'])
+        >>> spelling = Spelling.of("The tenant, Ada Kern, pays. Rent is due to the Landlord and to Mr. Berg.")
+        >>> sorted(spelling.within), sorted(spelling.terms), sorted(spelling.named)
+        (['ada', 'berg', 'kern', 'landlord'], ['landlord'], ['berg'])
         """
         text = text[:_MAX_READ]
-        found = set(_ANY_WORD.findall(text))
-        return cls(
-            frozenset(word for word in found if word[0].islower()),
-            frozenset(word.lower() for word in set(_WITHIN_SENTENCE.findall(text)) if word[0].isupper()),
-        )
+        words = _ANY_WORD.findall(text)
+        small = frozenset(word for word in set(words) if word[0].islower())
+        within = frozenset(word.lower() for word in set(_WITHIN_SENTENCE.findall(text)) if word[0].isupper())
+        if language is None:
+            return cls(small, within)
+        n_of = Counter(word.lower() for word in words if word[0].isupper())
+        named = {word for found in _EVIDENCE.finditer(text) for run in found.groups() if run for word in _words_of(run)}
+        terms = {word.lower() for run in set(_QUOTED.findall(text)) for word in _ANY_WORD.findall(run)}
+        if language.determiners:
+            runs = map(_words_of, _after_determiner(language).findall(text))
+            after = Counter(word for run in runs if len(run) == 1 or PARTIES.isdisjoint(run) for word in run)
+            terms |= {word for word, n in after.items() if language.has_capital_nouns or 2 * n >= n_of[word]}
+        named -= PARTIES | DATE_WORDS | JOINING
+        terms -= named
+        if language.has_capital_nouns:
+            found = (one for one in _CAPITALS.finditer(text) if _INSIDE.fullmatch(text, one.start() - 2, one.start()))
+            pairs = {tuple(run) for one in found if len(run := _words_of(one.group())) == 2}
+            named |= {word for pair in pairs if terms.isdisjoint(pair) and small.isdisjoint(pair) for word in pair}
+        return cls(small, within, frozenset(terms), frozenset(named))
+
+
+def _words_of(run: str) -> list[str]:
+    return _ANY_WORD.findall(run.lower())
 
 
 @dataclass(frozen=True)
@@ -81,9 +152,19 @@ class Original(Wording):
     """Original text, with cached results."""
 
     @cached_property
+    def language(self) -> Language | None:
+        """Language of the text; None if it has no rules."""
+        return language_of(self.text)
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Compared forms of all words."""
+        return frozenset(word.core for word in self.words(0, len(self.text)))
+
+    @cached_property
     def spelling(self) -> Spelling:
         """Spelling of its words."""
-        return Spelling.of(self.text)
+        return Spelling.of(self.text, self.language)
 
     @cached_property
     def n_words(self) -> int:
@@ -101,8 +182,11 @@ class Side:
         Number of words, without joining words.
     n_names, n_numbers, n_dates, n_other : int
         Numbers of names of persons, parties and places; of numbers and sums; of months and weekdays; of other words.
-    n_joining : int
+    n_joining, n_pronouns : int
+        Numbers of joining words; of pronouns, which are also counted among the other words.
     n_blanks : int
+    other : frozenset of str
+        The other words.
     is_signing : bool
         Whether there is a "/s/", a word of signature lines, or a date.
     n_signing, n_turning : int
@@ -118,6 +202,8 @@ class Side:
     n_blanks: int
     n_signing: int
     n_turning: int
+    n_pronouns: int
+    other: frozenset[str]
     is_signing: bool
 
     @property
@@ -131,19 +217,19 @@ class Side:
         return self.n_names == self.n_other == 0 and (self.n_words == 0 or self.n_blanks > 0)
 
 
-def look_at(words: Sequence[Word], text: str, spellings: Sequence[Spelling]) -> Side:
+def look_at(words: Sequence[Word], own: Original, texts: tuple[Original, Original]) -> Side:
     """Classify the words of one side of a difference.
 
     Parameters
     ----------
     words : sequence of Word
-        Words of ``text``.
-    text : str
-    spellings : sequence of Spelling
-        Spellings of both texts: a word in lower case in either is not a name.
+        Words of ``own``.
+    own : Original
+    texts : (Original, Original)
+        Both texts: a word in lower case in either is not a name.
     """
     plain = [word for word in words if word.is_word]
-    kinds = _with_name_parts([_kind(word, text, spellings) for word in plain], plain, text)
+    kinds = kinds_of_words(plain, own, texts)
     n_blanks = sum(word.core == BLANK for word in words)
     if not n_blanks and set(kinds) == {"joining"}:  # "and" for "or" is not part of a name or a date
         kinds = ["other"] * len(kinds)
@@ -155,43 +241,88 @@ def look_at(words: Sequence[Word], text: str, spellings: Sequence[Spelling]) -> 
         n_names=n_of["name"],
         n_numbers=n_of["number"],
         n_dates=n_of["date"],
-        n_other=n_of["other"],
+        n_other=n_of["other"] + n_of["pronoun"],
         n_joining=n_of["joining"],
         n_blanks=n_blanks,
         n_signing=n_signing,
         n_turning=sum(core in TURNING for core in rest),
+        n_pronouns=n_of["pronoun"],
+        other=frozenset(rest),
         is_signing=n_signing > 0 or n_of["date"] > 0 or "/s/" in "".join(word.core for word in words),
     )
 
 
-def _kind(word: Word, text: str, spellings: Sequence[Spelling]) -> Kind:
-    core, is_capital = word.core, text[word.start].isupper()
-    if core in DATE_WORDS and is_capital:
+def kinds_of_words(words: Sequence[Word], own: Original, texts: tuple[Original, Original]) -> list[Kind]:
+    """Return the kind of each word of one side of a difference; in a language without rules, none is a name."""
+    language = common_language(texts[0].language, texts[1].language)
+    return _with_name_parts([_kind(word, own, texts, language) for word in words], words, own.text, texts)
+
+
+def _kind(word: Word, own: Original, texts: tuple[Original, Original], language: Language | None) -> Kind:
+    core, text, is_capital = word.core, own.text, own.text[word.start].isupper()
+    if (core in DATE_WORDS and is_capital) or core in OTHER_DATE_WORDS:
         return "date"
-    if core in NUMBER_WORDS or any(character.isdigit() for character in core):
+    if core in COUNTING or core in CURRENCIES or any(character.isdigit() for character in core):
         return "number"
     if len(core) == 1:
         around = text[word.start - 1 : word.start] + text[word.end : word.end + 1]
         if around == "()":
             return "number"  # of a clause
-        if is_capital and around.endswith("."):
+        if is_capital and around.endswith(".") and language is not None:
             return "name"  # an initial
     if core in JOINING or text[word.start - 1 : word.end + 1] in _TAGS:
         return "joining"
-    if core in PARTIES:
-        return "name"
-    if not is_capital or core in SIGNING or any(core in one.small for one in spellings):
-        return "other"
-    if any(core in one.within for one in spellings):
-        return "name"
-    return "other" if _SENTENCE_END.search(text, max(0, word.start - 20), word.start) else "name"
+    if core in PRONOUNS:
+        return "pronoun"
+    return "name" if language is not None and _is_name(word, own, texts, language) else "other"
 
 
-def _with_name_parts(kinds: list[Kind], words: Sequence[Word], text: str) -> list[Kind]:
+def _is_name(word: Word, own: Original, texts: tuple[Original, Original], language: Language) -> bool:
+    """Whether evidence in the two texts makes a word a name."""
+    core, text, spellings = word.core, own.text, [one.spelling for one in texts]
+    if not text[word.start].isupper() or core == "i" or core in SIGNING or core in ROLES or core in DATE_WORDS:
+        return False
+    if core in PARTIES or core in TITLES:
+        is_form = len(core) != 2 or core in ("co", "dr", "mr", "ms") or text[word.start : word.end].isupper()
+        return is_form and all(core not in one.terms for one in spellings)
+    if any(core in one.small or core in one.terms for one in spellings):
+        return False
+    if any(core in one.named for one in spellings):
+        return True
+    if language.has_capital_nouns:
+        return False
+    if text[word.start : word.end].isupper() and _is_beside_capitals(text, word.start, word.end):
+        return False
+    if any(core in one.within for one in spellings) or not _begins_sentence(text, word.start):
+        return True
+    after = next((one for one in own.words(word.end, word.end + _BACK) if one.is_word), None)
+    is_beside = after is not None and not text[word.end : after.start].strip(".\u00a0 ")
+    return is_beside and after is not None and _is_name(after, own, texts, language)
+
+
+def _is_beside_capitals(text: str, start: int, end: int) -> bool:
+    """Whether the previous or the next word is also in capitals, as in a heading."""
+    around = _LAST_WORD.search(text[max(0, start - _BACK) : start]), _NEXT_WORD.match(text, end)
+    return any(one is not None and one[1].isupper() for one in around)
+
+
+def _begins_sentence(text: str, place: int) -> bool:
+    """Whether a word at this place begins a sentence; the dot of an initial or a title does not end a sentence."""
+    before = text[max(0, place - _BACK) : place]
+    short = _SHORT_WORD.search(before)
+    if short is not None and (len(short[1]) == 1 or short[1].lower() in {*PARTIES, *TITLES}):
+        return False
+    return _SENTENCE_END.search(before) is not None if place <= _BACK else _ENDED.search(before) is not None
+
+
+def _with_name_parts(
+    kinds: list[Kind], words: Sequence[Word], text: str, texts: tuple[Original, Original]
+) -> list[Kind]:
     """Mark a capitalised word beside part of a name as part of it, even a common word: Larry D. Key."""
     result = kinds.copy()
     for i, word in enumerate(words):
-        if kinds[i] != "other" or word.core in SIGNING or not text[word.start].isupper():
+        is_term = word.core in ROLES or any(word.core in one.spelling.terms for one in texts)
+        if kinds[i] != "other" or word.core in SIGNING or is_term or not text[word.start].isupper():
             continue
         beside = [j for j in (i - 1, i + 1) if 0 <= j < len(words) and kinds[j] == "name"]
         if any(text[min(words[j].end, word.end) : max(words[j].start, word.start)].strip(". ") == "" for j in beside):

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nearkin.stages.differences.changes import Changes
-from nearkin.stages.differences.particulars import Original, Side, look_at
+from nearkin.stages.differences.languages import common_language
+from nearkin.stages.differences.particulars import ROLES, Original, Side, look_at
 
 Relation = Literal[
     "exact copy",
@@ -37,6 +38,12 @@ MAX_TURNING = 5
 """Maximum number of words of a difference that changes a sentence; longer ones are omitted passages."""
 
 
+_CONTAINED = (
+    f"{{0}} has no words of its own; or at least {MIN_CONTAINED:.0%} of its shingles are in {{2}}, in the other "
+    f"direction the share is at least {100 * MIN_LONGER:.0f} percentage points lower, and at most "
+    f"{1 - MIN_CONTAINED:.0%} of the words of {{1}} are moved or missing, none of them a name, a number or a date. No "
+    f"difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
+)
 RULES: dict[str, str] = {
     "exact copy": (
         "The same text after normalisation of Unicode, case and white space, or one with the same words and signs "
@@ -48,32 +55,21 @@ RULES: dict[str, str] = {
         '(2) one document has a date, or signature words ("/s/", By, Name, Title) with '
         "or without a name beside them, where the other has nothing."
     ),
-    "other numbers or dates": "Every word that differs is a number or belongs to a date.",
+    "other numbers or dates": "Every word that differs is a number, a currency, or belongs to a date.",
     "same form, other parties": (
         f"All of: (1) apart from filled-in blanks, at most {1 - MIN_SHARED:.0%} of the longer document's words differ; "
         f"(2) at least {MIN_PARTICULARS:.0%} of the words that differ are names with their titles, numbers or dates; "
         "(3) other words are replaced, not inserted or omitted; (4) none of them changes a sentence (not, may, shall, "
         f"only, unless); (5) no difference is longer than {MAX_OF_A_FORM} words unless nine tenths of it are names, "
-        "numbers or dates; (6) at least one name replaces another."
+        "numbers or dates; (6) at least one name replaces another; (7) no role or defined term is exchanged for "
+        "another that both documents have, such as buyer for seller."
     ),
-    "longer version": (
-        f"At least {MIN_CONTAINED:.0%} of the principal's shingles are in this document; in the other direction, the "
-        f"share is at least {100 * MIN_LONGER:.0f} percentage points lower; at most "
-        f"{1 - MIN_CONTAINED:.0%} of the principal's words are moved or missing, none of them a name, a number or a "
-        f"date; and no difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, "
-        "only, unless)."
-    ),
-    "shorter version or excerpt": (
-        f"At least {MIN_CONTAINED:.0%} of this document's shingles are in the principal; in the other direction, the "
-        f"share is at least {100 * MIN_LONGER:.0f} percentage points lower; at most "
-        f"{1 - MIN_CONTAINED:.0%} of this document's words are moved or missing, none of them a name, a number or a "
-        f"date; and no difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, "
-        "only, unless)."
-    ),
+    "longer version": _CONTAINED.format("The principal", "the principal", "this document"),
+    "shorter version or excerpt": _CONTAINED.format("This document", "this document", "the principal"),
     "revised": "No other rule applies: read the differences.",
 }
 """Rules, one sentence each; the first that holds decides."""
-RULES_NUMBER = 0x2B51D07F
+RULES_NUMBER = 0x3C62E180
 """Number of the rules in stored relations; change it if a rule or an alignment changes, not if only words do."""
 
 
@@ -135,11 +131,8 @@ def judge_relation(
     containment_in_principal, containment_of_principal : float
         Share of the member's shingles that the principal has, and vice versa, in [0, 1].
     """
-    spellings = (principal.spelling, member.spelling)
-    sides = [
-        (look_at(one.a, principal.text, spellings), look_at(one.b, member.text, spellings))
-        for one in found.alignment.differences
-    ]
+    texts, language = (principal, member), common_language(principal.language, member.language)
+    sides = [(look_at(one.a, principal, texts), look_at(one.b, member, texts)) for one in found.alignment.differences]
     measured = Measured(
         len(sides),
         sum(one.n_words_a for one in found.changes),
@@ -150,11 +143,19 @@ def judge_relation(
         telling = [(a, b) for a, b in sides if a.n_words or b.n_words or a.is_signing or b.is_signing]
         if not sides or (not telling and all(a.n_blanks or b.n_blanks for a, b in sides)):
             return Judgement("exact copy", "", measured)
-        if telling and all(_is_filled_in(a, b) or _is_filled_in(b, a) for a, b in telling):
+        if language and telling and all(_is_filled_in(a, b) or _is_filled_in(b, a) for a, b in telling):
             return Judgement("signature or date filled in", _filled_in(telling), measured)
+        counts = measured.n_words_only_in_principal, measured.n_words_only_in_member
+        if (
+            min(principal.n_words, member.n_words)
+            and 0 in counts
+            and any(counts)
+            and not any(a.n_blanks or b.n_blanks or _turns(a, b) for a, b in sides)
+        ):
+            return Judgement("longer version" if not counts[0] else "shorter version or excerpt", "", measured)
         if telling and all(a.n_other == b.n_other == a.n_names == b.n_names == 0 for a, b in telling):
             return Judgement("other numbers or dates", "", measured)
-        if _is_same_form(telling, principal, member):
+        if language and _is_same_form(telling, principal, member):
             return Judgement(OTHER_PARTIES, "", measured)
     gap = containment_of_principal - containment_in_principal
     if max(containment_in_principal, containment_of_principal) >= MIN_CONTAINED and abs(gap) >= MIN_LONGER:
@@ -189,20 +190,28 @@ def _is_same_form(sides: Sequence[tuple[Side, Side]], principal: Original, membe
     longest = sum(max(a.n_words + a.n_joining, b.n_words + b.n_joining) for a, b in counted)
     return (
         n_other <= (1 - MIN_PARTICULARS) * n_words
+        and not any(_is_exchanged(a, b, principal, member) for a, b in counted)
         and all(_is_short(a) and _is_short(b) and _is_replaced(a, b) for a, b in counted)
         and any(a.n_names and b.n_names for a, b in counted)
         and longest <= (1 - MIN_SHARED) * max(principal.n_words, member.n_words)
     )
 
 
+def _is_exchanged(a: Side, b: Side, principal: Original, member: Original) -> bool:
+    """Whether a role or a term is exchanged for another that both texts have, such as buyer for seller."""
+    named = ROLES | principal.spelling.terms | member.spelling.terms
+    both = named & principal.vocabulary & member.vocabulary
+    return bool(a.other & both) and bool(b.other & both)
+
+
 def _n_other(side: Side) -> int:
     """Return the number of words that do not fill in a form; a title beside a name belongs to the name."""
-    return side.n_other - side.n_signing if side.n_names else side.n_other
+    return side.n_other - side.n_pronouns - (side.n_signing if side.n_names else 0)
 
 
 def _is_replaced(a: Side, b: Side) -> bool:
     """Whether words other than particulars and signature lines are replaced, without changing a sentence."""
-    is_other = [side.n_particulars == 0 and side.n_other > side.n_signing for side in (a, b)]
+    is_other = [side.n_particulars == 0 and side.n_other > side.n_signing + side.n_pronouns for side in (a, b)]
     is_put_in = (is_other[0] and not b.n_words) or (is_other[1] and not a.n_words)
     return not is_put_in and not a.n_turning and not b.n_turning
 

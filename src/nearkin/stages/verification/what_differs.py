@@ -17,20 +17,13 @@ from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.frames import frames
 from nearkin.kernels.overlap import n_common, shared_ends
 from nearkin.records import I64, U8, U32, U64, Bool, Candidates, Matches
-from nearkin.stages.number_words import DATE_WORDS, NUMBER_WORDS
+from nearkin.stages.number_words import DATE_WORDS, NUMBER_WORDS, OTHER_DATE_WORDS
 from nearkin.stages.verification.difference_names import DIFFERENCES
 
 NOTHING, NUMBERS, WORDS_AND_NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, OTHER = map(np.uint8, range(len(DIFFERENCES)))
 UNKNOWN = np.uint8(255)
 """Code of pairs that were not compared, or not verified to be similar enough."""
 
-_OTHER_MONTHS_AND_DAYS = """
-    januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonntag
-    janvier février mars avril juin juillet août septembre octobre novembre décembre lundi mardi mercredi jeudi
-    vendredi samedi dimanche enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
-    lunes martes miércoles jueves viernes sábado domingo gennaio febbraio aprile maggio giugno luglio settembre ottobre
-    novembre dicembre januari februari maart mei augustus janeiro fevereiro março maio junho julho setembro outubro
-    novembro dezembro"""
 _DIGESTS = ("frame", "digest")
 _PASSAGE_WORDS = 5
 _BLOCK_PAIRS = 1 << 18
@@ -39,7 +32,7 @@ _BLOCK_PAIRS = 1 << 18
 @cache
 def also_numbers() -> tuple[bytes, ...]:
     """Return the months, weekdays and numbers as words, in lower case and with a capital."""
-    words = {*DATE_WORDS, *NUMBER_WORDS, *_OTHER_MONTHS_AND_DAYS.split()}
+    words = {*DATE_WORDS, *NUMBER_WORDS, *OTHER_DATE_WORDS}
     return tuple(sorted(form.encode() for word in words for form in (word, word.capitalize())))
 
 

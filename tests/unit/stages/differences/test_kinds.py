@@ -22,7 +22,7 @@ SLOTS = {
     "dates": [("3 March 2027", "9 March 2027"), ("2027-03-03", "2027-04-03"), ("Monday", "Friday"),
               ("April 3, 2027", "April 3, 2028"), ("3.3.2027", "3.5.2027"),
               ("1st day of May 2027", "1st day of June 2027")],
-    "names": [("Kern", "Dorn"), ("Ada Kern", "Ada Berg"), ("Prague", "Brno"), ("the Kern family", "the Berg family"),
+    "names": [("Kern", "Dorn"), ("Ada Kern", "Ada Berg"), ("Prague", "Brno"),
               ("Mr. Kern", "Mr. Berg"), ("J. Kern", "B. Kern")],
     "negations": [("may not enter", "may enter"), ("never pays", "pays"), ("isn't due", "is due"),
                   ("without notice", "notice"), ("no keys", "keys")],
@@ -88,11 +88,11 @@ def plainly(found: Comparison, number: int) -> tuple[str, ...]:
 @given(st.lists(st.sampled_from(sorted(PLAIN)), max_size=12), st.lists(st.sampled_from(sorted(PLAIN)), max_size=12))
 @settings(max_examples=examples(200), deadline=None)
 def test_the_kinds_are_those_of_a_plain_classification(a: list[str], b: list[str]) -> None:
-    found = compare_texts(" ".join(["here the", *a]), " ".join(["here the", *b]))
+    found = compare_texts(" ".join(["here we", *a]), " ".join(["here we", *b]))
     assert {one.number: one.kinds for one in found.differences} == {
         one.number: plainly(found, one.number) for one in found.differences
     }
-    assert found == compare_texts(" ".join(["here the", *a]), " ".join(["here the", *b]))
+    assert found == compare_texts(" ".join(["here we", *a]), " ".join(["here we", *b]))
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,12 @@ def test_the_kinds_are_those_of_a_plain_classification(a: list[str], b: list[str
         ("LEASE AGREEMENT\nthe rent", "RENTAL AGREEMENT\nthe rent", {"wording"}),
         ("shall not be liable", "shall be liable", {"negations"}),
         ("Landlord can't enter", "Landlord can enter", {"negations"}),
+        ("the Buyer is liable", "the Seller is liable", {"wording"}),
+        ("due is 19,- Euro", "due is 19,- DM", {"numbers"}),
+        ("Nach § 17 haftet der Käufer nicht.", "Nach § 7 haftet der Käufer nicht.", {"numbers"}),
+        ("Es haftet der Käufer und nicht der Dritte.", "Es haftet der Verkäufer und nicht der Dritte.", {"wording"}),
+        ("Die Sache geht an Frau Kern und an das Amt.", "Die Sache geht an Frau Berg und an das Amt.", {"names"}),
+        ("le prix est dû par l'Acheteur", "le prix est dû par l'Assuré", {"wording"}),
         ("the Premises, and", "the premises and", {"formatting"}),
         ("the sum of 1.500", "the sum of 1,500", {"numbers"}),
         ("the sum of -500", "the sum of 500", {"numbers"}),
