@@ -7,6 +7,7 @@ import random
 import pytest
 
 import nearkin
+from nearkin.stages.documents.ignoring import Ignored
 
 PLUS = """RATE = 0.19
 LIMIT = 2_500
@@ -73,3 +74,25 @@ def test_bills_that_differ_in_ignored_numbers_are_no_exact_copies():
     assert (result.manifest["counts"]["pairs"], result.manifest["counts"]["pairs_of_exact_copies"]) == (2, 1)
     against = nearkin.dedup(bills, against=bills[:1], ignore_numbers=True)
     assert against.documents["differs"].to_pylist() == ["nothing", "nothing", "numbers", "numbers"]
+
+
+def test_groups_and_checks_of_a_collection_say_what_differs(tmp_path):
+    form = f"Bill {{}} of the harbour office for the repair of the roof, due in {{}} days. {PAGES[0]}"
+    texts = [form.format(n, 30) for n in range(3)] + [
+        form.format(0, 30) + " This sentence is one passage more.",
+        PAGES[1],
+    ]
+    for ignores in (False, True):
+        with nearkin.Collection.open(tmp_path / f"bills-{ignores}", create=True, ignored=Ignored((), ignores)) as bills:
+            bills.add([*zip("abcdx", texts, strict=True)], wave="first")
+            members = bills.groups(threshold=0.7).members
+            assert dict(zip(members["doc_id"].to_pylist(), members["differs"].to_pylist(), strict=True)) == {
+                "a": "passage added",
+                "b": "words and numbers",
+                "c": "words and numbers",
+                "d": "nothing",
+            }
+            checked = bills.check(form.format(7, 30))
+            assert checked.verdict == "near"
+            assert {one.document.doc_id: one.differs for one in checked.documents}["a"] == "numbers"
+            assert bills.check(texts[0]).documents[0].differs == "nothing"

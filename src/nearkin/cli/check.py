@@ -95,12 +95,12 @@ def _show(console: Printer, job: CheckCommand, found: Checked, *, is_empty: bool
 
     console.say([verdict_fact(found, "standard input" if str(job.checked_file) == "-" else str(job.checked_file))])
     if found.documents:
-        rows = table("Jaccard", "yours in it", "it in yours", "edit", "relation", "id", "wave", numbers=4)
+        rows = table("Jaccard", "yours in it", "it in yours", "edit", "relation", "differs", "id", "wave", numbers=4)
         for one in found.documents:
             measured = one.jaccard, one.contained, one.contains, one.edit_similarity
             numbers = [share_text(value) for value in measured]
             same = f" [dim]({copy_in_words(one)})[/]" if one.relation == "exact" else ""
-            rows.add_row(*numbers, one.relation, shown(one.document) + same, shown(one.document.wave))
+            rows.add_row(*numbers, one.relation, one.differs, shown(one.document) + same, shown(one.document.wave))
         console.print(rows)
     if found.passage:
         say_passage(console, found.passage, n_differences=found.n_differences or 0, n_moves=found.n_moves or 0)

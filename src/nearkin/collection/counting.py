@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import FingerprintError, ParameterError
-from nearkin.records import U32, BitSignatures, Bool, LetterVectors, ShingleSets
+from nearkin.kernels.buffers import strings
+from nearkin.records import I64, U32, BitSignatures, Bool, Candidates, LetterVectors, ShingleSets
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.features.letters import Alphabet, LetterCounts
 from nearkin.stages.features.shingles import Words, count_features
 from nearkin.stages.signatures.minhash import BitMinHash
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, SimilarityIndexes
+from nearkin.stages.verification.difference_names import DIFFERENCES, Difference
+from nearkin.stages.verification.overlap import verify
+from nearkin.stages.verification.what_differs import Compared, TextNumbers
 from nearkin.store.damage import BACKUP, unrepairable
 
 DEFAULT_ALPHABET: Alphabet = "universal"
@@ -116,6 +120,35 @@ class TextCounting:
     def shingles(self, texts: pa.LargeStringArray) -> ShingleSets:
         """Make the shingle sets from which Jaccard similarity is computed."""
         return SHINGLES.sets(self.normalise.apply(texts))
+
+    def with_numbers(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
+        """Normalise texts for the question whether they are equal, to which ignored numbers count."""
+        ignored = replace(self.ignored, numbers=False)
+        return (NORMALISE.ignoring(ignored) if ignored else NORMALISE).apply(texts)
+
+    def differences(self, texts: Sequence[str], left: I64, right: I64) -> list[Difference]:
+        """Return what differs in each pair of unchanged texts, as ``nearkin dedup`` says it; ignored numbers count.
+
+        Examples
+        --------
+        >>> bills = [f"Bill {n} is due on the first day of the month." for n in (1, 2)]
+        >>> TextCounting(LetterCounts()).differences([*bills, bills[0].upper()], np.array([0, 0]), np.array([1, 2]))
+        ['numbers', 'nothing']
+        """
+        normalised = self.with_numbers(strings(list(texts)))
+        sets, (length, unit_words) = SHINGLES.sets(normalised), SHINGLES.length_in_words
+        hashes, starts, ends = sets.hashes, sets.offsets[:-1], sets.offsets[1:]
+        compared = Compared(
+            hashes=hashes, starts=starts, ends=ends, numbers=TextNumbers.of(normalised), length=length,
+            unit_words=unit_words,
+        )  # fmt: skip
+        candidates = Candidates(left.astype(np.uint32), right.astype(np.uint32))
+        codes = compared.differences(verify(candidates, hashes, starts, ends))
+        prepared = normalised.to_pylist()
+        return [
+            "nothing" if prepared[a] == prepared[b] else DIFFERENCES[code]
+            for a, b, code in zip(left.tolist(), right.tolist(), codes.tolist(), strict=True)
+        ]
 
     def _left_of(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
         """Return texts without the passages and numbers that do not count, otherwise unchanged."""

@@ -253,7 +253,7 @@ STEP: Fields = (
 )
 CHECKED: Fields = (
     *(("relation", _TEXT), ("jaccard", _NUMBER), ("contained", _NUMBER), ("contains", _NUMBER)),
-    *(("edit_similarity", _NUMBER), ("similarity_index", _WHOLE), ("is_same_text", _YES)),
+    *(("edit_similarity", _NUMBER), ("similarity_index", _WHOLE), ("is_same_text", _YES), ("differs", _TEXT)),
 )
 WAVE: Fields = (
     *(("name", _TEXT), ("first_added_at", _TEXT), ("last_added_at", _TEXT), ("n_current", _WHOLE)),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sqlalchemy import ColumnElement, Connection
 
 from nearkin.collection.check_in.candidates import CheckCandidates, Query, candidates_by_index, candidates_by_keys
@@ -19,6 +20,7 @@ from nearkin.collection.stored.documents import stored_documents, with_documents
 from nearkin.collection.stored.keys import BANDS
 from nearkin.collection.stored.word_sets import Shares
 from nearkin.kernels.buffers import strings
+from nearkin.stages.verification.difference_names import Difference
 from nearkin.stages.verification.edit import edit_similarity
 from nearkin.store.bulk import is_storable
 from nearkin.store.schema import contents, documents, profiles
@@ -68,6 +70,7 @@ class TextCheck:
         self.query, self._counting, self._options, self._doc_id = query, counting, options, doc_id
         self._compared = dict[int, _Likeness | None]()
         self._edits = dict[int, float | None]()
+        self._differences = dict[int, Difference]()
         self._passages: dict[int, FirstPassage] = {}
 
     def answer(self, connection: Connection, first_missing: int | None) -> Checked:
@@ -92,6 +95,8 @@ class TextCheck:
         if alike:
             found = _current(connection, documents.c.content.in_(list(alike)))
             found.sort(key=lambda one: places[one[0].content])  # those of one text stay in order
+        listed = dict.fromkeys(document.content for document, _ in found[: self._options.limit])
+        self._compare([alike[content] for content in listed])
         shown = tuple(
             self._shown(document, index, alike[document.content]) for document, index in found[: self._options.limit]
         )
@@ -127,7 +132,7 @@ class TextCheck:
         for content, shares in verified(connection, self._counting, self.query.words, lots):
             is_same = content.digest == self.query.digest
             is_equal = is_same or (
-                shares.contained == shares.contains == 1 and self._normalise(content.text) == self._normalised
+                shares.contained == shares.contains == 1 and self._prepared(content.text) == self._prepared_query
             )
             if is_equal:
                 shares = Shares(1.0, 1.0, 1.0, shares.n_common)
@@ -144,10 +149,22 @@ class TextCheck:
 
     @cached_property
     def _normalised(self) -> str:
-        return self._normalise(self.query.text)
+        return str(self._counting.normalise.apply(strings([self.query.text]))[0].as_py())
 
-    def _normalise(self, text: str) -> str:
-        return str(self._counting.normalise.apply(strings([text]))[0].as_py())
+    @cached_property
+    def _prepared_query(self) -> str:
+        return self._prepared(self.query.text)
+
+    def _prepared(self, text: str) -> str:
+        return str(self._counting.with_numbers(strings([text]))[0].as_py())
+
+    def _compare(self, found: Sequence[_Likeness]) -> None:
+        """Determine what differs in texts that are not equal."""
+        new = [one for one in found if one.relation != "exact" and one.content not in self._differences]
+        if new:
+            texts, others = [self.query.text, *(one.text for one in new)], np.arange(1, len(new) + 1)
+            differences = self._counting.differences(texts, np.zeros(len(new), np.int64), others)
+            self._differences |= dict(zip((one.content for one in new), differences, strict=True))
 
     def _shown(self, document: StoredDocument, index: int | None, likeness: _Likeness) -> CheckedDocument:
         """Return a document with how similar its text is."""
@@ -162,6 +179,7 @@ class TextCheck:
             edit_similarity=self._edits[likeness.content],
             similarity_index=index,
             is_same_text=likeness.is_same_text,
+            differs=self._differences.get(likeness.content, "nothing"),
         )
 
     def _passage(self, shown: Sequence[CheckedDocument], alike: Mapping[int, _Likeness]) -> FirstPassage | None:

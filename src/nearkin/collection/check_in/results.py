@@ -16,6 +16,7 @@ from nearkin.nouns import counted
 from nearkin.planning.part_recall import MeanPartRecall, PartRecall
 from nearkin.stages.differences.comparison import Piece
 from nearkin.stages.documents.members import UNKNOWN_FILE, KnownFile
+from nearkin.stages.verification.difference_names import Difference
 from nearkin.store.bulk import is_name, is_storable
 
 Verdict = Literal["exact", "near", "contained", "contains", "new"]
@@ -174,6 +175,8 @@ class CheckedDocument(AnswerRecord):
         Similarity index of the document, if it has one.
     is_same_text : bool
         Whether the texts are identical.
+    differs : str
+        What differs in the texts, as ``nearkin dedup`` has it.
     """
 
     document: StoredDocument
@@ -184,6 +187,7 @@ class CheckedDocument(AnswerRecord):
     edit_similarity: float | None
     similarity_index: int | None
     is_same_text: bool
+    differs: Difference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,7 +332,7 @@ class CheckAnswer:
         """Return the id, the verdict, whether the document was stored or erased, and what is similar, as JSON types."""
         if self.checked is None:
             return {"id": self.doc_id, "error": self.problem, "is_purged": self.is_purged}
-        names = ("relation", "jaccard", "contained", "contains", "edit_similarity", "is_same_text")
+        names = ("relation", "jaccard", "contained", "contains", "edit_similarity", "is_same_text", "differs")
         return {
             "id": self.doc_id,
             "verdict": self.checked.verdict,

@@ -32,10 +32,10 @@ MEMBERS_SCHEMA = required(
     *(("group", pa.int64()), ("doc_id", pa.large_string()), ("version", pa.int32()), ("wave", pa.large_string())),
     *(("n_characters", pa.int64()), ("is_principal", pa.bool_()), ("is_proposed_principal", pa.bool_())),
     *(("jaccard", pa.float64()), ("relative_distance", pa.float64()), ("is_match", pa.bool_())),
-    *(("is_new", pa.bool_()), ("is_letters_only", pa.bool_())),
+    *(("is_new", pa.bool_()), ("is_letters_only", pa.bool_()), ("differs", pa.string())),
 )
-"""Columns of members: the similarities are those to the principal; a member that is no match is linked through others;
-``is_new`` since the last call."""
+"""Columns of members: the similarities are those to the principal, and ``differs`` is what differs from it; a member
+that is no match is linked through others; ``is_new`` since the last call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,11 +125,12 @@ class ComparedMembers:
     def __init__(
         self, rows: MemberRows, principals: I64, chosen: Mapping[str, int], matching: Matching, measures: PairMeasures
     ) -> None:
-        self.rows, self.principals = rows, principals
+        self.rows, self.principals, self._measures = rows, principals, measures
         is_longer = rows.n_letters[rows.longest] > rows.n_letters[principals]
         is_chosen = np.isin(rows.numbers, list(places_of_chosen(rows.doc_id, rows.group, chosen)))
         self.proposed: I64 = np.where(is_longer & ~is_chosen, rows.longest, principals)  # nothing instead of a choice
         of_principals = rows.content[np.repeat(principals, rows.ends - rows.starts)]
+        self._of_principals: I64 = of_principals
         self.similarities: Similarities = measures.of(of_principals, rows.content)
         self.is_match: Bool = matching.is_match(self.similarities)
 
@@ -160,6 +161,7 @@ class ComparedMembers:
             is_principal[order], (is_proposed & ~is_principal)[order],
             found.jaccard[order], found.relative_distance[order], self.is_match[order], is_new[order],
             [is_letters_only(jaccard, tolerance) for jaccard in found.jaccard[order].tolist()],
+            self._measures.sets.differences(self._of_principals[order], rows.content[order]),
         ]  # fmt: skip
         arrays = [pa.array(column, kind.type) for column, kind in zip(columns, MEMBERS_SCHEMA, strict=True)]
         return pa.Table.from_arrays(arrays, schema=MEMBERS_SCHEMA)
@@ -252,6 +254,8 @@ class GroupMember(AnswerRecord):
     is_same_text : bool
     is_letters_only : bool
         Whether its letters are like the principal's, and its wording is not.
+    differs : str
+        What differs from the principal, as ``nearkin dedup`` has it.
     relation : str
         As ``nearkin families`` has it; empty for the principal, and for members whose relation was not computed.
     tags : mapping of str to str
@@ -275,6 +279,7 @@ class GroupMember(AnswerRecord):
     is_match: bool
     is_same_text: bool
     is_letters_only: bool
+    differs: str
     relation: str
     tags: Mapping[str, str]
     n_words_added: int | None = None
@@ -459,6 +464,7 @@ def _compared(
                 document=stored[row["doc_id"]],
                 is_same_text=row["doc_id"] in copies,
                 relation="same text" if row["doc_id"] in copies else "",
+                differs=row["differs"],
                 tags=tags.get(row["doc_id"], {}),
                 **{
                     name: row[name]

@@ -16,6 +16,7 @@ from nearkin.collection.stored.contents import texts_of
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.overlap import n_common
 from nearkin.records import F64, I64, U64
+from nearkin.stages.verification.difference_names import Difference
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents
 
@@ -113,6 +114,32 @@ class WordSets:
         for start in range(0, len(apart), _PAIRS_AT_A_TIME):
             some = apart[start : start + _PAIRS_AT_A_TIME]
             found[some] = self._measured(left[some], right[some])
+        return found
+
+    def differences(self, left: I64, right: I64) -> list[Difference]:
+        """Return what differs in each pair of contents.
+
+        Raises
+        ------
+        CollectionError
+            A text is damaged or missing.
+        """
+        found: list[Difference] = ["nothing"] * len(left)
+        apart = np.flatnonzero(left != right)
+        lengths = dict[int, int]()
+        for some in in_slices(np.unique(right[apart]).tolist()):
+            query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
+            lengths |= {row[0]: row[1] if isinstance(row[1], int) else 0 for row in self._connection.execute(query)}
+        n_bytes = np.cumsum([lengths.get(number, 0) for number in right[apart].tolist()])
+        lots = np.maximum(n_bytes // _TEXT_BYTES_AT_A_TIME, np.arange(len(apart)) // _PAIRS_AT_A_TIME)
+        for lot in np.unique(lots):
+            pairs = apart[lots == lot]
+            numbers = np.unique(np.concatenate([left[pairs], right[pairs]]))
+            texts = texts_of(self._connection, numbers.tolist())
+            a, b = np.searchsorted(numbers, left[pairs]), np.searchsorted(numbers, right[pairs])
+            differences = self._counting.differences([texts[number] for number in numbers.tolist()], a, b)
+            for pair, difference in zip(pairs.tolist(), differences, strict=True):
+                found[pair] = difference
         return found
 
     def _measured(self, left: I64, right: I64) -> F64:

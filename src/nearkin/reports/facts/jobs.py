@@ -120,7 +120,7 @@ def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
     )  # fmt: skip
 
 
-_BY_DIFFERENCE = {
+BY_DIFFERENCE = {
     "numbers": "differ in numbers or dates only",
     "words and numbers": "differ in words and numbers",
     "passage added": "differ by one passage more",
@@ -157,7 +157,7 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     for name, n in counts.items():
         advice = {"numbers": apart, "words and numbers": ""}.get(name, ignore)
         note = f"of {n_dropped:,} dropped for another{advice}"
-        yield Fact(_BY_DIFFERENCE[name], n, note, "warning" if name == "numbers" and is_often else "plain")
+        yield Fact(BY_DIFFERENCE[name], n, note, "warning" if name == "numbers" and is_often else "plain")
 
 
 def input_facts(run: DedupManifest) -> Iterator[Fact]:

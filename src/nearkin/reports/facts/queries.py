@@ -10,6 +10,7 @@ from nearkin.collection.tolerance import THRESHOLD, Tolerance
 from nearkin.nouns import first_of, wave_text
 from nearkin.planning.part_recall import PART_WORDS
 from nearkin.reports.facts.fact import Fact, counts_text, missing_facts, not_shown, warnings_if
+from nearkin.reports.facts.jobs import BY_DIFFERENCE
 from nearkin.reports.quantities import minute, recall_at_text, share_percent_text
 
 if TYPE_CHECKING:
@@ -214,6 +215,10 @@ def groups_facts(found: CollectionGroups, n_shown: int) -> Iterator[Fact]:
     yield from tolerance_facts(found.tolerance, found.n_not_compared)
     if not found.is_first:
         yield from change_facts(found, min(n_shown, _MAX_CHANGES))
+    counts, n_others = Counter(found.members["differs"].to_pylist()), len(found.members) - len(found.groups)
+    for name, label in BY_DIFFERENCE.items():
+        if n := counts[name]:
+            yield Fact(label, n, f"of {n_others:,} members beside the principals; column differs of --out")
     chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
     stricter = "a smaller --gamma" if found.tolerance.measure == "letters" else "a higher --threshold"
     yield from warnings_if(
