@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +38,6 @@ Examples:
 _new = partial(option, panel="The collection")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class AddCommand(ThreadOptions, CacheOptions, WaitOptions, ReadingOptions, InputsArgument, PlaceOptions):
     """Options of the command."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,7 +92,6 @@ _learning = partial(option, panel="The table")
 _TABLE = argument("TABLE", kind=Path, help="Translation table from nearkin align.")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class TableCommand(FileCommand):
     """A command that writes a table."""
 
@@ -106,7 +104,6 @@ class TableCommand(FileCommand):
         check_free(self.out, overwrite=self.overwrite, holds="a translation table")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class SentenceOptions(EncodingOptions):
     """Languages of what is read, and what to do with a broken line."""
 
@@ -120,7 +117,6 @@ class SentenceOptions(EncodingOptions):
     stem: Same[bool] = _learning(False, help="Learn Snowball stems instead of words.")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PruningOptions(Options):
     """Translations that a table holds."""
 
@@ -134,7 +130,6 @@ class PruningOptions(Options):
         return Pruning(self.min_probability, self.max_translations)
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class TrainCommand(TableCommand, ResourceOptions, PruningOptions, IgnoringOptions, SentenceOptions):
     """Options of the command."""
 
@@ -229,7 +224,6 @@ def _dictionary_facts(made: DictionaryRead) -> Iterator[Fact]:
     yield Fact("skipped", made.n_without_tab, "lines without a tab")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class DictionaryCommand(TableCommand, SentenceOptions):
     """Options of the command."""
 
@@ -247,7 +241,6 @@ def dictionary(job: DictionaryCommand) -> None:
     _write(job, made.summary, _dictionary_facts(made), made.table)
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class MergeCommand(TableCommand):
     """Options of the command."""
 
@@ -271,7 +264,6 @@ def _write_made(job: TableCommand, command: str, table: TranslationTable) -> Non
     _write(job, lambda: {"command": f"align {command}", **table_summary(table)}, [], table)
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PruneCommand(TableCommand, PruningOptions):
     """Options of the command."""
 
@@ -287,7 +279,6 @@ def prune(job: PruneCommand) -> None:
     _write_made(job, "prune", TranslationTable.read(job.table).pruned(pruning))
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class TranslationsCommand(PrintOptions):
     """Options of the command."""
 

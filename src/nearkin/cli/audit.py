@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +37,6 @@ _SHOWN = 5
 _sample = partial(option, panel="The sample")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class AuditCommand(ListOptions, PrintOptions, ThreadOptions, ReadOnlyOptions, CacheOptions, ToleranceOptions):
     """Options of the command."""
 

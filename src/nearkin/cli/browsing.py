@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -72,7 +71,6 @@ Examples:
 _flag = partial(wanted, False)
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ShowCommand(ReadOnlyOptions, PlaceOptions):
     """Options of the command."""
 
@@ -120,7 +118,6 @@ def _show_details(console: Printer, found: DocumentDetails, family: DocumentFami
     console.print(reveal(found.text.replace("\r\n", "\n")), markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     """Options of the command."""
 
@@ -213,7 +210,6 @@ def _if(has: dict[str, bool], *names: str) -> list[str]:
     return [name for name in names if has[name]]
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class HistoryCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     """Options of the command."""
 
@@ -269,7 +265,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ExceptionsCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     """Options of the command."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -56,7 +55,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class InfoCommand(ReadOnlyOptions, PlaceOptions):
     """Options of the command."""
 
@@ -73,7 +71,6 @@ def info(job: InfoCommand) -> None:
     answer(job, found.to_dict, lambda console: console.say(info_facts(found)))
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class WavesCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     """Options of the command."""
 
@@ -109,7 +106,6 @@ def _show_waves(console: Printer, listed: Sequence[Wave]) -> None:
     console.print(rows if listed else "There are no waves yet.")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class FsckCommand(ThreadOptions, ReadOnlyOptions, CacheOptions, WaitOptions, PlaceOptions):
     """Options of the command."""
 
@@ -150,7 +146,6 @@ sql = CommandGroup(
 )
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class InstallCommand(WaitOptions, PlaceOptions):
     """Options of the command."""
 

@@ -94,10 +94,8 @@ def parameter_of(name: str, declared: Option[Any, Any]) -> click.Parameter:
 class Command(_WithPanels):
     """Command made from a function, whose parameter is a record of options; see `nearkin.options.declared`.
 
-    >>> from dataclasses import dataclass
     >>> from nearkin.options.declared import Same, argument, option
-    >>> @dataclass(unsafe_hash=True, kw_only=True)
-    ... class Walk(Options):
+    >>> class Walk(Options):
     ...     place: Same[str] = argument("PLACE", help="Where to.")
     ...     steps: Same[int] = option(1, minimum=1, help="Number of steps.")
     >>> def walk(job: Walk) -> None:

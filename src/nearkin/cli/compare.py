@@ -92,7 +92,6 @@ def _kinds(given: Sequence[str]) -> tuple[str, ...]:
     return kinds
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class CompareCommand(ListOptions, ReadOnlyOptions, EncodingOptions, PrintOptions):
     """Options of the command."""
 
@@ -276,7 +275,6 @@ def _show(console: Printer, found: _Answer) -> None:
     console.say([*comparison_facts(found.name_a, found.name_b, found.comparison, found.facts), *found.missing])
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class VersionsCommand(ListOptions, ReadOnlyOptions, CacheOptions, ToleranceOptions, PlaceOptions):
     """Options of the command."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,7 +120,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class GroupOptions(Options):
     """Documents by their group."""
 
@@ -132,7 +130,6 @@ class GroupOptions(Options):
     )
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class TagCommand(ManyOptions, GroupOptions, IdsOptions, PlaceOptions):
     """Options of the command."""
 
@@ -144,7 +141,6 @@ class TagCommand(ManyOptions, GroupOptions, IdsOptions, PlaceOptions):
     )  # fmt: skip
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class UntagCommand(ManyOptions, GroupOptions, IdsOptions, PlaceOptions):
     """Options of the command."""
 
@@ -181,7 +177,6 @@ def _numbered(given: Any) -> tuple[int, str]:
     return int(given[0]), given[1]
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class DecideCommand(ChangeOptions, PlaceOptions):
     """Options of the command."""
 
@@ -230,7 +225,6 @@ def _activity_number(text: Any) -> int:
     return int(text)
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class UndoCommand(ManyOptions, PlaceOptions):
     """Options of the command."""
 
@@ -245,7 +239,6 @@ def undo(job: UndoCommand) -> None:
         _change(job, partial(collection.undo, job.number))
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PurgeCommand(ChangeOptions, CacheOptions, IdsOptions, PlaceOptions):
     """Options of the command."""
 
@@ -267,7 +260,6 @@ def purge(job: PurgeCommand) -> None:
         raise ParameterError("Nothing was erased: a purge cannot be undone. Add --yes to erase the texts.")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class RemoveCommand(ManyOptions, IdsOptions, PlaceOptions):
     """Options of the command."""
 
@@ -394,7 +386,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class TagsCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     """Options of the command."""
 
@@ -406,7 +397,6 @@ def tags(job: TagsCommand) -> None:
     answer(job, found.to_dict, lambda console: _show_tags(console, found), rows=lambda: found.documents, row="tag")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class LogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     """Options of the command."""
 

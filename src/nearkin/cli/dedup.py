@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +39,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class DedupCommand(DirectoryCommand, EngineOptions, DedupJob, InputsArgument):
     """Options of the command."""
 
@@ -101,7 +99,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class RegroupCommand(PrintOptions):
     """Options of the command."""
 

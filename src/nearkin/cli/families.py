@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +42,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class FamiliesCommand(DirectoryCommand, ReadOnlyOptions, FamiliesJob, InputsArgument):
     """Options of the command."""
 
@@ -117,7 +115,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ThreadsCommand(DirectoryCommand, ThreadsJob, InputsArgument):
     """Options of the command."""
 

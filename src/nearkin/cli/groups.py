@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +58,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class GroupsCommand(
     ThreadOptions, ListOptions, ReadOnlyOptions, CacheOptions, WaitOptions, GroupTolerance, PlaceOptions
 ):
@@ -167,7 +165,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ConflictsCommand(
     ThreadOptions, ListOptions, ReadOnlyOptions, CacheOptions, EncodingOptions, GroupTolerance, PlaceOptions
 ):

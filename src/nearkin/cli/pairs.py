@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +43,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PairsCommand(DirectoryCommand, EngineOptions, PairsJob):
     """Options of the command."""
 

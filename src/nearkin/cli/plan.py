@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,6 @@ _sought = partial(option, panel="The search")
 _sample = partial(option, panel="Samples to measure")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class WhereOptions(PrintOptions):
     """Machine or cluster that a plan is for."""
 
@@ -117,7 +116,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PlanPairsCommand(WhereOptions, SideOptions):
     """Options of the command."""
 
@@ -226,7 +224,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PlanCorpusCommand(WhereOptions, PlanJob):
     """Options of the command."""
 

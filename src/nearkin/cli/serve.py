@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,7 +42,6 @@ _service = partial(option, panel="The service")
 _team = partial(option, panel="Other machines")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ServeCommand(CacheOptions):
     """Options of the command."""
 
@@ -130,7 +128,6 @@ _ACTIONS = ("list", "add", "role", "password", "remove", "token", "revoke")
 _user = partial(option, panel="The user")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class UsersCommand(PlaceOptions):
     """Options of the command."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class SignCommand(FileCommand, EngineOptions, SignJob, InputsArgument):
     """Options of the command."""
 
@@ -97,7 +95,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class StatisticsCommand(FileCommand, StatisticsJob, InputsArgument):
     """Options of the command."""
 
@@ -170,7 +167,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class IndexCommand(PrintOptions, ReadingOptions, InputsArgument):
     """Options of the command."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +58,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class SimilarCommand(
     ListOptions, ReadOnlyOptions, CacheOptions, ToleranceOptions, DocumentOptions, EncodingOptions, PlaceOptions
 ):
@@ -170,7 +168,6 @@ Examples:
 """
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class SearchCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     """Options of the command."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -30,7 +29,6 @@ def _share(given: Any) -> float | None:
         raise ParameterError.of("containment", "off, or above 0 and at most 1", given) from None
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class CheckCommand(ListOptions, ReadOnlyOptions, WaitOptions, DocumentOptions, EncodingOptions, PlaceOptions):
     """Options of the command."""
 

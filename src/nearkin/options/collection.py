@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -38,14 +37,12 @@ _GAMMA = (
 )
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PlaceOptions(PrintOptions):
     """Place of a collection."""
 
     collection: Same[str] = COLLECTION
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class WaitOptions(Options):
     """Time for other processes that write."""
 
@@ -56,7 +53,6 @@ class WaitOptions(Options):
     )  # fmt: skip
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ReadOnlyOptions(Options):
     """Whether anything may be written."""
 
@@ -67,7 +63,6 @@ class ReadOnlyOptions(Options):
     )
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class CacheOptions(Options):
     """Index of a collection in PostgreSQL."""
 
@@ -78,7 +73,6 @@ class CacheOptions(Options):
     )  # fmt: skip
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ListOptions(Options):
     """File of a list."""
 
@@ -86,7 +80,6 @@ class ListOptions(Options):
     overwrite: Same[bool] = _output(False, help="Replace the file of --out.")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ChangeOptions(WaitOptions):
     """Who changes a collection, and whether the change is only shown."""
 
@@ -94,7 +87,6 @@ class ChangeOptions(WaitOptions):
     dry_run: Same[bool] = changed(False, help="Show what would be changed, and change nothing.")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ManyOptions(ChangeOptions):
     """Limits of a change of many documents."""
 
@@ -102,7 +94,6 @@ class ManyOptions(ChangeOptions):
     limit: Same[int] = limited(20)
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class EncodingOptions(Options):
     """Encoding of a file beside the collection."""
 
@@ -113,7 +104,6 @@ class EncodingOptions(Options):
     )  # fmt: skip
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class IdsOptions(Options):
     """Documents by their ids."""
 
@@ -133,7 +123,6 @@ class IdsOptions(Options):
     )  # fmt: skip
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ToleranceOptions(Options):
     """Similarity of a search."""
 
@@ -153,7 +142,6 @@ class ToleranceOptions(Options):
     )
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class GroupTolerance(Options):
     """Similarity of the members of a group."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -78,7 +77,6 @@ def _measure(given: Any) -> Measure:
     return MEASURES[given]
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PlannedSearch(Options):
     """Options that decide how a corpus is searched."""
 
@@ -100,7 +98,6 @@ class PlannedSearch(Options):
     )  # fmt: skip
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class IgnoringOptions(Options):
     """Passages that do not count; they become a part of the normalisation, if a job has one."""
 
@@ -122,7 +119,6 @@ class IgnoringOptions(Options):
             vars(self).update(ignore=None, ignore_numbers=False)  # they are in the normalisation now
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class SearchOptions(PlannedSearch):
     """Options of a search in one set of documents."""
 
@@ -151,7 +147,6 @@ class SearchOptions(PlannedSearch):
     )  # fmt: skip
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class GivenSearch(IgnoringOptions, SearchOptions):
     """Options of a search, and others that give some of them their values."""
 
@@ -171,7 +166,6 @@ class GivenSearch(IgnoringOptions, SearchOptions):
         return values
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class DedupOptions(GivenSearch):
     """Options that decide the result of a deduplication.
 
@@ -270,7 +264,7 @@ class DedupOptions(GivenSearch):
         return ";".join(f"{name}={value}" for name, value in self.in_words().items()) + f";{self.shingle.fingerprint}"
 
 
-DECIDING = tuple(one.name for one in fields(DedupOptions) if one.name not in ("preset", "ignore", "ignore_numbers"))
+DECIDING = tuple(name for name in DedupOptions.annotations if name not in ("preset", "ignore", "ignore_numbers"))
 """Options that decide the result, in the order in which manifests list them; the others give these their values."""
 
 
@@ -280,12 +274,10 @@ def _columns(given: Any) -> tuple[str, ...]:
     return tuple(given)
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PlanJob(PlannedSearch, ReadingOptions):
     """Options of ``nearkin plan corpus``."""
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class AgainstOptions(Options):
     """Another set of documents."""
 
@@ -303,7 +295,6 @@ class AgainstOptions(Options):
     )
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class FilesOptions(Options):
     """Files to write beside the tables."""
 
@@ -320,13 +311,11 @@ class FilesOptions(Options):
     overlay: Same[str | None] = OVERLAY
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class Delivery(FilesOptions, ResultOptions):
     """Files to write, and what to do with existing results."""
 
     resume: Same[bool] = RESUME
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class DedupJob(ResourceOptions, DedupOptions, AgainstOptions, ReadingOptions, FilesOptions, RunOptions):
     """Options of ``nearkin dedup``."""

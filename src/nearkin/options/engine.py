@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 _engine = partial(option, panel="The engine")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class EngineOptions(Options):
     """Options for the place of the work."""
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from nearkin.options.declared import Options, Same, option
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class EvaluateJob(Options):
     """Options of ``nearkin evaluate``."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 _searched = partial(option, panel="What is a near-duplicate")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class FamiliesJob(ResourceOptions, IgnoringOptions, ReadingOptions, RunOptions):
     """Options of ``nearkin families``."""
 
@@ -38,7 +36,6 @@ class FamiliesJob(ResourceOptions, IgnoringOptions, ReadingOptions, RunOptions):
         return self.part(DedupOptions, preset="contracts")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class MailOptions(Options):
     """Options that decide, together with the mails, which threads are found and which mails are inclusive."""
 
@@ -58,6 +55,5 @@ class MailOptions(Options):
         return {"window_days": self.window_days, "new_text_only": self.new_text_only}
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ThreadsJob(MailOptions, FileOptions, RunOptions):
     """Options of ``nearkin threads``."""

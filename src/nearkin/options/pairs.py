@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
@@ -38,7 +37,6 @@ def _name(given: Any) -> str:
 _known = partial(option, panel="To compare with", parse=_name)
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PairOptions(IgnoringOptions):
     """Options that decide which pairs are found, together with the documents and the table."""
 
@@ -158,7 +156,6 @@ _OTHERS = ("n_terms", "ignore", "ignore_numbers")
 """Options that the manifest stores under other names."""
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class TableOptions(Options):
     """Translation table and languages."""
 
@@ -178,7 +175,6 @@ class TableOptions(Options):
     )
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class SideOptions(FileOptions, ColumnOptions, TableOptions):
     """Options for reading both corpora."""
 
@@ -188,7 +184,6 @@ class SideOptions(FileOptions, ColumnOptions, TableOptions):
     right_id: Same[str | None] = _input(metavar="COLUMN", help="Column with the id, right only.")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class Beside(Options):
     """Known pairs, to measure recall; at most one of the two is given."""
 
@@ -204,6 +199,5 @@ class Beside(Options):
     )
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PairsJob(ThreadOptions, Beside, PairOptions, SideOptions, RunOptions):
     """Options of ``nearkin pairs``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,6 @@ _found = partial(option, panel="Passages")
 _output = partial(option, panel="Output", needs="out")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PassageOptions(Options):
     """Options that decide, together with the documents, which passages are found, and what is done with them."""
 
@@ -52,14 +50,12 @@ class PassageOptions(Options):
         return {name: value for name, value in self.given().items() if value is not None and value is not False}
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PassageDelivery(ResultOptions):
     """What to do with existing results."""
 
     resume: Same[bool] = RESUME
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PassagesJob(ResourceOptions, PassageOptions, AgainstOptions, ReadingOptions, RunOptions):
     """Options of ``nearkin passages``."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ def _limits(given: Any) -> Mapping[str, int | str]:
     return limits
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ColumnOptions(Options):
     """Columns of documents."""
 
@@ -46,7 +44,6 @@ class ColumnOptions(Options):
     )
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class DocumentOptions(Options):
     """Options for a document in a file."""
 
@@ -73,7 +70,6 @@ class DocumentOptions(Options):
         return ReadingRules.of(**{name: vars(self)[name] for name in names if vars(self).get(name) is not None})
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class FileOptions(DocumentOptions):
     """Options for files of documents."""
 
@@ -103,12 +99,10 @@ class FileOptions(DocumentOptions):
     )  # fmt: skip
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ReadingOptions(FileOptions, ColumnOptions):
     """Options for reading one set of documents."""
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class InputsArgument(Options):
     """Documents to read, as they are typed."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,6 @@ RESUME = option(
 )  # fmt: skip
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class PrintOptions(Options):
     """What a command prints."""
 
@@ -43,7 +41,6 @@ class PrintOptions(Options):
         return self.as_json or self.quiet
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class DirectoryCommand(PrintOptions):
     """A command whose result is a directory with a page."""
 
@@ -53,14 +50,12 @@ class DirectoryCommand(PrintOptions):
     report: Same[bool] = option(True, panel="Output", help="Write report.html.")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class FileCommand(PrintOptions):
     """A command whose result is a file."""
 
     out: Option[Any, Path | str | None] = option(kind=Path, required=True, panel="Output", help="File for the result.")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ResultOptions(Options):
     """Directory of results."""
 
@@ -68,7 +63,6 @@ class ResultOptions(Options):
     overwrite: Same[bool] = _run(False, needs="out", help="Replace the results of an earlier run.")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class RunOptions(ResultOptions):
     """Results of a run."""
 
@@ -76,7 +70,6 @@ class RunOptions(ResultOptions):
     progress: Progress | Callable[[str], object] | None = None
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class FileResult(Options):
     """File of a result."""
 
@@ -85,14 +78,12 @@ class FileResult(Options):
     progress: Progress | Callable[[str], object] | None = None
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ThreadOptions(Options):
     """Threads of a run."""
 
     threads: Same[int] = _run(0, maximum=1024, help="Worker threads; 0 means one per CPU core.")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class ResourceOptions(ThreadOptions):
     """Threads and memory of a run."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -29,7 +28,6 @@ _signature = partial(option, panel="Signatures")
 _near = partial(option, panel="What is a near-duplicate")
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class CountedFeatures(IgnoringOptions):
     """Features of documents, as they are counted."""
 
@@ -48,7 +46,6 @@ class CountedFeatures(IgnoringOptions):
         return f"{self.normalise.fingerprint};{self.features.fingerprint}"
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class SigningOptions(CountedFeatures):
     """Options that decide signatures, together with the statistics of the corpus."""
 
@@ -117,7 +114,6 @@ class SigningOptions(CountedFeatures):
         return words
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class SignJob(ThreadOptions, SigningOptions, ReadingOptions, FileResult):
     """Options of ``nearkin sign``."""
 
@@ -126,12 +122,10 @@ class SignJob(ThreadOptions, SigningOptions, ReadingOptions, FileResult):
     )
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class StatisticsJob(ThreadOptions, CountedFeatures, ReadingOptions, FileResult):
     """Options of ``nearkin statistics``."""
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class NeighboursJob(ThreadOptions, IgnoringOptions, FileResult):
     """Options of ``nearkin neighbours``."""
 

@@ -50,7 +50,6 @@ class SparkDedupResult:
     manifest: Mapping[str, object]
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class FrameJob(GivenSearch):
     """Options of `dedup_result`."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 _OF = "spark.similar_pairs"
 
 
-@dataclass(unsafe_hash=True, kw_only=True)
 class FramePairsJob(PairOptions, TableOptions):
     """Options of `similar_pairs`."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -89,5 +88,5 @@ def test_values_are_read_only_and_may_be_given_as_words():
     assert (options.shingle, options.keep, options.threshold) == (Words(3), Keep("first"), 0.7)
     with pytest.raises(AttributeError):
         options.threshold = 0.8
-    changed = replace(options, threshold=0.8, shingle="chars:8")
+    changed = options.part(DedupOptions, threshold=0.8, shingle="chars:8")
     assert (changed.threshold, changed.shingle, changed.keep) == (0.8, Characters(8), Keep("first"))
