@@ -86,6 +86,8 @@ def read_office(given: Given) -> DocumentRead:
 _EMBEDDINGS = re.compile(r"(?:word|xl|ppt)/embeddings/[^/]+")
 _OBJECTS = re.compile(r"(?:\./)?Object ?\d+")
 _IMAGES = re.compile(r"(?:(?:word|xl|ppt)/media|Pictures)/[^/]+")
+_NOTED = re.compile(r"(?:word|xl|ppt)/(?:embeddings|media)/|Pictures/|(?:\./)?Object|word/(?:header|footer)|META-INF/")
+"""Beginnings of the names of all of these, and of headers, footers and what says that a file is encrypted."""
 _ESCAPED, _BINARY = re.compile(rb"\\[\\{}]"), re.compile(rb"\\bin\d")
 
 
@@ -121,9 +123,9 @@ def _inside(given: Given) -> _Embedded:
 
 def _in_archive(blob: Blob) -> _Embedded:
     entries, inside = blob.archive.infolist(), _Embedded(has_margins=False)
-    for entry in entries:
+    inside.is_encrypted = any(entry.flag_bits & 1 for entry in entries)
+    for entry in (entry for entry in entries if _NOTED.match(entry.filename)):
         name = entry.filename
-        inside.is_encrypted |= bool(entry.flag_bits & 1)
         inside.has_images |= _IMAGES.fullmatch(name) is not None
         inside.has_margins |= name.startswith(("word/header", "word/footer"))
         inside.n_lost += _OBJECTS.fullmatch(name) is not None
@@ -338,12 +340,16 @@ def _string(data: bytes, at: int) -> tuple[str, int]:
 
 
 _PARTS = {
-    "docx": r"word/(?:document|header|footer|footnotes|endnotes|comments|charts/chart|diagrams/data)\d*\.xml",
-    "xlsx": r"xl/(?:sharedStrings|comments\d*|(?:comments|threadedComments|drawings|worksheets|chartsheets)/[^/]+"
-    r"|charts/chart\d*|diagrams/data\d*)\.xml",
-    "pptx": r"ppt/(?:(?:slides|notesSlides|comments)/[^/]+|charts/chart\d*|diagrams/data\d*)\.xml",
-    **dict.fromkeys(("odt", "ods", "odp"), r"(?:(?:\./)?Object[^/]*/)?content\.xml|styles\.xml"),
-    "epub": r"(?i:.+\.x?html?)",
+    "docx": re.compile(
+        r"word/(?:document|header|footer|footnotes|endnotes|comments|charts/chart|diagrams/data)\d*\.xml"
+    ),
+    "xlsx": re.compile(
+        r"xl/(?:sharedStrings|comments\d*|(?:comments|threadedComments|drawings|worksheets|chartsheets)/[^/]+"
+        r"|charts/chart\d*|diagrams/data\d*)\.xml"
+    ),
+    "pptx": re.compile(r"ppt/(?:(?:slides|notesSlides|comments)/[^/]+|charts/chart\d*|diagrams/data\d*)\.xml"),
+    **dict.fromkeys(("odt", "ods", "odp"), re.compile(r"(?:(?:\./)?Object[^/]*/)?content\.xml|styles\.xml")),
+    "epub": re.compile(r"(?i:.+\.x?html?)"),
 }
 """Parts whose text is shown."""
 _BESIDE = re.compile(r"chart|diagrams|xl/comments|(?:ppt/c|threadedC|xl/c)omments|drawings|worksheets|Object|styles")
@@ -391,7 +397,7 @@ def with_parts(read: DocumentRead, archive: zipfile.ZipFile, kind: str) -> Docum
     """
     text, names = read.text or "", dict.fromkeys(archive.namelist())
     try:
-        parts = {name: _part(archive, name) for name in names if re.fullmatch(_PARTS[kind], name)}
+        parts = {name: _part(archive, name) for name in filter(_PARTS[kind].fullmatch, names)}
     except ExtractionError as error:
         return read.lacking(error.exception, error.sentence)
     further, n_missing, extracted = dict[str, None](), 0, Counter[str]()
@@ -440,10 +446,10 @@ def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 def _has_all(text: str, parts: Mapping[str, bytes], kind: str) -> bool:
     """Whether each word is there as it stands: the quick answer, in the usual case."""
-    if any(_BESIDE.search(name) and (not name.startswith(_SHEETS) or _HEADER in part) for name, part in parts.items()):
+    if any(_BESIDE.search(name) and not _is_wordless(name, part) for name, part in parts.items()):
         return False
     told = list[str]()
-    for part in parts.values():
+    for part in (part for name, part in parts.items() if name != "styles.xml"):
         pieces = b"\n".join(_USUAL[kind].findall(part, max(0, part.find(_BODY)))).decode("utf-8", "replace")
         at = 0
         for piece in html.unescape(pieces).split("\n"):
@@ -451,6 +457,13 @@ def _has_all(text: str, parts: Mapping[str, bytes], kind: str) -> bool:
                 told += html.unescape(pieces).split()
                 break
     return not told or (len(told) <= len(extracted := text.split()) and set(extracted).issuperset(told))
+
+
+def _is_wordless(name: str, part: bytes) -> bool:
+    """Whether a part beside the text surely adds no word: a sheet without a header, or styles without one."""
+    if name == "styles.xml":
+        return _WORD.search(b" ".join(_USUAL["odt"].findall(part)).decode("utf-8", "replace")) is None
+    return name.startswith(_SHEETS) and _HEADER not in part
 
 
 def _text_of(part: bytes, name: str, kind: str) -> str:
