@@ -12,7 +12,6 @@ BEGIN, END = "<!-- tables: written by make docs -->", "<!-- end of tables -->"
 BESIDE = {
     "search_words": "Words of texts, a long one in parts: `content`, `part`, `words` (tsvector; FTS5 in SQLite).",
     "shingles": "Word 5-grams of texts, made by `nearkin sql install`: `content`, `hashes` (sorted, eight bytes each).",
-    "relations": "Comparisons with principals, of `nearkin families`: `principal`, `content`, `comparison` (JSON).",
     "indexed_documents": "View of the current documents, with wave and similarity index.",
 }
 

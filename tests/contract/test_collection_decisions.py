@@ -237,17 +237,6 @@ def test_an_undo_of_a_principal_that_has_a_new_version_since(collection) -> None
     assert principal_of(collection) == "d0"
 
 
-def test_make_principal_is_a_decision(collection) -> None:
-    collection.groups(gamma=GAMMA)
-    collection.decide(principal="d3")
-    collection.make_principal("d4", gamma=GAMMA)
-    assert principal_of(collection) == "d4"
-    chosen = [(one.kind, one.changes[0].subject) for one in collection.log()]
-    assert chosen == [("principal", "d3"), ("principal", "d4")]
-    collection.undo(2)
-    assert principal_of(collection) == "d3"
-
-
 def test_notes_are_replaced_and_removed(collection) -> None:
     collection.decide(note=("d0", "first"))
     collection.decide(note=("d0", "second"))

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from nearkin.collection import measuring
-from nearkin.collection.groups.current import group
 from nearkin.collection.groups.members import stored_members
 from nearkin.collection.matching import word_links
 from nearkin.collection.stored import word_sets as word_sets_module
 from nearkin.collection.stored.segment_files import MANIFEST, Segment, load, save
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import CollectionBusyError, ParameterError, UnknownDocumentError
+from nearkin.errors import CollectionBusyError, ParameterError
 from nearkin.kernels import choosing
 from nearkin.runs.progress import Silent
 from nearkin.stages.search.ranges.segment import RangeSegment
@@ -136,7 +135,7 @@ def test_what_is_written_while_groups_are_worked_out_is_not_lost(place, is_remov
                 other.remove(["d0001"])
                 other.groups(gamma=0.2)
             else:
-                other.make_principal("d0002", gamma=0.2)
+                other.decide(principal="d0002")
 
     with place.open() as collection:
         collection.add(texts(4))
@@ -148,25 +147,11 @@ def test_what_is_written_while_groups_are_worked_out_is_not_lost(place, is_remov
     assert now.groups[0].principal == ("d0000" if is_removal else "d0002")
 
 
-def test_a_principal_that_is_chosen_with_the_groups_is_stored_with_them(place):
-    with place.open() as collection:
-        collection.add(texts(4))
-        collection.groups(gamma=0.2)
-        collection.add([("late", TEXT.format("77"))])
-        tolerance = Tolerance.of(gamma=0.2)
-        found = group(collection.opened, tolerance, threads=1, principal="d0002")
-        (change,) = found.changes
-        assert (change.new, change.principal_was, change.principal) == (("late",), "d0000", "d0002")
-        assert group(collection.opened, tolerance, threads=1, principal="d0002").changes == ()
-        assert group(collection.opened, tolerance, threads=1, principal="none").groups == found.groups
-        assert [one.kind for one in collection.log()] == ["principal"]
-
-
 def test_a_new_version_of_a_principal_is_the_principal(place):
     with place.open() as collection:
         collection.add(texts(3))
         collection.groups(gamma=0.2)
-        collection.make_principal("d0001", gamma=0.2)
+        collection.decide(principal="d0001")
         collection.add([("d0001", TEXT.format("1 or 2"))])
         (change,) = collection.groups(gamma=0.2).changes
         assert (change.new, change.left, change.has_new_principal) == (("d0001",), (), True)
@@ -192,7 +177,7 @@ def test_blanks_do_not_make_a_principal(place):
         collection.add([("padded", padded), ("short", TEXT.format(1)), ("says more", f"{LONG.format(1)} And garden.")])
         (group,) = collection.groups(gamma=0.4).groups
         assert (group.principal, group.proposed_principal) == ("says more", None)
-        collection.make_principal("short", gamma=0.4)
+        collection.decide(principal="short")
         chosen = collection.groups(gamma=0.4)
         assert chosen.groups[0].proposed_principal is None  # a person's choice stands
         assert chosen.members["is_proposed_principal"].to_pylist() == [False] * 3
@@ -209,20 +194,6 @@ def test_blanks_do_not_make_a_principal(place):
         collection.remove(["padded"])
         collection.add([("padded", padded)])
         assert collection.groups(gamma=0.7).groups[0].principal == "the same"
-
-
-def test_what_cannot_be_a_principal(place):
-    with place.open() as collection:
-        collection.add(texts(2))
-        collection.groups(gamma=0.2)
-        for wrong in (None, 7, b"d0000", ["d0000"]):
-            with pytest.raises(ParameterError):
-                collection.make_principal(wrong, gamma=0.2)
-        for unknown in ("\ud800", "a\0", "nobody"):
-            with pytest.raises(UnknownDocumentError):
-                collection.make_principal(unknown, gamma=0.2)
-        with pytest.raises(ParameterError):
-            collection.make_principal("d0000", gamma="0.2")
 
 
 # -- conflicts ---------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from commands import program
-from functional.conftest import Ended, nearkin_here, write_jsonl
+from functional.conftest import nearkin_here, write_jsonl
 from generator.office_files import mail, rtf
 from nearkin.collection.stored.keys import SAMPLE, keys_of
 
@@ -84,31 +84,6 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
         assert re.search(said, " ".join(shown.out.split()))
 
 
-@pytest.mark.parametrize("text", [LEASE.format(street="Mill Lane", rent=950), ""])
-def test_a_text_that_is_stored_under_the_same_id_is_not_said_to_be_stored(repository, tmp_path, text):
-    path, other = written(tmp_path, text), tmp_path / "other.txt"
-    other.write_text("A note about kites.", encoding="utf-8")
-    arguments = "--store", "--id", "mine"
-    assert said_of_storing(check(repository, path, *arguments)) == "stored as mine"
-    again = check(repository, path, *arguments)
-    assert (again.code, said_of_storing(again)) == (10, "already stored as mine")
-    again = check(repository, path, *arguments, "--only-new")
-    assert (again.code, said_of_storing(again)) == (10, "already stored under the same id")
-    assert "draft.txt  exact copy, same text: mine" in again.out
-    assert json.loads(check(repository, path, *arguments, "--json").out)["is_resent"] is True
-    check(repository, other, *arguments)
-    version = "version 3; its versions: nearkin history"
-    assert said_of_storing(check(repository, path, *arguments)) == f"stored as mine {version}"
-    assert said_of_storing(check(repository, path, *arguments)) == f"already stored as mine {version}"
-    check(repository, path, "--store", "--id", "its copy")
-    assert said_of_storing(check(repository, path, *arguments, "--limit", "1")).startswith("already stored as mine")
-
-
-def said_of_storing(ended: Ended) -> str:
-    """The line on what was stored, with single blanks."""
-    return next(said for line in ended.out.splitlines() if "stored" in (said := " ".join(line.split()))[:14])
-
-
 def _without_sample(n_words: int) -> str:
     """Return a text of different words none of whose word 5-grams is sampled."""
     for start in range(1_000):
@@ -134,47 +109,22 @@ def test_parts_are_said_to_be_not_searched_for_whatever_the_length(repository, t
     assert "exact copies 0 verified pairs 1 " in " ".join(found.out.split())
 
 
-def test_an_empty_text_matches_no_other_document(repository, tmp_path):
-    path = written(tmp_path, "")
-    assert check(repository, path, "--store", "--id", "mine").code == 0
-    other = check(repository, path)
-    said = ("an empty text matches no other", "only identical texts are listed")
-    assert (other.code, [one in other.out for one in said]) == (0, [True, False])
-    marks = check(repository, written(tmp_path, "!!!"))
-    assert (marks.code, [one in marks.out for one in said]) == (0, [False, True])
-
-
 def test_a_purged_text_is_refused_before_and_with_store(repository, tmp_path):
     path = written(tmp_path, LEASE.format(street="Mill Lane", rent=950))
     assert check(repository, path, "--store", "--id", "mine").code == 11
     assert nearkin_here("purge", repository, "mine", "--yes").code == 0
-    asked = check(repository, path)
-    assert (asked.code, "erased by nearkin purge: cannot be stored again" in asked.out) == (11, True)
-    stored = check(repository, path, "--store", "--id", "zz")
-    assert (stored.code, stored.err) == (3, "Error: The document 'zz' cannot be stored: its text was purged.\n")
+    asked = check(repository, path, "--json")
+    assert (asked.code, json.loads(asked.out)["is_purged"]) == (11, True)
+    assert check(repository, path, "--store", "--id", "zz").code == 3
     line = json.dumps({"id": "zz", "text": path.read_text(encoding="utf-8")}).encode()
-    stream = nearkin_here("check", repository, "-", "--jsonl", stdin=line)
-    assert (stream.code, json.loads(stream.out)["is_purged"]) == (0, True)
-    assert "erased before 1 by nearkin purge: cannot be stored again" in " ".join(stream.err.split())
-    stream = nearkin_here("check", repository, "-", "--jsonl", "--store", stdin=line)
-    assert (stream.code, "unreadable" in stream.err, ".." in stream.err) == (3, False, False)
-    assert "No document could be stored. The first: line 1: The document 'zz' cannot be stored" in stream.err
     several = b"\n".join([line, json.dumps({"id": "new", "text": "A new note."}).encode(), b"no JSON"])
-    stream = nearkin_here("check", repository, "-", "--jsonl", "--store", stdin=several)
-    assert (stream.code, [json.loads(one).get("is_purged") for one in stream.out.splitlines()]) == (
-        0,
-        [True, False, False],
-    )
-    assert "erased before 1 by nearkin purge: cannot be stored again" in " ".join(stream.err.split())
-    assert " not checked 1 " in " ".join(stream.err.split())
-    stream = nearkin_here("check", repository, "-", "--jsonl", "--store", stdin=b"\n".join([line, line]))
-    assert "No document could be stored. The first: line 1: The document 'zz' cannot be stored" in stream.err
-
-
-def test_read_only_does_not_offer_to_store(repository, tmp_path):
-    path = written(tmp_path, "A note about kites.")
-    assert said_of_storing(check(repository, path, "--read-only")) == "not stored"
-    assert said_of_storing(check(repository, path)) == "not stored to store it: --store"
+    for lines, more, code, purged in (
+        (line, [], 0, [True]),
+        (line, ["--store"], 3, [True]),
+        (several, ["--store"], 0, [True, False, False]),
+    ):
+        stream = nearkin_here("check", repository, "-", "--jsonl", *more, stdin=lines)
+        assert (stream.code, [json.loads(one).get("is_purged") for one in stream.out.splitlines()]) == (code, purged)
 
 
 def test_a_table_is_refused_with_what_to_do(repository, tmp_path):
@@ -189,22 +139,6 @@ def test_a_table_is_refused_with_what_to_do(repository, tmp_path):
         assert "nearkin check" not in refused.err
     other = nearkin_here("check", repository, "-", "--jsonl", stdin=b'{"id": "a", "body": "A note."}')
     assert "no such column: the object has no key 'text'; name the key of the texts with --text" in other.out
-
-
-def test_an_exact_copy_that_is_not_the_same_text_is_marked(repository, tmp_path):
-    text = LEASE.format(street="Mill Lane", rent=900)
-    same = check(repository, written(tmp_path, text)).out.splitlines()
-    assert same[0].endswith("draft.txt  exact copy, same text: lease  of 1 matches")
-    assert same[2].split(maxsplit=4)[3:] == ["1.000", "exact     lease (same text)  wave 1"]
-    other = check(repository, written(tmp_path, text.replace("The owner", "THE OWNER"))).out.splitlines()
-    assert other[0].endswith("draft.txt  exact copy, once normalised: lease  of 1 matches")
-    assert other[2].split(maxsplit=4)[3] < "1.000"
-    assert other[2].split(maxsplit=4)[4] == "exact     lease (once normalised)  wave 1"
-    nearkin_here("check", repository, written(tmp_path, text), "--store", "--id", "copy")
-    again = check(repository, written(tmp_path, text)).out
-    assert "exact copy, same text: lease  of 2 matches" in again
-    fewer = check(repository, written(tmp_path, text), "--limit", "1").out
-    assert "exact copy, same text: lease  of 2 matches" in fewer
 
 
 def test_attachments_that_are_not_checked_are_listed_and_can_be_checked(repository, tmp_path, monkeypatch):
@@ -249,16 +183,17 @@ def test_a_shell_script(repository, tmp_path):
 
 
 def test_what_is_stored_is_told(repository, tmp_path):
-    path = written(tmp_path, LEASE.format(street="Mill Lane", rent=950))
-    ended = check(repository, path, "--store", "--wave", "spring")
-    assert (ended.code, f"stored as {path}" in " ".join(ended.out.split())) == (11, True)
-    assert "Jaccard  yours in it  it in yours" in ended.out
-    new = check(repository, written(tmp_path, LEASE.format(street="Mill Lane", rent=975)), "--store").out
-    assert f"stored as {path} version 2; its versions: nearkin history" in " ".join(new.split())
+    def stored(rent: int, *arguments: object) -> tuple[str | None, int | None, bool]:
+        path = written(tmp_path, LEASE.format(street="Mill Lane", rent=rent))
+        answer = json.loads(check(repository, path, "--store", *arguments, "--json").out)
+        return answer["stored_as"], answer["version"], answer["is_resent"]
+
+    path = str(tmp_path / "draft.txt")
+    assert stored(950, "--wave", "spring") == (path, 1, False)
+    assert stored(975) == (path, 2, False)
+    assert stored(975) == (path, 2, True)
+    assert stored(975, "--only-new", "--id", "other") == (None, None, False)
     assert nearkin_here("history", repository, path).code == 0
-    again = json.loads(check(repository, path, "--store", "--only-new", "--id", "other", "--json").out)
-    assert (again["verdict"], again["stored_as"]) == ("exact", None)
-    assert "not stored  --only-new" in check(repository, path, "--store", "--only-new", "--id", "other").out
 
 
 def test_by_the_similarity_index(repository, tmp_path):

@@ -64,13 +64,8 @@ def test_similar_documents_are_found_across_waves(matter: str) -> None:
     assert found(matter, "lease", "--gamma", "0") == ["copy"]
     assert found(matter, "lease", "--limit", "1") == ["copy"]
     assert told("similar", matter, "lease", "--limit", "1")["n_found"] == 2
-
-
-def test_every_method_goes_by_its_own_number(matter: str) -> None:
-    assert found(matter, "lease", "--threshold", "0.7") == ["copy", "renewed"]
     assert found(matter, "lease", "--threshold", "0.99") == ["copy"]
-    wrong = run("similar", matter, "lease", "--measure", "index", "--gamma", "0.1")
-    assert (wrong.code, "--gamma: " in wrong.err) == (2, True)
+    assert run("similar", matter, "lease", "--measure", "index", "--gamma", "0.1").code == 2
 
 
 def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
@@ -143,10 +138,9 @@ def test_groups_keep_their_numbers_and_tell_what_changed(matter: str, tmp_path: 
     assert told("groups", matter)["changes"] == []
     run("decide", matter, "--principal", "copy")
     assert told("groups", matter)["groups"][0]["principal"] == "copy"
-    again = run("groups", matter)
-    assert "groups with changes 0" in " ".join(again.out.split())
-    assert "proposed" not in again.out  # a longer one, instead of the choice just made
-    assert "groups with changes 0" in " ".join(run("groups", matter).out.split())
+    again = told("groups", matter)
+    assert again["changes"] == []
+    assert again["groups"][0]["proposed_principal"] is None  # no longer one, instead of the choice just made
     run("remove", matter, "copy")
     (change,) = told("groups", matter)["changes"]
     assert (change["number"], change["principal_was"]) == (1, "copy")
@@ -235,6 +229,5 @@ def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp
         run("remove", matter, "lease")
         assert versions(4) == (4, [("lease", 1), ("lease", 2), ("lease", 3), ("letter", 1)])
         assert versions(1) == (5, sorted({("lease", 2), ("lease", 3), ("lease", 4)} | near))
-    assert "other stored texts, and documents with" in run("versions", matter, "copy").out
     run("add", matter, write_jsonl(tmp_path / "alone.jsonl", [{"id": "alone", "text": "A note about kites and wind."}]))
-    assert run("versions", matter, "alone").out.startswith("versions of alone  0  ")
+    assert told("versions", matter, "alone")["versions"] == []

@@ -143,7 +143,7 @@ def test_nothing_is_stored(place):
     with place.open(create=False, read_only=True) as collection:
         assert collection.similar("a").documents == ()
         adding, removing = (lambda: collection.add([("b", "x")])), (lambda: collection.remove(["a"]))
-        for write in (adding, removing, lambda: collection.make_principal("a")):
+        for write in (adding, removing, lambda: collection.decide(principal="a")):
             with pytest.raises(CollectionError, match="read-only"):
                 write()
         assert collection.has_document("a")

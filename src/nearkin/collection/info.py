@@ -8,8 +8,8 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.listing.exceptions import ExceptionFilter, is_open, stored_exceptions
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import AnswerRecord, StoredDocument
-from nearkin.collection.stored.documents import is_removed, stored_documents, with_documents
+from nearkin.collection.results import AnswerRecord
+from nearkin.collection.stored.documents import is_removed
 from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.store.bulk import n_rows
 from nearkin.store.schema import contents, documents, loads, origins, problems, profiles, purges, waves
@@ -192,9 +192,3 @@ def waves_of(connection: Connection) -> tuple[Wave, ...]:
         )
         for wave, name, first, last, n_new, n_versions in connection.execute(of_loads)
     )
-
-
-def uncounted_documents(connection: Connection) -> tuple[StoredDocument, ...]:
-    """Return the current documents with too few letters for range search, in the order in which they were added."""
-    query = with_documents().where(documents.c.is_current & ~contents.c.is_counted).order_by(documents.c.row)
-    return tuple(stored_documents(connection.execute(query)))

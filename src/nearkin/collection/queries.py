@@ -164,19 +164,6 @@ class GroupQueries:
 
         return groups_since(self.opened, wave, Tolerance.of(measure, threshold=threshold, gamma=gamma))
 
-    def make_principal(
-        self,
-        doc_id: str,
-        *,
-        measure: Measure | None = None,
-        threshold: float | None = None,
-        gamma: float | None = None,
-    ) -> int:
-        """Make a document the principal of its group at a tolerance, and return the number of the group."""
-        from nearkin.collection.groups.current import make_principal
-
-        return make_principal(self.opened, doc_id, Tolerance.of(measure, threshold=threshold, gamma=gamma))
-
 
 @checking_methods
 class DocumentQueries:

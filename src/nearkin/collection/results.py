@@ -259,7 +259,6 @@ WAVE: Fields = (
     *(("name", _TEXT), ("first_added_at", _TEXT), ("last_added_at", _TEXT), ("n_current", _WHOLE)),
     *(("n_new", _WHOLE), ("n_new_versions", _WHOLE), ("n_problems", _WHOLE)),
 )
-PROBLEM: Fields = (("doc_id", _TEXT), ("wave", _TEXT), ("source", _TEXT), ("line", _WHOLE), ("problem", _TEXT))
 FOUND: Fields = (
     *(("doc_id", _TEXT), ("version", pa.int32()), ("wave", _TEXT), ("source", _TEXT), ("line", _WHOLE)),
     *(("n_characters", _WHOLE), ("relevance", _NUMBER), ("snippet", _TEXT)),

@@ -1,7 +1,7 @@
 """Relations of texts to principals of groups, and to the member before in time, stored so that each is computed once.
 
-A text never changes, so a stored comparison stays right. The table is made when relations are first asked for, and can
-be computed again at any time: one that cannot be unpacked is computed again, and a purge removes the table.
+A text never changes, so a stored comparison stays right; one that cannot be unpacked is computed again. A purge removes
+all of them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import groupby
 
 import msgspec
-from sqlalchemy import BigInteger, Column, Connection, LargeBinary, MetaData, Table, select
+from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import NORMALISE
 from nearkin.collection.opened import OpenedCollection
@@ -25,26 +25,15 @@ from nearkin.stages.differences.relating import COPY, N_SHOWN
 from nearkin.stages.differences.relations import RULES_NUMBER
 from nearkin.store.bulk import in_slices, insert_rows, n_rows
 from nearkin.store.failures import reason_of
-from nearkin.store.schema import contents
+from nearkin.store.schema import contents, relations
 from nearkin.store.store import Store
 
 Pair = tuple[int, int]
 """Contents of a principal and of a member."""
-TABLE = Table(
-    "relations",
-    MetaData(),
-    Column("principal", BigInteger, primary_key=True, autoincrement=False),
-    Column("content", BigInteger, primary_key=True, autoincrement=False),
-    Column("comparison", LargeBinary, nullable=False),  # JSON, compressed by Zstandard, with its checksum
-)
 _METHOD = "relations"
 FINGERPRINT = f"4;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
 """Name of what is stored; raise its number when comparisons change and the rules do not."""
 _PAIRS_AT_A_TIME, _BYTES_AT_A_TIME = 512, 1 << 24
-_PRESENCE = {
-    "sqlite": "SELECT count(*) FROM sqlite_master WHERE name = 'relations'",
-    "postgresql": "SELECT count(*) FROM (SELECT to_regclass('relations') AS own) AS found WHERE own IS NOT NULL",
-}
 
 
 def relations_of(
@@ -128,11 +117,11 @@ def _sizes(connection: Connection, numbers: Iterable[int]) -> dict[int, int]:
 
 def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> int:
     """Return how many of some distinct pairs have no stored relation."""
-    if not _is_there(connection, store):
+    if not _are_right(connection, store):
         return len(pairs)
-    missing, keys = set(pairs), select(TABLE.c.principal, TABLE.c.content)
+    missing, keys = set(pairs), select(relations.c.principal, relations.c.content)
     for some in in_slices(sorted({principal for principal, _ in pairs})):
-        found = connection.execute(keys.where(TABLE.c.principal.in_(some)))
+        found = connection.execute(keys.where(relations.c.principal.in_(some)))
         missing -= {(row.principal, row.content) for row in found}
     return len(missing)
 
@@ -140,10 +129,10 @@ def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) ->
 def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
     """Return the stored relations among some pairs, without those that cannot be unpacked."""
     found = dict[Pair, RelatedText]()
-    if not _is_there(connection, store):
+    if not _are_right(connection, store):
         return found
-    wanted = set(pairs)
-    for row in connection.execute(select(TABLE).where(TABLE.c.principal.in_({principal for principal, _ in pairs}))):
+    wanted, is_asked = set(pairs), relations.c.principal.in_({principal for principal, _ in pairs})
+    for row in connection.execute(select(relations).where(is_asked)):
         pair = row.principal, row.content
         if pair in wanted and (related := _unpacked(row.comparison)) is not None:
             found[pair] = related
@@ -165,41 +154,31 @@ def _computed(connection: Connection, pairs: Sequence[Pair]) -> dict[Pair, Relat
 
 def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedText]) -> None:
     """Store relations, in a write transaction; what another process stored meanwhile is replaced."""
-    if not _is_there(connection, store):  # missing, or stored by another version of Nearkin
-        _drop(connection)
-        TABLE.create(connection, checkfirst=False)
+    if not _are_right(connection, store):
+        connection.execute(relations.delete())
         store.write_facts(connection, {_METHOD: FINGERPRINT})
     by_principal = groupby(sorted(found), key=lambda pair: pair[0])
     for principal, of_one in by_principal:
         for some in in_slices([content for _, content in of_one]):
-            is_one = (TABLE.c.principal == principal) & TABLE.c.content.in_(some)
-            connection.execute(TABLE.delete().where(is_one))
+            is_one = (relations.c.principal == principal) & relations.c.content.in_(some)
+            connection.execute(relations.delete().where(is_one))
     rows = [(*pair, _packed(one)) for pair, one in found.items()]
-    insert_rows(connection, TABLE, list(zip(*rows, strict=True)))
+    insert_rows(connection, relations, list(zip(*rows, strict=True)))
 
 
-def forget(connection: Connection, store: Store) -> None:
+def forget(connection: Connection) -> None:
     """Remove all relations, in a write transaction, so that nothing of an erased text stays."""
-    if connection.dialect.name == "postgresql" and _is_there(connection, store):
-        connection.exec_driver_sql(f"TRUNCATE {TABLE.name}")  # as sure as DROP, and keeps the privileges
-    elif store.fact(connection, _METHOD) is not None:
-        _drop(connection)
-        store.delete_fact(connection, _METHOD)
+    connection.execute(relations.delete())
 
 
 def n_stored(connection: Connection, store: Store) -> int:
     """Return the number of stored relations."""
-    return n_rows(connection, TABLE) if _is_there(connection, store) else 0
+    return n_rows(connection, relations) if _are_right(connection, store) else 0
 
 
-def _is_there(connection: Connection, store: Store) -> bool:
-    if store.fact(connection, _METHOD) != FINGERPRINT:
-        return False
-    return bool(connection.exec_driver_sql(_PRESENCE[connection.dialect.name]).scalar_one())
-
-
-def _drop(connection: Connection) -> None:
-    connection.exec_driver_sql(f"DROP TABLE IF EXISTS {TABLE.name}")
+def _are_right(connection: Connection, store: Store) -> bool:
+    """Whether the stored relations follow the rules of this Nearkin."""
+    return store.fact(connection, _METHOD) == FINGERPRINT
 
 
 def _packed(one: RelatedText) -> bytes:

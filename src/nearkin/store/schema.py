@@ -205,6 +205,15 @@ checked_contents = sa.Table(
     comment="Texts with stored keys.",
 )
 
+relations = sa.Table(
+    "relations",
+    metadata,
+    _key("principal", sa.BigInteger, "Text of the principal."),
+    _key("content", sa.BigInteger, "Text that was compared with it."),
+    _value("comparison", sa.LargeBinary, "JSON, compressed with Zstandard."),
+    comment="Comparisons with principals, and with the member before in time, each made once.",
+)
+
 INDEXED_DOCUMENTS = """
 CREATE VIEW indexed_documents AS
 SELECT documents.doc_id, documents.version, waves.name AS wave, documents.content, profiles.similarity_index,

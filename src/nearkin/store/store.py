@@ -187,8 +187,7 @@ class Store:
         CollectionError
             The store was opened read-only.
         """
-        if self.access.is_read_only:
-            raise CollectionError(f"{self.place} is opened read-only, and nothing can be stored in it.")
+        self.refuse_read_only()
         with (
             self._in_turn(),
             database_errors(self.place, is_writing=True),
@@ -197,6 +196,11 @@ class Store:
             lock(connection, self.place, self.access.patience_s, self.facts["collection"])
             yield connection
             _commit(connection, self.place)
+
+    def refuse_read_only(self) -> None:
+        """Refuse to write to a store that was opened read-only."""
+        if self.access.is_read_only:
+            raise CollectionError(f"{self.place} is opened read-only, and nothing can be stored in it.")
 
     @property
     def n_waiting(self) -> int:

@@ -12,7 +12,16 @@ from nearkin.store.failures import busy
 from nearkin.store.place import Place
 
 _WAIT_MS = 2_000
-_WITH_TEXTS = ("contents", "profiles", "check_keys", "checked_contents", "origins", "problems", "search_words")
+_WITH_TEXTS = (
+    "contents",
+    "profiles",
+    "check_keys",
+    "checked_contents",
+    "origins",
+    "problems",
+    "search_words",
+    "relations",
+)
 
 
 def refuse_unless_owner(connection: Connection, place: Place) -> None:

@@ -78,16 +78,6 @@ def decide(
     )  # fmt: skip
 
 
-def record_principal(connection: Connection, doc_id: str) -> None:
-    """Store the choice of a document as principal, in the caller's transaction."""
-    wanted = _of_principal(connection, doc_id)
-    was = log.values_of(connection, [wanted.key]).get(wanted.key)
-    if was != wanted.now:
-        change = log.SettingChange(*wanted.key, was, wanted.now)
-        log.record(connection, log.PRINCIPAL, [change], by=log.checked_by(None), data={})
-        settle_principals(connection, change)
-
-
 def _of_principal(connection: Connection, doc_id: str) -> log.SettingChange:
     """Return the choice of a principal. Its value is a number: of two principals in one group, the higher counts."""
     chosen = chosen_principals(connection)

@@ -210,7 +210,7 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
         connection.execute(update(contents).where(is_one).values(**BLANK))
         connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(some)))
     key_table.forget(connection, plan.contents)
-    stored_relations.forget(connection, store)
+    stored_relations.forget(connection)
     shingle_table.forget(connection, plan.contents)
     files = list(dict.fromkeys([*doc_ids, *plan.unread]))
     origins.forget(connection, _origins_of(files, plan.holders))

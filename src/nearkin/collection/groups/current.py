@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.decisions.deciding import record_principal
 from nearkin.collection.decisions.log import GROUP_NOTE, StoredState, next_number, values_of
 from nearkin.collection.decisions.principals import (
     chosen_principals,
@@ -27,10 +26,10 @@ from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import group_state
-from nearkin.collection.stored.documents import check_id, document, document_rows, rows_where
-from nearkin.collection.stored.group_state import NO_GROUP, GroupState, principals_over_time
+from nearkin.collection.stored.documents import document_rows, rows_where
+from nearkin.collection.stored.group_state import GroupState, principals_over_time
 from nearkin.collection.tolerance import Tolerance, check_limit
-from nearkin.errors import CollectionBusyError, ParameterError
+from nearkin.errors import CollectionBusyError
 from nearkin.nouns import counted
 from nearkin.records import I64
 from nearkin.runs.progress import Progress
@@ -96,12 +95,6 @@ class CollectionGroups(Tabular, AnswerRecord):
     def n_indirect(self) -> int:
         """Number of members that do not match the principal of their group."""
         return sum(one.n_chained for one in self.groups)
-
-    def direct_members(self) -> pa.Table:
-        """Return the members that match their principal, with `MEMBERS_SCHEMA`, of groups with at least two of them."""
-        direct = self.members.filter(self.members["is_match"])
-        numbers, n = np.unique(direct["group"].to_numpy(), return_counts=True)
-        return direct.filter(pa.array(np.isin(direct["group"].to_numpy(), numbers[n > 1])))
 
     def __repr__(self) -> str:
         groups, members = counted(len(self.groups), "group"), counted(len(self.members), "document")
@@ -175,22 +168,6 @@ def group(
             )
         group_state.store(connection, before, now)
     return told
-
-
-def make_principal(collection: OpenedCollection, doc_id: str, tolerance: Tolerance) -> int:
-    """Make a document the principal of its group, and return the group's number."""
-    check_id(doc_id)
-    with collection.store.writing() as connection:
-        state = GroupState.read(connection, str(tolerance))
-        content = document(connection, doc_id).content
-        number = int(state.membership.group_of(np.array([content]))[0])
-        if number == NO_GROUP:
-            raise ParameterError(
-                f"{doc_id!r} is in no group at {tolerance}. Update the groups first: nearkin groups "
-                f"COLLECTION {tolerance.in_options()}"
-            )
-        record_principal(connection, doc_id)
-    return number
 
 
 def _principals(connection: Connection, rows: MemberRows, state: GroupState) -> I64:

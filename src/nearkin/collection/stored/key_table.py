@@ -147,6 +147,7 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
 
 def fill_in_steps(store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store the same in transactions of their own, which begin when their keys are computed."""
+    store.refuse_read_only()
     while True:
         with store.reading() as connection:
             keys, generation = _missing(connection, counting, progress), store.generation(connection)

@@ -11,15 +11,13 @@ import pyarrow as pa
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.listing import lists
-from nearkin.collection.results import DOCUMENT, PROBLEM, WAVE, table_of
+from nearkin.collection.results import WAVE, table_of
 from nearkin.formats.delimited import check_suffix, table_writer
 from nearkin.runs.files import published
 
 if TYPE_CHECKING:
     from nearkin.collection.conflicts.by_group import Conflicts
     from nearkin.collection.info import Wave
-    from nearkin.collection.listing.exceptions import Problem
-    from nearkin.collection.results import StoredDocument
 
 
 _ROWS_AT_A_TIME = 1 << 14
@@ -85,16 +83,6 @@ def list_documents(
         )
 
 
-def table_of_documents(listed: Iterable[StoredDocument]) -> pa.Table:
-    """Return a row for each document."""
-    return table_of((one.to_dict() for one in listed), *DOCUMENT)
-
-
 def table_of_waves(listed: Iterable[Wave]) -> pa.Table:
     """Return a row for each wave."""
     return table_of(map(asdict, listed), *WAVE)
-
-
-def table_of_problems(listed: Iterable[Problem]) -> pa.Table:
-    """Return a row for each document that could not be stored, or got another id."""
-    return table_of(map(asdict, listed), *PROBLEM)
