@@ -243,6 +243,7 @@ def test_the_audit_tells_the_recall_that_was_reached(corpus, tmp_path):
     assert told["missed_pairs"] == told["n_true"] - told["n_found"]
     promised = told["predicted_recall"]
     assert promised == few_told["plan"]["predicted"]["recall_low"]
+    assert told["predicted_high"] == few_told["plan"]["predicted"]["recall_high"] >= promised
     assert told["below_predicted"] == pytest.approx(max(0.0, promised - told["recall"]), abs=1e-5)
     part = json.loads(nearkin("audit", out, "--sample", 20, "--seed", 3, "--json")[0])
     assert part["low"] <= told["recall"] <= part["high"]

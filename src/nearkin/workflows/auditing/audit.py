@@ -158,15 +158,16 @@ def audit_pairs(
         names = [side.documents["name"].take(pa.array(rows)).to_pylist() for side, rows in missed]
         tally.miss(zip(*names, cosines[~was_found].tolist(), strict=True))
     best = "" if not chosen.top else f", the best {'one' if chosen.top == 1 else chosen.top} of each left document"
-    predicted = manifest.plan.predicted.recall_low
+    predicted = manifest.plan.predicted
     return tally.audited(
         n_population=len(population),
         started=started,
         what=f"nearkin pairs, {directory}",
         pairs=f"a document of each side with a cosine ≥ {chosen.threshold}{best}",
         similarity="cosine",
-        predicted_recall=predicted,
-        claims_all=predicted >= 1,
+        predicted_recall=predicted.recall_low,
+        predicted_high=predicted.recall_high,
+        claims_all=predicted.recall_low >= 1,
     )
 
 

@@ -81,14 +81,21 @@ def audit_recall(estimate: AuditEstimate) -> tuple[str, str]:
     return recall, f"{estimate.confidence:.0%} interval {low} to {high}"
 
 
-def prediction_fact(label: str, estimate: AuditEstimate, predicted: float | None, *, claims_all: bool) -> Fact:
-    """Compare the predicted recall with the measured one; ``claims_all``: no missed pair was predicted.
+def prediction_fact(
+    label: str, estimate: AuditEstimate, predicted: float | None, *, high: float | None = None, claims_all: bool
+) -> Fact:
+    """Compare the predicted recall, or its range up to ``high``, with the measured one.
+
+    ``claims_all``: no missed pair was predicted.
 
     Examples
     --------
     >>> from nearkin.planning.audit import estimate_recall
     >>> print(prediction_fact("predicted", estimate_recall([10, 10], [9, 8], n_population=2), 0.9, claims_all=False))
     predicted: 90.00% (5.00 points above the recall)
+    >>> found = estimate_recall([10], [9], n_population=1)
+    >>> print(prediction_fact("predicted", found, 0.8, high=0.95, claims_all=False))
+    predicted: 80.00% to 95.00% (the recall is in the range)
     """
     if predicted is None:
         return Fact(label, "–", "not known")
@@ -99,9 +106,17 @@ def prediction_fact(label: str, estimate: AuditEstimate, predicted: float | None
         if estimate.n_missed:
             return Fact(label, value, "inconsistent: pairs were missed", "damage")
         return Fact(label, value, "consistent: none of these pairs was missed")
+    high = predicted if high is None else high
+    if high > predicted:
+        value = f"{value} to {nearest_percent_text(high)}"
+        if estimate.high >= predicted and estimate.low <= high:
+            is_inside = predicted <= estimate.recall <= high
+            return Fact(label, value, "the recall is in the range" if is_inside else "the interval meets the range")
     if (points := round(100 * (predicted - estimate.recall), 2)) > 0 and predicted > estimate.high:
         where = "" if estimate.is_exact else ", outside the interval"
         return Fact(label, value, f"{points:.2f} points above the recall{where}", "warning")
+    if estimate.low > high > predicted:
+        return Fact(label, value, "below the recall" if estimate.is_exact else "below the interval")
     is_inside = estimate.low <= predicted <= estimate.high
     return Fact(label, value, "" if estimate.is_exact else "inside the interval" if is_inside else "below the interval")
 
@@ -126,6 +141,8 @@ class Audited:
     elapsed_s : float
     predicted_recall : float or None
         Recall that the run or the search expected, or the lower end of its range; None if it expected none.
+    predicted_high : float or None
+        Upper end of the range; None if it is no range.
     expected_by : {"predicted", "estimated"}
         Whether that was predicted before the search, or estimated from the pairs that it found.
     drawn : str
@@ -148,6 +165,7 @@ class Audited:
     elapsed_s: float
     counting: str = ""
     predicted_recall: float | None = None
+    predicted_high: float | None = None
     expected_by: str = "predicted"
     drawn: str = "documents"
     claims_all: bool = False
@@ -174,7 +192,9 @@ class Audited:
         yield Fact("found", f"{estimate.n_found:,}")
         yield Fact("recall", *audit_recall(estimate))
         label = "run's estimate" if expected_by == "estimated" else expected_by
-        yield prediction_fact(label, estimate, self.predicted_recall, claims_all=self.claims_all)
+        yield prediction_fact(
+            label, estimate, self.predicted_recall, high=self.predicted_high, claims_all=self.claims_all
+        )
         if n_missed := len(self.missed):
             all_of_them = "at least the first of them" if self.is_truncated else "each once"
             yield Fact("missed pairs", n_missed, f"{all_of_them}: {missed_in or '--out FILE writes them'}")
@@ -195,6 +215,7 @@ class Audited:
             "n_missed": self.estimate.n_missed,
             "is_exact": self.estimate.is_exact,
             "predicted_recall": self.predicted_recall,
+            "predicted_high": self.predicted_high,
             "below_predicted": self.below_predicted,
             "claims_all": self.claims_all,
             "missed_pairs": len(self.missed),
