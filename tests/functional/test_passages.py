@@ -45,7 +45,8 @@ def sources(tmp_path):
 
 
 def test_dedup_keeps_files_that_share_a_header_once_it_is_ignored(sources, tmp_path):
-    assert nearkin.dedup(sources).manifest["counts"]["dropped"] == 5
+    before = nearkin.dedup(sources).manifest["counts"]
+    assert (before["dropped"], before["sharing_one_passage"], before["near_duplicates_compared"]) == (5, 5, 5)
     found = nearkin.passages(sources, min_words=30, out=tmp_path / "out", cut=True)
     assert found.passages["documents"].to_pylist() == [6] * 6
     assert found.manifest["counts"]["boilerplate"] == 1
@@ -55,6 +56,14 @@ def test_dedup_keeps_files_that_share_a_header_once_it_is_ignored(sources, tmp_p
         (kept,) = of(tmp_path / "out" / "cut" / f"m{i}.py.jsonl")
         text = (sources / f"m{i}.py").read_text()
         assert kept["text"] == (text if i == 0 else text[text.index("\n\n") + 1 :])  # whole lines go
+
+
+def test_versions_of_one_text_share_more_than_a_passage():
+    text = sentence("text", 200).split()
+    versions = [" ".join([*text[:at], "other", *text[at + 1 :]]) for at in range(0, 200, 20)]
+    counts = nearkin.dedup([" ".join(text), *versions]).manifest["counts"]
+    assert counts["dropped"] == 10
+    assert "sharing_one_passage" not in counts
 
 
 def test_boilerplate_of_a_group(tmp_path):

@@ -92,6 +92,13 @@ def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
     if n := run.count("bridges_refused"):
         yield Fact("bridges refused", n, "verified pairs whose documents are in different groups")
     yield from difference_facts(run)
+    if n := run.count("sharing_one_passage"):
+        yield Fact(
+            "share one passage and little else",
+            n,
+            f"of {run.count('near_duplicates_compared'):,} near-duplicates; to list and to ignore it: nearkin passages",
+            "warning",
+        )
     for kind, label in _KINDS.items():
         if n := run.count(f"sampled_{kind}"):
             yield Fact(
@@ -142,7 +149,6 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     if n := run.count("pairs_kept_apart"):
         yield Fact("pairs kept apart", n, f"--keep-apart {run.parameters['keep_apart']}")
     counts, n_dropped = run.dropped_by_difference, run.n_dropped_for_another
-    n_passages = counts.get("passage added", 0) + counts.get("passage replaced", 0)
     n_largest, n_documents = run.count("largest_group"), run.count("documents")
     is_ignored = ";numbers" in str(run.parameters.get("normalise"))
     can_apart = "keep_apart" not in run.parameters and not is_ignored
@@ -153,9 +159,8 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     names_apart = can_apart and (is_large or is_often)
     apart = "; to keep them: --keep-apart numbers, or --preset records" * names_apart
     apart += "; to keep them: omit --ignore-numbers" * (is_ignored and is_often)
-    ignore = "; without a shared passage, such as a licence: --ignore FILE" * (n_passages > _NAMED_SHARE * n_dropped)
     for name, n in counts.items():
-        advice = {"numbers": apart, "words and numbers": ""}.get(name, ignore)
+        advice = apart if name == "numbers" else ""
         note = f"of {n_dropped:,} dropped for another{advice}"
         yield Fact(BY_DIFFERENCE[name], n, note, "warning" if name == "numbers" and is_often else "plain")
 

@@ -9,6 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from nearkin.kernels.buffers import strings, text_buffers
+from nearkin.kernels.identity import hash_strings
+from nearkin.kernels.split_words import split_words
 from nearkin.manifests.dedup import (
     OTHER_RESULTS,
     RARE_REASONS,
@@ -23,7 +26,9 @@ from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Meter
+from nearkin.runs.spool import texts_of
 from nearkin.stages.documents.faults import reason_of
+from nearkin.stages.passages.sharing import passage_shared_alone
 from nearkin.stages.verification.difference_names import DIFFERENCES
 from nearkin.stages.verification.what_differs import UNKNOWN
 from nearkin.workflows.dedup.job import Result
@@ -58,6 +63,7 @@ def build(
             "candidates": result.verified.n_candidates,
             "pairs_not_compared": result.n_not_compared,
             **result.kinds,
+            **_sharing_one_passage(result),
         },
         against_counts=_against_counts(result.judged, options),
         plan=plan_as_stored(result.plan),
@@ -71,6 +77,38 @@ def build(
         unreadable_without_id=_n_unreadable_without_id(result) or None,
         extraction=result.places.extraction(len(inputs)),
     )
+
+
+_MAX_COMPARED = 200
+_LONGEST = 1 << 16  # characters
+
+
+def _sharing_one_passage(result: Result) -> dict[str, int]:
+    """Count, in a sample of near-duplicates, those that share one passage and little else with the kept document.
+
+    Nothing is counted unless at least three, and a twentieth of them, share the same passage.
+    """
+    outcome, corpus = result.judged.outcome, result.corpus
+    is_short = corpus.n_characters <= _LONGEST
+    rows = np.flatnonzero((outcome.reason == REASONS.index("near-duplicate")) & is_short[: len(outcome.reason)])
+    rows = rows[is_short[outcome.principal[rows]]] if not corpus.is_against else rows[:0]
+    rows = rows[:: 1 + len(rows) // _MAX_COMPARED]
+    both = np.unique(np.concatenate([rows, outcome.principal[rows]])).astype(np.int64)
+    if len(rows) < _MIN_SHARING:
+        return {}
+    words, word_offsets, starts = split_words(*text_buffers(strings(texts_of(corpus.chunks, both))))
+    hashes = hash_strings(words, word_offsets)
+    of_row = {row: hashes[starts[i] : starts[i + 1]] for i, row in enumerate(both.tolist())}
+    pairs = zip(rows.tolist(), outcome.principal[rows].tolist(), strict=True)
+    passages = Counter(passage_shared_alone(of_row[row], of_row[principal]) for row, principal in pairs)
+    del passages[None]
+    n_sharing = max(passages.values(), default=0)
+    if n_sharing < max(_MIN_SHARING, len(rows) / _ONE_OF):
+        return {}
+    return {"near_duplicates_compared": len(rows), "sharing_one_passage": n_sharing}
+
+
+_MIN_SHARING, _ONE_OF = 3, 20
 
 
 def _n_unreadable_without_id(result: Result) -> int:

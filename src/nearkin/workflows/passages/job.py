@@ -163,10 +163,10 @@ def passages_files(
             run.results / "documents.parquet", result.shares, result.places, is_emptied=written.is_emptied,
             keep=written.keep,
         )  # fmt: skip
-        proposed, frequency = boilerplate(result.passages, _groups(result, options), options.boilerplate)
-        if len(proposed):
+        proposed = boilerplate(result.passages, _groups(result, options), options.boilerplate)
+        if proposed:
             with published(run.results / BOILERPLATE_FILE) as aside:
-                write_boilerplate(aside, result.passages, proposed, frequency, result.corpus.chunks)
+                write_boilerplate(aside, result.passages, proposed, result.corpus.chunks)
         files, other_files = ([record.file for record in records[side]] for side in ("inputs", "against"))
         lines = exception_lines(
             result.places.exceptions, result.places.source_names, dict(enumerate([*files, *other_files]))

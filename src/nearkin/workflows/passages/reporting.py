@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from nearkin.manifests.passages import PassagesManifest
-from nearkin.records import F64, I64
 from nearkin.reports.passages import PassagePlace, ShownPassage, render_passages_report
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import Chunk, texts_of
@@ -16,22 +15,21 @@ from nearkin.stages.documents.ignoring import WORDS
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.dedup.row_places import Places
-from nearkin.workflows.passages.tables import Passages, RepeatedCharacters
+from nearkin.workflows.passages.tables import Passages, RepeatedCharacters, told_apart
 
 _N_SHOWN = 25
 _N_PLACES = 3
 _AROUND = 160
 _MAX_CHARACTERS = 1200
-_MAX_PROPOSED = 500
 
 
-def write_boilerplate(path: Path, found: Passages, proposed: I64, frequency: F64, chunks: Sequence[Chunk]) -> None:
+def write_boilerplate(path: Path, found: Passages, proposed: Mapping[int, float], chunks: Sequence[Chunk]) -> None:
     """Write passages for ``--ignore``, a line for each below its frequency."""
     lines = [
         "# Passages that stand in many documents. nearkin dedup --ignore FILE compares documents without them.",
         "# Remove the lines of those that count.",
     ]
-    for number, share in zip(proposed[:_MAX_PROPOSED].tolist(), frequency.tolist(), strict=False):
+    for number, share in proposed.items():
         text = _usual_text(found, number, chunks)
         lines += ["", f"# passage {number}: {found.documents[number]:,} documents, {share:.0%} of a group"]
         lines.append(WORDS + " ".join(text.split()))
@@ -50,10 +48,11 @@ def write_page(
     """Write ``report.html``; return the manifest with what became of it."""
 
     def render(record: PassagesManifest) -> str:
-        frequent = np.lexsort((np.arange(len(found)), -found.words[found.usual], -found.documents))[:_N_SHOWN]
-        longest = np.lexsort((np.arange(len(found)), -found.words[found.usual]))[:_N_SHOWN]
+        frequent = np.lexsort((np.arange(len(found)), -found.words[found.usual], -found.documents))
+        longest = np.lexsort((np.arange(len(found)), -found.words[found.usual]))
         frequent = frequent[found.documents[frequent] > 1]
-        shown = [_shown(found, numbers.tolist(), places, corpus) for numbers in (frequent, longest)]
+        chosen = (told_apart(found, numbers, _N_SHOWN) for numbers in (frequent, longest))
+        shown = [_shown(found, numbers, places, corpus) for numbers in chosen]
         return render_passages_report(
             record, frequent=shown[0], longest=shown[1], exceptions=first_exceptions(places.exceptions)
         )
@@ -67,8 +66,11 @@ def _shown(found: Passages, numbers: Sequence[int], places: Places, corpus: Corp
     shown = []
     for number, start in zip(numbers, first.tolist(), strict=True):
         usual = int(found.usual[number])
-        others = [at for at in range(start, start + int(found.occurrences[number])) if not found.is_own[at]][:_N_PLACES]
-        chosen = [usual, *(at for at in others if at != usual)][:_N_PLACES]
+        others = [at for at in range(start, start + int(found.occurrences[number])) if not found.is_own[at]]
+        if corpus.is_against:  # its places in the input come before the item of the other set
+            others.sort(key=lambda at: found.parts.row[at] >= corpus.n_inputs)
+            usual = others[0]
+        chosen = [usual, *(at for at in others[: _N_PLACES + 1] if at != usual)][:_N_PLACES]
         rows = found.parts.row[chosen].tolist()
         shown.append(
             ShownPassage(

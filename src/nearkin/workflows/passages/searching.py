@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearkin.engines.local import map_ordered
 from nearkin.errors import SourceError
@@ -176,10 +178,23 @@ def read_words(
 def _tokens(chunk: Chunk, k: int, w: int) -> _Tokens:
     """Split the texts of a chunk, and winnow their words."""
     (spelled, ends, starts), bounds = locate_words(*text_buffers(chunk.column("text")))
-    data, offsets = text_buffers(FORMS.apply(large_strings(spelled, ends)))
+    data, offsets = text_buffers(_folded(spelled, ends))
     hashes = hash_strings(data, offsets)
     data = data[offsets[0] : offsets[-1]]
     return _Tokens(starts, hashes, data, offsets - offsets[0], bounds, *winnow(hashes, starts, k, w))
+
+
+def _folded(spelled: U8, ends: I64) -> pa.LargeStringArray:
+    """Return the normalised words; ASCII, most of it, without a loop over words."""
+    is_upper = spelled - np.uint8(65) < 26  # bytes below 65 wrap around
+    words = large_strings(spelled | (is_upper.view(np.uint8) << np.uint8(5)), ends)
+    beyond = np.flatnonzero(spelled >= 128)
+    if not len(beyond):
+        return words
+    is_beyond = np.zeros(len(words), np.bool_)
+    is_beyond[np.searchsorted(ends, beyond, side="right") - 1] = True
+    mask = pa.array(is_beyond)
+    return pc.replace_with_mask(words, mask, FORMS.apply(large_strings(spelled, ends).filter(mask)))
 
 
 def find_windows(

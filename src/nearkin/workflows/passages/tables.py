@@ -21,6 +21,7 @@ from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.passages.searching import CorpusWords
 
 ROWS_PER_GROUP = 1 << 17
+_MAX_PROPOSED = 500
 _MIN_DOCUMENTS = 3
 """Documents of a group in which boilerplate stands at least."""
 
@@ -88,6 +89,8 @@ class OriginalTexts:
             some = slice(*np.searchsorted(document, [first, first + len(offsets) - 1]))
             if some.start == some.stop:
                 continue
+            if data[offsets[0] : offsets[-1]].max(initial=0) < 128:
+                continue  # a character is a byte
             base = offsets[document[some] - first]
             places = base[:, None] + at[some]
             begins = np.append((data & 0xC0) != 0x80, True).view(np.uint8)
@@ -210,6 +213,25 @@ def _usual(passage: I64, classes: np.ndarray, words: I64) -> I64:
     best = np.lexsort((rows, -words[rows], -sizes, passage[rows]))
     _, first = np.unique(passage[rows][best], return_index=True)
     return rows[best][first]
+
+
+def told_apart(found: Passages, numbers: I64, n: int) -> list[int]:
+    """Return the first ``n`` passages without those that mostly lie inside earlier ones, where they first stand."""
+    chosen, covered = list[int](), defaultdict[int, list[tuple[int, int]]](list)
+    bounds = np.searchsorted(found.passage, np.stack([numbers, numbers + 1]))
+    for number, first, last in zip(numbers.tolist(), *bounds.tolist(), strict=True):
+        at = int(found.usual[number])
+        start, end = int(found.parts.start[at]), int(found.parts.end[at])
+        others = covered[int(found.parts.row[at])]
+        n_inside = max((min(end, other_end) - max(start, other_start) for other_start, other_end in others), default=0)
+        if 2 * n_inside <= end - start:
+            chosen.append(number)
+            if len(chosen) == n:
+                break
+            rows, starts, ends = (getattr(found.parts, name)[first:last].tolist() for name in ("row", "start", "end"))
+            for row, *edges in zip(rows, starts, ends, strict=True):
+                covered[row].append((edges[0], edges[1]))
+    return chosen
 
 
 def write_passages(path: Path, found: Passages, places: Places, n_inputs: int, *, is_against: bool) -> None:
@@ -353,8 +375,8 @@ def annotation_columns(found: Passages, shares: RepeatedCharacters, is_readable:
     )
 
 
-def boilerplate(found: Passages, group: I64, share: float) -> tuple[I64, F64]:
-    """Return passages in more than a share of the documents of a group, the most frequent first, and their shares.
+def boilerplate(found: Passages, group: I64, share: float) -> dict[int, float]:
+    """Return passages in more than a share of the documents of a group, the most frequent first, with their shares.
 
     Parameters
     ----------
@@ -375,4 +397,4 @@ def boilerplate(found: Passages, group: I64, share: float) -> tuple[I64, F64]:
     np.maximum.at(best, (cells // n_groups)[is_frequent], shares[is_frequent])
     chosen = np.flatnonzero(best)
     order = np.lexsort((chosen, -best[chosen], -found.documents[chosen]))
-    return chosen[order], best[chosen[order]]
+    return {number: float(best[number]) for number in told_apart(found, chosen[order], _MAX_PROPOSED)}

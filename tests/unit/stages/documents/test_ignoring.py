@@ -32,6 +32,26 @@ def test_literal_passages_are_removed_as_defined(words: list[str], passage: list
     assert found == without(plain, literal)
 
 
+RUNS = st.lists(st.lists(st.sampled_from(["alpha", "beta", "mail"]), min_size=1, max_size=3), min_size=1, max_size=3)
+
+
+@given(st.lists(WORDS, max_size=4), RUNS, st.sampled_from([" ", ", ", "\n# ", " – "]))
+def test_runs_of_words_are_removed_whatever_stands_between_them(texts, runs, sign):
+    ignored = Ignored(tuple(f"words:{' '.join(run).upper()}" for run in runs))
+    found = ignored.removed(strings([sign.join(words) for words in texts])).texts.to_pylist()
+    seen = set()
+    for words, left in zip(texts, found, strict=True):
+        wanted, at = [], 0
+        while at < len(words):
+            here = [run for run in runs if words[at : at + len(run)] == run]
+            longest = max(here, key=len, default=[])
+            seen.update([" ".join(longest)] if longest else [])
+            wanted += [] if longest else [words[at]]
+            at += max(len(longest), 1)
+        assert re.findall(r"\w+", left) == wanted
+    assert ignored.found == {f"words:{run.upper()}" for run in seen}
+
+
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=8))
 def test_digits_do_not_count(texts: list[str]) -> None:
     found = Normalisation.parse("case,space").ignoring(Ignored((), numbers=True)).normalised(strings(texts))
