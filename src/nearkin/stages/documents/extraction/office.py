@@ -362,6 +362,7 @@ _HIDDEN = re.compile(
     re.DOTALL,
 )
 """Elements whose text is shown by no program, or is another for each page."""
+_DELETED = re.compile(rb"<(?:w:(?:del|moveFrom)\s[^<>]*(?<!/)|text:deletion)>")
 _BREAK_IN_ODF = re.compile(rb"</text:(?:p|h)>|<(?:text:(?:s|tab|line-break|note|note-body)|office:annotation)\b")
 _XML_TAG = re.compile(rb"<[^<>]*>")
 _TEXT = re.compile(
@@ -400,6 +401,8 @@ def with_parts(read: DocumentRead, archive: zipfile.ZipFile, kind: str) -> Docum
         parts = {name: _part(archive, name) for name in filter(_PARTS[kind].fullmatch, names)}
     except ExtractionError as error:
         return read.lacking(error.exception, error.sentence)
+    if n_deleted := sum(len(_DELETED.findall(part)) for part in parts.values()):
+        read = replace(read, warnings=(*read.warnings, f"{counted(n_deleted, 'tracked deletion')}: no text"))
     further, n_missing, extracted = dict[str, None](), 0, Counter[str]()
     if kind != "epub" and not _has_all(text, parts, kind):  # pages of books are often no XML
         extracted = _words(text)

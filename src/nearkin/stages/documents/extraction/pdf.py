@@ -5,11 +5,13 @@ docs/decisions/0026-text-of-pdf.md explains when a text is broken.
 
 from __future__ import annotations
 
+import ctypes
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from nearkin.nouns import agreeing, counted, first_of
@@ -39,6 +41,8 @@ _SHOWN = 10
 _END_MARK, _OBJECT = b"%%EOF", re.compile(rb"\d\s+\d+\s+obj\b")
 _CUT_OFF = "the file does not end as a PDF does, and may be truncated: pages or attachments may be missing"
 _FILE_ATTACHMENT = 17
+_WITHOUT_NOTE = (2, 16, 20, _FILE_ATTACHMENT)
+"""Kinds of annotations that are no notes: links, windows of other notes, form fields."""
 _FORM_OF_XFA = (2, 3)
 
 
@@ -55,6 +59,7 @@ def read_pdf(given: Given) -> DocumentRead:
     pages: dict[int, str] = {}
     lost: list[int] = []
     images: list[int] = []
+    notes: list[str] = []
     reading = None if given.ocr is None else ocr.ImageReading(given, given.ocr)
     why = _NO_IMAGE_TEXT if given.ocr is None else ocr.NOTHING_RECOGNISED
     exception: Reason = "image only"
@@ -74,14 +79,16 @@ def read_pdf(given: Given) -> DocumentRead:
                 text, why = "", error.sentence
                 exception = "time-out" if isinstance(error, ocr.OcrTimeError) else exception
         pages[number] = text
-        n_attached += _n_attached(page)
+        n_on_page, of_page = _notes(page)
+        n_attached += n_on_page
+        notes += of_page
         page.close()
     if exception == "time-out":  # which pages were done by then depends on the machine; a text may not
         pages |= dict.fromkeys(images, "")
     recognised = [number for number in images if pages[number]]
     n_images, n_pages = len(images) - len(recognised), len(pages) + len(lost)
     members = partial(_members, opened, given.data) if n_attached else None
-    read = DocumentRead(text="\n".join(pages.values()), n_pages=n_pages, members=members)
+    read = DocumentRead(text="\n".join([*pages.values(), *notes]), n_pages=n_pages, members=members)
     if recognised and given.ocr is not None:
         shown = first_of([f"{number:,}" for number in recognised], _SHOWN)
         which = "" if len(recognised) == n_pages else f"of {agreeing(len(recognised), 'page')} {shown} "
@@ -166,11 +173,60 @@ def is_broken(text: str) -> bool:
 
 
 def _text_of_page(page: Any) -> str:
-    """Return the text of a page in the order of the file; words divided at line ends are joined."""
+    """Return the text of a page in the order of the file, or by columns; words divided at line ends are joined."""
     layer = page.get_textpage()
-    text = str(layer.get_text_bounded())
+    boxes = boxes_by_columns([layer.get_rect(i) for i in range(min(layer.count_rects(), _MAX_RECTS))])
+    if boxes is None:
+        text = str(layer.get_text_bounded())
+    else:
+        text = "\n".join(layer.get_text_bounded(*box).strip("\r\n ") for box in boxes)
     layer.close()
-    return text.replace("\r\n", "\n").replace("\ufffe\n", "").replace("\ufffe", "").replace("\x02", "")
+    text = text.replace("\r\n", "\n").replace("\ufffe\n", "").replace("\x02\n", "")
+    return text.replace("\ufffe", "").replace("\x02", "")
+
+
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top, in points from the lower left corner of a page."""
+_MAX_RECTS = 5_000
+_MIN_ROWS, _MIN_SHARE, _MIN_WIDTH, _MAX_CROSSING = 6, 0.5, 0.2, 0.3
+
+
+def boxes_by_columns(boxes: Sequence[Box]) -> list[Box] | None:
+    """Return the boxes of a page by columns if the file has them row by row across the columns; otherwise None.
+
+    Two columns are boxes on both sides of a gap that most rows share, each a fifth as wide as the page's text: not the
+    numbers of lines, or amounts. A box across the gap ends what is above it.
+
+    Examples
+    --------
+    >>> left, right = [[(x, y, x + 200, y + 10) for y in range(700, 600, -12)] for x in (50, 300)]
+    >>> rows = [box for row in zip(left, right) for box in row]
+    >>> title = (50, 720, 500, 740)
+    >>> boxes_by_columns([title, *rows]) == [title, *left, *right], boxes_by_columns([*left, *right])
+    (True, None)
+    """
+    gaps = [
+        (a[2], b[0])
+        for a, b in pairwise(boxes)
+        if b[0] - a[2] > a[3] - a[1] and min(a[3], b[3]) - max(a[1], b[1]) > _MIN_SHARE * (a[3] - a[1])
+    ]
+    middle = sorted((a + b) / 2 for a, b in gaps)[len(gaps) // 2] if gaps else 0.0
+    n_rows = sum(a < middle < b for a, b in gaps)
+    crossing = [i for i, box in enumerate(boxes) if box[0] < middle < box[2]]
+    if n_rows < _MIN_ROWS or 2 * n_rows < _MIN_SHARE * len(boxes) or len(crossing) > _MAX_CROSSING * len(boxes):
+        return None
+    width = max(box[2] for box in boxes) - min(box[0] for box in boxes)
+    left = [box[2] - box[0] for box in boxes if box[2] <= middle]
+    right = [box[2] - box[0] for box in boxes if box[0] >= middle]
+    if any(sum(widths) < _MIN_WIDTH * width * len(widths) for widths in (left, right)):
+        return None
+    ordered = list[Box]()
+    for start, end in pairwise([-1, *crossing, len(boxes)]):
+        part = boxes[start + 1 : end]
+        for side in ([box for box in part if box[2] <= middle], [box for box in part if box[0] >= middle]):
+            ordered += boxes_by_columns(side) or side
+        ordered += boxes[end : end + 1]
+    return ordered
 
 
 def _has_image(page: Any) -> bool:
@@ -180,17 +236,23 @@ def _has_image(page: Any) -> bool:
     return next(iter(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)), None) is not None
 
 
-def _n_attached(page: Any) -> int:
-    """Return the number of files attached to a page."""
+def _notes(page: Any) -> tuple[int, list[str]]:
+    """Return the number of files attached to a page, and the texts of its notes and of comments on its marks."""
     import pypdfium2.raw as raw
 
-    n_found = 0
+    n_attached, texts = 0, list[str]()
     for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), 10_000)):
         note = raw.FPDFPage_GetAnnot(page.raw, index)
         if note:
-            n_found += raw.FPDFAnnot_GetSubtype(note) == _FILE_ATTACHMENT
+            kind = raw.FPDFAnnot_GetSubtype(note)
+            n_attached += kind == _FILE_ATTACHMENT
+            if kind not in _WITHOUT_NOTE:
+                n_bytes = raw.FPDFAnnot_GetStringValue(note, b"Contents", None, 0)
+                buffer = (ctypes.c_ushort * (n_bytes // 2))()
+                raw.FPDFAnnot_GetStringValue(note, b"Contents", buffer, n_bytes)
+                texts.append(bytes(buffer).decode("utf-16-le", "replace").rstrip("\0").replace("\r", "\n").strip())
             raw.FPDFPage_CloseAnnot(note)
-    return n_found
+    return n_attached, [text for text in texts if text]
 
 
 def _reader(data: bytes) -> Any:

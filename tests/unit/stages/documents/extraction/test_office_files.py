@@ -6,6 +6,8 @@ import io
 import struct
 import zipfile
 
+import pytest
+
 from compound_files import compound_file
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
@@ -67,6 +69,48 @@ def test_files_inside_a_pdf_and_pages_that_are_images(pool, tmp_path):
         "a.pdf": "It was.", "a.pdf!a.docx": "Attached.", "b.pdf": None,
     }  # fmt: skip
     assert found["b.pdf"].origin.exception == "image only"
+
+
+def drawn(pieces: list[tuple[int, int, str]], notes: str = "") -> bytes:
+    """A PDF of one page with pieces of text at places, in the order of the file."""
+    content = "".join(f"BT /F 10 Tf {x} {y} Td ({text}) Tj ET\n" for x, y, text in pieces)
+    return (
+        "%PDF-1.4\n1 0 obj <</Type /Catalog /Pages 2 0 R>> endobj\n"
+        "2 0 obj <</Type /Pages /Kids [3 0 R] /Count 1>> endobj\n"
+        "3 0 obj <</Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R "
+        f"/Resources <</Font <</F <</Type /Font /Subtype /Type1 /BaseFont /Helvetica>>>>>> /Annots [{notes}]>> endobj\n"
+        f"4 0 obj <</Length {len(content)}>> stream\n{content}endstream endobj\n"
+        "trailer <</Root 1 0 R>>\nstartxref\n0\n%%EOF\n"
+    ).encode()
+
+
+def rows_of(columns: dict[int, list[str]], top: int = 700) -> list[tuple[int, int, str]]:
+    """Pieces of columns, row by row."""
+    return [(x, top - 12 * i, column[i]) for i in range(9) for x, column in columns.items()]
+
+
+@pytest.mark.parametrize("at", [(50, 310), (30, 220, 410)])
+def test_columns_that_a_file_draws_row_by_row_are_read_one_after_another(pool, tmp_path, at):
+    columns = {x: [f"the {row} line of column {x} here" for row in "abcdefghi"] for x in at}
+    title, foot = (50, 750, "A title that goes over all of the columns of this page " * 2), (50, 500, "foot " * 24)
+    made = drawn([title, *rows_of(columns), foot, *rows_of(columns, 480)])
+    (found,) = extracted(pool, written(tmp_path, {"a.pdf": made})).values()
+    half = " ".join(line for column in columns.values() for line in column)
+    assert text_of(found).split() == f"{title[2]} {half} {foot[2]} {half}".split()
+
+
+@pytest.mark.parametrize("columns", [{30: list("123456789"), 60: ["a line of a pleading with words"] * 9},
+                                     {50: ["cost of the repair of the roof"] * 9, 400: ["1,250.00"] * 9}])  # fmt: skip
+def test_numbers_beside_lines_and_amounts_stay_in_their_rows(pool, tmp_path, columns):
+    (found,) = extracted(pool, written(tmp_path, {"a.pdf": drawn(rows_of(columns))})).values()
+    assert text_of(found).split() == " ".join(text for _, _, text in rows_of(columns)).split()
+
+
+def test_notes_and_comments_on_marks_are_text(pool, tmp_path):
+    kinds = ("Text", "Highlight", "FreeText", "Link", "Popup")
+    notes = " ".join(f"<</Type /Annot /Subtype /{kind} /Rect [1 1 9 9] /Contents (of {kind})>>" for kind in kinds)
+    (found,) = extracted(pool, written(tmp_path, {"a.pdf": drawn([(50, 700, "A page.")], notes)})).values()
+    assert text_of(found).split("\n") == ["A page.", "of Text", "of Highlight", "of FreeText"]
 
 
 def test_what_is_filled_into_a_form_is_text(pool, tmp_path):

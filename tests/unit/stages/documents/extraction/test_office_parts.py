@@ -83,3 +83,19 @@ def test_a_document_inside_a_document_is_not_read(pool, tmp_path):
         parts = {one: archive.read(one) for one in archive.namelist()}
     (found,) = extracted(pool, written(tmp_path, {"a.docx": make.zipped(parts | {"word/chunk.mht": LOST})})).values()
     assert (text_of(found), found.origin.exception, found.origin.is_partial) == (TOLD, "unsupported", True)
+
+
+def test_tracked_deletions_are_no_text_and_are_counted(pool, tmp_path):
+    kept, gone, new = (f"<w:r><w:{kind}>{text}</w:{kind}></w:r>" for kind, text in
+                       (("t", "It was a"), ("delText", " bright morning"), ("t", " dark night")))  # fmt: skip
+    body = f'<w:p>{kept}<w:del w:id="1">{gone}</w:del><w:ins w:id="2">{new}</w:ins></w:p>'
+    mark = '<w:p><w:pPr><w:rPr><w:del w:id="3"/></w:rPr></w:pPr></w:p>'
+    made = make.docx(["REPLACED"])
+    with zipfile.ZipFile(io.BytesIO(made)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    document = parts["word/document.xml"].decode()
+    start, end = document.index("<w:p>"), document.rindex("</w:p>") + len("</w:p>")
+    parts["word/document.xml"] = (document[:start] + body + mark + document[end:]).encode()
+    (found,) = extracted(pool, written(tmp_path, {"a.docx": make.zipped(parts)})).values()
+    assert text_of(found).split() == ["It", "was", "a", "dark", "night"]
+    assert (found.origin.warnings, found.origin.exception) == ("1 tracked deletion: no text", None)
