@@ -26,8 +26,7 @@ from nearkin.runs.progress import Silent
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.reporting import pairs_at
 from nearkin.workflows.reading.identity import SourceRecord
-from nearkin.workflows.reading.rereading import texts_again
-from nearkin.workflows.reading.texts import Texts
+from nearkin.workflows.reading.rereading import Reread, reread_records
 
 MAX_PAIRS = 5_000_000
 """Maximum number of pairs of a run that is shown in pages; their rows and cosines are kept in memory."""
@@ -172,8 +171,10 @@ class PairsOfRun:
             The files of the side are too large to be read for a page.
         """
         told = self.manifest.side(side)
-        again = texts_again([SourceRecord.from_stored(one) for one in told.inputs], told.encoding)
-        if sum(one.size_bytes for one in again.inputs) > MAX_INPUT_BYTES:
+        documents = parquet.read_table(self.folder / _DOCUMENTS, ["side", "row", "source"])
+        sources = documents.filter(pc.equal(documents["side"], side))["source"]
+        again = reread_records([SourceRecord.from_stored(one) for one in told.inputs], told.encoding, sources)
+        if again.size_bytes > MAX_INPUT_BYTES:
             raise ParameterError(f"The {side} side has more than {MAX_INPUT_BYTES >> 20} MiB; its texts are not shown.")
         with self._reading:  # others wait, and find what they need
             kept = self._kept[side]
@@ -209,14 +210,13 @@ class PairsOfRun:
         return found[0], found[1]
 
 
-def _read_texts(again: Texts, rows: set[int]) -> dict[int, ShownText]:
+def _read_texts(again: Reread, rows: set[int]) -> dict[int, ShownText]:
     """Read sources up to the last of some documents."""
-    first, found = 0, dict[int, ShownText]()
-    for batch, *_ in again.raw_batches(Silent()):
-        for row in [row for row in rows if first <= row < first + batch.num_rows]:
-            text = (batch["text"][row - first].as_py() or b"").decode("utf-8", "replace")
+    found = dict[int, ShownText]()
+    for here, batch, _ in again.batches(Silent(), np.array(sorted(rows), np.int64)):
+        for row, raw in zip(here.tolist(), batch["text"].to_pylist(), strict=True):
+            text = (raw or b"").decode("utf-8", "replace")
             found[row] = ShownText(text[:MAX_CHARACTERS], max(0, len(text) - MAX_CHARACTERS))
-        first += batch.num_rows
         if len(found) == len(rows):
             break
     return found

@@ -250,6 +250,13 @@ def texts_again(records: SourceRecords, encoding: str, in_memory: GivenAgain = N
     return Texts(sources, inputs_of(sources, encoding=encoding), ReadingRules.of_finished_run())
 
 
+def reread_records(records: SourceRecords, encoding: str, sources: pa.ChunkedArray) -> Reread:
+    """Return recorded sources for a second reading, by the name of the source of each document; see `texts_again`."""
+    inputs = inputs_of([_reopened(record, NONE_GIVEN) for record in records], encoding=encoding)
+    counts = {entry["values"]: entry["counts"] for entry in sources.value_counts().to_pylist()}
+    return Reread(inputs, np.array([counts.get(place, 0) for place in places_in(inputs)], np.int64))
+
+
 def _reopened(record: SourceRecord, in_memory: GivenAgain) -> Source:
     if isinstance(record.source, StoredSource) and record.source.format == IN_MEMORY:  # in this process
         return record.source

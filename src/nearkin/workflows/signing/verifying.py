@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
-from nearkin.errors import ParameterError, SourceError, in_percent
-from nearkin.nouns import counted, one_of
+from nearkin.errors import ParameterError, in_percent
+from nearkin.nouns import one_of
 from nearkin.records import I64, U32, U64, Bool, Candidates, Matches, ShingleSets
 from nearkin.reports.quantities import criterion_text
 from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.normalisation import Normalisation
+from nearkin.stages.documents.preparing import prepare
 from nearkin.stages.features.shingles import Shingling, Words, parse_shingling
 from nearkin.stages.verification.measures import MEASURES, Measure
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.reading.rereading import texts_again
-from nearkin.workflows.reading.texts import RawBatch, Texts
+from nearkin.workflows.reading.rereading import reread_records
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.signature_file import SignatureFile
 
@@ -151,33 +150,21 @@ class SignatureVerifier:
         SourceError
             A file is missing, has changed, or was a pipe.
         """
-        texts = texts_again(file.about.inputs, file.about.encoding)
-        wanted = np.zeros(len(file.documents), np.bool_)
-        wanted[rows] = True
-        numbered = _with_first_rows(texts, meter)
+        again = reread_records(file.about.inputs, file.about.encoding, file.documents["source"])
 
-        def shingles(item: tuple[int, RawBatch]) -> tuple[int, int, I64, ShingleSets]:
-            first, raw = item
-            n = raw.batch.num_rows
-            chosen = np.flatnonzero(wanted[first : first + n])
-            part = raw.batch.take(pa.array(chosen))
-            prepared = texts.prepare(RawBatch(part, raw.sources[chosen], raw.name), verification.normalise)
-            return first, n, chosen + first, verification.shingle.sets(prepared.texts)
+        def shingles(item: tuple[I64, pa.RecordBatch, str]) -> tuple[I64, ShingleSets]:
+            chosen, batch, name = item
+            return chosen, verification.shingle.sets(prepare(batch, verification.normalise, source_name=name)["text"])
 
         hashes: list[U64] = [np.zeros(0, np.uint64)]
-        starts, ends = np.zeros((2, len(wanted)), np.int64)
-        at = n_read = 0
-        with meter.stage("read again", texts.size_bytes, "bytes"):
-            for _, n, chosen, sets in map_ordered(shingles, numbered, threads=resources.n_threads):
+        starts, ends = np.zeros((2, len(file.documents)), np.int64)
+        at = 0
+        with meter.stage("read again", again.size_bytes, "bytes") as progress:
+            batches = again.batches(progress, rows.astype(np.int64))
+            for chosen, sets in map_ordered(shingles, batches, threads=resources.n_threads):
                 starts[chosen], ends[chosen] = sets.offsets[:-1] + at, sets.offsets[1:] + at
                 hashes.append(sets.hashes)
                 at += len(sets.hashes)
-                n_read += n
-        if n_read != len(wanted):
-            raise SourceError(
-                f"{len(wanted):,} were signed, but {counted(n_read, 'document')} could be read again. Run nearkin "
-                "sign again."
-            )
         return cls(verification, np.concatenate(hashes), starts, ends)
 
     @classmethod
@@ -196,11 +183,3 @@ class SignatureVerifier:
         matches = verify(Candidates(left, right), self.hashes, self.starts, self.ends)
         good = self.verification.measure.similarity(matches) >= self.verification.threshold
         return matches.where(good), good
-
-
-def _with_first_rows(texts: Texts, meter: Meter) -> Iterator[tuple[int, RawBatch]]:
-    """Yield batches with the row of their first document."""
-    first = 0
-    for raw in texts.raw_batches(meter.progress):
-        yield first, raw
-        first += raw.batch.num_rows
