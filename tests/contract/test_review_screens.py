@@ -267,8 +267,8 @@ def test_what_is_like_a_document_follows_the_slider(visit: Visit) -> None:
     assert visit.send("GET", "/document/similar?id=lease&measure=jaccard&value=2").status_code == 400
     assert visit.send("GET", "/document/similar?id=lease&measure=nonsense").status_code == 400
     for path, said in (
-        ("/groups?value=abc", "The parameter value must be a number. It is 'abc'."),
-        ("/document", "The parameter id is missing."),
+        ("/groups?value=abc", "query.value: must be a number. Got: 'abc'"),
+        ("/document", "query.id: is missing."),
         ("/list?tag==", "'=' names no tag. Write FIELD or FIELD=VALUE."),
     ):
         assert said in html.unescape(visit.send("GET", path).text), path

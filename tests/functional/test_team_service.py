@@ -81,8 +81,8 @@ def test_other_machines_are_refused_until_there_are_users(
         (("--host", "0.0.0.0"), "lets other machines connect"),
         (("--host", "0.0.0.0", *proxy), f"and {tmp_path}/nearkin/users/"),
         (proxy, "has none. Run: nearkin users"),
-        ((*proxy, "--by", "ada"), "--by and --token-file are for the service of this machine"),
-        (("--users-file", "u.json"), "--users-file needs"),
+        ((*proxy, "--by", "ada"), "--by: excludes 'behind_proxy'"),
+        (("--users-file", "u.json"), "--users-file: needs 'behind_proxy'"),
     ):
         answer = nearkin_here("serve", served.place, *options)
         assert (answer.code, said in answer.err) == (2, True), answer.err

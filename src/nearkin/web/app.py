@@ -17,12 +17,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from nearkin.errors import NearkinError, ParameterError, RefusedError, SourceError
+from nearkin.errors import NearkinError, RefusedError, SourceError
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate, sandbox
-from nearkin.web.queries import DoneQuery, InvalidRequestError, parameters_in, parsed, repeated_error
+from nearkin.web.queries import DoneQuery, parameters_in, parsed, repeated_error
 from nearkin.web.refusals import status_of
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
@@ -196,7 +196,7 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
             fields = [(name, value) for name, value in sent.multi_items() if isinstance(value, str)]
             tokens = [value for name, value in fields if name == CSRF]
             if len(tokens) > 1:
-                raise repeated_error(CSRF, "form")
+                raise repeated_error(f"form.{CSRF}")
             if not is_token_of(visitor, "".join(tokens)):
                 raise HTTPException(403, "The form is not from this session. Reload the page and try again.")
             if form.is_change:
@@ -245,14 +245,13 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
         headers |= error.headers or {}
     if is_program:
         where = error.parameter if isinstance(error, NearkinError) else None
-        kind = ParameterError if isinstance(error, ParameterError) else type(error)
-        told = ApiProblem(error=kind.__name__, message=message, where=where)
+        told = ApiProblem(error=type(error).__name__, message=message, where=where)
         return JSONAnswer(told, status, headers)
     is_part = "hx-request" in request.headers
     tolerance = {name: request.query_params[name] for name in ("measure", "value") if name in request.query_params}
     values = {
         "status": status,
-        "message": error.on_page if isinstance(error, InvalidRequestError) else message,
+        "message": message,
         "tolerance": tolerance,
         "is_unreadable": isinstance(error, SourceError),
         "is_checked_in": request.url.path == "/check-in/file",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin
 from urllib.parse import parse_qsl
 
@@ -21,8 +20,14 @@ GroupMeasure = Literal["jaccard", "letters"]
 """Measures by which documents can be grouped."""
 Place = Literal["query", "form"]
 _DIGITS = re.compile(r"[+-]?[0-9]+")
-_KINDS = {float: "a number", int: "a whole number", bool: "1 or omitted", str: "text"}
-"""Types of parameters in words."""
+_KINDS = {
+    "float": "a number", "int": "a whole number", "bool": "true or false", "str": "text", "array": "a list",
+    "object": "an object",
+}  # fmt: skip
+"""Types of values in words, by their names in messages of msgspec."""
+_STEP, _TYPE = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]"), re.compile("`([^`]+)`")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`\Z", re.DOTALL)
+_MISSING = re.compile(r"Object missing required field `(.*)`\Z", re.DOTALL)
 SLIDER_MEASURES: tuple[SliderMeasure, ...] = ("jaccard", "containment", "letters")
 
 
@@ -31,7 +36,7 @@ def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, 
 
     Raises
     ------
-    InvalidRequestError
+    ParameterError
         It is not UTF-8, or has more than ``max_fields`` parameters.
 
     Examples
@@ -42,13 +47,9 @@ def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, 
     try:
         return parse_qsl(query, keep_blank_values=True, max_num_fields=max_fields, errors="strict")
     except UnicodeDecodeError:
-        raise InvalidRequestError(
-            "query",
-            "the parameters must be UTF-8, with % escapes.",
-            on_page="The parameters must be UTF-8, with % escapes.",
-        ) from None
+        raise ParameterError("must be UTF-8, with % escapes.", parameter="query") from None
     except ValueError:
-        raise InvalidRequestError("query", f"a request must have at most {max_fields:,} parameters.") from None
+        raise ParameterError(f"must have at most {max_fields:,} parameters.", parameter="query") from None
 
 
 def parsed(
@@ -66,7 +67,7 @@ def parsed(
 
     Raises
     ------
-    InvalidRequestError
+    ParameterError
         A value is missing or breaks its rule, or is given twice.
     """
     is_list = fields_of(kind)
@@ -76,73 +77,30 @@ def parsed(
             listed.setdefault(name, []).append(value)
             continue
         if name in seen and name in is_list:
-            raise repeated_error(name, place)
+            raise repeated_error(f"{place}.{name}")
         seen.add(name)
         if value != "" or (is_strict and name not in in_path and not _may_be_empty(kind, name)):
             values[name] = value
-    if kind.__struct_config__.forbid_unknown_fields:
-        _check_known([*values, *listed], fields_of(kind), place, in_path)
     given_values = {**values, **listed}
     try:
         found = msgspec.convert(given_values, kind, strict=False)
     except msgspec.ValidationError as error:
-        fault = fault_in(error, given_values, kind)
-        where = "path" if fault.field in in_path else place
-        raise _error_of(fault, f"{where}{fault.inside}", kind) from error
+        raise request_error(error, given_values, kind, place, in_path) from error
     for name, value in values.items():  # msgspec takes 1e3 for an integer
         if is_int(getattr(found, name, None)) and not _DIGITS.fullmatch(value):
-            where = "path" if name in in_path else place
-            raise _error_of(RequestFault(f".{name}", "Expected `int`", quoted(value)), f"{where}.{name}", kind)
+            raise ParameterError.of(f"{'path' if name in in_path else place}.{name}", _KINDS["int"], value)
     return found
 
 
-def repeated_error(name: str, place: Place) -> InvalidRequestError:
+def repeated_error(where: str) -> ParameterError:
     """Return the error of a value that is given twice, so that one would be lost without a word.
 
     Examples
     --------
-    >>> str(repeated_error("value", "query"))
-    'query.value: this parameter must be given once. It came several times.'
-    >>> repeated_error("is_removed", "form").on_page
-    "The field 'is removed' of the form must be given once. It came several times."
+    >>> str(repeated_error("query.value"))
+    'query.value: must be given once. It came several times.'
     """
-    what = "field" if place == "form" else "parameter"
-    once = "must be given once. It came several times."
-    return InvalidRequestError(f"{place}.{name}", f"this {what} {once}", on_page=f"{_shown(name, place)} {once}")
-
-
-def _shown(field: str, place: str) -> str:
-    """Return the name of a value as a page shows it."""
-    return f"The field '{field.replace('_', ' ')}' of the form" if place == "form" else f"The parameter {field}"
-
-
-def _error_of(fault: RequestFault, where: str, kind: type[msgspec.Struct]) -> InvalidRequestError:
-    """Return the error of a fault, in words for programs and in words for pages."""
-    field = fault.field or fault.missing
-    shown = _shown(field, where.partition(".")[0])
-    if fault.missing:
-        on_page = f"{shown} is missing."
-    else:
-        came = "" if fault.came is None else f" It is {fault.came}."
-        on_page = f"{shown} must be {_rule_on_page(kind, field)}.{came}"
-    return InvalidRequestError(where, f"{fault.for_programs}.", on_page=on_page)
-
-
-def _rule_on_page(kind: type[msgspec.Struct], field: str) -> str:
-    """Return the values that a field can have, as a page describes them."""
-    types = types_of(kind, field)
-    if allowed := values_of(types):
-        return one_of(map(repr, allowed))
-    return next((words for of_python, words in _KINDS.items() if of_python in types), "valid")
-
-
-def _check_known(given: Iterable[str], known: Collection[str], place: Place, in_path: Collection[str]) -> None:
-    """Refuse a parameter that an address does not take, and say which it takes."""
-    for name in given:
-        if name not in known:
-            names = ", ".join(one for one in known if one not in in_path)
-            takes = f"takes {names}" if names else "takes no parameters"
-            raise InvalidRequestError(place, f"{quoted(name)} is not a parameter of this address, which {takes}.")
+    return ParameterError("must be given once. It came several times.", parameter=where)
 
 
 def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
@@ -210,105 +168,57 @@ class OverlayQuery(GroupingQuery, kw_only=True):
     format: Literal["dat", "csv"] = "dat"
 
 
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
-
-
-class InvalidRequestError(ParameterError):
-    """A part of a request to ``nearkin serve`` breaks its rule.
-
-    Parameters
-    ----------
-    where : str
-        The place in the request, and the field, such as "query.value"; the message begins with it.
-    what : str
-        What is wrong there, for programs.
-    on_page : str, optional
-        The whole message as a page shows it; by default ``what``.
-    """
-
-    def __init__(self, where: str, what: str, *, on_page: str = "") -> None:
-        super().__init__(what, parameter=where)
-        self.on_page = on_page or what
-
-
-@dataclass(frozen=True, slots=True)
-class RequestFault:
-    """Part of a request that breaks its rule.
-
-    Parameters
-    ----------
-    inside : str
-        Where it is in the record, such as ``.limit`` or ``.ignore[0]``; "" for the whole record.
-    rule : str
-        The type or the values that msgspec expects.
-    came : str, optional
-        The value, quoted; unless the rule says it.
-    missing : str
-        Name of a field without a value; else "".
+def request_error(
+    error: Exception, given: object, kind: type[msgspec.Struct], place: str, in_path: Collection[str] = ()
+) -> ParameterError:
+    """Return the error of a value in a request: its place, such as ``body.ids[1]``, its rule, and the value.
 
     Examples
     --------
-    >>> RequestFault(".ignore[0]", "Expected `int`", "'x'").for_programs
-    "Expected `int`. Got 'x' instead"
-    >>> RequestFault(".ignore[0]", "Expected `int`", "'x'").field
-    'ignore'
-    """
-
-    inside: str
-    rule: str
-    came: str | None = None
-    missing: str = ""
-
-    @property
-    def field(self) -> str:
-        """Name of the field, without what is inside it; "" for the whole record."""
-        return re.split(r"[.\[]", self.inside.removeprefix("."))[0]
-
-    @property
-    def for_programs(self) -> str:
-        """Message in the words of the API, without the place."""
-        return self.rule if self.came is None else f"{self.rule}. Got {self.came} instead"
-
-
-def fault_in(error: msgspec.DecodeError, given: object, kind: type[msgspec.Struct]) -> RequestFault:
-    """Return what is wrong with a part of what was given, the allowed values or type and its value, and where it is.
-
-    Examples
-    --------
-    >>> class Example(msgspec.Struct):
+    >>> class Example(msgspec.Struct, forbid_unknown_fields=True):
     ...     limit: int
     >>> def fault(given):
     ...     try:
     ...         msgspec.convert(given, Example, strict=False)
     ...     except msgspec.ValidationError as error:
-    ...         return fault_in(error, given, Example)
-    >>> fault({"limit": "many"})
-    RequestFault(inside='.limit', rule='Expected `int`', came="'many'", missing='')
-    >>> fault({}).missing
-    'limit'
+    ...         return str(request_error(error, given, Example, "query"))
+    >>> fault({"limit": "many"}), fault({})
+    ("query.limit: must be a whole number. Got: 'many'", 'query.limit: is missing.')
+    >>> fault({"limit": 1, "top": 3})
+    "query: there is no 'top'. Allowed: limit."
     """
     what, _, inside = str(error).partition(" - at `$")
     inside = inside.removesuffix("`")
+    field = re.split(r"[.\[]", inside.removeprefix("."))[0]
+    where = f"{'path' if field in in_path else place}{inside}"
+    if found := _UNKNOWN.match(what):
+        known = ", ".join(name for name in fields_of(kind) if name not in in_path) or "nothing"
+        allowed = "" if inside else f" Allowed: {known}."
+        return ParameterError(f"there is no {quoted(found[1])}.{allowed}", parameter=where)
+    if found := _MISSING.match(what):
+        meaning = "" if inside else _description(kind, found[1])
+        return ParameterError(f"is missing.{meaning}", parameter=f"{where}.{found[1]}")
+    if not what.startswith(("Expected ", "Invalid enum value")):
+        return ParameterError(f"{what}.", parameter=where)
+    rule = _TYPE.sub(
+        lambda one: " or ".join(_KINDS.get(name, name) for name in one[1].split(" | ") if name != "null"), what
+    )
+    values = values_of(types_of(kind, field))
+    rule = one_of(map(repr, values)) if values else rule.removeprefix("Expected ").partition(", got ")[0]
     value: Any = given
     try:
-        for name, place in _STEP.findall(inside):
-            value = value[int(place)] if place else value[name]
+        for name, index in _STEP.findall(inside):
+            value = value[int(index)] if index else value[name]
     except (KeyError, IndexError, TypeError, ValueError):
-        return RequestFault(inside, what)
-    if what.startswith("Expected ") and isinstance(value, int | float | str) and not isinstance(value, bool):
-        return RequestFault(inside, what.partition(", got ")[0], quoted(value))
-    if what.startswith("Invalid enum value"):
-        fault = RequestFault(inside, what, quoted(value))
-        if allowed := values_of(types_of(kind, fault.field)):
-            return replace(fault, rule=f"Expected {one_of(map(repr, allowed))}")
-    lacking = "" if inside or not isinstance(given, dict) else _missing_field(kind, given)
-    return RequestFault(inside, what, missing=lacking)
+        return ParameterError(f"must be {rule}.", parameter=where)
+    return ParameterError.of(where, rule, value)
 
 
-def _missing_field(kind: type[msgspec.Struct], given: Collection[str]) -> str:
-    """Return the first required field without a value; "" if there is none."""
-    required = (one.encode_name for one in msgspec.structs.fields(kind) if one.required)
-    return next((name for name in required if name not in given), "")
+def _description(kind: type[msgspec.Struct], name: str) -> str:
+    """Return the description of a field in the OpenAPI document, after a space; nothing if it has none."""
+    (found,) = (one.type for one in msgspec.structs.fields(kind) if one.encode_name == name)
+    described = [one.description for one in getattr(found, "__metadata__", ()) if one.description]
+    return "".join(f" {one}" for one in described)
 
 
 def types_of(kind: type[msgspec.Struct], field: str) -> list[object]:

@@ -47,7 +47,7 @@ def test_groups_are_made_by_words_or_letters_only(visit: Visit) -> None:
         address = f"{path}{'&' if '?' in path else '?'}measure=edit"
         assert visit.send("GET", address).status_code == 400, path
     page = visit.post("/groups/update", measure="edit").text
-    assert "The field 'measure' of the form must be 'jaccard' or 'letters'. It is 'edit'." in html.unescape(page)
+    assert "form.measure: must be 'jaccard' or 'letters'. Got: 'edit'" in html.unescape(page)
 
 
 def test_an_id_with_line_breaks_is_refused(visit: Visit) -> None:

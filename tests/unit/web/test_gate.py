@@ -197,7 +197,7 @@ def test_parameters_of_pages_are_utf8(visit: Visit) -> None:
     visit.sign_in()
     for path in ("/document?id=%ff", "/document.json?id=%ff", "/list?%ff=1", "/document?id=%C3"):
         answer = visit.send("GET", path, headers={"sec-fetch-site": "none"})
-        assert (answer.status_code, "parameters must be UTF-8" in answer.text) == (400, True), path
+        assert (answer.status_code, "query: must be UTF-8" in answer.text) == (400, True), path
 
 
 def test_a_request_takes_no_longer_than_allowed(collection: Collection) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from email.message import Message
 from typing import Any, TypeAlias
@@ -16,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from nearkin._version import __version__
 from nearkin.collection.results import as_json
 from nearkin.collection.tolerance import LIMITS, is_limit
-from nearkin.errors import ParameterError, RefusedError, quoted
+from nearkin.errors import ParameterError, RefusedError
 from nearkin.stages.documents.members import printable_id
 from nearkin.web.api import documents, reviewing
 from nearkin.web.api.documents import TEXT
@@ -24,13 +23,12 @@ from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestB
 from nearkin.web.api.records import ApiProblem
 from nearkin.web.jobs import Job
 from nearkin.web.queries import (
-    InvalidRequestError,
-    RequestFault,
     ToleranceQuery,
-    fault_in,
     fields_of,
     parameters_in,
     parsed,
+    repeated_error,
+    request_error,
 )
 from nearkin.web.roles import check_role, role_of_operation
 from nearkin.web.service import ReviewService
@@ -109,7 +107,7 @@ def _segments(request: Request) -> list[str]:
     try:
         return [unquote_to_bytes(part).decode() for part in parts]
     except UnicodeDecodeError:
-        raise InvalidRequestError("path", "the segments of a path must be UTF-8, with % escapes.") from None
+        raise ParameterError("must be UTF-8, with % escapes.", parameter="path") from None
 
 
 def _operation_for(method: str, segments: Sequence[str]) -> tuple[Operation, dict[str, str]]:
@@ -142,8 +140,7 @@ def _outside_path(operation: Operation, pairs: Sequence[tuple[str, str]]) -> Seq
     """Return the parameters; refuse those that are segments of the path."""
     for name, _ in pairs:
         if name in operation.in_path:
-            rule = "this parameter is a segment of the path, not of the query string."
-            raise InvalidRequestError(f"query.{name}", rule)
+            raise ParameterError("is a segment of the path, not of the query string.", parameter=f"query.{name}")
     return pairs
 
 
@@ -152,8 +149,8 @@ def _by_place(error: ParameterError, operation: Operation) -> ParameterError:
     name = error.parameter
     if name is None or name not in fields_of(operation.query):
         return error
-    place = "path" if name in operation.in_path else "query"
-    return InvalidRequestError(f"{place}.{name}", error.message)
+    error.parameter = f"{'path' if name in operation.in_path else 'query'}.{name}"
+    return error
 
 
 def _check_value(place: str, asked: object) -> None:
@@ -161,8 +158,8 @@ def _check_value(place: str, asked: object) -> None:
     if not isinstance(asked, ToleranceQuery) or asked.value is None:
         return
     if not is_limit(asked.chosen_measure, asked.value):
-        rule = f"for the measure {asked.chosen_measure} it must be {LIMITS[asked.chosen_measure].rule}"
-        raise InvalidRequestError(f"{place}.value", f"{rule}. Got {asked.value:g} instead.")
+        rule = f"{LIMITS[asked.chosen_measure].rule} for the measure {asked.chosen_measure}"
+        raise ParameterError.of(f"{place}.value", rule, asked.value)
 
 
 async def _body(operation: Operation, request: Request) -> Any:
@@ -180,15 +177,14 @@ async def _body(operation: Operation, request: Request) -> Any:
         if header.get_content_maintype() == "multipart":
             raise RefusedError(415, f"The body must be the document or its file, not a form. Got {kind} instead.")
         if not content:
-            rule = "a document must have at least one byte. Send its text, or its file as it is."
-            raise InvalidRequestError("body", rule)
+            raise ParameterError("must have at least one byte: a text, or a file as it is.", parameter="body")
         return RequestBody(content, kind, header.get_content_charset() or "utf-8")
     if kind != "application/json":
         raise RefusedError(415, f"The Content-Type of the body must be application/json. Got {kind} instead.")
     try:
         return _decoded(operation.body, content)
     except RecursionError:
-        raise InvalidRequestError("body", "the JSON is nested too deeply.") from None
+        raise ParameterError("is nested too deeply.", parameter="body") from None
 
 
 def _decoded(kind: type[msgspec.Struct], content: bytes) -> Any:
@@ -196,61 +192,21 @@ def _decoded(kind: type[msgspec.Struct], content: bytes) -> Any:
     try:
         found = msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise json_fault(error, kind, content) from error
+        raise request_error(error, _json_or_none(content), kind, "body") from error
     if (repeated := repeated_field(content)) is not None:
-        raise InvalidRequestError("body", f"the field {quoted(repeated)} must be given once. It came several times.")
+        raise repeated_error(f"body.{repeated}")
     return found
 
 
 OPERATIONS: tuple[Operation, ...] = (*documents.OPERATIONS, *reviewing.OPERATIONS)
 
 
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`\Z", re.DOTALL)
-_MISSING = re.compile(r"Object missing required field `(.*)`\Z", re.DOTALL)
-
-
-def json_fault(error: Exception, kind: type[msgspec.Struct], body: bytes | str) -> InvalidRequestError:
-    """Return an error that describes why a body is not of its kind.
-
-    Examples
-    --------
-    >>> class Example(msgspec.Struct, forbid_unknown_fields=True):
-    ...     limit: int
-    >>> def fault(body):
-    ...     try:
-    ...         msgspec.json.decode(body, type=Example)
-    ...     except msgspec.DecodeError as error:
-    ...         return str(json_fault(error, Example, body))
-    >>> fault('{"top": 3}'), fault('{}')
-    ("body: there is no field 'top'. The fields are: limit.", "body: the field 'limit' is missing.")
-    >>> fault('{"limit": "3"}')
-    "body.limit: Expected `int`. Got '3' instead."
-    """
-    fault = RequestFault("", str(error))
-    if isinstance(error, msgspec.ValidationError):
-        fault = _fault_in(error, kind, body)
-    where = f"body{fault.inside}"
-    if found := _UNKNOWN.match(fault.rule):
-        known = "" if fault.inside else f" The fields are: {', '.join(fields_of(kind))}."
-        return InvalidRequestError(where, f"there is no field {quoted(found[1])}.{known}")
-    if found := _MISSING.match(fault.rule):
-        meaning = "" if fault.inside else _description(kind, found[1])
-        return InvalidRequestError(where, f"the field {quoted(found[1])} is missing.{meaning}")
-    return InvalidRequestError(where, f"{fault.for_programs}.")
-
-
-def _description(kind: type[msgspec.Struct], name: str) -> str:
-    """Return the description of a field in the OpenAPI document, after a space; nothing if it has none."""
-    (found,) = (one.type for one in msgspec.structs.fields(kind) if one.encode_name == name)
-    described = [one.description for one in getattr(found, "__metadata__", ()) if one.description]
-    return "".join(f" {one}" for one in described)
-
-
-def _fault_in(error: msgspec.ValidationError, kind: type[msgspec.Struct], body: bytes | str) -> RequestFault:
+def _json_or_none(body: bytes) -> object:
+    """Return a body whose first fault was found; None if it ends too early."""
     try:
-        return fault_in(error, msgspec.json.decode(body), kind)
-    except (msgspec.DecodeError, UnicodeDecodeError):  # the body ends too early: its first fault was found before
-        return fault_in(error, {}, kind)
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def repeated_field(body: bytes) -> str | None:

@@ -24,7 +24,7 @@ from nearkin.stages.documents.members import printable_id
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.web.api.operation import DocId, Limit, NoParameters, Operation, OperationAnswer, RequestBody, Version
 from nearkin.web.api.records import ApiCheckAnswers, ApiChecked, ApiStored, JSONValues, answer_type
-from nearkin.web.queries import InvalidRequestError, ToleranceQuery
+from nearkin.web.queries import ToleranceQuery
 from nearkin.web.sent_files import SentFile, source_of_sent
 from nearkin.web.service import ReviewService, address
 from nearkin.web.sign_in import Visitor
@@ -306,14 +306,14 @@ def document_of(sent: RequestBody, name: str | None, encoding: str = "utf-8") ->
     ------
     DocumentError
         The text is not in the encoding that the request names.
-    InvalidRequestError
+    ParameterError
         An encoding of files is given for text.
     SourceError
         The file cannot be read, or holds no text.
     """
     if sent.media_type == TEXT:
         if not _is_utf8(encoding):
-            raise InvalidRequestError("query.encoding", "this is for files. Name the charset of text in Content-Type.")
+            raise ParameterError("is for files. Name the charset of text in Content-Type.", parameter="query.encoding")
         return OneDocument(doc_id="", text=_decoded(sent), source="")
     return SentFile(name or "", io.BytesIO(sent.content)).document(encoding, shown=printable_id(name or "") or _SHOWN)
 

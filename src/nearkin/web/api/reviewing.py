@@ -17,7 +17,7 @@ from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, OperationAnswer
 from nearkin.web.api.records import JSONValues, answer_type
 from nearkin.web.jobs import Job
-from nearkin.web.queries import GroupingQuery, GroupMeasure, InvalidRequestError
+from nearkin.web.queries import GroupingQuery, GroupMeasure
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 
@@ -159,13 +159,10 @@ class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
 def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: TagBody) -> ActivityResult:
     """Set or remove a tag, or say what this would change."""
     if body.value is not None and body.group is None:
-        raise InvalidRequestError(
-            "body.value",
-            "this field is the limit of the measure of a group, and needs the field 'group'. The value of "
-            "the tag is 'tag_value'.",
-        )
+        rule = "is the limit of the measure of a group, and needs 'group'. The value of the tag is 'tag_value'."
+        raise ParameterError(rule, parameter="body.value")
     if body.measure is not msgspec.UNSET and body.group is None:
-        raise InvalidRequestError("body.measure", "this field is the measure of a group, and needs the field 'group'.")
+        raise ParameterError("is the measure of a group, and needs 'group'.", parameter="body.measure")
     try:
         return tag(
             service.collection.opened.store,

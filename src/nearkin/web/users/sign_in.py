@@ -19,8 +19,9 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope
 
+from nearkin.errors import ParameterError
 from nearkin.nouns import counted
-from nearkin.web.queries import InvalidRequestError, repeated_error
+from nearkin.web.queries import repeated_error
 from nearkin.web.refusals import refused
 from nearkin.web.roles import lower_of
 from nearkin.web.settings import ServiceSettings
@@ -94,8 +95,8 @@ class UserSignIn:
             case "POST", ("/sign-in" | "/sign-out") as path:
                 try:
                     fields = await _fields(receive)
-                except InvalidRequestError as error:
-                    return refused(400, error.on_page)
+                except ParameterError as error:
+                    return refused(400, str(error))
                 if path == SIGN_IN:
                     sender = str((scope.get("client") or ("unknown",))[0])
                     return await self._signed_in(fields, headers, sender, settings)
@@ -220,7 +221,7 @@ async def _fields(receive: Receive) -> dict[str, str] | None:
     fields = dict[str, str]()
     for name, value in pairs:
         if name in fields:
-            raise repeated_error(name, "form")
+            raise repeated_error(f"form.{name}")
         fields[name] = value
     return fields
 
