@@ -33,7 +33,7 @@ def test_the_guide_names_every_column_of_similar_and_groups() -> None:
     named = [
         re.findall(r"`(\w+)`", "\n".join(line.split("|")[1] for line in table.splitlines()[2:])) for table in tables
     ]
-    columns = [[column for column, _ in (*DOCUMENT, *SIMILARITIES)], MEMBERS_SCHEMA.names]
+    columns = [[one.name for one in (*DOCUMENT, *SIMILARITIES)], MEMBERS_SCHEMA.names]
     assert [sorted(names) for names in named] == [sorted(names) for names in columns]
 
 

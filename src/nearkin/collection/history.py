@@ -17,7 +17,7 @@ from nearkin.collection.decisions.deciding import checked_field, members_of
 from nearkin.collection.decisions.log import TAG, values_of
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import CHANGE, DOCUMENT, ENTRY, STEP, AnswerRecord, StoredDocument, table_of
+from nearkin.collection.results import CHANGE, DOCUMENT, AnswerRecord, StoredDocument, columns, table_of
 from nearkin.collection.stored.contents import purged_contents, stored_text
 from nearkin.collection.stored.documents import document, stored_documents, with_documents
 from nearkin.collection.stored_relations import relations_of
@@ -125,7 +125,7 @@ class DocumentHistory(Tabular, AnswerRecord):
     def table(self) -> pa.Table:
         """A row for each version, the oldest first, with its change as columns."""
         rows = ({**change_columns(one.change), **one.to_dict()} for one in self.versions)
-        return table_of(rows, *DOCUMENT, *ENTRY, *CHANGE)
+        return table_of(rows, *DOCUMENT, *columns("added_at removed_at is_erased is_same_text"), *CHANGE)
 
     def __repr__(self) -> str:
         return f"DocumentHistory({counted(len(self.versions), 'version')} of {self.doc_id})"
@@ -266,7 +266,8 @@ class GroupTimeLine(Tabular, AnswerRecord):
         rows = (
             {**change_columns(one.change), **one.to_dict(), "kinds": ", ".join(one.n_of_kind)} for one in self.entries
         )
-        return table_of(rows, *DOCUMENT, *STEP, *CHANGE)
+        own = columns("date added_at before jaccard relation kinds is_same_text")
+        return table_of(rows, *DOCUMENT, *own, *CHANGE)
 
     def __repr__(self) -> str:
         return f"GroupTimeLine({counted(self.n_documents, 'document')} of group {self.number})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import date
 from typing import Any, ClassVar
@@ -229,53 +229,37 @@ class SimilarDocuments(ByJaccard, AnswerRecord):
         return f"SimilarDocuments({counted(self.n_found, 'document')} {self.tolerance.in_words()})"
 
 
-_TEXT, _WHOLE, _NUMBER, _YES = pa.large_string(), pa.int64(), pa.float64(), pa.bool_()
-Fields = Sequence[tuple[str, pa.DataType]]
-DOCUMENT: Fields = (
-    *(("doc_id", _TEXT), ("version", pa.int32()), ("wave", _TEXT), ("source", _TEXT), ("line", _WHOLE)),
-    *(("n_characters", _WHOLE), ("n_letters", _WHOLE), ("is_counted", _YES), ("is_current", _YES)),
-)
-SIMILARITIES: Fields = (
-    *(("jaccard", _NUMBER), ("edit_similarity", _NUMBER), ("distance", _NUMBER), ("relative_distance", _NUMBER)),
-    *(("n_bits", _WHOLE), ("is_same_text", _YES), ("similarity_index", _WHOLE), ("is_letters_only", _YES)),
-    *(("contained", _NUMBER), ("contains", _NUMBER)),
-)
-CHANGE: Fields = (
-    *(("n_words_removed", _WHOLE), ("n_words_added", _WHOLE), ("n_words_moved", _WHOLE)),
-    *(("n_differences", _WHOLE), ("is_whole", _YES)),
-    ("passage", _TEXT),
-)
-VERSION: Fields = (("relation", _TEXT), ("filled_in", _TEXT), ("date", _TEXT), ("is_in_force", _YES))
-ENTRY: Fields = (("added_at", _TEXT), ("removed_at", _TEXT), ("is_erased", _YES), ("is_same_text", _YES))
-STEP: Fields = (
-    *(("date", _TEXT), ("added_at", _TEXT), ("before", _TEXT), ("jaccard", _NUMBER), ("relation", _TEXT)),
-    *(("kinds", _TEXT), ("is_same_text", _YES)),
-)
-CHECKED: Fields = (
-    *(("relation", _TEXT), ("jaccard", _NUMBER), ("contained", _NUMBER), ("contains", _NUMBER)),
-    *(("edit_similarity", _NUMBER), ("similarity_index", _WHOLE), ("is_same_text", _YES), ("differs", _TEXT)),
-)
-WAVE: Fields = (
-    *(("name", _TEXT), ("first_added_at", _TEXT), ("last_added_at", _TEXT), ("n_current", _WHOLE)),
-    *(("n_new", _WHOLE), ("n_new_versions", _WHOLE), ("n_problems", _WHOLE)),
-)
-FOUND: Fields = (
-    *(("doc_id", _TEXT), ("version", pa.int32()), ("wave", _TEXT), ("source", _TEXT), ("line", _WHOLE)),
-    *(("n_characters", _WHOLE), ("relevance", _NUMBER), ("snippet", _TEXT)),
-)
-CONFLICT: Fields = (
-    *(("group", _WHOLE), ("majority_label", _TEXT), ("n_documents", _WHOLE), ("n_with_majority_label", _WHOLE)),
-    *(("id_a", _TEXT), ("label_a", _TEXT), ("id_b", _TEXT), ("label_b", _TEXT), ("jaccard", _NUMBER)),
-    *(("edit_similarity", _NUMBER), ("relative_distance", _NUMBER), ("passage", _TEXT), ("is_match", _YES)),
-    ("is_letters_only", _YES),
-)
+_INTEGERS = {"activity", "group", "group_was", "line", "similarity_index", "size_bytes", "undoes", "undone_by"}
+_NUMBERS = {"contained", "contains", "distance", "edit_similarity", "jaccard", "relative_distance", "relevance"}
 
 
-def table_of(rows: Iterable[Mapping[str, object]], *fields: tuple[str, pa.DataType]) -> pa.Table:
-    """Return a table with one row for each record, and only the columns of the fields."""
-    return pa.Table.from_pylist(list(rows), pa.schema(list(fields)))
+def columns(names: str, *, nullable: bool = True) -> list[pa.Field]:
+    """Return columns of tables, each with the one type that its name has everywhere.
+
+    Examples
+    --------
+    >>> [str(one.type) for one in columns("doc_id n_bits is_current jaccard")]
+    ['large_string', 'int64', 'bool', 'double']
+    """
+
+    def kind(name: str) -> pa.DataType:
+        if name.startswith(("is_", "was_")):
+            return pa.bool_()
+        if name.startswith("n_") or name in _INTEGERS:
+            return pa.int64()
+        return pa.int32() if name == "version" else pa.float64() if name in _NUMBERS else pa.large_string()
+
+    return [pa.field(name, kind(name), nullable) for name in names.split()]
 
 
-def required(*fields: tuple[str, pa.DataType]) -> pa.Schema:
-    """Return a schema without nulls."""
-    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in fields])
+DOCUMENT = columns("doc_id version wave source line n_characters n_letters is_counted is_current")
+SIMILARITIES = columns(
+    "jaccard edit_similarity distance relative_distance n_bits is_same_text similarity_index is_letters_only contained "
+    "contains"
+)
+CHANGE = columns("n_words_removed n_words_added n_words_moved n_differences is_whole passage")
+
+
+def table_of(rows: Iterable[Mapping[str, object]], *fields: pa.Field) -> pa.Table:
+    """Return a table with one row for each record, and only these columns."""
+    return pa.Table.from_pylist(list(rows), pa.schema(fields))

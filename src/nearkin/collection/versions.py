@@ -111,7 +111,11 @@ class Versions(results.ByJaccard, results.AnswerRecord):
         """A row for each version, the most similar first; the passage as marked-up text."""
         rows = ({**one.to_dict(), "passage": change_columns(one.change).get("passage")} for one in self.versions)
         return results.table_of(
-            rows, *results.DOCUMENT, *results.SIMILARITIES, *results.VERSION, ("is_older", pa.bool_()), *results.CHANGE
+            rows,
+            *results.DOCUMENT,
+            *results.SIMILARITIES,
+            *results.columns("relation filled_in date is_in_force is_older"),
+            *results.CHANGE,
         )
 
     def __repr__(self) -> str:

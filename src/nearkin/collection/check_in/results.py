@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import pyarrow as pa
 
 from nearkin.arguments import checking_methods
-from nearkin.collection.results import CHECKED, DOCUMENT, AnswerRecord, ByJaccard, StoredDocument, table_of
+from nearkin.collection.results import DOCUMENT, AnswerRecord, ByJaccard, StoredDocument, columns, table_of
 from nearkin.collection.tolerance import LIMITS, Measure, is_limit
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
@@ -274,7 +274,8 @@ class Checked(ByJaccard, AnswerRecord):
     @property
     def table(self) -> pa.Table:
         """A row for each similar document, in the order of the verdicts."""
-        return table_of((one.to_dict() for one in self.documents), *DOCUMENT, *CHECKED)
+        own = columns("relation jaccard contained contains edit_similarity similarity_index is_same_text differs")
+        return table_of((one.to_dict() for one in self.documents), *DOCUMENT, *own)
 
     def __repr__(self) -> str:
         return f"Checked({self.verdict}; {counted(self.n_found, 'similar document')})"

@@ -25,7 +25,7 @@ from nearkin.collection.groups.grouping import GroupDecisions, regroup, similari
 from nearkin.collection.matching.constraints import Forest
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
-from nearkin.collection.results import CONFLICT, AnswerRecord, ByJaccard, StoredDocument, table_of
+from nearkin.collection.results import AnswerRecord, ByJaccard, StoredDocument, columns, table_of
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.documents import current_contents, documents_by_row, rows_where
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, Membership
@@ -159,7 +159,11 @@ class Conflicts(ByJaccard, AnswerRecord):
     @property
     def table(self) -> pa.Table:
         """A row for each conflict, by group."""
-        return table_of(self.rows(), *CONFLICT)
+        names = (
+            "group majority_label n_documents n_with_majority_label id_a label_a id_b label_b jaccard edit_similarity "
+            "relative_distance passage is_match is_letters_only"
+        )
+        return table_of(self.rows(), *columns(names))
 
     def __repr__(self) -> str:
         return f"Conflicts({counted(self.n_found, 'conflict')} in {counted(self.n_groups, 'group')})"

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, select
 from nearkin.collection.decisions import log
 from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.principals import chosen_principals, settle_principals
-from nearkin.collection.results import as_json, required
+from nearkin.collection.results import as_json, columns
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -182,10 +182,7 @@ def _undos(connection: Connection) -> dict[int, int]:
 MAX_OF_A_VALUE = 1_000
 _MAX_OF_A_FIELD = 100
 _MAX_NAMED = 10
-TAGS_SCHEMA = required(
-    *(("doc_id", pa.large_string()), ("field", pa.large_string()), ("value", pa.large_string())),
-    *(("activity", pa.int64()), ("at", pa.large_string()), ("by", pa.large_string())),
-)
+TAGS_SCHEMA = pa.schema(columns("doc_id field value activity at by", nullable=False))
 """Columns of tags: an empty value is a bare tag; ``activity`` set it, ``at`` a time in UTC."""
 
 

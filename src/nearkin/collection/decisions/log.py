@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy import Connection, Table, func, select
 
-from nearkin.collection.results import AnswerRecord
+from nearkin.collection.results import AnswerRecord, columns
 from nearkin.errors import ParameterError
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
@@ -292,12 +292,12 @@ class ActivityResult(AnswerRecord):
         return digest_of(self.changes)
 
 
-_LOG_COLUMNS = ("activity", "at", "by", "kind", "undoes", "undone_by", "changed", "subject", "other", "was", "now")
-_OR_NULL = ("undoes", "undone_by", "was", "now")
 LOG_SCHEMA = pa.schema(
     [
-        pa.field(one, pa.int64() if one in ("activity", "undoes", "undone_by") else pa.large_string(), one in _OR_NULL)
-        for one in _LOG_COLUMNS
+        *columns("activity at by kind", nullable=False),
+        *columns("undoes undone_by"),
+        *columns("changed subject other", nullable=False),
+        *columns("was now"),
     ]
 )
 """Columns of the log: ``changed`` is the kind of the value that an activity changed."""

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import AnswerRecord, StoredDocument, required
+from nearkin.collection.results import AnswerRecord, StoredDocument, columns
 from nearkin.collection.stored.documents import current_ids, documents_by_row
 from nearkin.collection.stored.group_state import GroupState, calls_by_load, no_groups_text
 from nearkin.collection.tolerance import Tolerance
@@ -29,9 +29,8 @@ _IN_NONE = -1
 _N_NAMED = 10
 CHANGES_SCHEMA = pa.schema(
     [
-        *(("group", pa.int64()), ("group_was", pa.int64())),  # null: in none
-        *required(("doc_id", pa.large_string()), ("version", pa.int32()), ("wave", pa.large_string())),
-        *required(("change", pa.large_string()), ("is_principal", pa.bool_()), ("was_principal", pa.bool_())),
+        *columns("group group_was"),  # null: in none
+        *columns("doc_id version wave change is_principal was_principal", nullable=False),
     ]
 )
 

@@ -17,7 +17,7 @@ from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals
 from nearkin.collection.groups.representatives import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
-from nearkin.collection.results import AnswerRecord, StoredDocument, required
+from nearkin.collection.results import AnswerRecord, StoredDocument, columns
 from nearkin.collection.stored.documents import documents_by_row
 from nearkin.collection.stored.group_state import GroupState, Membership
 from nearkin.collection.stored_relations import relations_of
@@ -28,11 +28,12 @@ from nearkin.stages.differences.relating import MemberComparison
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents, documents, loads, waves
 
-MEMBERS_SCHEMA = required(
-    *(("group", pa.int64()), ("doc_id", pa.large_string()), ("version", pa.int32()), ("wave", pa.large_string())),
-    *(("n_characters", pa.int64()), ("is_principal", pa.bool_()), ("is_proposed_principal", pa.bool_())),
-    *(("jaccard", pa.float64()), ("relative_distance", pa.float64()), ("is_match", pa.bool_())),
-    *(("is_new", pa.bool_()), ("is_letters_only", pa.bool_()), ("differs", pa.string())),
+MEMBERS_SCHEMA = pa.schema(
+    columns(
+        "group doc_id version wave n_characters is_principal is_proposed_principal jaccard relative_distance is_match "
+        "is_new is_letters_only differs",
+        nullable=False,
+    )
 )
 """Columns of members: the similarities are those to the principal, and ``differs`` is what differs from it; a member
 that is no match is linked through others; ``is_new`` since the last call."""

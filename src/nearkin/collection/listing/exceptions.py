@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, tuple_
 
-from nearkin.collection.results import StoredDocument
+from nearkin.collection.results import StoredDocument, columns
 from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
 from nearkin.collection.stored.origins import (
@@ -91,8 +91,7 @@ class ExceptionCount:
     n_not_stored: int = 0
 
 
-_TYPES = {"is_partial": pa.bool_(), "size_bytes": pa.int64()}
-_SCHEMA = pa.schema([(one.name, _TYPES.get(one.name, pa.large_string())) for one in fields(StoredException)])
+_SCHEMA = pa.schema(columns(" ".join(one.name for one in fields(StoredException))))
 
 
 @dataclass(frozen=True, slots=True)

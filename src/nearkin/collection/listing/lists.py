@@ -14,7 +14,7 @@ from nearkin.collection.decisions.deciding import checked_field, parsed
 from nearkin.collection.decisions.log import checked_since
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, shown_principals
 from nearkin.collection.listing.exceptions import blank_contents
-from nearkin.collection.results import AnswerRecord
+from nearkin.collection.results import AnswerRecord, columns
 from nearkin.collection.stored.documents import is_removed, number_of_wave, with_documents
 from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
 from nearkin.collection.stored.origins import OriginValues, headers_of, origins_of, value_of
@@ -199,28 +199,12 @@ Sort = Literal["id", "added", "length", "wave", "date"]
 _ROWS_AT_A_TIME = 1 << 13
 _MOST_ROWS = (1 << 63) - 1
 """Largest number of rows that both databases accept."""
-_FIELDS: dict[str, pa.DataType] = {
-    "doc_id": pa.large_string(),
-    "version": pa.int32(),
-    "wave": pa.large_string(),
-    "source": pa.large_string(),
-    "line": pa.int64(),
-    "n_characters": pa.int64(),
-    "n_copies": pa.int64(),
-    "is_current": pa.bool_(),
-    "added_at": pa.large_string(),
-    "removed_at": pa.large_string(),
-    "date": pa.large_string(),
-    "group": pa.int64(),
-    "is_principal": pa.bool_(),
-    "kind": pa.large_string(),
-    "extractor": pa.large_string(),
-    "subject": pa.large_string(),
-    "sent_at": pa.large_string(),
-    "sender": pa.large_string(),
-    "to": pa.large_string(),
-}
-LISTED = pa.schema(list(_FIELDS.items()))
+LISTED = pa.schema(
+    columns(
+        "doc_id version wave source line n_characters n_copies is_current added_at removed_at date group is_principal "
+        "kind extractor subject sent_at sender to"
+    )
+)
 """Columns of a list: ``n_copies`` counts the other current documents with the same text, and is 0 for empty documents;
 ``date`` is the value of the tag with the dates; ``sent_at`` is in UTC; ``group`` and ``is_principal`` are null unless a
 condition is about groups."""
@@ -361,7 +345,7 @@ def _with_copies(page: Select[Any], *, is_cut: bool) -> Select[Any]:
 _STREAMED = {"yield_per": _ROWS_AT_A_TIME}
 _OF_MAIL = ("subject", "sent_at", "sender", "to")
 _DERIVED = ("wave", "n_copies", "date", "group", "is_principal", "kind", "extractor", *_OF_MAIL)
-_SHOWN = [name for name in _FIELDS if name not in _DERIVED]
+_SHOWN = [name for name in LISTED.names if name not in _DERIVED]
 
 
 def _principal_rows(connection: Connection, rows: Sequence[Any], groups: GroupState | None) -> dict[int, int]:
@@ -395,7 +379,9 @@ def _batch(
     columns["kind"] = [None if extractor is None else kind for kind, extractor in zip(kinds, extractors, strict=True)]
     mails = [headers_of(found.get(row[0])) for row in rows]
     columns |= {name: [mail.get(name) for mail in mails] for name in _OF_MAIL}
-    return pa.record_batch([pa.array(columns[name], kind) for name, kind in _FIELDS.items()], schema=LISTED)
+    return pa.record_batch(
+        [pa.array(columns[name], kind) for name, kind in zip(LISTED.names, LISTED.types)], schema=LISTED
+    )
 
 
 def _sorted(connection: Connection, query: Select[Any], sort: Sort) -> Select[Any]:

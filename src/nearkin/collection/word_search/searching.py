@@ -13,7 +13,7 @@ import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, select, true
 
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.results import FOUND, AnswerRecord, StoredDocument, table_of
+from nearkin.collection.results import AnswerRecord, StoredDocument, columns, table_of
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import current_documents, number_of_wave
 from nearkin.collection.word_search import word_tables
@@ -96,7 +96,8 @@ class SearchResult(Tabular, AnswerRecord):
     @property
     def table(self) -> pa.Table:
         """A row for each document, the most relevant first, with its snippet."""
-        return table_of((one.to_dict() for one in self.documents), *FOUND)
+        found = columns("doc_id version wave source line n_characters relevance snippet")
+        return table_of((one.to_dict() for one in self.documents), *found)
 
     def __repr__(self) -> str:
         return f"SearchResult({counted(self.n_found, 'document')} with {self.query})"

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.listing import lists
-from nearkin.collection.results import WAVE, table_of
+from nearkin.collection.results import columns, table_of
 from nearkin.formats.delimited import check_suffix, table_writer
 from nearkin.runs.files import published
 
@@ -85,4 +85,5 @@ def list_documents(
 
 def table_of_waves(listed: Iterable[Wave]) -> pa.Table:
     """Return a row for each wave."""
-    return table_of(map(asdict, listed), *WAVE)
+    names = "name first_added_at last_added_at n_current n_new n_new_versions n_problems"
+    return table_of(map(asdict, listed), *columns(names))
