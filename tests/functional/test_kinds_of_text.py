@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 
+import pyarrow.parquet as pq
 import pytest
 
 import nearkin
 from nearkin.stages.documents.ignoring import Ignored
+from nearkin.workflows.dedup.regrouping import regroup
 
 PLUS = """RATE = 0.19
 LIMIT = 2_500
@@ -62,7 +64,7 @@ def test_texts_and_code_are_told_apart():
     assert "sampled" not in nearkin.dedup(SOURCES, preset="code").manifest["counts"]
 
 
-def test_bills_that_differ_in_ignored_numbers_are_no_exact_copies():
+def test_bills_that_differ_in_ignored_numbers_are_no_exact_copies(tmp_path):
     form = (
         "Bill {} of the harbour office to the library for the repair of the copper roof, due in thirty days: {} crowns."
     )
@@ -72,6 +74,11 @@ def test_bills_that_differ_in_ignored_numbers_are_no_exact_copies():
     assert result.documents["differs"].to_pylist() == [None, "nothing", "numbers", "numbers"]
     assert result.pairs["differs"].to_pylist() == ["nothing", "numbers", "numbers"]
     assert (result.manifest["counts"]["pairs"], result.manifest["counts"]["pairs_of_exact_copies"]) == (2, 1)
+    nearkin.dedup(bills, ignore_numbers=True, out=tmp_path / "run")
+    regroup(tmp_path / "run", threshold=0.8, out=tmp_path / "again", report=False)
+    for table, column in (("documents", "reason"), ("documents", "differs"), ("pairs", "differs")):
+        again = pq.read_table(tmp_path / "again" / f"{table}.parquet")[column]
+        assert again.to_pylist() == getattr(result, table)[column].to_pylist()
     against = nearkin.dedup(bills, against=bills[:1], ignore_numbers=True)
     assert against.documents["differs"].to_pylist() == ["nothing", "nothing", "numbers", "numbers"]
 

@@ -19,7 +19,15 @@ from nearkin.wording import WarningMessage
 from nearkin.workflows.dedup.against import judge_across, others_first
 from nearkin.workflows.dedup.candidates import BandSearch, SampleSearch, max_not_compared
 from nearkin.workflows.dedup.corpus import Corpus, survey
-from nearkin.workflows.dedup.outcome import Judged, Preference, group_texts, judge_groups, prefer, with_numbers
+from nearkin.workflows.dedup.outcome import (
+    Judged,
+    Preference,
+    group_texts,
+    ignored_numbers,
+    judge_groups,
+    prefer,
+    with_numbers,
+)
 from nearkin.workflows.dedup.plans import Plan, found_probability, kinds_of_text, look, plan_in_words, plan_search
 from nearkin.workflows.dedup.reading import read_all
 from nearkin.workflows.dedup.row_places import Places, check_problems, check_readable, locate
@@ -124,7 +132,7 @@ def find(
     verified, store = verify_all(corpus, options, sizes, runs, work, resources=resources, meter=meter)
     with meter.stage("group", 0, "steps"):
         judged = _judge(corpus, options, sizes, preference, verified.matches, store, threads=resources.n_threads)
-        judged = with_numbers(judged, corpus, options)
+        judged = with_numbers(judged, ignored_numbers(corpus, options))
     return Result(
         corpus=corpus, places=places, sizes=sizes, plan=plan, verified=verified, judged=judged,
         n_skipped=runs.n_not_compared, threshold=options.threshold, kinds=kinds,

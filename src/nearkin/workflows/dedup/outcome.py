@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nearkin.options.dedup import DedupOptions
-from nearkin.records import F64, I64, U8, U32, Bool, Candidates, Groups, Matches
+from nearkin.records import F64, I64, U8, U32, U64, Bool, Candidates, Groups, Matches
 from nearkin.stages.documents import preparing
 from nearkin.stages.grouping import group
 from nearkin.stages.verification.what_differs import NOTHING, NUMBERS, UNKNOWN
@@ -131,11 +131,18 @@ def judge_groups(
     return Judged(outcome, groups, *row_matches(preference.best_row, matches, outcome.copy_of))
 
 
-def with_numbers(judged: Judged, corpus: Corpus, options: DedupOptions) -> Judged:
-    """Tell texts that are equal without their numbers from exact copies, if numbers are ignored."""
+def ignored_numbers(corpus: Corpus, options: DedupOptions) -> U64 | None:
+    """Return a hash of the numbers of each document if numbers are ignored."""
     if not options.normalise.ignored.numbers or not len(corpus):
+        return None
+    hashes: U64 = np.concatenate([chunk.column(preparing.NUMBERS).to_numpy() for chunk in corpus.chunks])
+    return hashes
+
+
+def with_numbers(judged: Judged, numbers: U64 | None) -> Judged:
+    """Tell texts with other ignored numbers from exact copies."""
+    if numbers is None:
         return judged
-    numbers = np.concatenate([chunk.column(preparing.NUMBERS).to_numpy() for chunk in corpus.chunks])
     matches, outcome = judged.matches, judged.outcome
     differs = differences_of(matches)
     is_numbers = (differs == NOTHING) & (numbers[matches.left] != numbers[matches.right])

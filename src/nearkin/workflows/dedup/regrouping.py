@@ -21,7 +21,7 @@ from nearkin.manifests.stored import InputFile
 from nearkin.options.dedup import DedupOptions
 from nearkin.paths import on_disk
 from nearkin.planning.search import missed
-from nearkin.records import Bool, Matches
+from nearkin.records import U64, Bool, Matches
 from nearkin.runs.files import published
 from nearkin.runs.finished import damage_of, damage_of_options, damaged_run, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
@@ -33,7 +33,15 @@ from nearkin.stages.verification.what_differs import difference_codes
 from nearkin.workflows.dedup import manifest as manifests
 from nearkin.workflows.dedup.corpus import READABLE, Corpus, number_by_first
 from nearkin.workflows.dedup.kept_corpus import write_kept_corpus
-from nearkin.workflows.dedup.outcome import NO_ROW, WITHOUT_TEXT, Judged, group_again, judge_groups, prefer
+from nearkin.workflows.dedup.outcome import (
+    NO_ROW,
+    WITHOUT_TEXT,
+    Judged,
+    group_again,
+    judge_groups,
+    prefer,
+    with_numbers,
+)
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.reporting import other_page, render_page
 from nearkin.workflows.dedup.row_places import FIELDS, Places
@@ -63,6 +71,8 @@ class FinishedRun:
     matches : Matches
         Matches of nodes.
     plan : Plan
+    numbers : uint64 array or None
+        See `outcome.ignored_numbers`: here a mark of each copy whose numbers differ from those of the kept one.
     """
 
     manifest: DedupManifest
@@ -72,6 +82,7 @@ class FinishedRun:
     places: Places
     matches: Matches
     plan: Plan
+    numbers: U64 | None
 
     def by_input(self, directory: Path) -> Places:
         """Return the places with numbers of inputs as sources: two files of one name have different numbers.
@@ -202,7 +213,7 @@ def _judged(run: FinishedRun, options: DedupOptions, matches: Matches, others: M
     """Return the groups made by some matches; the other stored pairs are known, too."""
     preference = prefer(run.corpus, options)
     grouping = group_again(matches, others, preference.node_order, options)
-    return judge_groups(run.corpus, options, run.sizes, preference, matches, grouping)
+    return with_numbers(judge_groups(run.corpus, options, run.sizes, preference, matches, grouping), run.numbers)
 
 
 def load(directory: Path) -> FinishedRun:
@@ -241,7 +252,18 @@ def _understood(
         places=_places(documents, manifest.carried or (), exceptions),
         matches=matches,
         plan=plan_from_stored(manifest.plan),
+        numbers=_numbers(documents, pairs) if options.normalise.ignored.numbers else None,
     )
+
+
+def _numbers(documents: pa.Table, pairs: pa.Table) -> U64:
+    """Mark the copies whose ignored numbers differ."""
+    numbers, copy_of = np.zeros(len(documents), np.uint64), documents["copy_of_row"].fill_null(-1).to_numpy()
+    others = pairs.filter(pc.equal(pairs["differs"], "numbers"))
+    sides = [_rows_of(others, f"row_{side}").to_numpy() for side in "ab"]
+    for copies, originals in (sides, sides[::-1]):
+        numbers[copies[copy_of[copies] == originals]] = 1
+    return numbers
 
 
 def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:

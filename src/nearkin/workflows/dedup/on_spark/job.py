@@ -42,7 +42,7 @@ from nearkin.workflows.dedup.on_spark.partitions import (
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
 from nearkin.workflows.dedup.on_spark.verifying import group_all
-from nearkin.workflows.dedup.outcome import GroupedTexts, Judged, judge_groups, prefer, with_numbers
+from nearkin.workflows.dedup.outcome import GroupedTexts, Judged, ignored_numbers, judge_groups, prefer, with_numbers
 from nearkin.workflows.dedup.plans import kinds_of_text
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.dedup.row_places import check_problems, check_readable, locate
@@ -118,8 +118,8 @@ def find(
         judged = _judged(corpus, options, sizes, told.matches, groups)
     return Result(
         corpus=corpus, places=places, sizes=sizes, plan=matched.plan, verified=told,
-        judged=with_numbers(judged, corpus, options), n_skipped=matched.n_not_compared, threshold=options.threshold,
-        kinds=kinds_of_text(corpus, options),
+        judged=with_numbers(judged, ignored_numbers(corpus, options)), n_skipped=matched.n_not_compared,
+        threshold=options.threshold, kinds=kinds_of_text(corpus, options),
     )  # fmt: skip
 
 
