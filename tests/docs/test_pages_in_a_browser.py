@@ -46,7 +46,7 @@ def opened(browser: Chromium, page: Path) -> Iterator[Callable[[str], object]]:
         browser.resize(width)
         browser.open(page.as_uri())
         assert browser.js("document.querySelector('meta[http-equiv]').content").startswith("default-src 'none'")
-        assert browser.js("document.getElementById('tools').checkVisibility()"), "its script ran"
+        assert browser.js("document.getElementById('tools')?.checkVisibility() ?? !document.scripts.length"), "it ran"
         yield lambda probe: browser.js(f"(() => {{ {_TOOLS} {probe} }})()")
         assert browser.js("document.documentElement.scrollWidth - innerWidth") <= 0
         assert browser.js("performance.getEntriesByType('resource').length") == 0
@@ -90,6 +90,17 @@ def test_the_report_of_threads(browser: Chromium, tmp_path: Path) -> None:
         others = "all('li.mail:not(.missing)').filter((row) => !row.hidden).length"
         assert probe(f"look(''); choose('kind', 'missing'); return [shown('li.mail'), {others}]") == [13, 0]
         assert probe("choose('kind', ''); return shown('details.thread')") == 30
+
+
+def test_the_report_of_passages(browser: Chromium, collection: Path, tmp_path: Path) -> None:
+    given = "passages", collection / "mails.jsonl", "--min-words", "10", "--within", "id"
+    for probe in opened(browser, report_of(tmp_path, *given)):
+        marked = "all('article').filter((one) => one.querySelector('mark').checkVisibility()).length"
+        assert probe(f"return [{marked} > 5, {marked} === shown('article'), shown('#groups + .scroll')]") == [
+            True,
+            True,
+            1,
+        ]
 
 
 def test_the_report_of_pairs(browser: Chromium, tmp_path: Path) -> None:

@@ -211,3 +211,11 @@ def test_partitions_do_not_change_the_result(corpus, tmp_path, monkeypatch):
     monkeypatch.setattr(searching, "_WORDS_AT_ONCE", 100)
     run(corpus, tmp_path / "out")
     assert tables(tmp_path / "out") == tables(tmp_path / "whole")
+
+
+def test_the_documents_of_a_collection(tmp_path):
+    common = sentence("common", 30)
+    with nearkin.Collection.open(tmp_path / "matter", create=True) as matter:
+        matter.add([("a", f"{common} {sentence(1, 9)}"), ("b", f"{sentence(2, 9)} {common}")])
+    found = nearkin.passages(tmp_path / "matter", min_words=20)
+    assert found.passages.select(["id", "words"]).to_pylist() == [{"id": "a", "words": 30}, {"id": "b", "words": 30}]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from nearkin.errors import MissingExtraError
 from nearkin.manifests.passages import PassagesManifest
 from nearkin.reports.dedup.page import ShownException
+from nearkin.reports.facts.fact import Table
 from nearkin.reports.facts.jobs import passages_facts
 from nearkin.reports.pages import report_environment
 
@@ -39,6 +40,7 @@ def render_passages_report(
     *,
     frequent: Sequence[ShownPassage],
     longest: Sequence[ShownPassage],
+    groups: Table,
     exceptions: Sequence[ShownException] = (),
 ) -> str:
     """Render ``report.html`` of a finished run; equal arguments give equal bytes.
@@ -48,6 +50,8 @@ def render_passages_report(
     manifest : PassagesManifest
     frequent, longest : sequence of ShownPassage
         Passages that stand in most documents, and those with most words.
+    groups : Table
+        Shares of the groups of ``--within``; without rows if there are none.
     exceptions : sequence of ShownException
         The first of the documents that gave no text, or only a part of it.
 
@@ -59,7 +63,7 @@ def render_passages_report(
     try:
         template = report_environment().get_template("passages.html.j2")
         return template.render(
-            facts=manifest, summary=tuple(passages_facts(manifest)), frequent=frequent, longest=longest,
+            facts=manifest, summary=tuple(passages_facts(manifest)), frequent=frequent, longest=longest, groups=groups,
             exceptions=exceptions,
         )  # fmt: skip
     except ImportError as error:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nearkin.kernels import passages
 from nearkin.kernels.buffers import text_buffers
 from nearkin.kernels.split_words import locate_words
+from nearkin.stages.passages.windows import Windows
 from unit.kernels.agreeing import agreed
 from unit.kernels.test_translation_twins import ODD
 
@@ -76,3 +77,18 @@ def test_classes_of_windows(documents, length, data):
 @given(st.lists(st.integers(0, 9)), st.integers(0, 4))
 def test_marks(places, before):
     agreed(passages.mark_windows, np.array(places, np.int64), before, np.zeros(10, np.uint8))
+
+
+def test_a_window_with_other_words_than_its_class_stands_alone():
+    """As if the hashes of two windows were equal, and their words were not."""
+    data, offsets = np.frombuffer(b"ab--ab--cd--ab", np.uint8), np.arange(15)
+    windows = Windows(
+        length=2,
+        starts=np.array([0, 14]),
+        places=np.array([0, 4, 8, 12]),
+        first=np.zeros(4, np.uint32),
+        counts=np.array([4, 0, 0, 0], np.uint32),
+    )
+    verified = windows.verified(data, offsets)
+    assert verified.first.tolist() == [0, 0, 2, 0]
+    assert verified.counts.tolist() == [3, 0, 1, 0]

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from nearkin.manifests.passages import PassagesManifest
+from nearkin.reports.facts.fact import Table
 from nearkin.reports.passages import PassagePlace, ShownPassage, render_passages_report
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import Chunk, texts_of
@@ -19,6 +21,7 @@ from nearkin.workflows.passages.tables import Passages, RepeatedCharacters, told
 
 _N_SHOWN = 25
 _N_PLACES = 3
+_N_GROUPS = 50
 _AROUND = 160
 _MAX_CHARACTERS = 1200
 
@@ -54,10 +57,36 @@ def write_page(
         chosen = (told_apart(found, numbers, _N_SHOWN) for numbers in (frequent, longest))
         shown = [_shown(found, numbers, places, corpus) for numbers in chosen]
         return render_passages_report(
-            record, frequent=shown[0], longest=shown[1], exceptions=first_exceptions(places.exceptions)
+            record,
+            frequent=shown[0],
+            longest=shown[1],
+            groups=_groups_table(shares, places),
+            exceptions=first_exceptions(places.exceptions),
         )
 
     return run.report(manifest, render)
+
+
+def _groups_table(shares: RepeatedCharacters, places: Places) -> Table:
+    """Tabulate the shares of the groups with most characters."""
+    columns = ("documents", "characters", "in passages", "in an earlier document", "group")
+    if not places.carried:
+        return Table(columns, (), 4)
+    (group,) = places.carried.values()
+    table = pa.table({"group": group, **{name: getattr(shares, name) for name in ("characters", "repeated", "copied")}})
+    sums = table.group_by("group").aggregate(
+        [("characters", "count"), *((name, "sum") for name in ("characters", "repeated", "copied"))]
+    )
+    sums = sums.sort_by([("characters_sum", "descending"), ("group", "ascending")]).slice(0, _N_GROUPS).to_pylist()
+    rows = [
+        (
+            f"{row['characters_count']:,}", f"{row['characters_sum']:,}",
+            *(f"{row[name] / max(row['characters_sum'], 1):.1%}" for name in ("repeated_sum", "copied_sum")),
+            "none" if row["group"] is None else str(row["group"]),
+        )
+        for row in sums
+    ]  # fmt: skip
+    return Table(columns, rows, 4)
 
 
 def _shown(found: Passages, numbers: Sequence[int], places: Places, corpus: Corpus) -> list[ShownPassage]:
@@ -92,7 +121,9 @@ def _place(text: str, start: int, end: int, name: str) -> PassagePlace:
     if len(passage) > _MAX_CHARACTERS:
         half = _MAX_CHARACTERS // 2
         passage = f"{passage[:half]} […] {passage[-half:]}"
-    return PassagePlace(
-        name=name, start=start, before=text[max(start - _AROUND, 0) : start], passage=passage,
-        after=text[end : end + _AROUND],
-    )  # fmt: skip
+    before, after = text[max(start - _AROUND, 0) : start], text[end : end + _AROUND]
+    if start > _AROUND:
+        before = f"… {before.partition(' ')[2] or before}"
+    if end + _AROUND < len(text):
+        after = f"{after.rpartition(' ')[0] or after} …"
+    return PassagePlace(name=name, start=start, before=before, passage=passage, after=after)

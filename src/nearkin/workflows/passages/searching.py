@@ -20,6 +20,7 @@ from nearkin.kernels.linking import sort_by_key
 from nearkin.kernels.passages import NONE, hash_windows, mark_windows, winnow
 from nearkin.kernels.split_words import locate_words
 from nearkin.records import I64, U8, U32, U64, Bool
+from nearkin.reports.quantities import size_text
 from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.progress import Meter
 from nearkin.runs.spool import Chunk
@@ -34,6 +35,9 @@ _BYTES_AN_ENTRY = 48
 _MAX_PARTITIONS = 128
 """Each has two open files."""
 _WORDS_AT_ONCE = 1 << 22
+_MAX_DOCUMENT = (1 << 32) - 1
+_DISK = 6
+"""Bytes of words, with hashes and bounds, for each byte of text."""
 _BYTES_A_WORD = 5
 """Assumed for the number of partitions only."""
 
@@ -143,12 +147,15 @@ def read_words(
 
     Raises
     ------
+    SourceError
+        A document has more than 4 GiB.
     OutputError
         The disk is full.
     """
     k = (min_words + 1) // 2
     w = min_words + 1 - k
     n_bytes = sum(chunk.column("text").nbytes for chunk in chunks)
+    meter.progress.say(f"words on disk: about {size_text(_DISK * n_bytes)}")
     n_fingerprints = 2 * n_bytes // (_BYTES_A_WORD * (w + 1))
     fingerprints = KeyPartitions(work / "fingerprints", n_fingerprints, resources.memory_bytes // 2)
     columns = {
@@ -177,7 +184,10 @@ def read_words(
 
 def _tokens(chunk: Chunk, k: int, w: int) -> _Tokens:
     """Split the texts of a chunk, and winnow their words."""
-    (spelled, ends, starts), bounds = locate_words(*text_buffers(chunk.column("text")))
+    texts, text_offsets = text_buffers(chunk.column("text"))
+    if np.diff(text_offsets).max(initial=0) > _MAX_DOCUMENT:
+        raise SourceError(f"A document has at most {_MAX_DOCUMENT:,} bytes; a longer one was read.")
+    (spelled, ends, starts), bounds = locate_words(texts, text_offsets)
     data, offsets = text_buffers(_folded(spelled, ends))
     hashes = hash_strings(data, offsets)
     data = data[offsets[0] : offsets[-1]]
