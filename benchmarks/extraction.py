@@ -188,8 +188,8 @@ def worker_cpu_s(pool: ExtractionPool) -> float:
 def read(pool: ExtractionPool, files: list[FileToExtract]) -> list[tuple[str, int]]:
     """Return text and pages of each file."""
     found = []
-    for file, nodes in pool.extract(files):
-        for one in as_documents(file.name, nodes):
+    for file, answer in [(file, pool.submit(file)) for file in files]:
+        for one in as_documents(file.name, answer.nodes()):
             if one.parent is None:
                 found.append(((one.text or b"").decode(), (one.origin.n_pages or 0) if one.origin else 0))
     return found
@@ -246,8 +246,8 @@ def quality(folder: Path, console: Console) -> None:
     agreed: dict[str, list[tuple[float, int]]] = defaultdict(list)
     by_stem: dict[str, dict[str, Counter[str]]] = defaultdict(dict)
     with ExtractionPool(2) as pool:
-        for file, nodes in pool.extract(files):
-            for one in as_documents(file.name, nodes):
+        for file, answer in [(file, pool.submit(file)) for file in files]:
+            for one in as_documents(file.name, answer.nodes()):
                 if one.parent is not None or one.origin is None:
                     continue
                 kind = one.origin.kind

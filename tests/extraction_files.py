@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
+from nearkin.stages.documents.extraction.nodes import ExtractedNode
 from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
 from nearkin.stages.documents.members import InnerDocument
 from nearkin.stages.documents.readers.extracted import as_documents
@@ -22,10 +23,19 @@ def written(folder: Path, files: Mapping[str, bytes]) -> list[FileToExtract]:
     return found
 
 
+def each(
+    pool: ExtractionPool, files: Sequence[FileToExtract]
+) -> Iterator[tuple[FileToExtract, Iterator[ExtractedNode]]]:
+    """Each file with its nodes, in the order of the files."""
+    for file, answer in [(file, pool.submit(file)) for file in files]:
+        yield file, answer.nodes()
+        answer.drop()
+
+
 def extracted(pool: ExtractionPool, files: Sequence[FileToExtract]) -> dict[str, InnerDocument]:
     """The documents of files by their ids."""
     found: dict[str, InnerDocument] = {}
-    for file, nodes in pool.extract(files):
+    for file, nodes in each(pool, files):
         for one in as_documents(file.name, nodes):
             assert one.doc_id not in found
             found[one.doc_id] = one

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -181,24 +181,6 @@ class ExtractionPool:
         self._asked.append(answer)
         self._give()
         return answer
-
-    def extract(self, files: Iterable[FileToExtract]) -> Iterator[tuple[FileToExtract, Iterator[ExtractedNode]]]:
-        """Yield each file with its nodes, in the order of the files; the nodes of one are read before the next.
-
-        Raises
-        ------
-        OSError
-            With the first node: a file cannot be opened.
-        """
-        coming, waiting = iter(files), deque[tuple[FileToExtract, ExtractionAnswer]]()
-        while True:
-            while len(waiting) < self.look_ahead and (file := next(coming, None)) is not None:
-                waiting.append((file, self.submit(file)))
-            if not waiting:
-                return
-            file, answer = waiting.popleft()
-            yield file, answer.nodes()
-            answer.drop()
 
     def wait_for(self, answer: ExtractionAnswer) -> None:
         """Take what workers send until a node of this answer has come, or its end."""

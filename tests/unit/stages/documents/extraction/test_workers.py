@@ -13,7 +13,7 @@ import msgspec
 import pypdf
 import pytest
 
-from extraction_files import extracted, written
+from extraction_files import each, extracted, written
 from generator import office_files as make
 from made_up_prose import Prose
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
@@ -63,9 +63,7 @@ def test_short_files_that_are_few_are_shared_among_the_workers(tmp_path, monkeyp
 
     monkeypatch.setattr(WorkerProcess, "ask", told)
     with ExtractionPool(4) as pool:
-        assert [(file.name, len(list(nodes))) for file, nodes in pool.extract(files)] == [
-            (one.name, 1) for one in files
-        ]
+        assert [(file.name, len(list(nodes))) for file, nodes in each(pool, files)] == [(one.name, 1) for one in files]
     assert sum(asked) == n_files
     assert max(asked) in possible
 
@@ -75,7 +73,7 @@ def test_a_reader_that_stops_leaves_no_process_behind(tmp_path):
     pool = ExtractionPool(2)
     workers = []
     with pool:
-        for number, (_, nodes) in enumerate(pool.extract(files)):
+        for number, (_, nodes) in enumerate(each(pool, files)):
             next(nodes)
             workers += [one.process for one in pool.workers]
             if number == 3:
@@ -89,13 +87,13 @@ def test_more_texts_than_are_held_wait_for_their_reader(pool, tmp_path):
     """A worker writes more than Nearkin holds while another file is read: it waits, and nothing is lost."""
     big = make.zipped({f"{at}.txt": f"{at} ".encode() * (1 << 22) for at in range(8)}, compression=0)
     files = written(tmp_path, {"a.zip": big, "b.zip": big})
-    found = [(file.name, [node.origin.size_bytes for node in nodes]) for file, nodes in pool.extract(files)]
+    found = [(file.name, [node.origin.size_bytes for node in nodes]) for file, nodes in each(pool, files)]
     assert found == [(name, [len(big), *[2 << 22] * 8]) for name in ("a.zip", "b.zip")]
 
 
 def test_a_file_that_cannot_be_opened_is_an_error_of_that_file(pool, tmp_path):
     there = written(tmp_path, {"a.pdf": make.pdf(["It was."])})
-    coming = pool.extract([FileToExtract(str(tmp_path / "gone.pdf"), "gone.pdf"), *there])
+    coming = each(pool, [FileToExtract(str(tmp_path / "gone.pdf"), "gone.pdf"), *there])
     with pytest.raises(FileNotFoundError):
         list(next(coming)[1])
     assert [node.origin.kind for node in next(coming)[1]] == ["pdf"]
