@@ -81,13 +81,61 @@ def test_neighbours_are_all_there_are(load, tmp_path, method, distance):
     assert told["n_documents"] - told["n_signed"] == 2
 
 
-@pytest.mark.parametrize(("options", "distance"), [((), 24), (("--bits", "32"), 3), (WEIGHTED, 3)])
-def test_the_distance_follows_from_the_signatures(load, tmp_path, options, distance):
+@pytest.mark.parametrize("options", [(), ("--bits", "32"), WEIGHTED])
+def test_the_distance_is_the_best_for_these_texts(load, tmp_path, options):
+    """Against all pairs of distinct signatures, and the sets of character 4-grams of their texts."""
     sign(load, tmp_path / "sig", *options)
-    ended = nearkin_here("neighbours", tmp_path / "sig", "--out", tmp_path / "p", "--json")
-    assert json.loads(ended.out)["distance"] == distance
-    assert pairs(tmp_path / "p") == {p: d for p, d in distances(tmp_path / "sig").items() if d <= distance}
-    assert f"distance {distance} of" in nearkin_here("neighbours", tmp_path / "sig", "--query", "d4").err
+    told = json.loads(nearkin_here("neighbours", tmp_path / "sig", "--out", tmp_path / "p", "--json").out)
+    signatures, grams = hexes(tmp_path / "sig"), [grams_of(text, 4) for text in texts_of(load)]
+    every = distances(tmp_path / "sig")
+    firsts = {signatures.index(one) for one in signatures}
+    near = {pair: d for pair, d in every.items() if firsts.issuperset(pair)}
+    true = {(a, b) for a, b in near if 5 * len(grams[a] & grams[b]) >= 4 * len(grams[a] | grams[b])}
+    scores = {}
+    for distance in set(near.values()):
+        within = {pair for pair, d in near.items() if d <= distance}
+        scores[distance] = 2 * len(within & true) / (len(within) + len(true)), len(within)
+    best = max(scores, key=lambda distance: scores[distance])
+    sample = told["sample"]
+    assert (told["distance"], sample["best"]["threshold"]) == (best, best)
+    assert sample["n_true"] == 2 * len(true)  # each pair at both of its documents
+    assert sample["best"]["f1"] == pytest.approx(scores[best][0])
+    for one in sample["points"]:
+        within = {pair for pair, d in near.items() if d <= one["threshold"]}
+        assert one["precision"] == pytest.approx(len(within & true) / len(within))
+        assert one["recall"] == pytest.approx(len(within & true) / len(true))
+    assert pairs(tmp_path / "p") == {p: d for p, d in every.items() if d <= best}
+    assert f"distance {best} of" in nearkin_here("neighbours", tmp_path / "sig", "--query", "d4").err
+
+
+@pytest.mark.parametrize(("options", "distance"), [((), 24), (("--bits", "32"), 3), (WEIGHTED, 3)])
+def test_the_distance_of_the_method_if_a_sample_has_few_pairs(tmp_path, options, distance):
+    records = [{"id": f"d{i}", "text": f"{i * i} other words {i**3} about {i**5}"} for i in range(20)]
+    sign(write_jsonl(tmp_path / "few.jsonl", records), tmp_path / "sig", *options)
+    told = json.loads(nearkin_here("neighbours", tmp_path / "sig", "--out", tmp_path / "p", "--json").out)
+    assert (told["distance"], told["sample"]) == (distance, None)
+
+
+def test_a_sample_across_two_files_and_by_the_verification(tmp_path):
+    load = alike(tmp_path, n_pairs=60)
+    lines = load.read_text().splitlines(keepends=True)
+    for name, some in (("a", lines[::2]), ("b", lines[1::2])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(some))
+        sign(tmp_path / f"{name}.jsonl", tmp_path / name, "--bits", "128", "--features", "words:1")
+    given = ("--against", tmp_path / "b", "--verify", "jaccard:0.75", "--shingle", "words:1", "--out", tmp_path / "p")
+    told = json.loads(nearkin_here("neighbours", tmp_path / "a", *given, "--json").out)
+    sample = told["sample"]
+    assert (sample["n_sampled"], sample["n_true"]) == (60, 60)
+    assert told["n_written"] == round(60 * sample["best"]["recall"])
+    assert told["n_pairs"] == sample["best"]["n_reported"]
+    few = json.loads(
+        nearkin_here("neighbours", tmp_path / "a", *given, "--verify", "jaccard:0.9", "--overwrite", "--json").out
+    )
+    assert few["sample"] is None
+
+
+def grams_of(text: str, n: int) -> set[str]:
+    return {text[i : i + n] for i in range(len(text) - n + 1)} or {text}
 
 
 def alike(folder: Path, n_pairs: int) -> Path:
@@ -102,18 +150,13 @@ def alike(folder: Path, n_pairs: int) -> Path:
 def test_the_expected_recall_is_the_recall_that_is_reached(tmp_path):
     load = alike(tmp_path, n_pairs=300)
     sign(load, tmp_path / "sig", "--bits", "64", "--features", "words:1")
-    ended = nearkin_here("neighbours", tmp_path / "sig", "--out", tmp_path / "p", "--json")
+    ended = nearkin_here("neighbours", tmp_path / "sig", "--distance", "6", "--out", tmp_path / "p", "--json")
     told = json.loads(ended.out)["expected"]
     assert (told["similarity"], told["is_measured"]) == (0.8, False)
     assert told["low"] == told["high"]
-    reaching = told["reaching"]
-    for distance, recall in ((6, told["low"]), (reaching["distance"], reaching["recall"])):
-        given = ("--distance", distance, "--out", tmp_path / "p", "--overwrite")
-        again = nearkin_here("neighbours", tmp_path / "sig", *given, "--json")
-        found = {(row["id_a"], row["id_b"]) for row in pq.read_table(tmp_path / "p").to_pylist()}
-        n_found = sum((f"{i}a", f"{i}b") in found for i in range(300))
-        assert n_found / 300 == pytest.approx(recall, abs=0.09)  # about three standard deviations
-    assert json.loads(again.out)["n_pairs"] == pytest.approx(reaching["n_pairs"], rel=0.3)
+    found = {(row["id_a"], row["id_b"]) for row in pq.read_table(tmp_path / "p").to_pylist()}
+    n_found = sum((f"{i}a", f"{i}b") in found for i in range(300))
+    assert n_found / 300 == pytest.approx(told["low"], abs=0.09)  # about three standard deviations
 
 
 def test_one_query(load, tmp_path):

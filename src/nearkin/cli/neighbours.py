@@ -78,8 +78,16 @@ def neighbours(job: NeighboursCommand) -> None:
 
 def _show_pairs(console: Printer, found: NeighboursFound, out: Path) -> None:
     from nearkin.cli.printing import say_place
-    from nearkin.reports.facts.fact import Fact
+    from nearkin.reports.facts.fact import Fact, Table
+    from nearkin.wording import share_text
 
+    if found.sample is not None:
+        rows = [
+            (f"{one.threshold:.0f}", *(share_text(value, 4) for value in (one.recall, one.precision, one.f1)),
+             "best F1" if one == found.sample.best else "")
+            for one in found.sample.points
+        ]  # fmt: skip
+        console.show(Table(("distance", "recall", "precision", "F1", ""), rows, 4))
     console.say(
         [
             Fact("documents", found.n_signed, f"{found.n_distinct:,} distinct signatures"),

@@ -133,7 +133,7 @@ class NeighboursJob(ThreadOptions, IgnoringOptions, FileResult):
         kind=Path, help="Compare with the signatures of this file: id_a is from SIGNATURES, id_b from this file."
     )
     distance: Same[int | None] = _near(
-        kind=int, help="Maximum number of different bits. [default: 3 in 32 for minhash, else 3]"
+        kind=int, help="Maximum number of different bits. [default: the best F1 in a sample of the texts]"
     )
     verify: Same[str | None] = _near(
         help="Read the documents again and drop pairs below this similarity of the shingles of --shingle: "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +16,7 @@ from nearkin.nouns import counted
 from nearkin.paths import on_disk
 from nearkin.planning.neighbour_recall import usual_distance
 from nearkin.records import U32, BitSignatures
+from nearkin.reports.quantities import share_percent_text
 from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.result_file import refuse_input
@@ -26,6 +27,7 @@ from nearkin.stages.search.hamming.pairs import U16, HammingPairs, Neighbours
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.expected import Expected, expected_of, say_expected
+from nearkin.workflows.signing.sampling import SampledDistance, sampled_distance
 from nearkin.workflows.signing.signature_file import SignatureFile
 from nearkin.workflows.signing.verifying import SignatureVerifier, Verification
 
@@ -52,6 +54,8 @@ class NeighboursFound:
     plan : str
         Search method, and why.
     elapsed_s : float
+    sample : SampledDistance or None
+        Recall and precision by distance, if the default distance comes from a sample.
     expected : Expected or None
         Share of the near-duplicates that the distance is expected to find; None if unknown.
     verification : Verification or None
@@ -67,12 +71,14 @@ class NeighboursFound:
     plan: str
     elapsed_s: float
     expected: Expected | None
+    sample: SampledDistance | None = None
     verification: Verification | None = None
 
     def summary(self) -> dict[str, object]:
         """Return the fields as JSON types."""
         told = {one.name: getattr(self, one.name) for one in fields(self)}
         told["expected"] = None if self.expected is None else self.expected.to_dict()
+        told["sample"] = None if self.sample is None else asdict(self.sample)
         told["verification"] = None if self.verification is None else self.verification.parameters
         return {"command": "neighbours", **told}
 
@@ -113,7 +119,7 @@ def find_neighbours(
     out : Path
         File for the pairs; its suffix determines the format.
     distance : int, optional
-        In bits, less than the length of a signature; see `default_distance`.
+        In bits, less than the length of a signature; see `chosen_distance`.
     verification : Verification, optional
     equal : {"all", "first"}
         For documents of ``file`` with the same signature: every pair of them, or each with only the first of them;
@@ -133,9 +139,10 @@ def find_neighbours(
     check_place(out, (file,) if against is None else (file, against), is_verified=verification is not None)
     _check_sets(file, against, equal)
     meter = Meter(progress or Silent())
-    distance = chosen_distance(distance, file, meter.progress)
-    expected = expected_of(file, distance, against)
-    say_expected(file, expected, meter.progress)
+    distance, sample = chosen_distance(distance, file, against, verification, resources, meter)
+    expected = expected_of(file, distance)
+    if sample is None:
+        say_expected(file, expected, meter.progress)
     if verification is not None:
         verification.say(file, meter.progress)
     verifier = None
@@ -173,6 +180,7 @@ def find_neighbours(
         plan=plan.describe(),
         elapsed_s=meter.elapsed_s,
         expected=expected,
+        sample=sample,
         verification=verification,
     )
 
@@ -216,7 +224,7 @@ def nearest_documents(
     doc_id : str
         Id or name (column ``name``) of the document.
     distance : int, optional
-        In bits; see `default_distance`.
+        In bits; see `chosen_distance`.
 
     Returns
     -------
@@ -237,33 +245,46 @@ def nearest_documents(
         raise ParameterError(f"{file.name} has no document with the id {doc_id!r}.")
     if not file.signatures.has_features[row]:
         raise ParameterError(f"{file.name}: the document {doc_id!r} has no text, so it has no neighbours.")
-    distance = chosen_distance(distance, file, progress or Silent())
-    say_expected(file, expected_of(file, distance, of_one=True), progress or Silent())
+    meter = Meter(progress or Silent())
+    distance, sample = chosen_distance(distance, file, None, None, resources, meter)
+    if sample is None:
+        say_expected(file, expected_of(file, distance), meter.progress)
     found = nearest(_one(file.signatures, row), file.signatures, distance, threads=resources.n_threads)
     return _without_itself(found, row, file)
 
 
-def default_distance(file: SignatureFile) -> int:
-    """Return the default of the method; see `nearkin.planning.neighbour_recall.usual_distance`."""
-    return usual_distance(str(file.about.parameters["method"]), file.signatures.n_bits)
-
-
-def chosen_distance(distance: int | None, file: SignatureFile, progress: Progress) -> int:
-    """Return the given distance, or the default, which is reported.
+def chosen_distance(
+    distance: int | None,
+    file: SignatureFile,
+    against: SignatureFile | None,
+    verification: Verification | None,
+    resources: Resources,
+    meter: Meter,
+) -> tuple[int, SampledDistance | None]:
+    """Return the given distance; else that with the best F1 in a sample, which is returned, too; else the usual one.
 
     Raises
     ------
     ParameterError
         The distance is no int; the search checks its range.
     """
+    n_bits = file.signatures.n_bits
     if distance is not None:
         if not is_int(distance):
-            rule = f"an int from 0 to {file.signatures.n_bits - 1}"
-            raise ParameterError.of("distance", rule, distance)
-        return distance
-    chosen = default_distance(file)
-    progress.say(f"distance {chosen} of {file.signatures.n_bits} bits, for {file.about.parameters['method']}")
-    return chosen
+            raise ParameterError.of("distance", f"an int from 0 to {n_bits - 1}", distance)
+        return distance, None
+    sample = sampled_distance(file, against, verification, resources, meter)
+    if sample is None:
+        method = str(file.about.parameters["method"])
+        chosen = usual_distance(method, n_bits)
+        meter.progress.say(f"distance {chosen} of {n_bits} bits, for {method}: a sample has few true pairs")
+        return chosen, None
+    best = sample.best
+    meter.progress.say(
+        f"distance {best.threshold:.0f} of {n_bits} bits, the best F1 in a sample of {sample.n_sampled:,}: recall "
+        f"{share_percent_text(best.recall, 1)}, precision {share_percent_text(best.precision, 1)}; {sample.criterion}"
+    )
+    return int(best.threshold), sample
 
 
 def _one(signatures: BitSignatures, row: int) -> BitSignatures:
