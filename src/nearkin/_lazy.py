@@ -12,15 +12,7 @@ if TYPE_CHECKING:
 
 
 def lazy(module: str, places: Mapping[str, str]) -> Callable[[str], Any]:
-    """Make the ``__getattr__`` of a module whose names live in other modules.
-
-    Parameters
-    ----------
-    module : str
-        Name of the module.
-    places : mapping of str to str
-        The module in which each name lives; a module inside this one lives in itself.
-    """
+    """Make the ``__getattr__`` of a module whose names live in others; a module inside it lives in itself."""
 
     def load(name: str) -> Any:
         if name not in places:

@@ -98,16 +98,6 @@ def checking_types(function: _F) -> _F:
     """Decorate a function: refuse arguments that are not of the annotated class, if it is str, a record or an array.
 
     Other types, such as numbers, are for the function to check.
-
-    Examples
-    --------
-    >>> @checking_types
-    ... def spell(word: str) -> list[str]:
-    ...     return list(word)
-    >>> spell(7)
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.ParameterError: word: must be a str. Got: 7
     """
     signature = inspect.signature(function)
 
@@ -134,7 +124,6 @@ def checking_types(function: _F) -> _F:
 
 
 def _class_of(annotation: object, function: Callable[..., Any]) -> type | None:
-    """Return the class that a parameter must have: str, a record, or an array; None for other annotations."""
     if annotation in ("str", str):
         return str
     first, *rest = str(annotation).split(".")

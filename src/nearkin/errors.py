@@ -138,26 +138,12 @@ def is_number(value: object) -> TypeGuard[int | float]:
 
 
 def in_percent(value: object) -> str:
-    """Return a hint for a number that looks like a percentage; 1.5 is rather a slip.
-
-    Examples
-    --------
-    >>> in_percent(80)
-    ' (80 percent is 0.8)'
-    >>> in_percent(1.5)
-    ''
-    """
+    """Return a hint for a number that looks like a percentage; 1.5 is rather a slip."""
     return f" ({value:g} percent is {value / 100:g})" if is_number(value) and 2 <= value <= 100 else ""
 
 
 def is_among(value: object, names: Iterable[str]) -> TypeGuard[str]:
-    """Whether a value is one of the names; lists and arrays, which may not be compared with a name, are not.
-
-    Examples
-    --------
-    >>> is_among("first", ("all", "first")), is_among(["first"], ("all", "first"))
-    (True, False)
-    """
+    """Whether a value is one of the names; lists and arrays, which may not be compared with a name, are not."""
     return isinstance(value, str) and value in names
 
 
@@ -167,14 +153,6 @@ def check_int(parameter: str, value: object, least: int, most: int | None = None
     Raises
     ------
     ParameterError
-
-    Examples
-    --------
-    >>> check_int("rows", 3, 1)
-    >>> check_int("rows", True, 1, 9)
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.ParameterError: rows: must be an int from 1 to 9. Got: True
     """
     if not is_int(value) or value < least or (most is not None and value > most):
         usual = f"an int >= {least}" if most is None else f"an int from {least} to {most}"
@@ -237,17 +215,9 @@ class FingerprintError(NearkinError):
         Parameters
         ----------
         what, cannot : str
-            What was mixed, and what cannot be done with it, such as "Signatures" and "be compared".
+            Such as "Signatures" and "be compared".
         one, other : (str, str)
             Name and fingerprint of each.
-
-        Examples
-        --------
-        >>> raise FingerprintError.of("Signatures", "be compared", ("a", "topsig;bits=64"), ("b", "topsig;bits=32"))
-        Traceback (most recent call last):
-        ...
-        nearkin.errors.FingerprintError: Signatures that differ in bits cannot be compared: a has bits=64, b has
-        bits=32.
         """
         parts = [dict(map(_named_part, fingerprint.split(";"))) for _, fingerprint in (one, other)]
         names = [name for name in dict.fromkeys([*parts[0], *parts[1]]) if parts[0].get(name) != parts[1].get(name)]

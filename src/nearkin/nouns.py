@@ -10,11 +10,10 @@ def counted(n: int, noun: str, plural: str = "") -> str:
 
     Parameters
     ----------
-    n : int
     noun : str
-        Noun in the singular, with adjectives if needed: ``"verified pair"``.
+        In the singular, with adjectives if needed: ``"verified pair"``.
     plural : str
-        Plural, if it is not the noun with an s.
+        If it is not the noun with an s.
 
     Examples
     --------
@@ -36,13 +35,7 @@ def agreeing(n: int, one: str, many: str = "") -> str:
 
 
 def wave_text(name: object) -> str:
-    """Name a wave, without saying "wave" twice.
-
-    Examples
-    --------
-    >>> wave_text("march"), wave_text("Wave 2"), wave_text("wavelength")
-    ('wave march', 'Wave 2', 'wave wavelength')
-    """
+    """Name a wave, without saying "wave" twice."""
     return str(name) if str(name).lower().startswith("wave ") else f"wave {name}"
 
 
@@ -51,8 +44,6 @@ def first_of(names: Sequence[str], n_shown: int, n: int | None = None) -> str:
 
     Parameters
     ----------
-    names : sequence of str
-    n_shown : int
     n : int, optional
         Length of the whole list, if ``names`` is only its beginning.
 

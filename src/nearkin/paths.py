@@ -48,15 +48,6 @@ def check_input(place: str | os.PathLike[str]) -> None:
     Raises
     ------
     SourceError
-
-    Examples
-    --------
-    >>> check_input("corpus/part-1.jsonl")
-    >>> check_input("s3://bucket/corpus")
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.SourceError: s3://bucket/corpus: object stores and other URLs are not supported yet. Copy the files \
-to this machine, or mount them, and name their path.
     """
     if (url := _url(place)) is not None:
         raise SourceError(f"{not_supported(url)} Copy the files to this machine, or mount them, and name their path.")
@@ -68,14 +59,6 @@ def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
     Raises
     ------
     OutputError
-
-    Examples
-    --------
-    >>> check_output("results")
-    >>> check_output("results-\udcff")
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.OutputError: Cannot write results-\xff: the name is not valid UTF-8. Choose another --out.
     """
     if (url := _url(place)) is not None:
         raise OutputError(f"{not_supported(url)} Write to a path of this machine, and copy the results from there.")
@@ -93,14 +76,6 @@ def check_own_format(place: str | os.PathLike[str], holds: str) -> None:
     Raises
     ------
     ParameterError
-
-    Examples
-    --------
-    >>> check_own_format("load.sig", "signatures")
-    >>> check_own_format("load.csv", "signatures")
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.ParameterError: out: load.csv: signatures cannot be written as .csv. Choose another ending, or none.
     """
     name, suffix = os.path.splitext(printable(os.fspath(place)))
     if suffix.lower() in _OTHER_FORMATS:
@@ -178,13 +153,7 @@ def _is_file(found: os.stat_result, path: str) -> bool:
 
 
 def printable(path: str) -> str:
-    r"""Return a path in a form that JSON, Arrow and a terminal accept, even if its bytes are not UTF-8.
-
-    Examples
-    --------
-    >>> print(printable("notes-\udcff.txt"))
-    notes-\xff.txt
-    """
+    r"""Return a path in a form that JSON, Arrow and a terminal accept, even if its bytes are not UTF-8."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
@@ -209,11 +178,6 @@ def on_disk(path: str) -> str:
     r"""Return the path of the file that `shown_path` or `printable` wrote: bytes that are not UTF-8 are escaped there.
 
     A path of which no file has these bytes has the escape as characters.
-
-    Examples
-    --------
-    >>> print(on_disk("gone-\\xff.txt"))
-    gone-\xff.txt
     """
     if _ESCAPED_BYTE.search(path) is None:
         return path
@@ -222,18 +186,11 @@ def on_disk(path: str) -> str:
 
 
 def check_are_texts(given: Sequence[object], instead: str) -> None:
-    """Refuse names of files of this machine where texts are expected, unless they are texts by accident.
+    """Refuse names of files of this machine where texts are expected; ``instead`` says how to read the files.
 
     Strings are names of files if each of them is one line of at most 1,024 characters and names a file or folder that
     exists, is a glob that finds one, or ends in the suffix of another of them that does. If one of them is neither,
     all are texts. A `pathlib.Path` is never a text.
-
-    Parameters
-    ----------
-    given : sequence of object
-        What was given as texts, or its beginning.
-    instead : str
-        Sentence that says how to read the files.
 
     Raises
     ------
@@ -255,7 +212,6 @@ def check_are_texts(given: Sequence[object], instead: str) -> None:
 
 
 def _names(given: Sequence[object]) -> list[str]:
-    """Return strings that are names of files by the rule of `check_are_texts`; none if one of them is a text."""
     suffixes, missing = set[str](), set[str]()
     names = [os.fsdecode(one) for one in given if isinstance(one, str | bytes)]
     for name in names:
@@ -270,10 +226,7 @@ def _names(given: Sequence[object]) -> list[str]:
 
 
 def _is_found(name: str) -> bool:
-    """Whether it names a file or folder that exists, or is a glob that finds one in a single folder.
-
-    A text may be hostile: a pattern for folders could walk through the whole disk.
-    """
+    """Whether it names a file or folder that exists; a hostile pattern could walk through the whole disk."""
     if not _is_like_a_name(name):
         return False
     is_glob = glob.has_magic(name) and not glob.has_magic(os.path.dirname(name))
@@ -291,15 +244,7 @@ def _is_like_a_name(name: str) -> bool:
 
 
 def why(error: OSError) -> str:
-    """Explain why the system cannot write or open a file.
-
-    Examples
-    --------
-    >>> why(OSError(errno.EFBIG, "File too large"))
-    'the file would exceed the limit on the size of files (ulimit -f, or of the file system)'
-    >>> why(OSError(errno.ENOTDIR, "Not a directory"))
-    'Not a directory'
-    """
+    """Explain why the system cannot write or open a file."""
     return _WORDS.get(error.errno or _number_in(str(error)), error.strerror or str(error))
 
 

@@ -71,13 +71,13 @@ class ShingleSets:
     Parameters
     ----------
     hashes : uint64 array, shape (n_shingles,)
-        The sets one after another; inside a set in order of first occurrence.
+        Each set in order of first occurrence.
     offsets : int64 array, shape (n_documents + 1,)
         Set ``i`` is ``hashes[offsets[i]:offsets[i + 1]]``.
     n_units : int64 array, shape (n_documents,)
         Words or characters in each document, repeats counted.
     fingerprint : str
-        Fingerprint of the shingling that made them.
+        Of the shingling.
     """
 
     hashes: U64
@@ -218,7 +218,6 @@ class LetterVectors:
     Parameters
     ----------
     counts : uint32 array, shape (n_documents, n_dimensions)
-        The vectors.
     is_counted : bool array, shape (n_documents,)
         False: almost nothing of the document is in its vector; it must match nothing, and be reported.
     n_counted, n_others : int64 arrays, shape (n_documents,)
@@ -261,12 +260,10 @@ class Matches:
     ----------
     left, right : uint32 arrays, shape (n_pairs,)
         Rows, ``left < right``, each pair once, sorted.
-    n_common : uint32 array, shape (n_pairs,)
-        Shingles in both.
-    n_left, n_right : uint32 arrays, shape (n_pairs,)
-        Shingles in each.
+    n_common, n_left, n_right : uint32 arrays, shape (n_pairs,)
+        Shingles in both, and in each.
     differs : uint8 array, shape (n_pairs,), or None
-        What differs: an index into `stages.verification.what_differs.DIFFERENCES`; None if it was not determined.
+        Index into `stages.verification.what_differs.DIFFERENCES`; None if it was not determined.
     """
 
     left: U32
@@ -301,7 +298,7 @@ class Matches:
         return np.maximum(self.containment_left_in_right, self.containment_right_in_left)
 
     def where(self, chosen: Selection) -> Matches:
-        """Return the matches that a mask, an array of indices or a slice selects."""
+        """Return the selected matches."""
         return Matches(
             self.left[chosen], self.right[chosen], self.n_common[chosen], self.n_left[chosen], self.n_right[chosen],
             None if self.differs is None else self.differs[chosen],
@@ -335,10 +332,8 @@ class TextWords:
     ----------
     words : LargeStringArray
         The distinct ones.
-    ids : int32 array, shape (n_words,)
-        The place in ``words`` of each word of each text.
-    offsets : int64 array, shape (n_texts + 1,)
-        The words of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``.
+    ids, offsets : int32 array, int64 array of shape (n_texts + 1,)
+        The words of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``, places in ``words``.
     fingerprint : str
         Of the way in which they were found.
     """
@@ -358,10 +353,8 @@ class TermCounts:
 
     Parameters
     ----------
-    terms : int32 array, shape (n_terms,)
-        Numbers of a vocabulary, each document's one after another.
-    counts : float32 array, shape (n_terms,)
-        Above 0; of terms that were translated no whole numbers.
+    terms, counts : int32 and float32 arrays, shape (n_terms,)
+        Numbers of a vocabulary; counts above 0, no whole numbers for translated terms.
     offsets : int64 array, shape (n_documents + 1,)
         The terms of document ``i`` are ``terms[offsets[i]:offsets[i + 1]]``.
     """
@@ -390,9 +383,8 @@ class WeightedVectors:
 
     Parameters
     ----------
-    terms : int32 array, shape (n_terms,)
+    terms, weights : int32 and float32 arrays, shape (n_terms,)
         Numbers of a vocabulary, each document's one after another.
-    weights : float32 array, shape (n_terms,)
     offsets : int64 array, shape (n_documents + 1,)
         Of a document that has no vector the two offsets are equal.
     """

@@ -47,20 +47,7 @@ class Tabular:
         return chosen.to_pandas()
 
     def to_polars(self, table: str | None = None) -> Any:
-        """Return a table as a polars DataFrame.
-
-        Parameters
-        ----------
-        table : str, optional
-            Name of a table of this result; by default its first table.
-
-        Raises
-        ------
-        ParameterError
-            There is no such table.
-        MissingExtraError
-            polars is not installed.
-        """
+        """Return a table as a polars DataFrame; otherwise as `to_pandas`."""
         chosen = self._chosen(table)
         try:
             import polars
@@ -85,15 +72,7 @@ class Tabular:
 
 
 def histogram(values: pa.ChunkedArray, title: str, n_bins: int = 10) -> Histogram:
-    """Return how many values from 0 to 1 are in each of some intervals; nulls are omitted.
-
-    Examples
-    --------
-    >>> histogram(pa.chunked_array([[0.72, 0.78, 1.0]]), "similarity").counts
-    {'0.7–0.8': 2, '0.8–0.9': 0, '0.9–1.0': 1}
-    >>> histogram(pa.chunked_array([[0.3, 0.6, 0.7]]), "similarity").counts.keys() >= {"0.3–0.4", "0.6–0.7"}
-    True
-    """
+    """Return how many values from 0 to 1 are in each of some intervals; nulls are omitted."""
     numbers = values.drop_null().to_numpy().astype(np.float64)
     in_range = np.clip(numbers[~np.isnan(numbers)], 0.0, 1.0)  # a cosine may be 1 and the last bit more
     edges = np.arange(n_bins + 1) / n_bins  # as decimals are written: 0.7, not 7 steps of 0.1
@@ -138,14 +117,7 @@ _TABLE = '<table style="text-align:left;font-size:90%">'
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Numbers to draw as bars.
-
-    Parameters
-    ----------
-    title : str
-    counts : mapping of str to int or float
-        By label, in the order in which they are drawn.
-    """
+    """Numbers to draw as bars."""
 
     title: str
     counts: Mapping[str, float]

@@ -108,34 +108,16 @@ class WarningMessage(str):
 
 
 def is_warning(message: str) -> bool:
-    """Whether ``--quiet`` prints a message of progress.
-
-    Examples
-    --------
-    >>> is_warning(WarningMessage("mails: not followed: a link")), is_warning("text column: 'body'")
-    (True, False)
-    """
+    """Whether ``--quiet`` prints a message of progress."""
     return isinstance(message, WarningMessage)
 
 
 def labelled(label: str, message: str) -> str:
-    """Put a label before a message; a warning stays one, and still begins with "Warning: ".
-
-    Examples
-    --------
-    >>> labelled("other set", WarningMessage("mails: not followed: a link")), labelled("other set", "2 files")
-    ('Warning: other set: mails: not followed: a link', 'other set: 2 files')
-    """
+    """Put a label before a message; a warning stays one, and still begins with "Warning: "."""
     text = message.removeprefix(_WORD) if isinstance(message, WarningMessage) else message
     return type(message)(f"{label}: {text}")
 
 
 def restored(message: str) -> str:
-    """Return a message that was stored as text: a warning is one again.
-
-    Examples
-    --------
-    >>> is_warning(restored("Warning: a.gz: the gzip stream is truncated")), is_warning(restored("text column: 'body'"))
-    (True, False)
-    """
+    """Return a message that was stored as text: a warning is one again."""
     return WarningMessage(message) if message.startswith(_WORD) else message

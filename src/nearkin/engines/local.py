@@ -22,11 +22,6 @@ def map_ordered(
     """Yield the results of ``function`` in the order of ``items``.
 
     At most ``threads + 1`` items are in progress, so memory is bounded.
-
-    Examples
-    --------
-    >>> list(map_ordered(lambda x: x * x, range(4), threads=2))
-    [0, 1, 4, 9]
     """
     with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
         under_way: deque[Future[Result]] = deque()
@@ -58,13 +53,7 @@ class Engine(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LocalEngine:
-    """Threads of this process.
-
-    Examples
-    --------
-    >>> LOCAL.choose(local=lambda: "here", cluster=lambda chosen: "there")
-    'here'
-    """
+    """Threads of this process."""
 
     @property
     def name(self) -> Literal["local", "spark"]:

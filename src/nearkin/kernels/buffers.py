@@ -15,15 +15,9 @@ def text_buffers(texts: pa.LargeStringArray | pa.LargeBinaryArray) -> tuple[NDAr
     Returns
     -------
     data : uint8 array
-        All texts one after another, from the array's whole buffer.
+        From the array's whole buffer.
     offsets : int64 array, shape (len(texts) + 1,)
         Text ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
-
-    Examples
-    --------
-    >>> data, offsets = text_buffers(pa.array(["ab", "c"], pa.large_string()))
-    >>> bytes(data), offsets.tolist()
-    (b'abc', [0, 2, 3])
     """
     if texts.null_count:
         texts = texts.fill_null("" if pa.types.is_large_string(texts.type) else b"")
@@ -36,13 +30,7 @@ def text_buffers(texts: pa.LargeStringArray | pa.LargeBinaryArray) -> tuple[NDAr
 
 
 def large_strings(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> pa.LargeStringArray:
-    """Make an Arrow array over these two arrays; the bytes must be UTF-8.
-
-    Examples
-    --------
-    >>> large_strings(np.frombuffer(b"abc", np.uint8), np.array([0, 2, 3])).to_pylist()
-    ['ab', 'c']
-    """
+    """Make an Arrow array over these two arrays; the bytes must be UTF-8."""
     return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
@@ -52,24 +40,12 @@ def as_type(array: pa.Array, wanted: pa.DataType) -> pa.Array:
 
 
 def strings(texts: Sequence[str]) -> pa.LargeStringArray:
-    """Make an Arrow array of Python strings without pyarrow's test for pandas data, which would import pandas.
-
-    Examples
-    --------
-    >>> strings(["a", "", "für"]).to_pylist()
-    ['a', '', 'für']
-    """
+    """Make an Arrow array of Python strings without pyarrow's test for pandas data, which would import pandas."""
     return binaries([text.encode("utf-8") for text in texts]).view(pa.large_string())
 
 
 def binaries(parts: Sequence[bytes]) -> pa.LargeBinaryArray:
-    """Make an Arrow array of Python bytes in the same way.
-
-    Examples
-    --------
-    >>> binaries([b"a", b""]).to_pylist()
-    [b'a', b'']
-    """
+    """Make an Arrow array of bytes in the same way."""
     offsets = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=offsets[1:])
     return pa.LargeBinaryArray.from_buffers(
@@ -78,12 +54,6 @@ def binaries(parts: Sequence[bytes]) -> pa.LargeBinaryArray:
 
 
 def integers(values: NDArray[np.int64]) -> pa.Int64Array:
-    """Make an Arrow array of numbers in the same way, without copying them.
-
-    Examples
-    --------
-    >>> integers(np.array([3, 1])).to_pylist()
-    [3, 1]
-    """
+    """Make an Arrow array of numbers in the same way, without copying them."""
     values = np.ascontiguousarray(values, np.int64)
     return pa.Int64Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values)])

@@ -39,14 +39,6 @@ def find_and_add(
         Pairs, each once.
     n_cut : int
         Number of chains longer than ``most``.
-
-    Examples
-    --------
-    >>> keys = np.array([[1, 5], [2, 5], [1, 6]], np.uint64)
-    >>> heads, previous = np.full((2, 4), NONE, np.int32), np.zeros((3, 2), np.int32)
-    >>> row, earlier, _ = find_and_add(keys, 0, 3, heads, previous, most=9)
-    >>> row.tolist(), earlier.tolist()
-    ([1, 2], [0, 0])
     """
     kernel = loops("chains", keys[first:last].nbytes)
     keys, buffer = *frozen(keys), np.empty(most * keys.shape[1], np.int32)
@@ -62,13 +54,5 @@ def find_and_add(
 
 
 def rebuild(keys: NDArray[np.uint64], n_rows: int, heads: NDArray[np.int32], previous: NDArray[np.int32]) -> None:
-    """Add the rows below ``n_rows`` to empty ``heads``.
-
-    Examples
-    --------
-    >>> heads, previous = np.full((1, 4), NONE, np.int32), np.zeros((3, 1), np.int32)
-    >>> rebuild(np.array([[7], [8], [7]], np.uint64), 3, heads, previous)
-    >>> previous[:, 0].tolist()
-    [-1, -1, 0]
-    """
+    """Add the rows below ``n_rows`` to empty ``heads``."""
     loops("chains", keys[:n_rows].nbytes).add_many(*frozen(keys), n_rows, heads, previous)

@@ -55,28 +55,14 @@ class Forms:
 
 @cache
 def character_classes() -> NDArray[np.uint8]:
-    """Return the class of every code point, shape (0x110000,), uint8, read-only.
-
-    Examples
-    --------
-    >>> classes = character_classes()
-    >>> [int(classes[ord(c)]) for c in "a1 ,語"]
-    [1, 1, 4, 0, 2]
-    """
+    """Return the class of every code point, shape (0x110000,), uint8, read-only."""
     with np.load(Path(__file__).with_name("character_classes.npz")) as stored:
         return _from_runs(stored["starts"], stored["values"])
 
 
 @cache
 def character_forms(*steps: str) -> Forms:
-    """Return the result of some of the steps nfkc, case, arabic and accents, named in this order, for each character.
-
-    Examples
-    --------
-    >>> forms = character_forms("nfkc", "case")
-    >>> [int(forms.form[ord(c)]) for c in "é\u0301½"]  # a letter, a mark that may compose, one that grows
-    [0, 255, 255]
-    """
+    """Return the result of some of the steps nfkc, case, arabic and accents, in this order, for each character."""
     name_of_steps = "+".join(steps) or "none"
     with np.load(Path(__file__).with_name("character_forms.npz")) as stored:
         starts, values, *replacements = (

@@ -46,15 +46,9 @@ _spent_on: dict[str, float] = {}
 
 
 def is_worth_starting(work_s: float) -> bool:
-    """Whether to use numba for this work: if it is loaded, or if the work so far justifies loading it.
+    """Whether to use numba: if it is loaded, or worth loading after ``work_s`` seconds in the twins, over all calls.
 
-    A command about one document ends before numba would have started; a process with many queries soon starts it. In
-    the worst case, twins and start together take twice as long as the better of the two alone.
-
-    Parameters
-    ----------
-    work_s : float
-        Seconds that the twins take, added up over all calls.
+    In the worst case, twins and start together take twice as long as the better of the two alone.
     """
     global _spent_s
     if "numba" in sys.modules:
@@ -84,11 +78,6 @@ def loops(name: str, size_bytes: int) -> ModuleType:
 
     The compiled loops if they are loaded; otherwise the plain ones if the input is tiny, or if the total work so far
     does not justify starting numba.
-
-    Examples
-    --------
-    >>> loops("sketch", 100).__name__ in ("nearkin.kernels.plain.sketch", "nearkin.kernels.compiled.sketch")
-    True
     """
     kind = ALWAYS or ("compiled" if _is_for_compiled(name, size_bytes) else "plain")
     full_name = f"nearkin.kernels.{kind}.{name}"

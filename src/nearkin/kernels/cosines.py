@@ -17,25 +17,12 @@ _ROOM = 16
 def products(
     left: Sparse, right: Sparse, rows: tuple[NDArray[np.int64], NDArray[np.int64]], n_terms: int
 ) -> NDArray[np.float64]:
-    """Return the products of pairs of vectors.
-
-    Parameters
-    ----------
-    left, right : Sparse
-    rows : tuple of int64 arrays, shape (n_pairs,)
-        Rows of the left and the right vectors; fastest if the left rows are sorted.
-    n_terms : int
+    """Return the products of pairs of vectors; ``rows`` are fastest if the left ones are sorted.
 
     Returns
     -------
     products : float64 array, shape (n_pairs,)
         Terms are added in the order of the right vector.
-
-    Examples
-    --------
-    >>> one = np.array([3, 1], np.int32), np.array([0.5, 2.0], np.float32), np.array([0, 2])
-    >>> products(one, one, (np.array([0]), np.array([0])), 4).tolist()
-    [4.25]
     """
     out = np.empty(len(rows[0]))
     loops("cosines", 1024 * len(out)).multiply_many(*frozen(*left, *right, *rows), n_terms, out)
@@ -45,14 +32,7 @@ def products(
 def best_terms(
     left: Sparse, right: Sparse, rows: tuple[NDArray[np.int64], NDArray[np.int64]], n_terms: int, *, most: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Return the terms that add most to the products of pairs.
-
-    Parameters
-    ----------
-    left, right, rows, n_terms
-        See `products`.
-    most : int
-        Maximum number of terms per pair.
+    """Return the terms that add most to the products of pairs, at most ``most`` for each.
 
     Returns
     -------
@@ -60,13 +40,6 @@ def best_terms(
         The largest first; -1 if there are no more.
     shares : float32 array, shape (n_pairs, most)
         Contribution of each term.
-
-    Examples
-    --------
-    >>> one = np.array([3, 1], np.int32), np.array([0.5, 2.0], np.float32), np.array([0, 2])
-    >>> terms, shares = best_terms(one, one, (np.array([0]), np.array([0])), 4, most=1)
-    >>> terms.tolist(), shares.tolist()
-    ([[1]], [[4.0]])
     """
     n = len(rows[0])
     terms, shares = np.full((n, most), -1, np.int32), np.zeros((n, most), np.float32)
@@ -77,13 +50,6 @@ def best_terms(
 def block_by_terms(vectors: Sparse, first: int, end: int, n_terms: int) -> Block:
     """Invert some vectors: frequent terms get a number for each vector, the others a list of the vectors with them.
 
-    Parameters
-    ----------
-    vectors : Sparse
-    first, end : int
-        Range of vectors, without ``end``.
-    n_terms : int
-
     Returns
     -------
     starts : int64 array, shape (n_terms + 1,)
@@ -92,13 +58,6 @@ def block_by_terms(vectors: Sparse, first: int, end: int, n_terms: int) -> Block
     dense_rows : int32 array, shape (n_terms,)
         The row of a frequent term, or -1.
     dense : float32 array, shape (n_dense, end - first)
-
-    Examples
-    --------
-    >>> one = np.array([3, 1], np.int32), np.array([0.5, 2.0], np.float32), np.array([0, 2])
-    >>> starts, places, weights, _, _ = block_by_terms(one, 0, 1, 4)
-    >>> starts.tolist(), places.tolist(), weights.tolist()
-    ([0, 0, 1, 1, 2], [0, 0], [2.0, 0.5])
     """
     terms, _, offsets = vectors
     own, n = terms[offsets[first] : offsets[end]], end - first
@@ -117,27 +76,12 @@ def block_by_terms(vectors: Sparse, first: int, end: int, n_terms: int) -> Block
 
 
 def near_in_block(left: Sparse, rows: tuple[int, int], block: Block, *, least: float) -> NDArray[np.uint64]:
-    """Return the pairs of a left vector and one of a block with at least this product, in 32-bit precision.
-
-    Parameters
-    ----------
-    left : Sparse
-    rows : (int, int)
-        Range of rows, without the second number.
-    block : tuple of arrays
-        From `block_by_terms`.
-    least : float
+    """Return the pairs with at least this product, in 32-bit precision, of left vectors ``rows[0]`` to ``rows[1]``.
 
     Returns
     -------
     pairs : uint64 array, shape (n_pairs,)
         Ascending: the left row in the upper 32 bits, the position in the block in the lower.
-
-    Examples
-    --------
-    >>> one = np.array([3, 1], np.int32), np.array([0.5, 2.0], np.float32), np.array([0, 2])
-    >>> near_in_block(one, (0, 1), block_by_terms(one, 0, 1, 4), least=4.0).tolist()
-    [0]
     """
     (row, end), n_vectors = rows, block[4].shape[1]
     kernel, own = loops("cosines", 64 * (end - row) * n_vectors), frozen(*left, *block)
@@ -149,24 +93,7 @@ def near_in_block(left: Sparse, rows: tuple[int, int], block: Block, *, least: f
 
 
 def spread_in_block(left: Sparse, rows: tuple[int, int], block: Block, *, n_bins: int) -> NDArray[np.int64]:
-    """Count the products of vectors with those of a block in bins of equal width from 0; 1 counts in the last bin.
-
-    Parameters
-    ----------
-    left, rows, block
-        See `near_in_block`.
-    n_bins : int
-
-    Returns
-    -------
-    counts : int64 array, shape (n_bins,)
-
-    Examples
-    --------
-    >>> one = np.array([3, 1], np.int32), np.array([0.5, 0.5], np.float32), np.array([0, 2])
-    >>> spread_in_block(one, (0, 1), block_by_terms(one, 0, 1, 4), n_bins=4).tolist()
-    [0, 0, 1, 0]
-    """
+    """Count the products of vectors with those of a block in bins of equal width from 0; 1 counts in the last bin."""
     counts = np.zeros(n_bins, np.int64)
     kernel = loops("cosines", 64 * (rows[1] - rows[0]) * block[4].shape[1])
     kernel.spread_many(*frozen(*left, *block), *rows, counts)

@@ -67,18 +67,7 @@ def locate_characters(
     documents, firsts : int64 and uint32 arrays, shape (n_features,)
         Text of each, and its first character; fast if they are sorted by both.
     length : int
-        Characters in a feature; a feature that extends beyond its text is cut.
-
-    Returns
-    -------
-    starts, ends : int64 arrays, shape (n_features,)
-
-    Examples
-    --------
-    >>> text = np.frombuffer("naïve".encode(), np.uint8)
-    >>> starts, ends = locate_characters(text, np.array([0, 6]), np.array([0]), np.array([2], np.uint32), length=2)
-    >>> starts.tolist(), ends.tolist()
-    ([2], [5])
+        In characters; a feature that extends beyond its text is cut.
     """
     starts, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)
     loops("features", 64 * len(documents)).locate_many(*frozen(data, offsets, documents, firsts), length, starts, ends)

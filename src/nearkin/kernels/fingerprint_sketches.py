@@ -14,13 +14,7 @@ POLYNOMIAL = (1 << 64) | 0b11011
 
 
 def divisible(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, by: int) -> Sketches:
-    """Return the shingles of each text that are divisible by an odd number above 1, in order.
-
-    Examples
-    --------
-    >>> divisible(np.array([5, 10, -15, 9], np.int32), np.array([0, 1, 4]), by=5)[0].tolist()
-    [5, 10, -15]
-    """
+    """Return the shingles of each text that are divisible by an odd number above 1, in order."""
     # an odd number divides x if x times its inverse modulo 2^32 is a possible quotient
     inverse, most = np.uint32(pow(by, -1, 1 << 32)), np.uint32(((1 << 31) - 1) // by)
     return _kept("keep_divisible", shingles, offsets, by, inverse, most)
@@ -42,47 +36,22 @@ def winnowed(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, window:
 
 
 def lowest(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, most: int) -> Sketches:
-    """Return the lowest shingles of each text, at most ``most``, including equals, ascending.
-
-    Examples
-    --------
-    >>> lowest(np.array([5, 1, 9, 1], np.int32), np.array([0, 4]), most=3)[0].tolist()
-    [1, 1, 5]
-    """
+    """Return the lowest shingles of each text, at most ``most``, including equals, ascending."""
     return _kept("keep_extremes", shingles, offsets, most, False)
 
 
 def highest(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, most: int) -> Sketches:
-    """Return the highest shingles of each text, at most ``most``, including equals, ascending.
-
-    Examples
-    --------
-    >>> highest(np.array([5, 1, 9, 1], np.int32), np.array([0, 4]), most=2)[0].tolist()
-    [5, 9]
-    """
+    """Return the highest shingles of each text, at most ``most``, including equals, ascending."""
     return _kept("keep_extremes", shingles, offsets, most, True)
 
 
 def random_third(shingles: NDArray[np.int32], offsets: NDArray[np.int64], *, seed: int) -> Sketches:
-    """Select each shingle with probability 1/3, determined by its position, the text's sum of shingles and the seed.
-
-    Examples
-    --------
-    >>> kept, _ = random_third(np.arange(3000, dtype=np.int32), np.array([0, 3000]), seed=0)
-    >>> 900 < len(kept) < 1100
-    True
-    """
+    """Select each shingle with probability 1/3, determined by its position, the text's sum of shingles and the seed."""
     return _kept("keep_random_third", shingles, offsets, np.uint64(seed))
 
 
 def sums(shingles: NDArray[np.int32], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the sum of each sketch, in 64 bits.
-
-    Examples
-    --------
-    >>> sums(np.array([1, 2, 3], np.int32), np.array([0, 2, 3])).tolist()
-    [3, 3]
-    """
+    """Return the sum of each sketch, in 64 bits."""
     values = np.zeros(len(offsets) - 1, np.int64)
     loops("fingerprint_sketches", shingles.nbytes).sum_many(*frozen(shingles, offsets), values)
     return values

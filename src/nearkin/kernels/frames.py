@@ -20,25 +20,13 @@ def frames(
     ----------
     data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
         Normalised texts, valid UTF-8.
-    also_numbers : tuple of bytes
-        Words that count as numbers, in UTF-8.
 
     Returns
     -------
-    frame : uint64 array, shape (n_documents,)
-        Digest of the words that are no numbers, in order.
-    numbers : uint64 array, shape (n_documents,)
-        Digest of the numbers, in order.
-    hashes : uint64 array
-        The distinct numbers of each text, one text after another.
-    number_offsets : int64 array, shape (n_documents + 1,)
-
-    Examples
-    --------
-    >>> texts = b"in 30 daysin 45 days"
-    >>> frame, numbers, _, _ = frames(np.frombuffer(texts, np.uint8), np.array([0, 10, 20]), ())
-    >>> bool(frame[0] == frame[1]), bool(numbers[0] == numbers[1])
-    (True, False)
+    frame, numbers : uint64 arrays, shape (n_documents,)
+        Digests of the other words and of the numbers, in order.
+    hashes, number_offsets : uint64 array, int64 array of shape (n_documents + 1,)
+        The distinct numbers of each text.
     """
     n = len(offsets) - 1
     frame, numbers, number_offsets = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(n + 1, np.int64)

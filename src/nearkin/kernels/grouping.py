@@ -18,18 +18,8 @@ def principals(
 ) -> NDArray[np.uint32]:
     """Return the principal of each row: in order of preference, a row becomes one if it matches no principal.
 
-    Each other row then belongs to the most similar principal, in a tie to the more preferred one.
-
-    Parameters
-    ----------
-    left, right : uint32 arrays, shape (n_matches,)
-    similarity : float64 array, shape (n_matches,)
-    order : uint32 array, shape (n_rows,)
-        All rows, the most preferred first.
-
-    Returns
-    -------
-    principal : uint32 array, shape (n_rows,)
+    Each other row then belongs to the most similar principal, in a tie to the more preferred one. ``order`` has all
+    rows, the most preferred first.
 
     Examples
     --------
@@ -50,20 +40,8 @@ def components(
 
     Parameters
     ----------
-    left, right : uint32 arrays, shape (n_matches,)
-    n_rows : int
     work_bytes : int, optional
-        Basis for choosing the loops if few rows have matches: a byte is about a microsecond of the plain
-        loops.
-
-    Returns
-    -------
-    least : uint32 array, shape (n_rows,)
-
-    Examples
-    --------
-    >>> components(np.array([0, 1], np.uint32), np.array([1, 2], np.uint32), 4).tolist()
-    [0, 0, 0, 3]
+        Basis for choosing the loops if few rows have matches: a byte is about a microsecond of the plain loops.
     """
     least = np.arange(n_rows, dtype=np.uint32)
     kernel = loops("grouping", _ROW_BYTES * n_rows if work_bytes is None else work_bytes)

@@ -16,26 +16,7 @@ NONE = -1
 
 
 def equal_classes(words: NDArray[np.uint64], has_features: NDArray[np.bool_]) -> tuple[NDArray[np.int32], int]:
-    """Number the distinct strings in order of first occurrence.
-
-    Parameters
-    ----------
-    words : uint64 array, shape (n_documents, n_words)
-    has_features : bool array, shape (n_documents,)
-        Documents without features belong to no class.
-
-    Returns
-    -------
-    class_of_row : int32 array, shape (n_documents,)
-        `NONE` for documents without features.
-    n_classes : int
-
-    Examples
-    --------
-    >>> classes, n_classes = equal_classes(np.array([[7], [3], [7], [0]], np.uint64), np.array([True] * 3 + [False]))
-    >>> classes.tolist(), n_classes
-    ([0, 1, 0, -1], 2)
-    """
+    """Number the distinct strings in order of first occurrence; rows without features have `NONE`."""
     class_of_row = np.full(len(words), NONE, np.int32)
     kernel = loops("hamming_classes", words.nbytes)
     return class_of_row, int(kernel.number_classes(*frozen(words, has_features), class_of_row))
@@ -49,12 +30,6 @@ def members_of(class_of_row: NDArray[np.int32], n_classes: int) -> tuple[NDArray
     members : uint32 array
         Class by class, ascending in each.
     offsets : int64 array, shape (n_classes + 1,)
-
-    Examples
-    --------
-    >>> members, offsets = members_of(np.array([0, 1, 0, -1], np.int32), 2)
-    >>> members.tolist(), offsets.tolist()
-    ([0, 2, 1], [0, 2, 3])
     """
     counts = np.bincount(class_of_row[class_of_row != NONE], minlength=n_classes)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
@@ -79,13 +54,10 @@ def expand_classes(
 
     Parameters
     ----------
-    class_of_row : int32 array, shape (n_documents,)
-    members, offsets : uint32 array, int64 array of shape (n_classes + 1,)
-        Rows of each class, ascending.
+    members, offsets
+        See `members_of`.
     neighbours, neighbour_distances, neighbour_offsets : uint32, uint16 and int64 arrays
         Classes near each class, including itself.
-    start : int
-        First left row.
     pairs, distances : uint64 and uint16 arrays
         Written from index 0; the right rows of a left row are ordered by class.
 
@@ -93,16 +65,6 @@ def expand_classes(
     -------
     n_pairs, next_start : int
         If not even one row fits, ``n_pairs`` is 0 and ``next_start`` is ``start``.
-
-    Examples
-    --------
-    >>> rows, own = np.array([0, 1, 0], np.int32), np.array([0, 1], np.uint32)  # each class is near itself alone
-    >>> near = (own, np.zeros(2, np.uint16), np.array([0, 1, 2]))
-    >>> pairs, distances = np.empty(9, np.uint64), np.empty(9, np.uint16)
-    >>> expand_classes(rows, *members_of(rows, 2), *near, start=0, pairs=pairs, distances=distances)
-    (1, 3)
-    >>> int(pairs[0]) >> 32, int(pairs[0]) & 0xFFFFFFFF, int(distances[0])
-    (0, 2, 0)
     """
     n_pairs, next_start = loops("hamming_classes", class_of_row.nbytes).expand_many(
         *frozen(class_of_row, members, offsets, neighbours, neighbour_distances, neighbour_offsets),

@@ -18,8 +18,6 @@ def sort_by_block(words: NDArray[np.uint64], mask: NDArray[np.uint64], *, key_bi
 
     Parameters
     ----------
-    words : uint64 array, shape (n_strings, n_words)
-    mask : uint64 array, shape (n_words,)
     key_bits : int
         From 1 to 32: strings that differ under the mask have the same key with probability ``2**-key_bits``.
 
@@ -27,12 +25,6 @@ def sort_by_block(words: NDArray[np.uint64], mask: NDArray[np.uint64], *, key_bi
     -------
     entries : uint64 array, shape (n_strings,)
         The key in the upper 32 bits, the row in the lower; sorted.
-
-    Examples
-    --------
-    >>> words, mask = np.array([[0x12], [0x32], [0x14]], np.uint64), np.array([0x0F], np.uint64)
-    >>> (sort_by_block(words, mask, key_bits=8) & np.uint64(0xFF)).tolist()  # 0x12 and 0x32 come together
-    [2, 0, 1]
     """
     entries: NDArray[np.uint64] = loops("hamming_tables", words.nbytes).sort_by_block(*frozen(words, mask), key_bits)
     return entries
@@ -52,9 +44,6 @@ def near_in_table(
 
     Parameters
     ----------
-    entries : uint64 array, shape (n_strings,)
-        From `sort_by_block`.
-    words : uint64 array, shape (n_strings, n_words)
     blocks : uint64 array, shape (n_blocks, n_words)
         Masks that share no bit.
     is_key : bool array, shape (n_blocks,)
@@ -69,14 +58,6 @@ def near_in_table(
     ------
     pairs, distances : uint64 and uint16 arrays, shape (n_pairs,)
         Lower row in the upper 32 bits of a pair.
-
-    Examples
-    --------
-    >>> words, blocks = np.array([[0x12], [0x32], [0x14]], np.uint64), np.array([[0x0F], [0xF0]], np.uint64)
-    >>> entries = sort_by_block(words, blocks[0], key_bits=8)
-    >>> for pairs, distances in near_in_table(entries, words, blocks, np.array([True, False]), distance=1, n_queries=0):
-    ...     print([(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in pairs], distances.tolist())
-    [(0, 1)] [1]
     """
     leads = words[(entries & np.uint64(0xFFFFFFFF)).astype(np.int64), 0]
     kernel = loops("hamming_tables", words.nbytes)

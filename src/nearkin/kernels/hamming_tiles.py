@@ -17,14 +17,6 @@ def move_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray[np
     ----------
     words : uint64 array, shape (n_strings, n_words)
         Bit ``j`` of a string is bit ``j % 64`` of word ``j // 64``, counted from the lowest.
-    order : int64 array, shape (64 * n_words,)
-        A permutation.
-
-    Examples
-    --------
-    >>> backwards = np.arange(63, -1, -1)
-    >>> [hex(word) for word in move_bits(np.array([[1], [6]], np.uint64), backwards)[:, 0]]
-    ['0x8000000000000000', '0x6000000000000000']
     """
     n_words = words.shape[1]
     lookup = np.zeros((8 * n_words, 256, n_words), np.uint64)  # the result for each value of each byte
@@ -37,13 +29,7 @@ def move_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray[np
 
 
 def laid_in_tiles(words: NDArray[np.uint64], n_lanes: int) -> NDArray[np.uint64]:
-    """Arrange strings word by word, ``n_lanes`` side by side, the last tile padded with zeros.
-
-    Examples
-    --------
-    >>> laid_in_tiles(np.array([[1, 2], [3, 4], [5, 6]], np.uint64), 2).tolist()
-    [[[1, 3], [2, 4]], [[5, 0], [6, 0]]]
-    """
+    """Arrange strings word by word, ``n_lanes`` side by side, the last tile padded with zeros."""
     n_words = words.shape[1]
     filled = np.zeros((-(-len(words) // n_lanes) * n_lanes, n_words), np.uint64)
     filled[: len(words)] = words
@@ -62,13 +48,10 @@ def scan_tiles(
     distance: int,
     room: int = 1 << 16,
 ) -> Iterator[tuple[NDArray[np.uint64], NDArray[np.uint16]]]:
-    """Compare queries with every string of the tiles.
+    """Compare queries with every string of the tiles, which are from `laid_in_tiles`.
 
     Parameters
     ----------
-    tiles : uint64 array, shape (n_tiles, n_words, n_lanes)
-        From `laid_in_tiles`.
-    queries : uint64 array, shape (n_queries, n_words)
     rows : (int, int)
         Range of queries, without the second number.
     first_row : int
@@ -79,8 +62,6 @@ def scan_tiles(
         Whether the queries are the strings themselves: then the right row of a pair is greater than the left.
     n_lead_words : int
         1, 2 or 4: number of words that decide whether the rest is compared.
-    distance : int
-        Maximum number of differing bits.
     room : int
         Maximum number of pairs yielded at once, at least ``n_lanes``.
 
@@ -88,14 +69,6 @@ def scan_tiles(
     ------
     pairs, distances : uint64 and uint16 arrays, shape (n_pairs,)
         Query in the upper 32 bits of a pair, row of the string in the lower.
-
-    Examples
-    --------
-    >>> words = np.array([[0b0], [0b11], [0b111]], np.uint64)
-    >>> whole = {"rows": (0, 3), "first_row": 0, "end_row": 3, "is_one_set": True, "n_lead_words": 1}
-    >>> for pairs, distances in scan_tiles(laid_in_tiles(words, 4), words, **whole, distance=1):
-    ...     print([(int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in pairs], distances.tolist())
-    [(1, 2)] [1]
     """
     kernel = loops("hamming_tiles", 8 * tiles.shape[1] * max(end_row - first_row, rows[1] - rows[0]))
     own = *frozen(tiles, queries), *rows, first_row, end_row, is_one_set, n_lead_words, np.uint64(distance)

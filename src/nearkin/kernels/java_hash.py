@@ -15,7 +15,7 @@ from nearkin.kernels.choosing import frozen, loops
 def character_shingles(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], *, length: int, without_vowels: bool
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the hash of every k-gram of characters of each text; spaces and, on request, vowels (aeiou) are skipped.
+    """Return the signed hash of every k-gram of characters; spaces and, on request, vowels (aeiou) are skipped.
 
     Parameters
     ----------
@@ -23,19 +23,6 @@ def character_shingles(
         Valid UTF-8; all white space is U+0020.
     length : int
         UTF-16 units in a k-gram, at least 1. A shorter text has none.
-    without_vowels : bool
-
-    Returns
-    -------
-    shingles : int32 array
-        Hashes of all texts, in order.
-    shingle_offsets : int64 array, shape (n_texts + 1,)
-
-    Examples
-    --------
-    >>> text = np.frombuffer(b"he llo", np.uint8)
-    >>> character_shingles(text, np.array([0, 6]), length=5, without_vowels=False)[0].tolist()
-    [99162322]
     """
     shingles = np.empty(int(offsets[-1] - offsets[0]), np.int32)  # the system allocates only memory that is written
     shingle_offsets = np.zeros(len(offsets), np.int64)
@@ -45,17 +32,7 @@ def character_shingles(
 
 
 def hash_words(data: NDArray[np.uint8], bounds: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return the hash of each word, and 31 to the power of its UTF-16 units.
-
-    Parameters
-    ----------
-    data, bounds : uint8 array, int64 array of shape (n_words, 2)
-        Valid UTF-8; word ``i`` is ``data[bounds[i, 0]:bounds[i, 1]]``.
-
-    Returns
-    -------
-    hashes, powers : uint32 arrays, shape (n_words,)
-    """
+    """Return the hash of each word, and 31 to the power of its UTF-16 units."""
     hashes, powers = np.empty(len(bounds), np.uint32), np.empty(len(bounds), np.uint32)
     loops("java_hash", bounds.nbytes // 4).hash_words_many(*frozen(data, bounds), hashes, powers)
     return hashes, powers
@@ -69,28 +46,7 @@ def word_shingles(
     *,
     length: int,
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the hash of every k-gram of words of each text, joined by one space.
-
-    Parameters
-    ----------
-    ids, offsets : int32 and int64 arrays
-        Words of each text.
-    hashes, powers : uint32 arrays, shape (n_distinct,)
-        See `hash_words`.
-    length : int
-        Words in a k-gram, at least 1. A shorter text has none.
-
-    Returns
-    -------
-    shingles, shingle_offsets
-        See `character_shingles`.
-
-    Examples
-    --------
-    >>> hashed = hash_words(np.frombuffer(b"hello", np.uint8), np.array([[0, 5]]))
-    >>> word_shingles(np.array([0], np.int32), np.array([0, 1]), *hashed, length=1)[0].tolist()
-    [99162322]
-    """
+    """Return the hash of every k-gram of words of each text, joined by one space; a shorter text has none."""
     shingles, shingle_offsets = np.empty(len(ids), np.int32), np.zeros(len(offsets), np.int64)
     loops("java_hash", ids.nbytes).word_shingles_many(
         *frozen(ids, offsets), length, *frozen(hashes, powers), shingles, shingle_offsets

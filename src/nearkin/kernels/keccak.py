@@ -22,15 +22,10 @@ def shake256(
 
     Parameters
     ----------
-    data : uint8 array
     starts, ends : int64 arrays, shape (n_messages,)
         Message ``i`` is ``data[starts[i]:ends[i]]``, of at most 135 bytes.
     n_bytes : int
         1 to 136.
-
-    Returns
-    -------
-    digests : uint8 array, shape (n_messages, n_bytes)
 
     Examples
     --------

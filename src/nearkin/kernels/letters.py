@@ -23,8 +23,6 @@ def count_letters(
 
     Parameters
     ----------
-    data, offsets : uint8 and int64 arrays
-        UTF-8; text ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
     n_buckets : int
         0 or N_BUCKETS.
 
@@ -34,13 +32,6 @@ def count_letters(
         In the order of LATIN; at most MAX_COUNT each.
     n_counted, n_others : int64 arrays, shape (n_texts,)
         Number of letters and digits with a column among the counts, and of those without.
-
-    Examples
-    --------
-    >>> text = np.frombuffer("Añó 1".encode(), np.uint8)
-    >>> counts, n_counted, n_others = count_letters(text, np.array([0, 7]), n_buckets=0)
-    >>> counts[0, [0, 53]].tolist(), n_counted.tolist(), n_others.tolist()
-    ([1, 1], [2], [2])
     """
     n_texts = len(offsets) - 1
     counts = np.zeros((n_texts, N_LATIN + n_buckets), np.uint32)

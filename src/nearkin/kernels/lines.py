@@ -22,11 +22,6 @@ def line_flags(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[n
     flags : uint8 array, shape (n_documents,)
         HYPHEN: a line may end in a hyphen. NUMBERS: two of five lines begin with numbers that follow one another, or
         two lines may be Bates numbers.
-
-    Examples
-    --------
-    >>> line_flags(np.frombuffer(b"a-\nbABC0007\nABC0008\n", np.uint8), np.array([0, 4, 20])).tolist()
-    [1, 2]
     """
     flags = np.empty(len(offsets) - 1, np.uint8)
     loops("lines", int(offsets[-1] - offsets[0])).flag_many(*frozen(data, offsets), flags)
@@ -42,10 +37,6 @@ def join_broken_words(
     (out-of-date); if the text has the compound inside of a line; if it has both parts as words, of at least three
     letters; or if fewer than 3 of 100 lines end so, as in texts that were wrapped without breaking words. It goes in
     any case if the text also has the joined word. A soft hyphen always goes.
-
-    Returns
-    -------
-    joined, joined_offsets : uint8 array, int64 array of shape (n_documents + 1,)
 
     Examples
     --------

@@ -11,14 +11,7 @@ _FEW_BYTES = 1 << 18
 
 
 def sort_by_key(keys: NDArray[np.uint64], rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """Sort by key; rows with the same key keep their order.
-
-    Examples
-    --------
-    >>> keys, rows = sort_by_key(np.array([7, 5, 7], np.uint64), np.array([9, 8, 1], np.uint32))
-    >>> keys.tolist(), rows.tolist()
-    ([5, 7, 7], [8, 9, 1])
-    """
+    """Sort by key; rows with the same key keep their order."""
     keys, rows = loops("linking", keys.nbytes).sort_by_key(keys, rows)
     return keys, rows
 
@@ -59,14 +52,6 @@ def link_runs(
     n_pairs, next_start, n_not_compared : int
         ``next_start`` is ``len(keys)`` when all is done. If not even one run fits, ``n_pairs`` is 0 and
         ``next_start`` is ``start``.
-
-    Examples
-    --------
-    >>> keys, rows = np.array([5, 5, 7], np.uint64), np.array([3, 1, 2], np.uint32)
-    >>> sizes, sides, pairs = np.ones(4, np.uint32), np.full(4, 3, np.uint8), np.empty(9, np.uint64)
-    >>> options = {"min_size_ratio": 0.0, "max_pivots": 9, "max_pairs": 9}
-    >>> link_runs(keys, rows, sizes, sides, start=0, **options, pairs=pairs), int(pairs[0]) == (1 << 32) + 3
-    ((1, 3, 0), True)
     """
     n_pairs, next_start, n_not_compared = loops("linking", _work_bytes(keys)).link_many(
         *frozen(keys, rows, sizes, sides),
@@ -80,7 +65,6 @@ def link_runs(
 
 
 def _work_bytes(keys: NDArray[np.uint64]) -> int:
-    """Return the size of the keys and, if they are few, of the pairs of their runs, which take the plain loop time."""
     if keys.nbytes > _FEW_BYTES:
         return keys.nbytes
     lengths = np.diff(np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]]))) if len(keys) else keys

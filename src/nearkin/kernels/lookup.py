@@ -13,16 +13,9 @@ def find(keys: NDArray[np.uint64], table: NDArray[np.uint32], wanted: NDArray[np
 
     Parameters
     ----------
-    keys : uint64 array
-        The key of each number.
     table : uint32 array, shape (a power of two,)
         1 + a number, or 0. The search starts at the upper bits of the key times an odd constant: otherwise sorted keys
         would all fall into one corner of a table that is still small.
-    wanted : uint64 array, shape (n,)
-
-    Returns
-    -------
-    numbers : int64 array, shape (n,)
     """
     numbers = np.empty(len(wanted), np.int64)
     loops("lookup", wanted.nbytes).find_many(*frozen(keys, table, wanted), numbers)
@@ -32,30 +25,14 @@ def find(keys: NDArray[np.uint64], table: NDArray[np.uint32], wanted: NDArray[np
 def insert(
     keys: NDArray[np.uint64], n_keys: int, table: NDArray[np.uint32], wanted: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int64], int]:
-    """Return the number of each key; a new key gets the next number.
+    """Return the number of each key, and how many keys have one now; a new key gets the next number.
 
     Parameters
     ----------
     keys : uint64 array, written
         With room for all wanted keys after the first ``n_keys``.
-    n_keys : int
-        Number of keys that have a number.
     table : uint32 array, shape (a power of two,), written
         At least twice the maximum number of keys.
-    wanted : uint64 array, shape (n,)
-
-    Returns
-    -------
-    numbers : int64 array, shape (n,)
-    n_keys : int
-        Number of keys that have a number now.
-
-    Examples
-    --------
-    >>> keys, table = np.zeros(4, np.uint64), np.zeros(8, np.uint32)
-    >>> numbers, n_keys = insert(keys, 0, table, np.array([7, 5, 7], np.uint64))
-    >>> numbers.tolist(), n_keys, find(keys, table, np.array([5, 6], np.uint64)).tolist()
-    ([0, 1, 0], 2, [1, -1])
     """
     numbers = np.empty(len(wanted), np.int64)
     n_keys = loops("lookup", wanted.nbytes).insert_many(keys, n_keys, table, *frozen(wanted), numbers)

@@ -13,28 +13,14 @@ def mark(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> None:
 
     Parameters
     ----------
-    hashes : uint64 array, shape (n_hashes,)
     bitmap : uint8 array, shape (a power of two,), written
         The upper bits of a hash are the number of its bit; bit ``i`` is bit ``i % 8`` of byte ``i // 8``.
-
-    Examples
-    --------
-    >>> bitmap = np.zeros(1, np.uint8)  # eight bits, selected by the upper three of a hash
-    >>> mark(np.array([7 << 61, 1 << 61, 5], np.uint64), bitmap)
-    >>> f"{bitmap[0]:08b}"
-    '10000011'
     """
     loops("marks", hashes.nbytes).mark_many(*frozen(hashes), _shift(bitmap), bitmap)
 
 
 def is_marked(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Whether the bit of each hash is set, shape (n_hashes,).
-
-    Examples
-    --------
-    >>> is_marked(np.array([7 << 61, 6 << 61], np.uint64), np.array([0b10000011], np.uint8)).tolist()
-    [True, False]
-    """
+    """Whether the bit of each hash is set, shape (n_hashes,)."""
     found = np.empty(len(hashes), np.bool_)
     loops("marks", hashes.nbytes).find_marked(*frozen(hashes), _shift(bitmap), *frozen(bitmap), found)
     return found

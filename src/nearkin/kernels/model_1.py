@@ -27,14 +27,7 @@ Rows = tuple[I64, I32]
 
 
 def places(sentences: Sentences, *, n_words: int) -> Places:
-    """Return the sentences that contain each word, ascending; a sentence is repeated if the word is.
-
-    Examples
-    --------
-    >>> starts, found = places((np.array([0, 1, 1, 0], np.int32), np.array([0, 3, 4])), n_words=2)
-    >>> starts.tolist(), found.tolist()  # word 1 occurs twice in sentence 0
-    ([0, 2, 4], [0, 1, 0, 0])
-    """
+    """Return the sentences that contain each word, ascending; a sentence is repeated if the word is."""
     words, offsets = sentences
     starts = np.zeros(n_words + 1, np.int64)
     found = np.empty(len(words), np.int32)
@@ -43,21 +36,7 @@ def places(sentences: Sentences, *, n_words: int) -> Places:
 
 
 def row_offsets(given: Places, emitted: Sentences, *, n_emitted: int) -> I64:
-    """Return the start of each given word's row: rows are as long as the number of distinct words opposite to a word.
-
-    Parameters
-    ----------
-    given : Places
-        Places of the given words.
-    emitted : Sentences
-        Sentence ``i`` is the translation of sentence ``i``.
-    n_emitted : int
-        Number of distinct emitted words.
-
-    Returns
-    -------
-    int64 array, shape (n_given + 1,)
-    """
+    """Return the start of each given word's row, which is as long as the number of distinct words opposite to it."""
     starts = np.zeros(len(given[0]), np.int64)
     last_given = np.full(n_emitted, -1, np.int64)
     loops("model_1", _work(given, emitted)).count_rows(*frozen(*given, *emitted), last_given, starts)
@@ -65,16 +44,7 @@ def row_offsets(given: Places, emitted: Sentences, *, n_emitted: int) -> I64:
 
 
 def row_words(given: Places, emitted: Sentences, starts: I64, *, n_emitted: int) -> I32:
-    """Return the words of all rows; ``starts`` is from `row_offsets`.
-
-    Examples
-    --------
-    >>> house_book = places((np.array([0, 1, 0], np.int32), np.array([0, 2, 3])), n_words=2)
-    >>> emitted = np.array([2, 1, 0, 2], np.int32), np.array([0, 2, 4])
-    >>> starts = row_offsets(house_book, emitted, n_emitted=3)
-    >>> starts.tolist(), row_words(house_book, emitted, starts, n_emitted=3).tolist()
-    ([0, 3, 5], [0, 1, 2, 1, 2])
-    """
+    """Return the words of all rows, given their starts."""
     words = np.empty(int(starts[-1]), np.int32)
     last_given = np.full(n_emitted, -1, np.int64)
     kernel = loops("model_1", _work(given, emitted))
@@ -89,17 +59,10 @@ def likelihoods(
 
     Parameters
     ----------
-    given, emitted
-        See `row_offsets`.
-    rows : Rows
     probabilities : float64 array, shape (n_entries,)
         p(emitted | given) of each entry of the rows.
     of_null : float64 array, shape (n_emitted,)
         p(emitted | NULL).
-
-    Returns
-    -------
-    float64 array, shape (n_positions,)
     """
     sums = of_null[emitted[0]]
     spread = np.zeros(n_emitted, np.float64)
@@ -111,14 +74,7 @@ def likelihoods(
 def maximise(
     given: Places, emitted: Sentences, rows: Rows, probabilities: F64, of_null: F64, sums: F64, *, n_emitted: int
 ) -> tuple[F64, F64, F64]:
-    """Perform one step of expectation and maximisation.
-
-    Parameters
-    ----------
-    given, emitted, rows, probabilities, of_null
-        See `likelihoods`.
-    sums : float64 array, shape (n_positions,)
-        Result of `likelihoods` for these probabilities.
+    """Perform one step of expectation and maximisation; ``sums`` are the `likelihoods` of these probabilities.
 
     Returns
     -------
@@ -138,19 +94,11 @@ def maximise(
 
 
 def entries(rows: Rows, given: I32, emitted: I32) -> I64:
-    """Return the index of each pair of words in the rows, -1 if it is missing.
-
-    Examples
-    --------
-    >>> rows = np.array([0, 3, 5]), np.array([0, 1, 2, 1, 2], np.int32)
-    >>> entries(rows, np.array([1, 1], np.int32), np.array([2, 0], np.int32)).tolist()
-    [4, -1]
-    """
+    """Return the index of each pair of words in the rows, -1 if it is missing."""
     found = np.empty(len(given), np.int64)
     loops("model_1", 2 * given.nbytes).find_entries(*frozen(*rows, given, emitted), found)
     return found
 
 
 def _work(given: Places, emitted: Sentences) -> int:
-    """Return an upper limit for the pairs of opposite words: the exact number would take an array."""
     return len(given[1]) * int(np.diff(emitted[1]).max(initial=0))

@@ -12,26 +12,11 @@ FAN_OUT = 16
 
 
 def order_points(points: NDArray[np.float32], rows: NDArray[np.uint32], *, block_size: int) -> None:
-    """Bring points into the order of their blocks, in place.
+    """Bring distinct rows and their finite points into the order of their blocks, in place.
 
     A range of several blocks is divided at a whole block, at the largest power of two below its number of blocks, by
     the column in which its points are farthest apart; ties are broken by row. Within a block, rows ascend. So the order
     depends on the points alone.
-
-    Parameters
-    ----------
-    points : float32 array, shape (n_points, n_columns), written
-        Finite.
-    rows : uint32 array, shape (n_points,), written
-        Distinct; moved together with the points.
-    block_size : int
-
-    Examples
-    --------
-    >>> points, rows = np.array([[1, 9], [2, 0], [1, 1], [1, 8]], np.float32), np.array([0, 1, 2, 3], np.uint32)
-    >>> order_points(points, rows, block_size=2)
-    >>> rows.tolist(), points[:, 1].tolist()
-    ([1, 2, 0, 3], [0.0, 1.0, 9.0, 8.0])
     """
     loops("range_blocks", points.nbytes).order_many(points, rows, block_size)
 
@@ -46,7 +31,6 @@ def fill_blocks(
 
     Parameters
     ----------
-    points : float32 array, shape (n_points, n_columns)
     blocks : float32 array, shape (n_blocks, n_columns, block_size), written
         Places after the last point are set to infinity.
     boxes : float32 array, shape (n_groups, n_columns, 2, FAN_OUT), written
@@ -54,13 +38,6 @@ def fill_blocks(
         infinite for missing boxes.
     level_groups : int64 array, shape (n_levels + 1,)
         Start of the groups of each level; the boxes of blocks come first.
-
-    Examples
-    --------
-    >>> blocks, boxes = np.zeros((2, 1, 2), np.float32), np.zeros((1, 1, 2, 16), np.float32)
-    >>> fill_blocks(np.array([[3], [1], [4]], np.float32), blocks, boxes, np.array([0, 1]))
-    >>> blocks[:, 0].tolist(), boxes[0, 0, :, :3].tolist()
-    ([[3.0, 1.0], [4.0, inf]], [[1.0, 4.0, inf], [3.0, 4.0, inf]])
     """
     boxes[:] = np.inf
     loops("range_blocks", points.nbytes).fill_many(*frozen(points), blocks, boxes, *frozen(level_groups))

@@ -49,19 +49,6 @@ def scan_blocks(
     ------
     n_found : int
         Number of results in ``found``, valid until the next iteration; never 0.
-
-    Examples
-    --------
-    >>> points = np.array([[1], [3], [8]], np.float32)
-    >>> boxes = np.full((1, 1, 2, 16), np.inf, np.float32)  # three blocks of one point
-    >>> boxes[0, 0, :, :3] = points.T
-    >>> rows, vectors = np.arange(3, dtype=np.uint32), points.astype(np.uint32)
-    >>> found = np.zeros(9, np.int64), np.zeros(9, np.uint32), np.zeros(9, np.int64)
-    >>> asked = {"queries": vectors[:1], "points": points[:1], "reaches": np.array([4.5], np.float32)}
-    >>> scanned = points[:, :, None], boxes, np.array([0, 1]), rows, vectors
-    >>> options = {"limits": np.array([4]), "found": found, "counts": np.zeros((1, 3), np.int64)}
-    >>> [(found[1][:n].tolist(), found[2][:n].tolist()) for n in scan_blocks(*scanned, **asked, **options)]
-    [([0, 1], [0, 4])]
     """
     is_worth_it = is_worth_starting(_TWIN_S * len(queries))
     kernel = loops("range_scan", vectors.nbytes if is_worth_it else 0)

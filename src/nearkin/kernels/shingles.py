@@ -29,9 +29,8 @@ def shingle_sets(
 
     Returns
     -------
-    hashes : uint64 array
+    hashes, set_offsets : uint64 array, int64 array of shape (n_documents + 1,)
         The sets one after another, each in order of first occurrence.
-    set_offsets : int64 array, shape (n_documents + 1,)
     n_units : int64 array, shape (n_documents,)
 
     Examples

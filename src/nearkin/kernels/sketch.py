@@ -16,28 +16,12 @@ EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 def sketch(hashes: NDArray[np.uint64], offsets: NDArray[np.int64], *, size: int, seed: int) -> NDArray[np.uint64]:
-    """Sketch each set into ``size`` slots; two sets agree in a slot with probability equal to their Jaccard similarity.
-
-    Parameters
-    ----------
-    hashes, offsets : uint64 array, int64 array of shape (n_documents + 1,)
-        Sets of well mixed hashes.
-    size : int
-        Slots, >= 1.
-    seed : int
-        In [0, 2**64).
+    """Sketch sets of well mixed hashes; two agree in a slot with probability equal to their Jaccard similarity.
 
     Returns
     -------
     slots : uint64 array, shape (n_documents, size)
         The round in the upper 32 bits, the minimum value of that round in the lower 32.
-
-    Examples
-    --------
-    >>> sets = np.array([1, 2, 3, 1, 2, 3], np.uint64)
-    >>> slots = sketch(sets, np.array([0, 3, 6]), size=4, seed=0)
-    >>> bool((slots[0] == slots[1]).all())
-    True
     """
     slots = np.empty((len(offsets) - 1, size), np.uint64)
     constants = round_constants(size, seed)
@@ -53,17 +37,7 @@ def round_constants(size: int, seed: int) -> NDArray[np.uint64]:
 
 
 def band_keys(slots: NDArray[np.uint64], *, bands: int, rows: int) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of the ordered slots of each band.
-
-    Parameters
-    ----------
-    slots : uint64 array, shape (n_documents, size)
-        With size >= bands * rows.
-
-    Returns
-    -------
-    keys : uint64 array, shape (bands, n_documents)
-    """
+    """Return a 64-bit hash of the ordered slots of each band, shape (bands, n_documents)."""
     keys = np.empty((bands, len(slots)), np.uint64)
     loops("sketch", slots.nbytes).keys_many(*frozen(slots), rows, keys)
     return keys

@@ -14,47 +14,19 @@ Words = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]
 def split_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Words:
     """Return the words of each text as word shingles use them, without the characters that these ignore.
 
-    Parameters
-    ----------
-    data, offsets : uint8 array, int64 array of shape (n_texts + 1,)
-        Texts, valid UTF-8.
-
     Returns
     -------
-    words : uint8 array
-        All words, one after another.
-    word_offsets : int64 array, shape (n_words + 1,)
+    words, word_offsets : uint8 array, int64 array of shape (n_words + 1,)
         Word ``i`` is ``words[word_offsets[i]:word_offsets[i + 1]]``.
     text_offsets : int64 array, shape (n_texts + 1,)
         The words of text ``i`` are those from ``text_offsets[i]`` to ``text_offsets[i + 1]``.
-
-    Examples
-    --------
-    >>> text = np.frombuffer("it's, 日本".encode(), np.uint8)
-    >>> words, word_offsets, text_offsets = split_words(text, np.array([0, 5, len(text)]))
-    >>> words.tobytes().decode(), word_offsets.tolist(), text_offsets.tolist()
-    ('its日本', [0, 2, 3, 6, 9], [0, 2, 4])
     """
     words, _ = _split(data, offsets, np.empty((0, 2), np.uint32))
     return words
 
 
 def locate_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[Words, NDArray[np.uint32]]:
-    """Return the same, and where each word begins and ends in its text.
-
-    Returns
-    -------
-    words : tuple
-        See `split_words`.
-    bounds : uint32 array, shape (n_words, 2)
-        Bytes from the beginning of the text.
-
-    Examples
-    --------
-    >>> text = np.frombuffer("it's 日本".encode(), np.uint8)
-    >>> locate_words(text, np.array([0, len(text)]))[1].tolist()
-    [[0, 2], [3, 4], [5, 8], [8, 11]]
-    """
+    """Return the same, and the first and last byte of each word in its text, shape (n_words, 2)."""
     words, bounds = _split(data, offsets, np.empty((int(offsets[-1] - offsets[0]), 2), np.uint32))
     return words, bounds[: len(words[1]) - 1].copy()
 

@@ -22,11 +22,6 @@ def first_invalid_byte(
         Start of the first invalid sequence in its text; -1 if the text is valid.
     n_characters : int64 array, shape (n_documents,)
         Number of code points of the valid part.
-
-    Examples
-    --------
-    >>> first_invalid_byte(np.frombuffer(b"ok" + b"a\xff", np.uint8), np.array([0, 2, 4]))[0].tolist()
-    [-1, 1]
     """
     invalid_at = np.empty(len(offsets) - 1, np.int64)
     n_characters = np.empty(len(offsets) - 1, np.int64)
@@ -45,12 +40,6 @@ def fold(
     folded, folded_offsets : uint8 array, int64 array of shape (n_documents + 1,)
     is_left : bool array, shape (n_documents,)
         Texts with a character that the tables cannot normalise; their result is empty.
-
-    Examples
-    --------
-    >>> text = np.frombuffer(b" A  b\n", np.uint8)
-    >>> bytes(fold(text, np.array([0, 6]), ["nfkc", "case"], collapse=True)[0])
-    b'a b'
     """
     folded = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
     folded_offsets = np.zeros(len(offsets), np.int64)

@@ -17,11 +17,6 @@ def word_ids(
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Return the words of each text: parts between spaces, stripped of all but letters, digits and marks at both ends.
 
-    Parameters
-    ----------
-    data, offsets : uint8 and int64 arrays
-        Valid UTF-8; all white space is U+0020.
-
     Returns
     -------
     ids : int32 array, shape (n_words,)
@@ -44,38 +39,14 @@ def word_ids(
 
 
 def are_among(data: NDArray[np.uint8], bounds: NDArray[np.int64], words: tuple[bytes, ...]) -> NDArray[np.bool_]:
-    """Return which words of a text, given by their bounds, are among some distinct others.
-
-    Examples
-    --------
-    >>> are_among(np.frombuffer(b"to be", np.uint8), np.array([[0, 2], [3, 5]]), (b"be",)).tolist()
-    [False, True]
-    """
+    """Return which words of a text, given by their bounds, are among some distinct others."""
     found = np.zeros(len(bounds), np.bool_)
     loops("word_ids", bounds.nbytes).look_up(*frozen(data, bounds), words, found)
     return found
 
 
 def without_words(data: NDArray[np.uint8], offsets: NDArray[np.int64], words: tuple[bytes, ...]) -> Texts:
-    """Remove some distinct words, with the characters attached to them, from each text; the rest is unchanged.
-
-    Parameters
-    ----------
-    data, offsets : uint8 and int64 arrays
-        See `word_ids`.
-    words : tuple of bytes
-
-    Returns
-    -------
-    tuple of uint8 and int64 arrays
-        Texts with single spaces between words.
-
-    Examples
-    --------
-    >>> text = np.frombuffer(b'"to be, or not" - to be!', np.uint8)
-    >>> without_words(text, np.array([0, 24]), (b"to", b"or"))[0].tobytes()
-    b'be, not" - be!'
-    """
+    """Remove some distinct words, with the characters attached to them, from each text; the rest is unchanged."""
     kept = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
     kept_offsets = np.zeros(len(offsets), np.int64)
     loops("word_ids", len(kept)).leave_out(*frozen(data, offsets), words, kept, kept_offsets)
@@ -90,13 +61,7 @@ def first_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distinct:
 
 
 def frequent_ids(ids: NDArray[np.int32], offsets: NDArray[np.int64], *, n_distinct: int, most: int) -> Ids:
-    """Return the most frequent numbers of each text, the most frequent first, in a tie the one that occurs first.
-
-    Examples
-    --------
-    >>> frequent_ids(np.array([7, 0, 1, 2, 0, 1], np.int32), np.array([0, 6]), n_distinct=8, most=3)[0].tolist()
-    [0, 1, 7]
-    """
+    """Return the most frequent numbers of each text, the most frequent first, in a tie the one that occurs first."""
     kept, kept_offsets = np.empty_like(ids), np.zeros_like(offsets)
     kernel = loops("word_ids", ids.nbytes)
     kernel.keep_frequent(*frozen(ids, offsets), n_distinct, most, kept, kept_offsets)

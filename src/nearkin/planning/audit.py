@@ -29,7 +29,6 @@ class AuditEstimate:
     ----------
     n_population : int
         Number of documents from which the sample was drawn.
-    n_sampled : int
     n_with_pairs : int
         Number of sampled documents that have any true pair; only these are evidence about the recall.
     n_true, n_found : int
@@ -38,8 +37,6 @@ class AuditEstimate:
         ``n_found / n_true``, in [0, 1]; None if there is no true pair.
     low, high : float or None
         Bounds of the interval; both equal the recall if the sample is the whole population.
-    confidence : float
-        Confidence level of the interval.
     n_effective : float or None
         Number of independent documents with true pairs that would give the same evidence.
     """
@@ -88,9 +85,7 @@ def estimate_recall(
     Parameters
     ----------
     n_true, n_found : int or float arrays, shape (n_sampled,)
-        For each sampled document the number of true pairs, and of those that were found. A pair of two sampled
-        documents counts half at each, so that it counts once: every pair is then equally likely to be
-        drawn.
+        Pairs of each sampled document; half a pair for each of two sampled ones, so that all pairs are equally likely.
     n_population : int
         Number of documents from which the sample was drawn with equal probability, without replacement.
     confidence : float
@@ -223,7 +218,6 @@ class ProposedSample:
 
     Parameters
     ----------
-    n_documents : int
     elapsed_s : float
         Predicted from the finished audit.
     width : float
@@ -245,18 +239,8 @@ def propose_samples(
 
     Parameters
     ----------
-    estimate : AuditEstimate
-    elapsed_of : callable
-        Returns the seconds that a sample of this size takes.
     share_with_pairs : float, optional
         Share of the population with a reported pair; used if the sample has no true pair, or few by chance.
-
-    Examples
-    --------
-    >>> from nearkin.planning.audit import estimate_recall
-    >>> one = estimate_recall([0] * 499 + [1], [0] * 499 + [1], n_population=50_000)
-    >>> [(proposed.n_documents, proposed.width) for proposed in propose_samples(one, lambda n: n / 1000)]
-    [(18000, 0.1), (50000, 0)]
     """
     if not says_too_little(estimate):
         return ()
@@ -275,7 +259,6 @@ def says_too_little(estimate: AuditEstimate) -> bool:
 
 
 def _for_width(estimate: AuditEstimate, share_with_pairs: float | None) -> int | None:
-    """Return the sample size for an interval of that width; None if it cannot be estimated."""
     per_document = [share_with_pairs] if share_with_pairs else []
     if estimate.n_effective:
         per_document.append(estimate.n_effective / estimate.n_sampled)
@@ -302,12 +285,5 @@ def effective_for(recall: float, confidence: float) -> int:
 
 
 def _rounded(n: float) -> int:
-    """Round up to two or three digits.
-
-    Examples
-    --------
-    >>> _rounded(17_421.3), _rounded(83)
-    (17500, 83)
-    """
     step = 10 ** max(0, math.floor(math.log10(max(n, 1))) - 2)
     return math.ceil(n / (5 * step)) * 5 * step if step > 1 else math.ceil(n)

@@ -22,10 +22,6 @@ class Shuffle:
 
     Parameters
     ----------
-    stage : str
-        Name of the stage in the run.
-    carries : str
-        Kind of data.
     size_bytes : int
         Size before Spark compresses it.
     """
@@ -89,13 +85,8 @@ class CorpusForecast:
         Documents of the sample, and the empty and unreadable ones among them.
     document_bytes : float
         Mean size of a document in the run's files.
-    sample : Sample
-        Texts that were compared with one another.
-    plan : BandPlan or SamplingPlan
     n_band_keys, n_other_keys : float
         Mean number of keys per text: bands, and shingles.
-    threshold : float
-        Threshold of the search.
     """
 
     n_documents: int

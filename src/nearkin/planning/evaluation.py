@@ -41,7 +41,6 @@ class CurvePoint:
 
     Parameters
     ----------
-    threshold : float
     n_reported, n_true : int
         Number of these pairs that are reported, and of those that are true.
     precision, recall, f1 : float
@@ -57,14 +56,7 @@ class CurvePoint:
 
 
 def curve_of(tally: ScoredPairs, n_true: int) -> list[CurvePoint]:
-    """Return a point for each distinct score, the largest first; ``n_true`` is the number of all true pairs.
-
-    Examples
-    --------
-    >>> tally = ScoredPairs(np.array([0.9, 0.5, 0.9]), np.array([1, 2, 1]), np.array([1, 0, 1]))
-    >>> [(one.threshold, one.precision, one.recall) for one in curve_of(tally, 4)]
-    [(0.9, 1.0, 0.5), (0.5, 0.5, 0.5)]
-    """
+    """Return a point for each distinct score, the largest first; ``n_true`` is the number of all true pairs."""
     scores, place = np.unique(-tally.score, return_inverse=True)
     counts = np.zeros((2, len(scores)), np.int64)
     np.add.at(counts[0], place, tally.n_reported)
@@ -152,13 +144,10 @@ def _number_before(*keys: I64) -> I64:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPairs:
-    """Truth as pairs.
+    """Truth as pairs of documents, each once.
 
     Parameters
     ----------
-    left, right : int64 arrays, shape (n_pairs,)
-        Documents, each pair once.
-    is_true : bool array, shape (n_pairs,)
     is_closed : bool
         Whether all other pairs are false; if not, only these pairs are judged.
     n_true : int
@@ -172,7 +161,7 @@ class JudgedPairs:
     n_true: int
 
     def within(self, group: I64, score: F64) -> ScoredPairs:
-        """Count the pairs inside groups; the score of a pair is the smaller of its two."""
+        """Count as `LabelledGroups.within` does."""
         found = group[self.left] == group[self.right]
         judged = self._judged(found, np.minimum(score[self.left], score[self.right])[found])
         if not self.is_closed:
@@ -217,10 +206,8 @@ class Evaluation:
         Name of the similarity or distance of a pair; "" if it has none.
     n_true : int
         Number of true pairs.
-    total : CurvePoint
-        All pairs.
-    best : CurvePoint
-        The threshold with the largest F1.
+    total, best : CurvePoint
+        All pairs; the threshold with the largest F1.
     curve : list of CurvePoint
         At most 100 thresholds, the pairs most alike first.
     """
@@ -239,12 +226,10 @@ class Evaluated:
 
     Parameters
     ----------
-    what, truth : str
     truth_kind : {"pairs", "judged pairs", "groups"}
         Whether the truth lists all true pairs, some pairs with a verdict, or groups.
     n_unknown : int
         Number of ids in the truth that are not among the documents of the result; their pairs count as missed.
-    evaluations : list of Evaluation
     """
 
     what: str

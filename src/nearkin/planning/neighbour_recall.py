@@ -62,13 +62,6 @@ class BitsApart:
     ----------
     mean, deviation : float
         Over pairs, for signatures of one length.
-
-    Examples
-    --------
-    >>> BitsApart(0.1, 0.0375).share_within(64, 6)  # a binomial distribution
-    0.53...
-    >>> BitsApart(0.1, 0.08).share_within(64, 6)  # pairs that differ among themselves
-    0.59...
     """
 
     mean: float
@@ -100,49 +93,23 @@ class BitsApart:
 
 
 def usual_distance(method: str, n_bits: int) -> int:
-    """Return the default distance: 3 bits in 32 for MinHash (a Jaccard similarity of 0.8), 3 bits for other methods.
-
-    Examples
-    --------
-    >>> usual_distance("minhash", 256), usual_distance("topsig", 256)
-    (24, 3)
-    """
+    """Return the default distance: 3 bits in 32 for MinHash (a Jaccard similarity of 0.8), 3 bits for other methods."""
     return 3 * n_bits // 32 if method == MINHASH else 3
 
 
 def is_known(method: str) -> bool:
-    """Whether the expected recall of a method is known.
-
-    Examples
-    --------
-    >>> is_known("minhash"), is_known("topsig"), is_known("another")
-    (True, True, False)
-    """
+    """Whether the expected recall of a method is known."""
     return method == MINHASH or method in MEASURED
 
 
 def expected_recall(method: str, n_bits: int, distance: int) -> tuple[float, float]:
-    """Return the minimum and maximum share of pairs of `SIMILARITY` within a distance, over the corpora.
-
-    Examples
-    --------
-    >>> [round(share, 2) for share in expected_recall("minhash", 256, 24)]
-    [0.42, 0.42]
-    >>> [round(share, 4) for share in expected_recall("weighted-topsig", 64, 3)]
-    [0.0, 0.0015]
-    """
+    """Return the minimum and maximum share of pairs of `SIMILARITY` within a distance, over the corpora."""
     shares = [apart.share_within(n_bits, distance) for apart in _of_corpora(method, n_bits)]
     return min(shares), max(shares)
 
 
 def distance_reaching(method: str, n_bits: int, recall: float) -> int:
-    """Return the minimum distance within which this share of pairs of `SIMILARITY` lies in every corpus.
-
-    Examples
-    --------
-    >>> distance_reaching("minhash", 256, 0.9), distance_reaching("weighted-topsig", 64, 0.9)
-    (32, 23)
-    """
+    """Return the minimum distance within which this share of pairs of `SIMILARITY` lies in every corpus."""
     return max(apart.distance_reaching(n_bits, recall) for apart in _of_corpora(method, n_bits))
 
 
@@ -176,7 +143,6 @@ def distance_for(similarity: float, n_bits: int, recall: float = RECALL) -> int:
     ----------
     similarity : float
         Minimum Jaccard similarity to find, in [0, 1].
-    n_bits : int
     recall : float
         In (0, 1).
 

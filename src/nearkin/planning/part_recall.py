@@ -57,14 +57,6 @@ class MeanPartRecall:
         Number of texts, and of those that have at least `PART_WORDS` words.
     containing_texts, parts : float
         Sums of the recalls: of all texts, and of the long ones.
-
-    Examples
-    --------
-    >>> mean = MeanPartRecall()
-    >>> for one in (PartRecall(0.8, 0.6, 50), PartRecall(1.0, 0.9, 100)):
-    ...     mean.take(one)
-    >>> mean.to_dict()
-    {'containing_texts': 0.9, 'parts': 0.9, 'n_words': 100}
     """
 
     n_texts: int = 0
@@ -121,13 +113,6 @@ class SampledSearch:
         """Return the expected recall; None if the text is too short to have a part or to be one.
 
         Keys of another kind find more, so it errs on the low side.
-
-        Examples
-        --------
-        >>> least = np.ones(8, np.int64)
-        >>> search = SampledSearch(n_shingles=396, n_samples=12, n_asked=12, rate=1/32, least=least, min_common=8)
-        >>> search.recall(0.9)
-        PartRecall(containing_texts=1.0, parts=0.9514, n_words=100)
         """
         n_of_part = min(PART_WORDS - _NOT_OF_A_SHINGLE, self.n_shingles)
         if n_of_part < self.min_common:

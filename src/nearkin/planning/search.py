@@ -62,8 +62,7 @@ class BandPlan:
     def exact_up_to(self, threshold: float) -> int:
         """Return the largest number of shingles with which documents find each other exactly.
 
-        A document just below `exact_below` may match a longer one of up to this size: that one is also searched
-        exactly, and so are all pairs of such documents.
+        It may exceed `exact_below`: those that match a document just below it are searched exactly, too.
         """
         return math.ceil((self.exact_below - 1) / threshold + 1e-9)
 
@@ -82,15 +81,7 @@ class BandPlan:
         return chance
 
     def found_probability(self, n_common: I64 | U32, n_left: I64 | U32, n_right: I64 | U32, threshold: float) -> F64:
-        """Return the probability that a pair at or above the search's threshold becomes a candidate.
-
-        Parameters
-        ----------
-        n_common, n_left, n_right : int arrays, shape (n_pairs,)
-            Number of shingles common to both documents, and of each.
-        threshold : float
-            Threshold of the search.
-        """
+        """Return the probability that each pair at or above the search's threshold becomes a candidate."""
         common, left, right = (n.astype(np.int64) for n in (n_common, n_left, n_right))
         is_exact = self.is_exact(left, right, threshold)
         found = np.ones(len(common))
@@ -111,8 +102,6 @@ class SamplingPlan:
     recall_at_threshold : float
         Minimum probability that a pair exactly at the threshold becomes a candidate: that of the smallest documents
         that are found by their sample. It is higher for larger ones.
-    expected_candidates : float
-        See `BandPlan`.
     exact_below : int
         Documents with fewer shingles than this find those that contain them by rare shingles, which misses none.
     """
@@ -142,13 +131,11 @@ class Sample:
     left, right : int64 arrays, shape (n_sampled_pairs,)
         The sampled pairs that may match, as indices of sampled documents. In a sample of one corpus: each with the ones
         after it.
-    similarity, n_common : float64 and int64 arrays, shape (n_sampled_pairs,)
-        Jaccard similarity and common shingles of these pairs.
-    is_match : bool array, shape (n_sampled_pairs,)
-        Whether each of these pairs matches, by the measure of the search.
+    similarity, n_common, is_match : float64, int64 and bool arrays, shape (n_sampled_pairs,)
+        Jaccard similarity and common shingles of these pairs, and whether they match by the measure of the search.
     shares_rare : callable
-        Return whether each of these pairs would be compared in a search by rare shingles, a bool array. This takes more
-        time than the rest of the sample, and few plans need it.
+        Return whether each of these pairs would be compared in a search by rare shingles. This takes more time than the
+        rest of the sample, and few plans need it.
     """
 
     n_documents: int
@@ -252,13 +239,6 @@ def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPl
     A pair is found by the shingles that the smaller document shares with the larger one. Few shingles need a high rate,
     which is expensive for all other documents; rare shingles of the small documents alone are cheap. So for all sizes,
     every pair at the threshold is found with at least this probability.
-
-    Examples
-    --------
-    >>> sizes, none = np.full(50, 400), np.zeros(1225, np.int64)
-    >>> plan = plan_sampling(0.8, 0.99, Sample.of_one(1000, sizes, none.astype(np.float64), none))
-    >>> plan.rate < 0.02, plan.recall_at_threshold >= 0.99
-    (True, True)
     """
     plans: list[tuple[float, SamplingPlan]] = []
     for exact_below in _sizes_to_try(sample):
@@ -315,7 +295,6 @@ def _cost(bands: int, rows: int, candidates: float, sample: Sample) -> float:
 
 
 def _is_cheaper_by_rare(threshold: float, sample: Sample, cost: float) -> bool:
-    """Whether a search of the whole corpus by rare shingles costs less; its pairs are counted only if it may."""
     n_keys = (1 - threshold) * sample.mean_size + 1
     left = cost - sample.n_documents * (NS_RARE_SHINGLE * sample.mean_size + 2 * NS_KEY * n_keys)
     pair = NS_PAIR + NS_PAIR_SHINGLE * sample.mean_size
@@ -328,13 +307,7 @@ _MIN_PROBABILITY = 1e-15
 
 
 def bands_for(threshold: float, rows: int, recall: float) -> int:
-    """Return the minimum number of bands of ``rows`` rows that find a pair at the threshold with this recall.
-
-    Examples
-    --------
-    >>> bands_for(0.8, 5, 0.99)
-    12
-    """
+    """Return the minimum number of bands of ``rows`` rows that find a pair at the threshold with this recall."""
     in_one_band = threshold**rows
     if in_one_band >= recall:
         return 1

@@ -24,10 +24,6 @@ _N_SIMILARITIES, _N_UNIONS = 65, 17
 class SketchRecall:
     """Probability that two sketches agree in a band.
 
-    Parameters
-    ----------
-    bands, rows : int
-
     Examples
     --------
     >>> recall = SketchRecall(bands=20, rows=7)

@@ -40,13 +40,10 @@ def claimed(
 
     Parameters
     ----------
-    spark : SparkSession
     work : str or Path or None
         None: a temporary one, if the master is local.
     identity : mapping
         Everything except the rows that determines the result; the version of Nearkin is added.
-    resume : bool
-        Whether to continue the run that was interrupted there.
     of : str
         Function that the user called.
 
@@ -69,7 +66,6 @@ def claimed(
 
 
 def _prepare(folder: Path, wanted: Mapping[str, object], *, resume: bool) -> None:
-    """Prepare the folder for a new run, or check that it belongs to the same run."""
     place = folder / _IDENTITY
     if resume and place.exists():
         stored = _stored(place)
@@ -95,13 +91,7 @@ def _stored(place: Path) -> Mapping[str, object]:
 
 
 def stages_in(spark: SparkSession, folder: Path, work: Path, meter: Meter) -> Stages:
-    """Return the stages kept in ``work``, inside ``folder``, after a check that executors can do them.
-
-    Raises
-    ------
-    EngineError, OutputError
-        See `check_executors`.
-    """
+    """Return the stages kept in ``work``, inside ``folder``, after a check that executors can do them."""
     check_executors(spark, folder, meter.progress)
     return Stages(spark, work / "stages", meter)
 
@@ -123,13 +113,10 @@ def check_named(df: DataFrame, named: Sequence[tuple[str, str | None]], *, of: s
 
     Parameters
     ----------
-    df : DataFrame
     named : sequence of (str, str or None)
         Parameters of the function that the user called, and the columns that they name.
-    of : str
-        Function that the user called.
-    place : str
-        Name of the data frame in that function.
+    of, place : str
+        That function, and the name of the data frame there.
     """
     for name, value in named:
         if value is not None and value not in df.columns:

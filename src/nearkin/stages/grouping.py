@@ -20,22 +20,14 @@ Rule = Literal["principal", "component"]
 
 
 def group(matches: Matches, similarity: F64, order: U32, *, rule: Rule) -> Groups:
-    """Group the rows.
+    """Group the rows; the principal of a component is its most preferred row.
 
     Parameters
     ----------
-    matches : Matches
-        All matches, at or above the threshold.
     similarity : float64 array, shape (n_pairs,)
-        Similarities, by which a member chooses among principals.
+        By which a member chooses among principals.
     order : uint32 array, shape (n_rows,)
         All rows, the most preferred first.
-    rule : {"principal", "component"}
-
-    Returns
-    -------
-    Groups
-        The principal of a component is its most preferred row.
     """
     if rule == "principal":
         principal = principals(matches.left, matches.right, similarity, order)
@@ -124,23 +116,7 @@ class Keep:
         return np.argsort(self.codes(n_characters, values), kind="stable").astype(np.uint32)
 
     def codes(self, n_characters: I64, values: F64 | None) -> U64:
-        """Return a number for each row: the lower one is preferred, in a tie the row read first.
-
-        Parameters
-        ----------
-        n_characters, values
-            See `order`.
-
-        Returns
-        -------
-        uint64 array, shape (n_rows,)
-
-        Examples
-        --------
-        >>> codes = Keep.parse("max:quality").codes(np.zeros(4, np.int64), np.array([-1.5, np.nan, 2.0, 0.0]))
-        >>> np.argsort(codes).tolist()
-        [2, 3, 0, 1]
-        """
+        """Return a number for each row: the lower one is preferred, in a tie the row read first."""
         if self.rule == "first":
             return np.zeros(len(n_characters), np.uint64)
         given = np.full(len(n_characters), np.nan) if values is None else values

@@ -31,7 +31,7 @@ SCHEMA = pa.schema([("stream", pa.string()), ("target", pa.int32()), ("data", pa
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Blocks in the Parquet files of a directory; of some streams, or of all."""
+    """Blocks in the Parquet files of a directory."""
 
     folder: Path
     streams: tuple[str, ...] | None = None
@@ -62,8 +62,6 @@ class Blocks:
 
     Parameters
     ----------
-    frame : DataFrame
-        Data frame with the columns stream, target and data.
     n_tasks : int
         Number of tasks that will make them.
     kept : tuple of Kept
@@ -134,7 +132,7 @@ def gathered(
 def gathering(
     task: Callable[[int, Sequence[Block]], Iterator[pa.RecordBatch]],
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function of Arrow batches that passes all blocks of a partition, which has one target, to ``task``."""
+    """Return a function of Arrow batches that passes all blocks of a partition to ``task``."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         by_target: dict[int, list[Block]] = {}

@@ -37,11 +37,8 @@ def find_components(stages: Stages, edges: Blocks, n_edges: int, *, max_edges: i
 
     Parameters
     ----------
-    stages : Stages
-    edges : Blocks
-        Distributed blocks of `EDGES`.
     n_edges : int
-        Upper limit of their number.
+        Upper limit of the number of edges.
     max_edges : int
         Up to this number, a single task processes all edges.
 

@@ -33,15 +33,7 @@ _ASKED = ("spark.executor.memory", "spark.executor.cores", "spark.cores.max", "s
 
 @dataclass(frozen=True, kw_only=True)
 class Executor:
-    """Software on a machine that runs executors.
-
-    Parameters
-    ----------
-    host, python, release : str
-        Name of the machine, path of its Python, and Python's version.
-    nearkin, numpy, pyarrow : str
-        Versions.
-    """
+    """Software on a machine that runs executors."""
 
     host: str
     python: str
@@ -58,18 +50,12 @@ def check_executors(
 
     Parameters
     ----------
-    spark : SparkSession
     folder : Path
         Directory of this machine; every executor must see it under the same path.
     progress : Voice
         Receives a message if the cluster takes long.
     patience_s : float
         How long to wait for the first executor.
-
-    Returns
-    -------
-    tuple of Executor
-        One per machine and Python.
 
     Raises
     ------
@@ -200,13 +186,12 @@ def _nobody_came(spark: SparkSession, patience_s: float) -> str:
 
 
 def _parallelism(spark: SparkSession) -> int:
-    """Return how many tasks can run at a time; a server of Spark Connect does not say."""
     context = getattr(spark, "_sc", None)
     return 4 if context is None else max(1, int(context.defaultParallelism))
 
 
 def _n_executors(spark: SparkSession) -> int:
-    """Return the number of executors that Spark reports; with a local master, the driver is the only one."""
+    """Return the number of executors; with a local master, the driver is the only one."""
     context = getattr(spark, "_sc", None)
     if context is None:
         return 1

@@ -60,13 +60,6 @@ def engine_errors() -> Iterator[None]:
     """Translate errors of Spark raised inside the block into errors of Nearkin.
 
     An error of Nearkin raised by a task on any machine is raised again unchanged.
-
-    Raises
-    ------
-    EngineError
-        The cluster or a task failed.
-    NearkinError
-        A task raised it.
     """
     before = sys.exc_info()[1]
     try:
@@ -102,10 +95,7 @@ def of_a_task(text: str) -> NearkinError | None:
 
 
 def _interrupt(error: BaseException, before: BaseException | None) -> KeyboardInterrupt | SystemExit | None:
-    """Return the interruption behind an error: the same signal may have ended Java, on which Spark then failed.
-
-    An exception that was handled ``before`` does not count.
-    """
+    """Return the interruption behind an error, unless it was handled ``before``: the signal may have ended Java."""
     while error.__context__ is not None and error.__context__ is not before:
         error = error.__context__
         if isinstance(error, (KeyboardInterrupt, SystemExit)):

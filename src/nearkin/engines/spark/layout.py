@@ -40,11 +40,6 @@ class Layout:
 
     In a block, the columns follow one another; all have the same length.
 
-    Parameters
-    ----------
-    stream : str
-    columns : tuple of (name, dtype)
-
     Examples
     --------
     >>> layout = Layout("pairs", (("left", "<u4"), ("right", "<u4")))
@@ -118,21 +113,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """Rows together with an array of numbers, both in one block so that they stay together.
-
-    Parameters
-    ----------
-    stream : str
-    rows : Layout
-
-    Examples
-    --------
-    >>> sets = Attached("sets", Layout("set rows", (("node", "<u4"), ("size", "<u4"))))
-    >>> block = sets.block(7, (np.array([3, 5]), np.array([1, 2])), np.array([10, 20, 30], np.uint64))
-    >>> columns, numbers = sets.joined([block, block], np.uint64)
-    >>> [column.tolist() for column in columns], [one.tolist() for one in numbers]
-    ([[3, 5, 3, 5], [1, 2, 1, 2]], [[10, 20, 30], [10, 20, 30]])
-    """
+    """Rows together with an array of numbers, both in one block so that they stay together."""
 
     stream: str
     rows: Layout

@@ -31,15 +31,6 @@ def check_form(master: str) -> None:
     Raises
     ------
     ParameterError
-
-    Examples
-    --------
-    >>> check_form("local[4]"), check_form("spark://one:7077,two:7077")
-    (None, None)
-    >>> check_form("one:7077")
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.ParameterError: master: must be local[*], ... Got: 'one:7077'
     """
     if not any(re.fullmatch(form, master) for form in _FORMS):
         raise ParameterError.of("master", RULE, master)

@@ -55,11 +55,6 @@ class Cluster:
         to spark-submit, else ``local[*]``.
     settings : mapping of str to str
         Settings of Spark; they override those in files.
-
-    Raises
-    ------
-    ParameterError
-        The syntax of the master is unknown.
     """
 
     master: str | None = None
@@ -85,7 +80,6 @@ def session(cluster: Cluster, progress: Voice, *, name: str = "nearkin") -> Iter
 
     Parameters
     ----------
-    cluster : Cluster
     progress : Voice
         Receives the path of Spark's log if the engine fails.
     name : str
@@ -143,7 +137,7 @@ def _active_session() -> SparkSession | None:
 
 
 def _check_is_the_same(active: SparkSession, cluster: Cluster) -> None:
-    """Refuse an active session with other settings: it cannot change them, and they must not be ignored."""
+    """Refuse an active session with other settings, which it cannot change."""
     wanted = dict(cluster.settings)
     if cluster.master is not None and not (is_connect(cluster.master) and _is_remote(active)):
         wanted["spark.master"] = cluster.master
@@ -185,7 +179,6 @@ def _remote_session(url: str, settings: Mapping[str, str]) -> Iterator[SparkSess
 
 @contextlib.contextmanager
 def _own_session(cluster: Cluster, log: BinaryIO, name: str) -> Iterator[SparkSession]:
-    """Create Java, a context and a session, in this order; end them in reverse."""
     from pyspark import SparkConf
 
     check_java()
@@ -231,10 +224,7 @@ def _started(conf: SparkConf, gateway: JavaGateway) -> SparkSession:
 
 @contextlib.contextmanager
 def _reasons_told(master: str, log: BinaryIO) -> Iterator[None]:
-    """Explain failures of the start, for which Spark only reports that its context is stopped, or nothing.
-
-    The first happens if something that is not a master listens at the address, the second if Java refuses a setting.
-    """
+    """Explain failures of the start, of which Spark only reports that its context is stopped, or nothing."""
     try:
         yield
     except EngineError as error:
@@ -257,7 +247,7 @@ def _set_defaults(conf: SparkConf, master: str) -> None:
 
 
 def _choose_python(context: SparkContext, master: str) -> None:
-    """Choose Python: Spark reads the setting only under spark-submit; executors on this machine get this Python."""
+    """Choose Python: Spark reads the setting only under spark-submit."""
     chosen = context.getConf().get(_PYTHON)
     if chosen:
         context.pythonExec = chosen
@@ -309,11 +299,7 @@ def _end(java: subprocess.Popen[bytes]) -> None:
 
 
 def stop_quietly(stop: Callable[[], object]) -> None:
-    """Call a function in a thread of its own.
-
-    After Ctrl-C, this thread's connection is in the middle of a call; and a Java process that was killed, or hangs,
-    must not keep the command from ending.
-    """
+    """Call a function in a thread of its own: a Java process that hangs must not keep the command from ending."""
 
     def quietly() -> None:
         with contextlib.suppress(Exception):
@@ -378,7 +364,6 @@ def logged(say: Callable[[str], None]) -> Iterator[BinaryIO]:
 
 
 def _reason(log: Path) -> str:
-    """Return the error of Java or of the script that starts it, without the stack trace."""
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
     chatter = re.compile(r"at |\.\.\. |WARNING: |Using |Setting |\d\S+ \S+ WARN")
     said = [line for line in lines if line and not chatter.match(line)]

@@ -60,15 +60,8 @@ def stages_on(cluster: Cluster, work: Path, meter: StageMeter) -> Iterator[Stage
 
     Parameters
     ----------
-    cluster : Cluster
     work : Path
         Directory that the driver and every executor see under this path.
-    meter : StageMeter
-
-    Raises
-    ------
-    MissingExtraError, EngineError, OutputError
-        See `session` and `check_executors`.
     """
     with contextlib.ExitStack() as stack:
         with meter.stage("start", 0, "steps"):
@@ -80,14 +73,7 @@ def stages_on(cluster: Cluster, work: Path, meter: StageMeter) -> Iterator[Stage
 
 @dataclass(frozen=True)
 class Stages:
-    """Stages of a run, kept in a directory that every executor sees.
-
-    Parameters
-    ----------
-    spark : SparkSession
-    folder : Path
-    meter : StageMeter
-    """
+    """Stages of a run, kept in a directory that every executor sees."""
 
     spark: SparkSession
     folder: Path

@@ -27,10 +27,7 @@ def count_many(data, offsets, unit, length, hashes, counts, firsts, feature_offs
 
 
 def _tables(longest):
-    """Tables of 2**16, 2**17, … places, each used at its own size: small texts stay in the cache.
-
-    All places are 0 between two texts. The system allocates no memory for tables that no text needs.
-    """
+    """Tables of 2**16, 2**17, … places, each used at its own size: small texts stay in the cache."""
     size = _FIRST_TABLE
     while size < _FILL * longest:
         size *= 2
@@ -64,9 +61,8 @@ def _count_many(
 
 @njit(nogil=True, cache=True)
 def _encode(text, code_of, characters, codes):
-    """Encode a text as one byte per character: ASCII unchanged, others by codes from 128 in order of appearance.
+    """Encode a text in bytes, those beyond ASCII from 128 in order of appearance; return length, success and codes.
 
-    Returns the number of characters, whether the codes sufficed, and the codes: the text itself if it is ASCII.
     ``characters`` receives the character of each code.
     """
     high = np.uint8(0)
@@ -108,8 +104,8 @@ def _encode(text, code_of, characters, codes):
 def _count_coded(codes, n, length, tables, places, counts, firsts, out):
     """Count the n-grams of up to four one-byte codes: the n-gram itself is the key.
 
-    A place of the table holds the n-gram in its upper 32 bits and the count in its lower: one load, one store. The
-    counting loop is separate from the growing one: with arrays that change inside, it is four times slower.
+    A place holds the n-gram in its upper 32 bits, the count in its lower. Growing is another function: with arrays that
+    change inside, the counting loop is four times slower.
     """
     size, i, n_distinct = _FIRST_TABLE, length - 1, np.int64(0)
     while True:
@@ -127,7 +123,6 @@ def _count_coded(codes, n, length, tables, places, counts, firsts, out):
 
 @njit(nogil=True, cache=True)
 def _count_coded_until_full(codes, start, n, length, table, places, firsts, n_distinct):
-    """Count the n-grams that end at ``start`` and after; return where it stopped and the number of n-grams."""
     key_mask = np.uint64(0xFFFFFFFF) >> np.uint64(32 - 8 * length)
     mask = np.uint64(len(table) - 1)
     shift = np.uint64(64 - _log2(len(table)))
@@ -156,7 +151,6 @@ def _count_coded_until_full(codes, start, n, length, table, places, firsts, n_di
 
 @njit(nogil=True, cache=True)
 def _move_coded(table, larger, places):
-    """Move to a table of twice the size; the old one is cleared, ``places`` is updated."""
     mask = np.uint64(len(larger) - 1)
     shift = np.uint64(64 - _log2(len(larger)))
     for k in range(len(places)):
@@ -188,7 +182,6 @@ def _log2(size):
 
 @njit(nogil=True, cache=True)
 def _hash_coded(codes, length, characters, firsts, hashes):
-    """Compute the hashes of the n-grams that begin at ``firsts``, equal to those of all other texts."""
     for k in range(len(firsts)):
         value = np.uint64(0)
         for j in range(length):
@@ -218,7 +211,6 @@ def _count_hashed(occurrences, n, tables, places, hashes, counts, firsts, out):
 
 @njit(nogil=True, cache=True)
 def _count_hashed_until_full(occurrences, start, n, table, places, hashes, counts, firsts, n_distinct):
-    """Count the features from ``start``; return where it stopped and the number of features."""
     mask = np.uint64(len(table) - 1)
     shift = np.uint64(64 - _log2(len(table)))
     most = len(table) // _FILL

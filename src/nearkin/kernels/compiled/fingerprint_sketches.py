@@ -32,7 +32,7 @@ def winnow(shingles, offsets, window, kept, kept_offsets):
 
 @njit(nogil=True, cache=True)
 def _winnowed_one(shingles, window, kept, out):
-    """window=2, [3, 1, 1, 4] -> [1, 1]: a window is searched again only when its minimum has left it."""
+    """Search a window again only when its minimum has left it."""
     least = -1
     for end in range(min(window, len(shingles)), len(shingles) + 1):
         first = max(0, end - window)

@@ -19,7 +19,6 @@ _MAYBE_BITS = 13
 
 @cache
 def _tables(also_numbers):
-    """Return the hashes of the words, and whether a word that begins so may be one of them."""
     begins = np.array([int.from_bytes(word[:8], "little") for word in also_numbers], np.uint64)
     maybe = np.zeros(1 << _MAYBE_BITS, np.bool_)
     maybe[begins * GOLDEN >> np.uint64(64 - _MAYBE_BITS)] = True
@@ -81,7 +80,6 @@ def _digits_of(piece):
 
 @njit(nogil=True, cache=True)
 def _words_alone(text, bounds, n_bounds, classes, bare):
-    """Write the words of a text, with spaces between them; return the number of bytes."""
     out = np.int64(0)
     for k in range(0, n_bounds, 2):
         at, end = np.int64(bounds[k]), np.int64(bounds[k + 1])

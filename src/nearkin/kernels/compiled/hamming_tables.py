@@ -135,7 +135,6 @@ def _distance_of_rest(words, a, b):
 
 @njit(inline="always", cache=True)
 def _is_first_table(lead, words, a, b, blocks, is_key):
-    """Whether the first blocks in which the two agree are exactly those of the key."""
     last = len(blocks) - 1
     while not is_key[last]:
         last -= 1

@@ -76,7 +76,7 @@ def _ones_of_four(tiles, tile, lane, queries, i, w):
 
 @njit(nogil=True, cache=True)
 def _scan_one(tiles, tile, queries, i, row, begin, stop, most, partial, pairs, distances, n_pairs):
-    """Add up word by word while many lanes are close, then lane by lane; return whether the first words left any."""
+    """Add up word by word while many lanes are close, then lane by lane."""
     n_words = tiles.shape[1]
     partial[:] = np.uint64(0)
     n_close, w = _add_words(tiles, tile, queries, i, 0, most, partial)
@@ -100,7 +100,6 @@ def _scan_one(tiles, tile, queries, i, row, begin, stop, most, partial, pairs, d
 
 @njit(inline="always", cache=True)
 def _add_words(tiles, tile, queries, i, w, most, partial):
-    """Add the next words, up to four, to the distances so far; return the lanes still close, and the next word."""
     n_close, n_lanes = 0, tiles.shape[2]
     if w + 4 <= tiles.shape[1]:
         for lane in range(n_lanes):

@@ -50,10 +50,7 @@ def _character_shingles_many(data, offsets, length, power, without_vowels, prefi
 
 @njit(nogil=True, cache=True)
 def _prefixes_of_characters(text, is_kept, prefixes):
-    """Return the hash of each prefix of the kept units, the empty one first, and the number of units.
-
-    ASCII takes no branch: skipped units are overwritten.
-    """
+    """Return the hash of each prefix of the kept units; without a branch: skipped units are overwritten."""
     prefixes[0] = np.uint32(0)
     hashed, n, at = np.uint32(0), 0, 0
     while at < len(text):
@@ -87,7 +84,6 @@ def _differences(prefixes, n, length, power, shingles):
 
 @njit(inline="always", cache=True)
 def _decoded(text, at):
-    """Return the code point beyond ASCII that begins here, and the start of the next."""
     byte = text[at]
     length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
     code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))

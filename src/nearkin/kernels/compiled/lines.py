@@ -29,8 +29,7 @@ def flag_many(data, offsets, flags):
 def _has_hyphen(data, start, end):
     """Whether a hyphen, or a byte of one beyond ASCII, stands before a line break.
 
-    This loop and the next three become vector instructions: bytes stay bytes, a difference is 0 where a byte is the one
-    that is looked for, and the loop keeps the least.
+    To become vector instructions, this loop and the next three keep the least of differences that are 0 at a match.
     """
     least, first = np.uint8(255), np.uint64(start)
     for i in range(end - start - 1):
@@ -63,10 +62,7 @@ def _has_two(data, start, end):
 
 @njit(nogil=True, cache=True)
 def _has_digits(data, start, end):
-    """Whether a line ends in four characters, the first and last digits, after a capital, a digit or a sign.
-
-    Or after a space, if the first is 0.
-    """
+    """Whether a line ends in four characters, the first and last digits, after a capital, a digit or a sign."""
     least, first = np.uint8(255), np.uint64(start)
     for i in range(end - start - 5):
         at = first + np.uint64(i)
@@ -98,7 +94,6 @@ def _has_blank(data, start, end):
 
 @njit(nogil=True, cache=True)
 def _before_blanks(text):
-    """Tell what `_has_hyphen` and `_has_digits` do of what stands before the blanks at the end of a line."""
     has_hyphen, has_digits = False, False
     for line_end in range(1, len(text)):
         if np.uint8(text[line_end] - np.uint8(10)) >= 4 or not (text[line_end - 1] == 32 or text[line_end - 1] == 9):
@@ -117,7 +112,6 @@ def _before_blanks(text):
 
 @njit(nogil=True, cache=True)
 def _may_have_numbers(text):
-    """Whether two of five lines begin with numbers that follow one another, or two lines may be Bates numbers."""
     n_lines, n_numbered, n_bates, number = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     start = np.int64(0)
     while start < len(text):
@@ -148,7 +142,6 @@ def _may_have_numbers(text):
 
 @njit(nogil=True, cache=True)
 def _has_visible(line):
-    """Whether a line has a character of ASCII that is seen: a line of other white space is empty to the step."""
     n_visible = np.int64(0)
     for byte in line:
         n_visible += 32 < byte < 127

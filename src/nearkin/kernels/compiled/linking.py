@@ -25,7 +25,6 @@ def sort_by_key(keys, rows):
 
 @njit(nogil=True, cache=True)
 def _radix_pass(keys, rows, shift, counts, out_keys, out_rows):
-    """Sort by one digit; return False, without moving anything, if all keys share it."""
     counts[:] = 0
     mask = np.uint64(_N_DIGITS - 1)
     bits = np.uint64(shift)
@@ -76,7 +75,6 @@ def _n_pairs_with(n_first, length):
 
 @njit(nogil=True, cache=True)
 def _n_crossing(rows, start, end, sides):
-    """sides=[1, 1, 2, 3] -> all 6 pairs except the first two rows with each other: 5."""
     length = 0
     n_first = 0
     n_second = 0

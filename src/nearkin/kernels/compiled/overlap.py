@@ -41,7 +41,6 @@ def _fill_table(hashes, start, end, table):
 
 @njit(cache=True)
 def _table_size(n):
-    """Return the power of two that keeps a table of n entries at most half full."""
     size = np.int64(16)
     while size < 2 * n:
         size *= 2

@@ -46,7 +46,6 @@ def _run_hashes(words, k, power, hashes):
 
 @njit(nogil=True, cache=True)
 def _winnow_one(hashes, n_runs, w, start, keys, places, n):
-    """Keep the last least hash of each w; when it leaves them, look for another."""
     least, chosen = np.int64(0), np.int64(-1)
     for at in range(n_runs):
         if hashes[at] <= hashes[least]:

@@ -35,7 +35,6 @@ def order_many(points, rows, block_size):
 
 @njit(nogil=True, cache=True)
 def _widest(points, start, end, low, high):
-    """Return the column in which the points are farthest apart; the first in a tie."""
     copy_into(low, points[start])
     copy_into(high, points[start])
     for i in range(start, end):
@@ -144,7 +143,6 @@ def _bound_blocks(blocks, n_points, boxes):
 
 @njit(nogil=True, cache=True)
 def _bound_groups(boxes, first, end, out):
-    """Make boxes around the groups from ``first`` to ``end``, written to the groups from ``out`` on."""
     for group in range(first, end):
         at = group - first
         for k in range(boxes.shape[1]):

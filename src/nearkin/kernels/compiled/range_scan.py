@@ -70,7 +70,6 @@ def _scan_one(
 
 @njit(inline="always", cache=True)
 def _is_any_near(boxes, group, point, reach, near):
-    """Return squared distances from the boxes of a group, a few columns at a time while any box is within reach."""
     for lane in range(FAN_OUT):
         near[lane] = np.float32(0)
     n_columns = boxes.shape[1]

@@ -1,7 +1,7 @@
 """Loops of `nearkin.kernels.shingles`.
 
-They use small arrays, for a block of shingles at a time: the working set stays in the cache, and the memory for a long
-text grows with its distinct shingles, not with all of them.
+They take a block of shingles at a time, so that the working set stays in the cache, and memory grows with the
+distinct shingles of a text alone.
 """
 
 from __future__ import annotations
@@ -56,7 +56,6 @@ def _word_shingles_one(units, n, length, block, table, hashes, first):
 
 @njit(nogil=True, cache=True)
 def _character_shingles_one(text, length, window, block, table, hashes, first):
-    """Do the same for characters, which are read as needed: the last ones of a block begin the next."""
     most, size, out = len(text), _cleared(table, len(text)), first
     n_characters, n_carried, at = 0, 0, 0
     while at < len(text):
@@ -77,7 +76,6 @@ def _character_shingles_one(text, length, window, block, table, hashes, first):
 
 @njit(nogil=True, cache=True)
 def _shingles_one(units, n, length, shingles):
-    """units=[a, b, c], length=2 -> [mix(a * P + b), mix(b * P + c)]; length=5 -> one shingle of all three."""
     if n == 0:
         return 0
     length = min(length, n)
@@ -94,10 +92,7 @@ def _shingles_one(units, n, length, shingles):
 
 @njit(nogil=True, cache=True)
 def _add_distinct(shingles, n, table, size, most, hashes, first, out):
-    """[5, 7, 5, 9] -> [5, 7, 9], appended at ``out`` to the text's part of ``hashes``, which begins at ``first``.
-
-    The table holds these in its first ``size`` places, half of which stay free. A text has at most ``most``.
-    """
+    """[5, 7, 5, 9] -> [5, 7, 9], appended at ``out`` to the text's part of ``hashes``, which begins at ``first``."""
     done, out = _add_while_there_is_room(shingles, np.int64(0), n, table, size, hashes, first, out)
     while done < n:
         size = min(_GROWTH * size, _table_size(most))
@@ -108,7 +103,6 @@ def _add_distinct(shingles, n, table, size, most, hashes, first, out):
 
 @njit(nogil=True, cache=True)
 def _add_while_there_is_room(shingles, start, n, table, size, hashes, first, out):
-    """Run the loop; return the number of processed shingles. 0 marks a free place: a shingle 0 is kept separately."""
     mask = np.uint64(size - 1)
     full = first + size // 2
     for i in range(start, n):
@@ -156,7 +150,6 @@ def _enlarged(table, size, distinct):
 
 @njit(nogil=True, cache=True)
 def _cleared(table, most):
-    """Clear the places for a text of at most ``most`` shingles; return their number."""
     size = _table_size(min(most, _MAX_AT_FIRST))
     table[:size] = np.uint64(0)
     return size
@@ -164,7 +157,6 @@ def _cleared(table, most):
 
 @njit(cache=True)
 def _table_size(n):
-    """Return the power of two that keeps a table of n entries at most half full."""
     size = 16
     while size < 2 * n:
         size *= 2

@@ -68,7 +68,6 @@ def _meets(starts, ends, i, first):
 
 @njit(nogil=True, cache=True)
 def _count_two(p, q, tile, most, one, two):
-    """Count the bits in which two strings differ from those of a tile; return how often they are few."""
     for lane in range(LANES):
         one[lane], two[lane] = np.uint64(0), np.uint64(0)
     for w in range(0, len(p), UNIT):

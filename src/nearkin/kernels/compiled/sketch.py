@@ -58,7 +58,6 @@ def keys_many(slots, rows, keys):
 
 @njit(nogil=True, cache=True)
 def _key_one(slots, band, rows):
-    """Hash in order: [a, b] and [b, a] have different keys; so do equal slots in different bands."""
     key = mix(np.uint64(band) + GOLDEN)
     for slot in range(band * rows, (band + 1) * rows):
         key = mix(key ^ slots[slot]) + GOLDEN

@@ -24,7 +24,6 @@ def find_sources(own, amounts, offsets, starts, targets, shares, n_targets, rows
 
 @njit(nogil=True, cache=True)
 def _mark_sources(own, amounts, offsets, starts, targets, shares, row, best, most, is_opened):
-    """Note the best source of each target of a document, or clear the notes."""
     for k in range(offsets[row], offsets[row + 1]):
         for at in range(starts[own[k]], starts[own[k] + 1]):
             target, amount = targets[at], np.float64(amounts[k]) * np.float64(shares[at])
@@ -68,7 +67,6 @@ def project_many(terms, counts, offsets, starts, targets, shares, n_targets, lea
 
 @njit(nogil=True, cache=True)
 def _project_one(terms, counts, starts, targets, shares, least, sums, out_terms, out_counts, n):
-    """Add up in a place for each target; then keep sums that are large enough, written at ``n``."""
     touched = n
     for k in range(len(terms)):
         count = np.float64(counts[k])

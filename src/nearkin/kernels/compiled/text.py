@@ -84,10 +84,7 @@ def fold_many(data, offsets, tables, to_lower, collapse, folded, folded_offsets,
 
 @njit(nogil=True, cache=True)
 def _fold_one(data, start, end, tables, to_lower, collapse, folded, out):
-    """Process plain ASCII block by block, the rest character by character; return -1 if a text needs the library.
-
-    A block that is not plain is tried again in smaller ones.
-    """
+    """Process plain ASCII block by block, the rest character by character; return -1 if a text needs the library."""
     first = out
     after_space = collapse  # drops leading white space
     last_class = np.int64(0)
@@ -117,8 +114,7 @@ def _fold_one(data, start, end, tables, to_lower, collapse, folded, out):
 def _fold_block(data, at, n, to_lower, collapse, after_space, folded, out):
     """Return True if the block is ASCII without white space to collapse; otherwise the output is invalid.
 
-    Both loops become vector instructions, which depends on how they are written: bytes stay bytes, indices are unsigned
-    (numba would test signed ones for negative values), and each loop keeps one running value.
+    To become vector instructions, bytes stay bytes, indices are unsigned, and each loop keeps one running value.
     """
     start, target = np.uint64(at), np.uint64(out)
     n_white = np.uint8(5 if collapse else 0)  # tab to carriage return
@@ -138,7 +134,6 @@ def _fold_block(data, at, n, to_lower, collapse, after_space, folded, out):
 
 @njit(nogil=True, cache=True)
 def _fold_characters(data, at, stop, end, tables, to_lower, collapse, folded, out, after_space, last_class):
-    """Process from at to stop, or to the end of the character across it; out is -1 if the text needs the library."""
     classes, form, replaced, replacement_offsets, replacements = tables
     while at < stop:
         byte = data[at]

@@ -15,10 +15,7 @@ _BLOCK = 64
 
 
 def _scratch(longest: int) -> tuple[NDArray[Any], ...]:
-    """Buffers for one text: bytes, which of them are in words, both also as uint64; word bounds; units; shingles.
-
-    The system allocates only memory that is written.
-    """
+    """Buffers for one text; the system allocates only memory that is written."""
     padded = -(-longest // _BLOCK) * _BLOCK + _BLOCK
     text, inside = np.zeros(padded, np.uint8), np.zeros(padded, np.uint8)
     bounds = np.empty(longest + 2, np.uint64)
@@ -43,11 +40,7 @@ def _units_one(text, classes, unit, scratch, units):
 
 @njit(nogil=True, cache=True)
 def _words_one(text, classes, scratch, words):
-    """Hash each word.
-
-    ASCII characters outside words cut the text into runs. A run of ASCII is a word; a run with other characters
-    is examined character by character.
-    """
+    """Hash each word: ASCII outside words cuts the text into runs; only runs with others are examined further."""
     copy, copy_words, inside, inside_words, bounds, _, _ = scratch
     has_mixed_runs = _mark_runs(text, copy, inside)
     n_bounds = _find_bounds(inside_words, len(text), bounds)
@@ -63,11 +56,7 @@ def _words_one(text, classes, scratch, words):
 
 @njit(nogil=True, cache=True)
 def _mark_runs(text, copy, inside):
-    """Set 1 for ASCII letters and digits and for all beyond ASCII, else 0; return whether there is any of the latter.
-
-    Without branches, so that the loop becomes vector instructions. A whole block after the text is cleared, so that
-    nothing runs over its end.
-    """
+    """Set 1 for ASCII letters and digits and all beyond ASCII, else 0, without branches; clear a block after it."""
     high = np.uint8(0)
     for i in range(len(text)):
         byte = text[i]
@@ -86,7 +75,7 @@ def _mark_runs(text, copy, inside):
 
 @njit(nogil=True, cache=True)
 def _find_bounds(inside_words, n_bytes, bounds):
-    """Return alternating starts and ends of runs: in 64 bytes at a time, the bits that differ from the one before."""
+    """Return alternating starts and ends of runs."""
     n = 0
     last_bit = np.uint64(0)
     for block in range(n_bytes // _BLOCK + 1):
@@ -102,7 +91,6 @@ def _find_bounds(inside_words, n_bytes, bounds):
 
 @njit(inline="always", cache=True)
 def _pack_bits(inside_words, block):
-    """Pack 64 bytes of 0 or 1 into 64 bits, the first byte lowest; eight bytes at a time by one multiplication."""
     bits = np.uint64(0)
     for k in range(8):
         eight = (inside_words[block * 8 + k] * np.uint64(0x0102040810204080)) >> np.uint64(56)
@@ -112,7 +100,7 @@ def _pack_bits(inside_words, block):
 
 @njit(inline="always", cache=True)
 def _lowest_bit(bits):
-    """Return the position of the lowest set bit: the number of bits below it. LLVM makes one instruction of this."""
+    """Return the position of the lowest set bit. LLVM makes one instruction of this."""
     x = (bits & (~bits + np.uint64(1))) - np.uint64(1)
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -129,7 +117,7 @@ def _absorb(word, piece):
 
 @njit(inline="always", cache=True)
 def _piece(copy_words, at, n_bytes):
-    """Load up to eight bytes from any position, the first lowest, padded with zeros; uses two aligned loads."""
+    """Load up to eight bytes from any position, padded with zeros; uses two aligned loads."""
     index, shift = at >> np.uint64(3), (at & np.uint64(7)) << np.uint64(3)
     piece = (copy_words[index] >> shift) | (
         (copy_words[index + np.uint64(1)] << np.uint64(1)) << (np.uint64(63) - shift)
@@ -141,7 +129,7 @@ def _piece(copy_words, at, n_bytes):
 
 @njit(inline="always", cache=True)
 def _hash_run(copy_words, start, end):
-    """Hash a run, and return whether it is not all ASCII; sixteen bytes at a time: nearly all words take one path."""
+    """Hash a run, sixteen bytes at a time; return whether it is not all ASCII."""
     word, high = GOLDEN, np.uint64(0)
     length = end - start
     while True:
@@ -193,7 +181,6 @@ def _add_mixed_run(text, start, end, classes, words, n):
 
 @njit(nogil=True, cache=True)
 def _tokens_one(text, classes, tokens):
-    """Hash each token of source code: a run of letters, digits and underscores, or any other visible character."""
     n = 0
     word, piece, n_bytes = GOLDEN, np.uint64(0), np.int64(0)
     inside = SEPARATOR  # or WORD or ALONE: kind of the open token
@@ -234,7 +221,6 @@ def _tokens_one(text, classes, tokens):
 
 @njit(nogil=True, cache=True)
 def _close(word, piece, n_bytes):
-    """Finish the hash of a word whose full pieces are processed: the last sixteen bytes are padded with zeros."""
     if n_bytes % 8:
         word = _absorb(word, piece)
     if 0 < n_bytes % 16 <= 8:

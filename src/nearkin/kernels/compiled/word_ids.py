@@ -34,8 +34,7 @@ def _table_of(words):
     """Words to look up: distinct words by their keys; their bounds in a text; the text.
 
     A row of the first array answers a lookup with one memory access: both halves of the key; the length, with the
-    number plus one in the lower half, 0 for a free row; and padding, so that rows do not span two lines of the
-    cache.
+    number plus one in the lower half, 0 for a free row; padding to a line of the cache.
     """
     joined = np.frombuffer(b"".join(words) or b"\0", np.uint8)
     ends = np.cumsum([0, *map(len, words)], dtype=np.int64)
@@ -65,9 +64,9 @@ def _number_many(data, offsets, classes, scratch, ids, id_offsets):
 
 @njit(nogil=True, cache=True)
 def _number_runs(data, at, scratch, run, n_runs, is_bare, classes, rows, bounds, n_distinct, ids, out):
-    """Number the parts between spaces from one run to the last, or until there is no room for a new word.
+    """Number the parts between spaces, until there is no room for a new word.
 
-    It is a function of its own because numba counts references, word by word, to an array that a loop replaces.
+    A function of its own because numba counts references, word by word, to an array that a loop replaces.
     """
     copy, copy_words, _, _, runs = scratch
     while run < n_runs and n_distinct < len(bounds):
@@ -90,7 +89,6 @@ def _number_runs(data, at, scratch, run, n_runs, is_bare, classes, rows, bounds,
 
 @njit(nogil=True, cache=True)
 def _runs_between_spaces(text, scratch):
-    """Return alternating starts and ends of parts between spaces; without branches, for vector instructions."""
     copy, _, inside, inside_words, runs = scratch
     for i in range(len(text)):
         copy[i] = text[i]
@@ -103,7 +101,6 @@ def _runs_between_spaces(text, scratch):
 
 @njit(nogil=True, cache=True)
 def _bare_bytes(classes):
-    """Return which bytes are letters, digits or marks by themselves: only ASCII; others take more than one byte."""
     is_bare = np.zeros(256, np.bool_)
     for byte in range(128):
         is_bare[byte] = (classes[byte] == WORD) | (classes[byte] == ALONE) | (classes[byte] == MARK)
@@ -157,7 +154,6 @@ def _first_place(key, length, size):
 
 @njit(inline="always", cache=True)
 def _place(text, start, end, key, rows, bounds, words):
-    """Return the row of a table that holds a word, or would hold it."""
     length = end - start
     place = _first_place(key, length, len(rows))
     while rows[place, 2] != 0:
@@ -226,7 +222,6 @@ def _leave_out_many(data, offsets, table, classes, scratch, kept, kept_offsets):
 
 @njit(nogil=True, cache=True)
 def _bare(text, start, end, classes):
-    """Return the bounds of a word, stripped of all but letters, digits and marks at both ends."""
     while start < end:
         length = 1 if text[start] < 128 else (2 if text[start] < 0xE0 else (3 if text[start] < 0xF0 else 4))
         if _is_part(text, start, length, classes):

@@ -30,7 +30,6 @@ def word_shingles_many(ids, offsets, length, hashes, powers, shingles, shingle_o
 
 
 def _joined(words: list[tuple[int, int]]) -> int:
-    """Return the hash of words joined by a space, from the hash and the power of each."""
     hashed, _ = words[0]
     for own, power in words[1:]:
         hashed = ((31 * hashed + ord(" ")) * power + own) & 0xFFFFFFFF

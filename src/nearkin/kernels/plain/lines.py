@@ -78,7 +78,6 @@ def _joined(text, is_small):
 
 
 def _runs_outside(text, spans):
-    """Return the runs of letters that begin in no span; spans have ascending starts and ends."""
     runs, k = [], 0
     for run in _LETTERS.finditer(text):
         while k < len(spans) and spans[k][1] <= run.start():

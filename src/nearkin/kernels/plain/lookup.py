@@ -27,7 +27,6 @@ def add_many(counts, numbers, added):
 
 
 def _place(keys, table, key):
-    """Return the place of a key, or the place at which to insert it."""
     place = (key * GOLDEN & MASK) >> (65 - len(table).bit_length())
     while table[place] and int(keys[int(table[place]) - 1]) != key:
         place = (place + 1) % len(table)

@@ -69,7 +69,6 @@ def _rows(given, emitted):
 
 
 def _positions(given, emitted):
-    """Return the emitted positions opposite to each given word, in the order of summation."""
     (starts, sentences), (_, offsets) = given, emitted
     bounds = list(pairwise(offsets.tolist()))
     return [

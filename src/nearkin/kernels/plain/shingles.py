@@ -26,13 +26,7 @@ def units_of(text: str, unit: int) -> list[int]:
 
 
 def split_code(text: str) -> list[str]:
-    """Split source code into tokens.
-
-    Examples
-    --------
-    >>> split_code('net_1 *= (1-RATE)  # "über"')
-    ['net_1', '*', '=', '(', '1', '-', 'RATE', ')', '#', '"', 'über', '"']
-    """
+    """Split source code into tokens."""
     classes = character_classes()
     tokens: list[str] = []
     is_open = is_word = False

@@ -30,13 +30,9 @@ class SamplePairs:
 
     Parameters
     ----------
-    n_bits : int
     documents : int64 array, shape (n_pairs,)
-        Number of the sampled document of each pair, from 0 to below ``n_documents``.
-    n_documents : int
-        Number of sampled documents, with those that have no pair.
-    cosines : float64 array, shape (n_pairs,)
-    distances : int array, shape (n_pairs,)
+        Number of the sampled document of each pair, below ``n_documents``, which counts those without pairs, too.
+    cosines, distances : float64 and int arrays, shape (n_pairs,)
     gaps : int array, shape (n_pairs, n_orders), optional
         For a window: the distance between the two documents of each pair in each sorted order of the search.
     share : float
@@ -73,18 +69,6 @@ class SamplePairs:
             Number of documents from which the sample was drawn; None: so many that a sample is a small part of them.
         threshold : float
             Lowest cosine of the pairs.
-
-        Examples
-        --------
-        >>> pairs = SamplePairs(n_bits=8, documents=np.array([0, 0, 1, 1]), n_documents=2,
-        ...     cosines=np.array([0.9, 0.9, 0.5, 0.5]), distances=np.array([1, 1, 2, 3]))
-        >>> within_2 = (np.arange(9) <= 2).astype(float)
-        >>> found = within_2[pairs.distances]
-        >>> pairs.recall(found, within_2, n_population=2, threshold=0.5)
-        (0.75, 0.75, 0.75)
-        >>> low, _, high = pairs.recall(found, within_2, n_population=None, threshold=0.5)
-        >>> round(low, 2), round(high, 2)
-        (0.47, 0.98)
         """
         n, n_true = self.n_documents, np.bincount(self.documents, minlength=self.n_documents).astype(np.float64)
         total = float(n_true.sum())
@@ -112,7 +96,6 @@ class SamplePairs:
 
 
 def _wilson(share: float, n: float) -> tuple[float, float]:
-    """Return both ends of Wilson's interval for a share that was observed in ``n`` trials."""
     squared = _SURE**2 / n
     centre = (share + squared / 2) / (1 + squared)
     error = math.sqrt(share * (1 - share) * squared + squared**2 / 4) / (1 + squared)
@@ -126,17 +109,7 @@ def _shares_by_angle(n_bits: int) -> F64:
 
 
 def assured(search: PairSearch, prediction: Prediction, question: Question, pairs: SamplePairs) -> Prediction:
-    """Return the prediction of a search by signatures with the recall measured on a sample, and its interval.
-
-    Parameters
-    ----------
-    search : PairSearch
-    prediction : Prediction
-        That of the model.
-    question : Question
-    pairs : SamplePairs
-        At least one, with signatures of the search's length.
-    """
+    """Return the prediction of a search by signatures with the recall measured on a sample, and its interval."""
     within = (np.arange(search.bits + 1) <= search.distance).astype(np.float64)
     chances = np.tile(within, (3, 1))
     if search.method == "window":

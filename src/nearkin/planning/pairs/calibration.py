@@ -36,11 +36,6 @@ class Prefix:
         Ascending shares of all documents; empty for theory.
     lengths, errors : float64 arrays, shape (n,)
         Length of the prefix for each window, and its standard error.
-
-    Examples
-    --------
-    >>> [round(length, 2) for length in Prefix().lengths(1_000_000, 1000)]
-    [9.0, 9.17, 10.0]
     """
 
     windows: F64 | None = None
@@ -75,7 +70,7 @@ class Prefix:
 
 
 def calibrated(cosines: F64, gaps: NDArray[np.integer], n_documents: int) -> Prefix:
-    """Measure the prefixes from the distances of pairs of known cosine in a few sorted orders.
+    """Measure the prefixes from the distances of pairs in a few sorted orders; by theory if too few are near.
 
     A window of ``B`` holds a share of these pairs; the prefix gets the length at which the mean of
     ``(1 - angle / pi)^n`` over the pairs equals that share.
@@ -86,20 +81,6 @@ def calibrated(cosines: F64, gaps: NDArray[np.integer], n_documents: int) -> Pre
         Cosines of pairs like those to be found.
     gaps : int array, shape (n_pairs, n_orders)
         Distance between the two documents of a pair in each order of both corpora.
-    n_documents : int
-        Number of documents in both corpora.
-
-    Returns
-    -------
-    prefix : Prefix
-        Prefix by theory if too few pairs are near each other to measure it.
-
-    Examples
-    --------
-    >>> chance = np.random.default_rng(5)
-    >>> gaps = (10_000 * chance.random((400, 8)) ** 4).astype(int)
-    >>> calibrated(np.full(400, 0.5), gaps, 10_000).is_measured
-    True
     """
     cosines, gaps = np.asarray(cosines, np.float64), np.asarray(gaps)
     if gaps.ndim != 2 or len(gaps) != len(cosines) or not gaps.size:

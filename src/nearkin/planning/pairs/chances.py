@@ -14,17 +14,7 @@ _DEVIATIONS = 9.0  # beyond it, a binomial distribution has less than 1e-18
 
 
 def distance_shares(cosines: F64, weights: F64, n_bits: int) -> F64:
-    """Return the share of pairs at each Hamming distance, shape (n_bits + 1,): a weighted sum of binomials.
-
-    Parameters
-    ----------
-    cosines, weights : float64 arrays, shape (n,)
-
-    Examples
-    --------
-    >>> distance_shares(np.array([0.0]), np.array([1.0]), 2).tolist()
-    [0.25, 0.5, 0.25]
-    """
+    """Return the share of pairs at each Hamming distance, shape (n_bits + 1,): a weighted sum of binomials."""
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_bits + 1, dtype=np.float64)))])
     differs = np.arccos(np.clip(cosines, -1.0, 1.0)) / np.pi
     shares = np.zeros(n_bits + 1)
@@ -46,7 +36,6 @@ class Chances:
 
     Parameters
     ----------
-    n_bits : int
     sought, every : float64 arrays, shape (n_bits + 1,)
         Share of the sought pairs, and of all pairs, at each distance.
     """
@@ -75,19 +64,12 @@ class Chances:
         ----------
         lengths : float64 array, shape (n_lengths,)
             Lengths of the prefix that brings two into one window; interpolated between integers.
-        permutations : float64 array, shape (n,)
         distances : slice, optional
             Distances to compute; by default all.
 
         Returns
         -------
         found : float64 array, shape (n_lengths, n, n_bits + 1)
-
-        Examples
-        --------
-        >>> chances = Chances(4, np.ones(5) / 5, np.ones(5) / 5)
-        >>> chances.found(np.array([1.0, 2.0]), np.array([1.0]))[:, 0, 2].round(3).tolist()
-        [0.5, 0.167]
         """
         logs = self.log_agreement(lengths)[:, distances or slice(None)]
         with np.errstate(divide="ignore"):
@@ -130,12 +112,6 @@ class CosineSpread:
         Ascending, from -1 to 1.
     shares : float64 array, shape (n_bins,)
         Shares of all pairs; at least 0, with sum 1.
-
-    Examples
-    --------
-    >>> spread = CosineSpread.of_counts(np.array([0.0, 0.2, 0.4, 1.0]), np.array([80, 15, 5]))
-    >>> round(spread.share_above(0.3), 3)
-    0.125
     """
 
     edges: F64
@@ -161,18 +137,10 @@ class CosineSpread:
     def default(cls, threshold: float) -> CosineSpread:
         """Return a histogram for a plan without documents: unrelated pairs as on news, similar ones from the article.
 
+        The threshold becomes an edge of a bin.
+
         See `BACKGROUND_SCALE`, `TAIL_RATE` and `TAIL_SHARE`. It is rough: a collection of one subject has a wider
         background, and one with translations of its documents has more pairs at the top.
-
-        Parameters
-        ----------
-        threshold : float
-            Becomes an edge of a bin.
-
-        Examples
-        --------
-        >>> round(CosineSpread.default(0.3).share_above(0.11), 5), round(CosineSpread.default(0.3).share_above(0.3), 6)
-        (0.00136, 1.2e-05)
         """
         return cls.modelled(threshold, rate=TAIL_RATE, tail_share=TAIL_SHARE)
 

@@ -107,13 +107,7 @@ class Costs:
 
 
 def filled_words(n_bits: int) -> int:
-    """Return the number of words of a signature, padded for comparison.
-
-    Examples
-    --------
-    >>> filled_words(1000), filled_words(64)
-    (16, 4)
-    """
+    """Return the number of words of a signature, padded for comparison."""
     return -(-n_bits // (_WORD * _UNIT)) * _UNIT
 
 
@@ -152,16 +146,6 @@ def measured_costs(*, left_terms: float = FEW_TERMS, right_terms: float = FEW_TE
     """Return the costs on one core of this machine, measured in about a second once the kernels are compiled.
 
     Vectors have terms by Zipf's law from a vocabulary of 50,000, which is denser than in real documents.
-
-    Parameters
-    ----------
-    left_terms, right_terms : float
-        Mean number of terms of a vector, for which the costs of vectors are measured.
-
-    Examples
-    --------
-    >>> measured_costs(left_terms=20, right_terms=20).comparison_ns(1000, 5000) > 0
-    True
     """
     chance = np.random.default_rng(0)
     candidate_term = _product_ns(chance, right_terms) / max(1.0, right_terms)
@@ -176,10 +160,7 @@ def measured_costs(*, left_terms: float = FEW_TERMS, right_terms: float = FEW_TE
 
 
 def _seconds(work: Callable[[], object], repeats: int = 2) -> float:
-    """Return processor seconds: the minimum of some runs after a first one, which may have to compile.
-
-    Wall-clock time would include other work of the machine.
-    """
+    """Return processor seconds: the minimum of some runs after a first one, which may have to compile."""
     work()
     taken = []
     for _ in range(repeats):
@@ -205,7 +186,6 @@ def _comparison_ns(chance: np.random.Generator, n_words: int, n_right: int, n_le
 
 
 def _sorting_ns(chance: np.random.Generator) -> tuple[float, float]:
-    """Measure per signature: reading its leading bits and sorting by them; and gathering its words twice."""
     words, places = _words(chance, _SORTED, _WORDS), chance.permutation(64 * _WORDS)[:32]
     order = order_of(leading_bits(words, places))
     ordering = _seconds(lambda: order_of(leading_bits(words, places)), 1)

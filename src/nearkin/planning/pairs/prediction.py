@@ -47,12 +47,6 @@ class PairSearch:
         Pairs whose signatures differ in at most this many bits get their true cosine: from 0 to the number of bits.
     permutations, window : int
         Sorted orders, and signatures on either side with which each is compared: at least 1 for a window, else 0.
-
-    Examples
-    --------
-    >>> print(PairSearch("window", bits=1000, distance=420, permutations=300, window=2000).describe())
-    signatures of 1,000 bits in 300 sorted orders, each compared with the 2,000 before and after it; the cosine is
-    computed for pairs that differ in at most 420 bits
     """
 
     method: Method
@@ -104,19 +98,12 @@ class Question:
         Minimum cosine of a pair: above 0, at most 1.
     recall : float
         Share of these pairs to find: above 0, at most 1.
-    cores : int
     left_terms, right_terms : float
         Mean number of terms of a vector.
     spread : CosineSpread, optional
         Cosines of a sample of these documents; by default `CosineSpread.default`.
-    costs : Costs
     prefix : Prefix
         Measured on these documents by `calibrated`, or by theory.
-
-    Examples
-    --------
-    >>> Question(n_left=3_440_000, n_right=1_470_000, threshold=0.3, recall=0.9).n_pairs
-    5056800000000
     """
 
     n_left: int
@@ -182,14 +169,12 @@ class Prediction:
         Comparisons of two signatures, or of two vectors.
     relative_cost : float
         Comparisons divided by all pairs, with the time for sorting expressed in comparisons.
-    n_candidates : float
-        Pairs whose signatures are near, so that their cosine is computed; each counted once.
-    n_hits : float
-        The same pairs, counted as often as they are found in the orders.
+    n_candidates, n_hits : float
+        Pairs whose signatures are near, so that their cosine is computed: each once; as often as they are found.
     n_pairs : float
         Number of reported pairs.
     memory_bytes : int
-        Vectors, signatures and the other data of the search, in one process.
+        All data of the search, in one process.
     signing_s, sorting_s, comparing_s, checking_s : float
         On one core: signatures, sorted orders, comparisons, cosines of candidates.
     elapsed_s : float
@@ -268,7 +253,6 @@ def window_ns(question: Question, n_bits: int, windows: I64, orders: I64, n_cand
 
 
 def _checking_ns(question: Question, n_candidates: F64, n_hits: F64) -> F64:
-    """Return the cost of candidates found this often; those beyond the limit are forgotten and computed each time."""
     n_computed = np.where(n_candidates > HELD, n_hits, n_candidates)
     of_terms = question.costs.candidate_term * question.right_terms
     return np.asarray(n_hits * question.costs.candidate + n_computed * of_terms, np.float64)

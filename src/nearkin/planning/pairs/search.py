@@ -41,8 +41,6 @@ class Plan:
 
     Parameters
     ----------
-    search : PairSearch
-    prediction : Prediction
     alternatives : tuple of (PairSearch, Prediction)
         The fastest search of each method that was not chosen.
     reaches : bool
@@ -79,8 +77,6 @@ def choose(
 
     Parameters
     ----------
-    question : Question
-    method : {"vectors", "signatures", "window"}, optional
     bits, distance : int, optional
         If given, the choice is between signatures and a window.
     permutations, window : int, optional
@@ -110,14 +106,7 @@ def choose(
 
 
 def exact_is_quick(question: Question) -> bool:
-    """Whether comparing every pair of vectors takes less than `QUICK_S` on one core; independent of the cosines.
-
-    Examples
-    --------
-    >>> few = Question(n_left=20_000, n_right=20_000, threshold=0.3, recall=0.9)
-    >>> exact_is_quick(few), exact_is_quick(replace(few, n_left=200_000, n_right=200_000))
-    (True, False)
-    """
+    """Whether comparing every pair of vectors takes less than `QUICK_S` on one core; independent of the cosines."""
     return predict(PairSearch("vectors"), question).core_s < QUICK_S
 
 
@@ -204,7 +193,6 @@ def _distance(reached: F64, recall: float, distance: int | None) -> int:
 
 
 def _distances(chances: Chances, distance: int | None) -> slice:
-    """Return the distances to consider: the given one, or those at which the sought pairs lie."""
     reached = np.cumsum(chances.sought)
     last = int(np.searchsorted(reached, ALMOST)) if distance is None else distance
     return slice(min(last, int(np.searchsorted(reached, 1 - ALMOST))), last + 1)
@@ -226,10 +214,9 @@ class PairForecast:
     Parameters
     ----------
     question : Question
-        With the measured cosines, numbers of terms and, if measured, clustering of the documents, and the
-        costs of the machine.
+        With all that was measured on the samples, and the costs of the machine.
     plan : Plan
-        Plan that `nearkin pairs` would choose, with the costs of the machine.
+        Plan that `nearkin pairs` would choose.
     n_left, n_right : int
         Number of sampled documents that have a vector.
     n_compared : int

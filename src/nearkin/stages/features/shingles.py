@@ -121,12 +121,6 @@ def parse_shingling(text: str, *, parameter: str = "shingle") -> Shingling:
     Raises
     ------
     ParameterError
-        The input is anything else.
-
-    Examples
-    --------
-    >>> parse_shingling("chars:4")
-    Characters(length=4)
     """
     unit, _, length = text.partition(":") if isinstance(text, str) else ("", "", "")
     kinds: dict[str, type[Shingling]] = {"words": Words, "chars": Characters, "code": Code}
@@ -147,7 +141,7 @@ def count_features(texts: pa.LargeStringArray, shingling: Shingling) -> FeatureC
     texts : LargeStringArray
         Valid UTF-8; a null has no features.
     shingling : Shingling
-        Definition of a feature; the hashes are the same as those of `Shingling.sets`.
+        The hashes are those of `Shingling.sets`.
 
     Examples
     --------

@@ -21,14 +21,6 @@ class Vocabulary:
     """Distinct words, numbered from 0 in order of first occurrence.
 
     They are identified by 64-bit hashes: among ten million words, two share one with a probability of 3 in a million.
-
-    Examples
-    --------
-    >>> vocabulary = Vocabulary()
-    >>> vocabulary.add(strings(["das", "haus"])).tolist(), vocabulary.add(strings(["haus", "am"])).tolist()
-    ([0, 1], [1, 2])
-    >>> vocabulary.words.to_pylist(), vocabulary.find(strings(["am", "see"])).tolist()
-    (['das', 'haus', 'am'], [2, -1])
     """
 
     def __init__(self) -> None:
@@ -101,13 +93,6 @@ class BM25:
         >= 0: increase of a term's weight with repetition.
     b : float
         From 0 to 1: penalty of longer documents.
-
-    Examples
-    --------
-    >>> counts = TermCounts(np.array([0, 1, 0], np.int32), np.array([1, 2, 1], np.float32), np.array([0, 2, 3]))
-    >>> vectors = BM25().weigh(counts, document_frequencies=np.array([2.0, 1.0]), n_documents=2, mean_length=2.0)
-    >>> [round(float(weight), 3) for weight in vectors.weights]
-    [0.178, 0.984, 1.0]
     """
 
     k1: float = 1.2
@@ -131,11 +116,8 @@ class BM25:
 
         Parameters
         ----------
-        counts : TermCounts
         document_frequencies : float64 array, shape (n_vocabulary,)
             Number of documents of the collection that contain each term; fractional for translated terms.
-        n_documents : int
-            Number of documents in the collection.
         mean_length : float
             Mean sum of the counts of its documents.
         """

@@ -34,14 +34,7 @@ class WordSplitter:
     Parameters
     ----------
     stem : str, optional
-        Code of a language, such as ``"de"``: words are replaced by their Snowball stems.
-
-    Raises
-    ------
-    ParameterError
-        There are no stems for that language.
-    MissingExtraError
-        Snowball is not installed.
+        Code of a language, such as ``"de"``: words are replaced by their Snowball stems; an extra has them.
 
     Examples
     --------
@@ -66,13 +59,7 @@ class WordSplitter:
         return f"words;unicode=14.0;stem={STEMMED_LANGUAGES[self.stem]};snowball={_snowball_version()}"
 
     def split(self, texts: pa.LargeStringArray) -> TextWords:
-        """Return the words of each text.
-
-        Parameters
-        ----------
-        texts : LargeStringArray
-            Normalised, valid UTF-8; a null has no words.
-        """
+        """Return the words of each normalised text."""
         data, offsets = text_buffers(texts)
         words, word_offsets, text_offsets = split_words(data, offsets)
         encoded = large_strings(words, word_offsets).dictionary_encode()

@@ -18,14 +18,9 @@ _MAX_COMMON = 0.5
 
 
 def passage_shared_alone(a: U64, b: U64) -> int | None:
-    """Return a number for the passage that two texts share if they share little else, else None.
+    """Return a number for the passage that two texts, given as hashes of words, share if they share little else.
 
     It is the same for all pairs that share the same passage, and nearly always if its ends differ.
-
-    Parameters
-    ----------
-    a, b : uint64 array, shape (n_words,)
-        Hash of each word of the texts.
 
     Examples
     --------

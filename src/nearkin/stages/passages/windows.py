@@ -1,11 +1,11 @@
 """Windows of words → passages, their occurrences, and the parts of documents that stand elsewhere too.
 
-A *window* is a run of ``length`` words, the minimum of a passage. A *class* is all windows with the same words. Class B
-follows class A if it does at four of five windows of A, and A precedes B at four of five windows of B. A *passage* is
-the classes that are so joined, and an *occurrence* is a run of its windows in a document, as long as possible. So up to
-four places all occurrences of a passage have the same words; a passage that stands in many places stays one passage if
-a few of them have another word somewhere, and these have two shorter occurrences. Two passages in a document share up
-to ``length - 1`` words.
+A *window* is a run of ``length`` words, the minimum of a passage. A *class* is all windows with the same words. Class
+B follows class A if it does at four of five windows of A, and A precedes B at four of five windows of B. A *passage* is
+the classes that are so joined, and an *occurrence* is a run of its windows in a document, as long as possible. So up
+to four places all occurrences of a passage have the same words; a passage in many places stays one if a few of them
+have another word somewhere, and these have two shorter occurrences. Two passages in a document share up to
+``length - 1`` words.
 
 All of this follows from the classes alone, which are exact: every window that stands in two places is in one.
 """
@@ -29,7 +29,6 @@ class Spans(NamedTuple):
     ----------
     start, end : int64 array, shape (n_spans,)
         Numbers of words in the whole corpus: from the first word to after the last.
-    document : int64 array, shape (n_spans,)
     """
 
     start: I64
@@ -45,10 +44,8 @@ class Windows:
     ----------
     length : int
         Words of a window.
-    starts : int64 array, shape (n_documents + 1,)
-        Number of the first word of each document.
-    places : int64 array, shape (n_windows,)
-        Number of the first word of each window; ascending.
+    starts, places : int64 arrays, shapes (n_documents + 1,) and (n_windows,)
+        Number of the first word of each document, and of each window; ascending.
     first : uint32 array, shape (n_windows,)
         First window of the class of each.
     counts : uint32 array, shape (n_windows,)
@@ -62,13 +59,7 @@ class Windows:
     counts: U32
 
     def verified(self, data: U8, offsets: I64) -> Windows:
-        """Return the windows after a comparison with the words: one with other words than its class stands alone.
-
-        Parameters
-        ----------
-        data, offsets : uint8 array, int64 array of shape (n_words + 1,)
-            Normalised words.
-        """
+        """Return the windows after a comparison with the words: one with other words than its class stands alone."""
         is_equal = equal_windows(self.places, self.first, data, offsets, self.length)
         others = np.flatnonzero(~is_equal)
         if not len(others):
@@ -101,8 +92,8 @@ class Windows:
     def occurrences(self, flags: U8) -> tuple[Spans, I64, U32]:
         """Return the occurrences of all passages, the passage of each, and the class of the first window of each.
 
-        Passages are numbered by their first occurrence. Occurrences of a passage with the same first class and number
-        of words have the same words.
+        Passages are numbered by their first occurrence. Occurrences with the same first class and length have the same
+        words.
         """
         rows = np.flatnonzero(flags & REPEATED)
         places, classes = self.places[rows], self.first[rows]

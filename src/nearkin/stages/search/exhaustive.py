@@ -17,13 +17,7 @@ from nearkin.stages.search.linking import sorted_distinct
 
 
 def all_pairs(n_rows: int, *, block_rows: int = 1024) -> Iterator[Candidates]:
-    """Yield all pairs of rows, in blocks of left rows.
-
-    Examples
-    --------
-    >>> [(c.left.tolist(), c.right.tolist()) for c in all_pairs(3)]
-    [([0, 0, 1], [1, 2, 2])]
-    """
+    """Yield all pairs of rows, in blocks of left rows."""
     for start in range(0, n_rows, block_rows):
         left, right = np.triu_indices(min(block_rows, n_rows - start), 1, n_rows - start)
         if len(left):
@@ -33,8 +27,7 @@ def all_pairs(n_rows: int, *, block_rows: int = 1024) -> Iterator[Candidates]:
 def common_counts(sets: ShingleSets) -> I64:
     """Count the shingles that each pair of a few sets shares, shape (n_sets, n_sets); zero on the diagonal.
 
-    Every shingle is looked up once, in sorted order, instead of once for every other set: pairs that share nothing
-    cost nothing.
+    Every shingle is looked up once, in sorted order: pairs that share nothing cost nothing.
 
     Examples
     --------
@@ -80,13 +73,6 @@ class LeadKeys:
         See `kernels.marks`: a first test that rejects almost all elements.
     keys : uint64 array or None
         The sorted elements; None if they are distributed: then a few elements pass with which no set leads.
-
-    Examples
-    --------
-    >>> sets = ShingleSets(np.array([5, 6, 7, 6], np.uint64), np.array([0, 3, 4]), np.array([3, 1]), "")
-    >>> keys, set_of_key = LeadKeys.of(np.array([6], np.uint64)).followed_by(sets)
-    >>> keys.tolist(), set_of_key.tolist()
-    ([6, 6], [0, 1])
     """
 
     bitmap: U8
@@ -119,14 +105,7 @@ class LeadKeys:
 
 
 def is_new_entry(keys: U64, rows: U32, others: tuple[U64, U32]) -> Bool:
-    """Return whether each entry (key, row) is not among the others.
-
-    Examples
-    --------
-    >>> others = np.array([5, 9], np.uint64), np.array([1, 1], np.uint32)
-    >>> is_new_entry(np.array([5, 5], np.uint64), np.array([0, 1], np.uint32), others).tolist()
-    [True, False]
-    """
+    """Return whether each entry (key, row) is not among the others."""
     all_keys, all_rows = np.concatenate([others[0], keys]), np.concatenate([others[1], rows])
     order = np.lexsort((all_rows, all_keys))  # stable: the others come first
     is_first = np.ones(len(order), np.bool_)
@@ -142,7 +121,6 @@ def bits_of(keys: U64, n_keys: int) -> U32:
 
 
 def _shift_for(n_keys: int) -> int:
-    """Return the number of ignored bits of a hash, chosen so that the keys set at most a sixteenth of the bits."""
     return 64 - min(max((_BITS_OF_A_KEY * n_keys - 1).bit_length(), _FEWEST_BITS), _MAX_BITS)
 
 

@@ -24,20 +24,9 @@ class InvertedSets:
     ----------
     keys : uint64 array, shape (n_keys,)
         The distinct shingles of the few sets, ascending.
-    starts : int64 array, shape (n_keys + 1,)
-    owners : uint32 array, shape (n_shingles,)
+    starts, owners : int64 array of shape (n_keys + 1,), uint32 array
         The sets that have ``keys[i]`` are ``owners[starts[i]:starts[i + 1]]``, ascending.
     sizes : int64 array, shape (n_sets,)
-    fingerprint : str
-        Fingerprint of the shingling.
-
-    Examples
-    --------
-    >>> few = ShingleSets(np.array([1, 2, 2, 3], np.uint64), np.array([0, 2, 4]), np.array([2, 2]), "words")
-    >>> many = ShingleSets(np.array([2, 3, 7], np.uint64), np.array([0, 2, 3]), np.array([2, 1]), "words")
-    >>> shared = InvertedSets.of([few]).shared(many)
-    >>> shared.left.tolist(), shared.right.tolist(), shared.n_common.tolist()
-    ([0, 1], [0, 0], [1, 2])
     """
 
     keys: U64
@@ -58,21 +47,12 @@ class InvertedSets:
         return cls(keys, ends, owners, sizes, few[0].fingerprint if few else "")
 
     def shared(self, many: ShingleSets) -> Matches:
-        """Return the pairs that share any shingle.
-
-        Parameters
-        ----------
-        many : ShingleSets
-            Sets of the same shingling.
-
-        Returns
-        -------
-        Matches
-            ``left`` is one of the few and ``right`` one of ``many``, sorted by ``right``, then ``left``.
+        """Return the pairs of one of the few and one of ``many`` that share any shingle, sorted by the right one first.
 
         Raises
         ------
         FingerprintError
+            The shinglings differ.
         """
         if many.fingerprint != self.fingerprint:
             raise FingerprintError(
@@ -84,7 +64,6 @@ class InvertedSets:
         return Matches(*(column.astype(np.uint32) for column in (left, right, n_common, n_left, n_right)))
 
     def _counted(self, many: ShingleSets) -> Iterator[I64]:
-        """Yield rows of ``many``, rows of the few, and their shared shingles, for some rows of ``many`` at a time."""
         if not len(self.keys) or not len(many.hashes):
             return
         place = np.minimum(np.searchsorted(self.keys, many.hashes), len(self.keys) - 1)
@@ -106,7 +85,6 @@ class InvertedSets:
             at = until
 
     def _count(self, row: I64, place: I64, n_owners: I64) -> I64:
-        """Return each pair once, with the number of its entries, one per shared shingle."""
         inside = np.arange(n_owners.sum()) - np.repeat(np.cumsum(n_owners) - n_owners, n_owners)
         owner = self.owners[np.repeat(self.starts[place], n_owners) + inside].astype(np.int64)
         pairs, n_common = np.unique(np.repeat(row, n_owners) * len(self.sizes) + owner, return_counts=True)

@@ -29,8 +29,7 @@ class Linking:
     sizes : uint32 array, shape (n_rows,)
         Number of shingles of each row.
     sides : uint8 array, shape (n_rows,)
-        A pair needs one row with bit 1 and one with bit 2; 3 everywhere allows any pair. Rows with `FOLLOWS` are paired
-        with rows that lack it, never with one another.
+        A pair needs one row with bit 1 and one with bit 2. Rows with `FOLLOWS` are never paired with one another.
     min_size_ratio : float
         Pairs with a smaller ratio of sizes cannot match: the Jaccard threshold, or 0.
     max_pivots : int
@@ -100,20 +99,7 @@ class SkewedRuns:
 
     @classmethod
     def of(cls, keys: U64, follows: Bool | None = None) -> SkewedRuns:
-        """Count the rows of each key.
-
-        Parameters
-        ----------
-        keys : uint64 array, shape (n_entries,)
-            Sorted.
-        follows : bool array, shape (n_entries,), optional
-            Which entries follow; none by default.
-
-        Examples
-        --------
-        >>> SkewedRuns.of(np.array([7] * 100 + [8] * 3, np.uint64)).lengths.tolist()
-        [100]
-        """
+        """Count the rows of each key; the keys are sorted."""
         bounds = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]])) if len(keys) else np.zeros(1)
         bounds = bounds.astype(np.int64)
         lengths = np.diff(bounds)
@@ -139,14 +125,7 @@ class SkewedRuns:
         return pivots
 
     def affordable_pivots(self, max_pairs: int) -> int:
-        """Return the maximum number of pivots with which the runs make at most ``max_pairs``, at least `MIN_PIVOTS`.
-
-        Examples
-        --------
-        >>> runs = SkewedRuns(np.array([100, 1000]), np.array([100, 1000]))
-        >>> runs.affordable_pivots(1_000_000), runs.affordable_pivots(100_000)
-        (1000, 100)
-        """
+        """Return the maximum number of pivots with which the runs make at most ``max_pairs``, at least `MIN_PIVOTS`."""
         low, high = MIN_PIVOTS, max(MIN_PIVOTS, int(self.lengths.max(initial=0)))
         while low < high:
             middle = (low + high + 1) // 2
@@ -161,16 +140,7 @@ def _n_pairs_with(n_first: I64, length: I64) -> I64:
 
 
 def merge_runs(runs: Sequence[U64], *, block_pairs: int) -> Iterator[Candidates]:
-    """Merge sorted runs into blocks of distinct candidates, in order.
-
-    A block takes at most about ``block_pairs`` entries.
-
-    Examples
-    --------
-    >>> runs = [np.array([1, 5, 9], np.uint64), np.array([5, 6], np.uint64)]
-    >>> [block.right.tolist() for block in merge_runs(runs, block_pairs=2)]
-    [[1], [5], [6, 9]]
-    """
+    """Merge sorted runs into blocks of about ``block_pairs`` distinct candidates, in order."""
     at = [0] * len(runs)
     quota = max(1, block_pairs // max(1, len(runs)))
     while True:

@@ -36,12 +36,6 @@ class Occurrences:
     buckets : int64 array, shape (n_buckets,)
         Ascending, without empty buckets.
     n : int64 array, shape (n_buckets,)
-
-    Examples
-    --------
-    >>> found = Occurrences.of(np.array([3 << 42, 1 << 42, (3 << 42) + 5], np.uint64))
-    >>> found.buckets.tolist(), found.n.tolist()
-    ([1, 3], [1, 2])
     """
 
     buckets: I64
@@ -57,7 +51,7 @@ class Occurrences:
 
     @classmethod
     def summed(cls, buckets: U32 | I64, n: U32 | I64) -> Occurrences:
-        """Sum numbers of elements in buckets, which may come in any order and repeatedly."""
+        """Sum numbers of elements in buckets, in any order."""
         if len(buckets) >= _SORTED_BELOW:
             return cls._counted(np.bincount(buckets, n, 1 << COUNT_BITS).astype(np.int64))  # exact below 2**53
         order = np.argsort(buckets, kind="stable")
@@ -95,11 +89,6 @@ class Prefixes:
     ----------
     threshold : float
         In (0, 1].
-
-    Examples
-    --------
-    >>> Prefixes(0.8).lengths(np.array([1, 5, 10])).tolist()
-    [1, 2, 3]
     """
 
     threshold: float
@@ -115,18 +104,7 @@ class Prefixes:
     def keys(self, sets: ShingleSets, counts: U32) -> tuple[U64, I64, Bool]:
         """Return the elements that each set contributes, the set of each, and whether it follows.
 
-        Parameters
-        ----------
-        sets : ShingleSets
-        counts : uint32 array, shape (2**COUNT_BITS,)
-            See `Occurrences.dense`.
-
-        Returns
-        -------
-        keys : uint64 array, shape (n_keys,)
-        set_of_key : int64 array, shape (n_keys,)
-        follows : bool array, shape (n_keys,)
-            Two sets that only share elements with which neither leads are not similar.
+        Two sets that only share elements with which neither leads are not similar.
         """
         lengths = self.lengths(sets.sizes)
         elements = prefixes(sets.hashes, sets.offsets, counts, lengths)

@@ -30,11 +30,6 @@ class Sampling:
         In (0, 1].
     seed : int, default 0
         In [0, 2**64). A different seed samples other shingles.
-
-    Examples
-    --------
-    >>> Sampling(0.25).probability(np.array([0, 1, 16])).round(3).tolist()
-    [0.0, 0.25, 0.99]
     """
 
     rate: float

@@ -29,12 +29,10 @@ class WindowPairs:
 
     Parameters
     ----------
-    left, right : uint32 arrays, shape (n_pairs,)
-        Rows; in one corpus the left row is the lower one.
     distance : uint16 array, shape (n_pairs,)
         Number of differing bits.
     n_comparisons : int
-        Number of comparisons, including repeated ones.
+        Including repeated ones.
     """
 
     left: U32
@@ -64,16 +62,6 @@ class SlidingWindow:
         Signatures on either side with which each is compared, at least 1: B of the article.
     seed : int
         In [0, 2**64). A different seed gives other orders.
-
-    Examples
-    --------
-    >>> packed = np.random.default_rng(1).integers(0, 256, (40, 16), np.uint8)
-    >>> packed[30] = packed[4]
-    >>> packed[30, 0] ^= 1
-    >>> signatures = BitSignatures(packed, np.ones(40, bool), "example")
-    >>> found = SlidingWindow(permutations=5, window=3).pairs(signatures, distance=9)
-    >>> found.left.tolist(), found.right.tolist(), found.distance.tolist()
-    ([4], [30], [1])
     """
 
     permutations: int
@@ -112,8 +100,6 @@ class SlidingWindow:
             Another corpus: then a pair has one document of each. Windows extend over both corpora together.
         distance : int
             From 0 to the number of bits.
-        threads : int
-            The result does not depend on it.
 
         Raises
         ------
@@ -152,10 +138,6 @@ class SlidingWindow:
 
         Parameters
         ----------
-        number : int
-            Number of the order.
-        n_bits : int
-        words : uint64 array, shape (n, n_words)
         documents : int64 array, shape (n,)
             Numbers of their documents in both corpora, those on the left first, counting only documents with
             features. The order of equal signatures depends only on these numbers.
@@ -167,10 +149,9 @@ class SlidingWindow:
         return _sorted(words, _bit_places(self.order(number, n_bits)), ties)
 
     def tie_breaks(self, number: int, documents: I64) -> U64:
-        """Return the keys by which documents with equal signatures are sorted, shape (n,), in one order of bits.
+        """Return the keys by which documents with equal signatures are sorted in one order of bits.
 
-        They differ between orders: otherwise equal documents would share the same windows every time, those of one
-        collection before those of the other.
+        They differ between orders: otherwise equal documents would share the same windows every time.
         """
         return _mixed(documents.astype(np.uint64) + np.uint64(np.random.PCG64([self.seed, number, 1]).random_raw()))
 
@@ -190,8 +171,6 @@ class SlidingWindow:
 
         Parameters
         ----------
-        is_left : bool array, shape (n,)
-            For each document of the part, in order.
         n_before : int
             Number of initial documents that belong to the previous part, where they were compared with one another.
 
@@ -199,11 +178,6 @@ class SlidingWindow:
         -------
         starts, ends : int64 arrays, shape (n_left,)
             First document, and one after the last, counted among those on the right.
-
-        Examples
-        --------
-        >>> SlidingWindow(permutations=1, window=1).reach(np.array([True, False, False, True, False]))
-        (array([0, 1]), array([1, 3]))
         """
         n_right = np.concatenate([[0], np.cumsum(~is_left)])
         at = np.flatnonzero(is_left)
@@ -211,7 +185,6 @@ class SlidingWindow:
         return starts, n_right[np.minimum(at + self.window + 1, len(is_left))]
 
     def _stretches(self, words: list[U64], rows: list[I64], order: I64) -> Stretches:
-        """Return the work of two corpora, sorted together so that a window is equally wide for both."""
         n = len(order)
         if len(words) == 1:
             ends = np.minimum(np.arange(n) + self.window + 1, n)
@@ -223,16 +196,7 @@ class SlidingWindow:
 
 @dataclass(frozen=True, slots=True)
 class SignatureScan:
-    """Compares every signature with every other: the truth for `SlidingWindow`, and faster if that would find most.
-
-    Examples
-    --------
-    >>> packed = np.array([[0b1100], [0b1101], [0b0011]], np.uint8)
-    >>> signatures = BitSignatures(packed, np.ones(3, bool), "example")
-    >>> found = SignatureScan().pairs(signatures, distance=1)
-    >>> found.left.tolist(), found.right.tolist(), found.distance.tolist()
-    ([0], [1], [1])
-    """
+    """Compares every signature with every other: the truth for `SlidingWindow`, and faster if that would find most."""
 
     @property
     def fingerprint(self) -> str:

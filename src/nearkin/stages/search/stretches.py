@@ -44,10 +44,7 @@ class Stretches:
 
     Parameters
     ----------
-    left : uint64 array, shape (n_left, n_words)
     tiles : uint64 array, shape (n_tiles, n_words, 64)
-    left_rows, right_rows : int64 arrays
-        Row of each.
     starts, ends : int64 arrays, shape (n_left,)
         Range of each left signature, in right signatures.
     is_one_set : bool
@@ -64,18 +61,7 @@ class Stretches:
 
     @classmethod
     def of(cls, words: Sequence[U64], rows: Sequence[I64], places: Sequence[I64], starts: I64, ends: I64) -> Stretches:
-        """Make the work for signatures of one or two corpora, each in some order.
-
-        Parameters
-        ----------
-        words : sequence of uint64 arrays, shape (n_documents, n_words)
-        rows : sequence of int64 arrays
-            Row of each signature's document.
-        places : sequence of int64 arrays
-            Order of each side.
-        starts, ends : int64 arrays
-            See `Stretches`.
-        """
+        """Make the work for signatures of one or two corpora; ``places`` is the order of each side."""
         return cls(
             left=_filled(words[0][places[0]], UNIT),
             tiles=tiled(words[-1], places[-1]),
@@ -129,7 +115,7 @@ class Stretches:
 
 
 def keys_of(left: I64, right: I64) -> U64:
-    """Return both rows of each pair in one number: the left in its upper 32 bits, the right in the lower."""
+    """Return both rows of each pair in one number."""
     return np.asarray((left.astype(np.uint64) << np.uint64(32)) | right.astype(np.uint64))
 
 
@@ -166,6 +152,5 @@ def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: 
 
 
 def _filled(words: U64, unit: int) -> U64:
-    """Pad with words of zeros, up to a multiple of those that the kernel takes at once."""
     n_over = -words.shape[1] % unit
     return np.pad(words, ((0, 0), (0, n_over))) if n_over else words

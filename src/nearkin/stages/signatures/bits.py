@@ -53,7 +53,7 @@ def signatures(packed: U8, counted: FeatureCounts, method: BitMethod) -> BitSign
 
 
 def votes(counted: FeatureCounts) -> NDArray[np.int32] | I64:
-    """Return the counts as signed integers, small ones unless the sum of a document needs more."""
+    """Return the counts as signed integers, in 32 bits unless the sum of a document needs more."""
     n_most = int(counted.n_occurrences.max(initial=0))
     if n_most < 2**30:
         return counted.counts.astype(np.int32)

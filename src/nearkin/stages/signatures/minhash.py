@@ -71,7 +71,7 @@ class MinHash:
         Parameters
         ----------
         a, b : Signatures
-            Sketches with equal numbers of rows, or with a single row in one of them.
+            With equal numbers of rows, or a single row in one of them.
 
         Returns
         -------
@@ -81,7 +81,7 @@ class MinHash:
         Raises
         ------
         FingerprintError
-            The signatures were made by different methods, and their comparison would be meaningless.
+            The signatures were made by different methods.
         """
         if a.fingerprint != b.fingerprint:
             raise FingerprintError(

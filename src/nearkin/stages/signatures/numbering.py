@@ -14,11 +14,6 @@ _PART = 1 << 15
 class FeatureNumbers:
     """Numbers from 0 for the hashes of features, in order of first occurrence.
 
-    Attributes
-    ----------
-    hashes : uint64 array, shape (n_features,)
-        Hash of each number's feature.
-
     Examples
     --------
     >>> numbers = FeatureNumbers()

@@ -107,7 +107,7 @@ class RandomProjection:
 
 
 def _votes(vectors: TermVectors) -> NDArray[np.int32] | I64:
-    """Return the weights as integers, small ones if no document's sum needs more: they are added twice as fast."""
+    """Return the weights in 32 bits if no document's sum needs more: they are added twice as fast."""
     weights = np.rint(vectors.weights * _UNIT)
     filled = np.flatnonzero(np.diff(vectors.offsets))
     most = np.add.reduceat(np.abs(weights), vectors.offsets[filled]).max() if len(filled) else 0.0

@@ -113,16 +113,7 @@ Hashing = Callable[[FeatureCounts, I64], U8]
 class FeatureVectors:
     """A row of bytes for each feature seen so far, by its 64-bit hash.
 
-    Contracts of 54,000 characters have 7,200 distinct 4-grams each, but a new one brings only 300 that no earlier one
-    had (1,797 EDGAR agreements): a slow hash is needed for one occurrence in 170. Threads may share one of these.
-
-    Parameters
-    ----------
-    hashing : callable
-        Makes the rows of new features.
-    row_bytes : int
-        Size of each row.
-    max_features : int
+    A slow hash is needed for one occurrence in 170 (1,797 EDGAR agreements). Threads may share one of these.
     """
 
     def __init__(self, hashing: Hashing, row_bytes: int, max_features: int = MAX_FEATURES) -> None:
@@ -137,14 +128,7 @@ class FeatureVectors:
         self._rows = np.zeros((1024, self._row_bytes), np.uint8)
 
     def rows_of(self, counted: FeatureCounts) -> tuple[U8, I64]:
-        """Return the cached rows, and the row of each feature.
-
-        Returns
-        -------
-        rows : uint8 array, shape (n_rows, row_bytes)
-            Rows to which the second result points do not change any more.
-        row_of : int64 array, shape (n_features,)
-        """
+        """Return the cached rows, which do not change any more, and the row of each feature."""
         with self._lock:
             try:
                 known = len(self._numbers)
@@ -180,21 +164,14 @@ def as_words(rows: U8) -> U32:
 
 
 def spell(counted: FeatureCounts, chosen: I64) -> tuple[U8, I64, I64]:
-    """Return the bytes of some features, as input of hashes that need more than 64 bits.
+    """Return the bytes of some features, ascending indices, as input of hashes that need more than 64 bits.
 
     Character n-grams are spelled as UTF-8. A word n-gram may be written in many ways; its 64-bit hash, lowest byte
     first, stands for all of them.
 
-    Parameters
-    ----------
-    counted : FeatureCounts
-    chosen : int64 array, shape (n,)
-        Indices into ``counted.hashes``, ascending.
-
     Returns
     -------
-    data : uint8 array
-    starts, ends : int64 arrays, shape (n,)
+    data, starts, ends : uint8 array, int64 arrays of shape (n,)
         Feature ``i`` is ``data[starts[i]:ends[i]]``.
     """
     if not counted.n_characters:

@@ -54,10 +54,9 @@ class SimilarityIndexes:
     Parameters
     ----------
     values : int64 array, shape (n_documents,)
-        The numbers; 0 if a document has none.
+        0 if a document has no number.
     has_value : bool array, shape (n_documents,)
-        Whether a document has a number. It has none if its text has too few characters or words for a k-gram, or if the
-        method keeps none of its shingles; for method 14, also if it has too many shingles.
+        False: too few characters or words for a k-gram, no shingle that the method keeps, or, with method 14, too many.
     fingerprint : str
         Fingerprint of the method: numbers of different methods cannot be compared.
     """
@@ -247,12 +246,6 @@ def interval(si: int, tolerance: float = TOLERANCE) -> tuple[int, int]:
 
     This is the paper's rule, ``si - |tolerance * si| < x < si + |tolerance * si|``, computed exactly; the tolerance is
     taken as the decimal number that its text shows.
-
-    Parameters
-    ----------
-    si : int
-    tolerance : float
-        Above 0, finite.
 
     Examples
     --------

@@ -106,7 +106,7 @@ class Statistics:
 
     @cached_property
     def _numbers(self) -> FeatureNumbers:
-        """Index of each feature; computed when features are looked up, not for merging or saving."""
+        """Index of each feature, computed when features are looked up."""
         numbers = FeatureNumbers()
         numbers.add(self.hashes)
         return numbers
@@ -254,7 +254,7 @@ class GrowingStatistics:
             )
 
     def _note_documents(self, counted: FeatureCounts) -> I64:
-        """Return the numbers of the features of new documents; documents are counted, occurrences not yet."""
+        """Count documents, and return the numbers of their features, whose occurrences are not counted yet."""
         self._check(counted.fingerprint)
         numbers = self._numbers_of(counted.hashes)
         add_at(self._documents, numbers, np.ones(len(numbers), np.int64))

@@ -102,8 +102,6 @@ class TextStream:
 
         Parameters
         ----------
-        texts : LargeStringArray
-            Unchanged texts.
         k : int
             Number of characters (UTF-16 units), words or codes.
         """
@@ -140,8 +138,6 @@ class TextStream:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """Words of some texts as numbers, and the meaning of each number."""
-
     data: U8
     ids: I32
     offsets: I64
@@ -180,25 +176,13 @@ class _Words:
 
 @cache
 def stop_words() -> tuple[bytes, ...]:
-    """Return the English list of stopwords-iso, each word in the form of a `TextStream`.
-
-    Examples
-    --------
-    >>> b"the" in stop_words(), b"seven" in stop_words(), b"score" in stop_words()
-    (True, True, False)
-    """
+    """Return the English list of stopwords-iso, each word in the form of a `TextStream`."""
     lines = Path(__file__).with_name("english_stop_words.txt").read_text(encoding="utf-8").splitlines()
     return bare_words(line for line in lines if not line.startswith("#"))
 
 
 def bare_words(words: Iterable[str]) -> tuple[bytes, ...]:
-    """Return the distinct words of a list in the form of a `TextStream`.
-
-    Examples
-    --------
-    >>> bare_words(["The", "isn't", "the", "--"])
-    (b"isn't", b'the')
-    """
+    """Return the distinct words of a list in the form of a `TextStream`."""
     bare = {bare_word(word.lower()) for word in words} - {""}
     return tuple(word.encode() for word in sorted(bare))
 

@@ -28,10 +28,8 @@ class Learned:
 
     Parameters
     ----------
-    starts : int64 array, shape (n_given + 1,)
-        The row of given word ``g`` is from ``starts[g]`` to ``starts[g + 1]``.
-    words : int32 array, shape (n_entries,)
-        Emitted words, ascending in each row.
+    starts, words : int64 array of shape (n_given + 1,), int32 array of shape (n_entries,)
+        The row of given word ``g``, from ``starts[g]`` to ``starts[g + 1]``, has its emitted words, ascending.
     probabilities : float64 array, shape (n_entries,)
         p(emitted | given); each row sums to 1.
     expected : float64 array, shape (n_given,)
@@ -68,20 +66,6 @@ class Model1:
     ----------
     iterations : int
         1 to 100. More iterations overfit rare words to their few sentences.
-
-    Examples
-    --------
-    >>> from nearkin.kernels.buffers import strings
-    >>> words = strings(["das", "haus", "buch"]), strings(["the", "house", "book"])
-    >>> offsets = np.array([0, 2, 4])
-    >>> sentences = np.array([0, 1, 0, 2], np.int32), offsets  # das haus, das buch
-    >>> pairs = SentencePairs(
-    ...     source=sentences, target=sentences, source_words=words[0], target_words=words[1], n_read=2, n_empty=0,
-    ...     n_too_long=0,
-    ... )
-    >>> learned = Model1(20).learn(pairs)
-    >>> learned.words[:3].tolist(), learned.probabilities[:3].round(2).tolist()  # das: the, house, book
-    ([0, 1, 2], [0.97, 0.02, 0.02])
     """
 
     iterations: int = 5
@@ -101,12 +85,10 @@ class Model1:
 
         Parameters
         ----------
-        pairs : SentencePairs
         is_reverse : bool
             Learn p(source | target) instead.
         advance : callable
-            Called after each pass with the number of processed pairs of words; ``iterations + 1`` times their number
-            in total.
+            Called after each pass, ``iterations + 1`` times in all, with the number of pairs of words.
         """
         prepared = _Prepared.of(pairs, is_reverse=is_reverse)
         rows = prepared.rows()
@@ -159,7 +141,7 @@ class _Prepared:
         return self.starts, words
 
     def perplexity(self, sums: F64) -> float:
-        """Return 2 to the power of the mean bits per emitted word; NULL and all given words are equally likely."""
+        """Return 2 to the power of the mean bits per emitted word."""
         if not len(sums):
             return 1.0
         n_givers = np.repeat(self.n_given_words + 1, np.diff(self.emitted[1]))
@@ -199,23 +181,12 @@ class SentencePairs:
 
     @property
     def n_word_pairs(self) -> int:
-        """Number of pairs of a word of a source sentence and one of its translation, over all sentences."""
+        """Number of pairs of a word of a source sentence and one of its translation."""
         return int((np.diff(self.source[1]) * np.diff(self.target[1])).sum())
 
 
 class GrowingPairs:
-    """A growing collection of sentence pairs.
-
-    Examples
-    --------
-    >>> pairs = GrowingPairs()
-    >>> das_haus = TextWords(strings(["das", "haus"]), np.array([0, 1], np.int32), np.array([0, 2, 2]), "words")
-    >>> the_house = TextWords(strings(["the", "house"]), np.array([0, 1, 0], np.int32), np.array([0, 2, 3]), "words")
-    >>> pairs.add(das_haus, the_house)
-    >>> frozen = pairs.frozen()
-    >>> len(frozen), frozen.n_empty, frozen.n_word_pairs
-    (1, 1, 4)
-    """
+    """A growing collection of sentence pairs."""
 
     def __init__(self) -> None:
         self._sides = _Side(), _Side()
@@ -254,8 +225,6 @@ class GrowingPairs:
 
 
 class _Side:
-    """Sentences of one language; words are numbered in order of first occurrence."""
-
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
         self._ids: list[I32] = []

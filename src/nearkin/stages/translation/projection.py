@@ -30,15 +30,12 @@ class WordProjection:
 
     Parameters
     ----------
-    starts : int64 array, shape (n_source + 1,)
-    targets : int32 array, shape (n_entries,)
-        Target terms: source term ``i`` becomes those from ``starts[i]`` to ``starts[i + 1]``.
+    starts, targets : int64 array of shape (n_source + 1,), int32 array of shape (n_entries,)
+        Source term ``i`` becomes the target terms from ``starts[i]`` to ``starts[i + 1]``.
     shares : float32 array, shape (n_entries,)
-        Share of each: p(source | target).
+        p(source | target).
     ways : uint8 array, shape (n_source,)
-        Index in `WAYS` of each source term's way.
-    n_targets : int
-        Number of terms in the target language.
+        Index in `WAYS`.
     """
 
     starts: I64
@@ -64,29 +61,16 @@ class Projector:
 
     Parameters
     ----------
-    table : TranslationTable
-        Table from the language of the words.
     stemming : callable, optional
         Maps words to their stems, for tables of whole words: a missing form is translated like the other forms of
         the same word.
     splits : bool
         Whether to split compounds in languages that write them as one word.
     agreement : float
-        A translation is used if the table gives it this probability in the other direction too. Without that every
-        rare word of the target language counts as a translation of whatever common words stood beside it: the formula
-        is of tables that both directions agree on (Percy Liang, Ben Taskar, Dan Klein, "Alignment by agreement", NAACL
-        2006). Of 3,269 news documents the translation was then the most similar one for 3,268, instead of for 3,111
-        (``labs/pages/cross-lingual.md``).
-
-    Examples
-    --------
-    >>> from nearkin.kernels.buffers import strings
-    >>> pairs = [("haus", "house"), ("boot", "boat")]
-    >>> table = TranslationTable.of_pairs(pairs, source="de", target="en", words="as given")
-    >>> words, targets = strings(["hausboot", "merkel", "haus"]), strings(["boat", "house", "merkel"])
-    >>> way = Projector(table, agreement=0.05).of(words, np.ones(3, bool), targets, np.arange(3))
-    >>> [WAYS[i] for i in way.ways], way.targets.tolist(), way.starts.tolist()
-    (['unknown', 'itself', 'whole'], [2, 1], [0, 0, 1, 2])
+        A translation is used if the table gives it this probability in the other direction too (Percy Liang, Ben
+        Taskar, Dan Klein, "Alignment by agreement", NAACL 2006). Otherwise every rare target word counts as a
+        translation of whatever common words stood beside it: of 3,269 news documents the translation was then the most
+        similar one for 3,111 instead of 3,268 (``labs/pages/cross-lingual.md``).
     """
 
     table: TranslationTable
@@ -97,16 +81,12 @@ class Projector:
     def of(
         self, words: pa.LargeStringArray, is_used: Bool, targets: pa.LargeStringArray, used_targets: I64
     ) -> WordProjection:
-        """Return the way of each word.
+        """Return the way of each of the collection's distinct source words to its distinct target words.
 
         Parameters
         ----------
-        words : LargeStringArray
-            Distinct words of the collection in the source language.
         is_used : bool array, shape (n_words,)
             Words to translate; the others get no way.
-        targets : LargeStringArray
-            Distinct words of the collection in the target language.
         used_targets : int64 array
             Indices into ``targets``: words are translated only to these, since no others can match.
         """
@@ -265,7 +245,7 @@ class CompoundSplitter:
         object.__setattr__(self, "_links", tuple(sorted(self.links, key=len)))
 
     def parts(self, word: str) -> tuple[str, ...]:
-        """Return two or more known parts; empty if the word cannot be cut in this way."""
+        """Return two or more known parts; empty if there are none."""
         if not 2 * _MIN_PART <= len(word) <= _LONGEST or not word.isalpha():
             return ()
         best: tuple[float, tuple[str, ...]] = (0.0, ())
@@ -284,7 +264,6 @@ class CompoundSplitter:
     def _extend(
         self, ways: list[dict[int, tuple[float, tuple[str, ...]]]], word: str, start: int, end: int, frequency: float
     ) -> None:
-        """Append a part to every split that ends before it, and a link unless the word ends there."""
         part = word[start:end]
         for n, (product, parts) in ways[start].items():
             for link in self._links:

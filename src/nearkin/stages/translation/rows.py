@@ -24,10 +24,8 @@ class Pruning:
 
     Parameters
     ----------
-    min_probability : float
-        From 0 to 1.
     max_translations : int
-        Maximum number of translations of a word, the likeliest, >= 1.
+        The likeliest ones of a word, >= 1.
     """
 
     min_probability: float = 0.005
@@ -40,14 +38,7 @@ class Pruning:
             raise ParameterError.of("max_translations", "an int >= 1", self.max_translations)
 
     def keeps(self, given: I32, other: I32, probabilities: F64) -> Bool:
-        """Return which entries of one direction stay; in a tie those with lower numbers.
-
-        Examples
-        --------
-        >>> given, other = np.array([0, 0, 0, 1], np.int32), np.array([0, 1, 2, 0], np.int32)
-        >>> Pruning(0.2, 2).keeps(given, other, np.array([0.1, 0.4, 0.5, 1.0])).tolist()
-        [False, True, True, True]
-        """
+        """Return which entries of one direction stay; in a tie those with lower numbers."""
         is_kept: Bool = (probabilities >= self.min_probability) & (probabilities > 0)
         n_candidates = np.bincount(given[is_kept], minlength=int(given.max(initial=0)) + 1)
         is_skewed = n_candidates > self.max_translations  # the others keep all candidates: nothing to sort
@@ -65,10 +56,8 @@ class TranslationRows:
 
     Parameters
     ----------
-    source_words, target_words : LargeStringArray
-        Distinct words.
     source, target : int32 arrays, shape (n_rows,)
-        Numbers of the words.
+        Numbers of the words, which are distinct.
     forward, backward : float64 arrays, shape (n_rows,)
         p(target | source) and p(source | target); 0 if a direction lacks the row.
     counts : float64 array, shape (n_rows,)
@@ -212,7 +201,6 @@ def _sorted_words(words: pa.LargeStringArray, numbers: I32) -> tuple[pa.LargeStr
 
 
 def _united(parts: Sequence[pa.LargeStringArray]) -> tuple[pa.LargeStringArray, list[I32]]:
-    """Return the distinct words of all parts, and the numbers among them of each part's words."""
     encoded = pa.concat_arrays(parts).dictionary_encode()
     numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     ends = np.cumsum([len(part) for part in parts])[:-1]

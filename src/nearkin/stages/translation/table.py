@@ -46,7 +46,7 @@ class TableOrigin:
     aligner : str
         Fingerprint of the aligner, or of another source of the probabilities.
     n_pairs : int
-        Number of pairs of sentences, or of dictionary entries, from which the table was made.
+        Pairs of sentences, or dictionary entries, from which the table was made.
     """
 
     source: str
@@ -88,10 +88,8 @@ class Direction:
 
     Parameters
     ----------
-    offsets : int64 array, shape (n_words + 1,)
-        Word ``i`` has the translations from ``offsets[i]`` to ``offsets[i + 1]``, possibly none.
-    words : int32 array, shape (n_translations,)
-        Numbers of words of the other language.
+    offsets, words : int64 array of shape (n_words + 1,), int32 array of shape (n_translations,)
+        Word ``i`` has the translations from ``offsets[i]`` to ``offsets[i + 1]``: words of the other language.
     probabilities : float64 array, shape (n_translations,)
         They sum to 1 for each word that has any.
     rows : int64 array, shape (n_translations,)
@@ -142,9 +140,7 @@ class TranslationTable:
         ----------
         pairs : iterable of (str, str)
             A word of the source language and one of the target language; repetitions count once.
-        source, target : str
-            Codes of the languages.
-        words, aligner : str
+        source, target, words, aligner : str
             See `TableOrigin`.
         """
         distinct = list(dict.fromkeys(pairs))
@@ -201,8 +197,7 @@ class TranslationTable:
         Parameters
         ----------
         word : str
-            Word in the form of the table: in lower case, and stemmed if the table has stems.
-        is_reverse : bool
+            In the form of the table: in lower case, and stemmed if the table has stems.
 
         Returns
         -------
@@ -280,7 +275,6 @@ class TranslationTable:
         Raises
         ------
         FingerprintError
-            The message names both directions.
         """
         own = self.origin
         wanted = source or own.source, target or own.target
@@ -309,7 +303,6 @@ class TranslationTable:
 
         Parameters
         ----------
-        path : Path
         source, target : str, optional
             Required languages and direction.
 

@@ -24,7 +24,7 @@ class EditSimilarity:
     Parameters
     ----------
     similarity : float or None
-        In [0, 1]: 1 - distance / the longer length. None: unknown, because the texts are too long and too different.
+        In [0, 1]: 1 - distance / the longer length; 1 for two empty texts. None: the texts are too long and different.
     distance : int or None
         Minimum number of characters (code points) to insert, delete or replace.
     length_a, length_b : int
@@ -43,29 +43,21 @@ class EditSimilarity:
 def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> EditSimilarity:
     """Compute 1 - Levenshtein distance / length of the longer text, in characters.
 
-    The result is always exact if there is one. A common beginning and end costs nothing. If the product of the
-    remaining lengths is at most ``max_work``, the similarity is always found: with the default for any two texts
-    of up to 70,000 characters. Longer ones are compared as far as that work allows: two texts of 600,000 characters
-    have a similarity if they differ in at most 4,000 edits, two of 200,000 in at most 12,500. In scripts beyond Latin-1
-    a character costs three times as much, and the limit is 40,000 instead of 70,000.
+    A common beginning and end costs nothing. If the product of the remaining lengths is at most ``max_work``, the
+    similarity is always found: with the default for any two texts of up to 70,000 characters (40,000 beyond Latin-1,
+    where a character costs three times as much). Longer ones are compared as far as that work allows: texts of 600,000
+    characters if they differ in at most 4,000 edits, of 200,000 in at most 12,500.
 
     Parameters
     ----------
-    text_a, text_b : str
     max_work : int, default 5000000000
         By default a pair takes at most about half a second; near-equal texts much less.
-
-    Returns
-    -------
-    EditSimilarity
-        The similarity of two empty texts is 1.
 
     Raises
     ------
     MissingExtraError
         RapidFuzz is not installed.
     ParameterError
-        ``max_work`` is not an int of at least 0.
 
     Examples
     --------

@@ -31,10 +31,8 @@ class Measure(ABC):
 
     Attributes
     ----------
-    name : str
-        Name in ``--measure``.
-    title : str
-        Name in a sentence.
+    name, title : str
+        Name in ``--measure``, and in a sentence.
     summary, meaning : str
         Descriptions for the help texts, and for reports.
     columns : tuple of str

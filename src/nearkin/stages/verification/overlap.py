@@ -13,20 +13,12 @@ from nearkin.records import I64, U64, Candidates, Matches
 
 
 def verify(candidates: Candidates, hashes: U64, starts: I64, ends: I64) -> Matches:
-    """Count the shingles that the two documents of each pair share.
+    """Count the shingles that the two documents of each candidate share, whatever the similarity.
 
     Parameters
     ----------
-    candidates : Candidates
-    hashes : uint64 array
-        Sets of distinct shingles, in memory or memory-mapped.
-    starts, ends : int64 arrays, shape (n_rows,)
-        The set of a row is ``hashes[starts[row]:ends[row]]``.
-
-    Returns
-    -------
-    Matches
-        One for each candidate, in the same order, whatever the similarity.
+    hashes, starts, ends : uint64 and int64 arrays
+        The set of a row is ``hashes[starts[row]:ends[row]]``: distinct, in memory or memory-mapped.
     """
     left, right = candidates.left, candidates.right
     common = n_common(hashes, starts, ends, left, right)

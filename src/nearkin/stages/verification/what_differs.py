@@ -42,8 +42,6 @@ class TextNumbers:
 
     Parameters
     ----------
-    frame, digest : uint64 arrays, shape (n_texts,)
-        Digests of the words that are no numbers, and of the numbers, each in order.
     hashes, starts, ends : uint64 array, int64 arrays of shape (n_texts,)
         Distinct numbers of each text.
     """
@@ -79,7 +77,6 @@ class Compared:
     ----------
     hashes, starts, ends : uint64 array, int64 arrays of shape (n_rows,)
         Shingle sets, each in order of first occurrence.
-    numbers : TextNumbers
     number_rows : uint32 array or None
         The ascending rows of the texts in ``numbers``; None if it has all.
     length : int

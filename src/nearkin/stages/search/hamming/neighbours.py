@@ -231,11 +231,11 @@ class HammingSearch:
 
     @property
     def n_queries(self) -> int:
-        """Number of queries at the beginning of ``words`` for tables; they are not compared with one another."""
+        """Number of queries at the beginning of ``words`` for tables."""
         return self.plan.n_queries or 0
 
     def run(self, threads: int, progress: Watcher | None) -> tuple[U32, U32, U16]:
-        """Return all pairs, in any order: rows of the queries or lower rows, other rows, and distances."""
+        """Return all pairs, in any order."""
         jobs = self._tables() if self.plan.method == "tables" else self._tiles()
         if progress is not None:
             progress.say(self.plan.describe())
@@ -254,7 +254,6 @@ class HammingSearch:
         return columns_of(found)
 
     def _collect(self, job: Job) -> list[Found]:
-        """Return the results of one job, which ends early if it finds too many."""
         parts: list[Found] = []
         n_found = 0
         for part in job():
@@ -277,7 +276,6 @@ class HammingSearch:
         return [partial(self._link, list(blocks)) for blocks in chosen]
 
     def _tiles(self) -> list[Job]:
-        """Return a job for each block of queries or left rows and each block of signatures, in one set those above."""
         n_rows, lanes = self.plan.n_signatures, self.plan.n_lanes
         is_one_set = self.plan.n_queries is None
         n_left = n_rows if self.plan.n_queries is None else self.plan.n_queries
@@ -317,9 +315,6 @@ class HammingSearch:
 
 
 def _key_bits(n_entries: int) -> int:
-    """Return a number of key bits with which few unrelated documents share a key, limited by the passes of sorting.
-
-    1,000 -> 13, 1,000,000 -> 22, 100,000,000 -> 30.
-    """
+    """Return a number of key bits with which few unrelated documents share a key, limited by the passes of sorting."""
     wanted = n_entries.bit_length() + 3
     return min(wanted, _TWO_PASSES if n_entries <= _MANY_ENTRIES else 32)

@@ -28,8 +28,6 @@ class Neighbours:
 
     Parameters
     ----------
-    left, right : uint32 arrays, shape (n_pairs,)
-        Rows.
     distance : uint16 array, shape (n_pairs,)
         Number of differing bits.
     """
@@ -170,10 +168,6 @@ class HammingPairs:
         ----------
         block_pairs : int
             Approximate number of pairs per block; larger if a single left row has more.
-
-        Yields
-        ------
-        Neighbours
         """
         if block_pairs < 1:
             raise ParameterError.of("block_pairs", "an int >= 1", block_pairs)
@@ -213,7 +207,7 @@ class HammingPairs:
 
 
 def columns_of(parts: list[tuple[U64, U16]]) -> tuple[U32, U32, U16]:
-    """Return left rows, right rows and distances of pairs with the left row in the upper 32 bits; empties the list."""
+    """Return left rows, right rows and distances of pairs; empties the list."""
     n = sum(len(pairs) for pairs, _ in parts)
     left, right, distance = np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint16)
     while parts:  # one by one: intermediate data is small and stays in the nearest cache
@@ -225,15 +219,7 @@ def columns_of(parts: list[tuple[U64, U16]]) -> tuple[U32, U32, U16]:
 
 
 def sort_together(*columns: Unsigned) -> None:
-    """Sort the lines of a table in place: by the first column, then the second, and so on.
-
-    Examples
-    --------
-    >>> letters, numbers = np.array([2, 1, 2], np.uint32), np.array([5, 9, 3], np.uint16)
-    >>> sort_together(letters, numbers)
-    >>> letters.tolist(), numbers.tolist()
-    ([1, 2, 2], [9, 3, 5])
-    """
+    """Sort the lines of a table in place: by the first column, then the second, and so on."""
     widths = [int(column.max(initial=0)).bit_length() for column in columns]
     if sum(widths) > 64:
         order = np.lexsort(columns[::-1])

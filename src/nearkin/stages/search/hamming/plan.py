@@ -69,12 +69,6 @@ class HammingPlan:
         Pairs of signatures that will be compared, estimated from the sample.
     tables_s, brute_force_s : float
         Estimated seconds on one core; infinity for a method that was not considered.
-
-    Examples
-    --------
-    >>> words = np.random.default_rng(0).integers(0, 2**64, (3000, 1), dtype=np.uint64)
-    >>> plan_hamming(words, None, n_bits=64, distance=30).method
-    'brute force'
     """
 
     method: Method
@@ -111,15 +105,7 @@ class HammingPlan:
         return min(_MAX_LANES, max(_MIN_LANES, _TILE_WORDS // n_words))
 
     def describe(self) -> str:
-        """Describe the plan in words.
-
-        Examples
-        --------
-        >>> words = np.random.default_rng(0).integers(0, 2**64, (3000, 1), dtype=np.uint64)
-        >>> print(plan_hamming(words, None, n_bits=64, distance=1).describe())
-        Multi-index hashing for 3,000 distinct signatures of 64 bits within distance 1: 2 tables of signatures that
-        agree in 1 of 2 blocks of bits; about ... comparisons instead of 4,498,500, estimated ...
-        """
+        """Describe the plan in words."""
         whom = counted(self.n_signatures, "distinct signature")
         if self.n_queries is not None:
             whom = f"{counted(self.n_queries, 'signature')} against {self.n_signatures:,}"
@@ -148,18 +134,8 @@ def plan_hamming(
 
     Parameters
     ----------
-    signatures : uint64 array, shape (n_signatures, n_words)
     queries : uint64 array, shape (n_queries, n_words), or None
         None: the signatures are compared with each other, and no two are equal.
-    n_bits, distance : int
-    method : {"tables", "brute force"}, optional
-
-    Examples
-    --------
-    >>> words = np.random.default_rng(0).integers(0, 2**64, (3000, 1), dtype=np.uint64)
-    >>> plan = plan_hamming(words, None, n_bits=64, distance=3, method="tables")
-    >>> plan.n_blocks, plan.n_tables
-    (4, 4)
     """
     n_queries, (n_signatures, n_words) = None if queries is None else len(queries), signatures.shape
     n_entries, n_pairs = n_signatures + (n_queries or 0), _n_pairs(n_queries, n_signatures)
@@ -199,8 +175,6 @@ def plan_hamming(
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """Some signatures, and some queries if there are any."""
-
     words: U64
     n_queries: int | None
 
@@ -213,7 +187,6 @@ class _Sample:
         return cls(np.concatenate(drawn), None if queries is None else len(drawn[0]))
 
     def entropies(self) -> F64:
-        """Return the entropy of each bit, shape (64 * n_words,): 1 for a fair coin, 0 for a constant bit."""
         as_bytes = np.ascontiguousarray(self.words.astype("<u8")).view(np.uint8)
         share = np.unpackbits(as_bytes, axis=1, bitorder="little").mean(axis=0)
         doubt = [np.where((p > 0) & (p < 1), -p * np.log2(np.where(p > 0, p, 1.0)), 0.0) for p in (share, 1 - share)]
@@ -224,7 +197,6 @@ class _Sample:
         return _Sample(move_bits(self.words, order), self.n_queries)
 
     def prefix_shares(self, distance: int) -> F64:
-        """Return the share of unrelated pairs that are still within the distance after each word, shape (n_words,)."""
         chance = np.random.default_rng(1)
         n = len(self.words)
         left = chance.integers(0, self.n_queries or n, _SAMPLED_PAIRS)
@@ -235,10 +207,7 @@ class _Sample:
         return np.asarray((close + 1) / (len(left) + 1), np.float64)
 
     def meeting_share(self, mask: U64) -> float:
-        """Return the share of pairs that agree under the mask, counting one more pair than was seen.
-
-        That is Laplace's rule of succession: the sample may miss rare events.
-        """
+        """Return the share of pairs that agree under the mask, by Laplace's rule of succession."""
         entries = sort_by_block(self.words, mask, key_bits=32)
         is_first = np.ones(len(entries), bool)
         is_first[1:] = entries[1:] >> np.uint64(32) != entries[:-1] >> np.uint64(32)
@@ -256,10 +225,7 @@ class _Sample:
 def _best_tables(
     sample: _Sample, ranks: I64, n_bits: int, distance: int, n_entries: int, n_pairs: int, limit_s: float
 ) -> tuple[U64, float, float]:
-    """Return the blocks of the cheapest tables, with their comparisons and seconds.
-
-    More blocks are tried until merely sorting their tables takes longer than the best plan so far.
-    """
+    """Try more blocks until merely sorting their tables takes longer than the best plan so far."""
     n_words = sample.words.shape[1]
     entry_s = 1e-9 * (NS_ENTRY + NS_ENTRY_WORD * n_words)
     candidate_s = 1e-9 * (NS_CANDIDATE + NS_CANDIDATE_WORD * (n_words - 1))
@@ -284,11 +250,7 @@ def _best_tables(
 
 
 def _deal(ranks: I64, n_blocks: int, n_words: int) -> U64:
-    """Distribute the bits to the blocks in order of rank, back and forth, so that all are about equally informative.
-
-    n_blocks=3: the bits of rank 0, 5, 6, ... go to the first block, 1, 4, 7, ... to the second, 2, 3, 8, ... to the
-    third.
-    """
+    """Distribute the bits to the blocks in order of rank, back and forth, so that all are about equally informative."""
     turn, place = np.divmod(ranks, n_blocks)
     owner = np.where(turn % 2 == 0, place, n_blocks - 1 - place)
     blocks = np.zeros((n_blocks, n_words), np.uint64)
@@ -298,7 +260,6 @@ def _deal(ranks: I64, n_blocks: int, n_words: int) -> U64:
 
 
 def _scan_cost(shares: F64, n_pairs: int) -> tuple[int, float]:
-    """Return the best number of first words to compare, and the resulting seconds of brute force."""
     n_words = len(shares)
     lanes = min(_MAX_LANES, max(_MIN_LANES, _TILE_WORDS // n_words))
     groups = np.arange(_SCAN_GROUP, n_words, _SCAN_GROUP)

@@ -10,19 +10,7 @@ _AT_A_TIME = 1 << 14  # rows whose differences stay in the nearest cache
 
 
 def rows_within(words: U64, query: U64, distance: int) -> tuple[I64, I64]:
-    """Find the signatures within a Hamming distance of the query; none is missed.
-
-    Parameters
-    ----------
-    words : uint64 array, shape (n_signatures, n_words)
-    query : uint64 array, shape (n_words,)
-    distance : int
-        At least 0.
-
-    Returns
-    -------
-    rows, distances : int64 arrays
-        In order of rows.
+    """Find the rows, ascending, and distances of the signatures within a Hamming distance; none is missed.
 
     Examples
     --------

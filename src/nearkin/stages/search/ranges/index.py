@@ -35,9 +35,9 @@ class RangeMatches:
     Parameters
     ----------
     query, row : int64 arrays, shape (n_matches,)
-        Rows of the queries, and of the documents, numbered through all segments.
+        Documents are numbered through all segments.
     squared_distance : int64 array, shape (n_matches,)
-        Exact squared distances.
+        Exact.
     is_answered : bool array, shape (n_queries,)
         False: the query has almost no counted letters, and was skipped.
     stages : tuple of str
@@ -84,10 +84,8 @@ class RangeQueries:
 
     Parameters
     ----------
-    vectors : LetterVectors
-    gammas : float64 array, shape (n_queries,)
-    lengths : int64 array, shape (n_queries,)
-        Squared lengths.
+    gammas, lengths : float64 and int64 arrays, shape (n_queries,)
+        Lengths are squared.
     limits : int64 array, shape (n_queries,)
         Maximum squared distance of a match; -1 for a query to skip.
     """
@@ -99,15 +97,7 @@ class RangeQueries:
 
     @classmethod
     def of(cls, fingerprint: str, vectors: LetterVectors, gamma: Gamma) -> RangeQueries:
-        """Validate queries; round limits down to integers, in integer arithmetic.
-
-        Examples
-        --------
-        >>> counts = np.array([[30, 40]], np.uint32)
-        >>> vectors = LetterVectors(counts, np.ones(1, bool), np.array([70]), np.array([0]), "letters")
-        >>> RangeQueries.of("letters", vectors, 0.1).limits.tolist()  # a tenth of 50, squared
-        [25]
-        """
+        """Validate queries; round limits down to integers, in integer arithmetic."""
         if vectors.fingerprint != fingerprint:
             raise FingerprintError(
                 f"Vectors of different countings cannot be compared: {fingerprint!r} and {vectors.fingerprint!r}."
@@ -167,8 +157,6 @@ class RangeIndex:
     ----------
     segments : tuple of RangeSegment
         In order of addition: the row numbers of each segment continue those of the previous one.
-    fingerprint : str
-        Fingerprint of the vectors.
 
     Examples
     --------
@@ -207,10 +195,8 @@ class RangeIndex:
             Queries with almost no counted letters are skipped; such documents are not found either.
         gamma : float, or one for each query
             At least 0, finite. It means the decimal number as which it is written: 0.3 is three tenths.
-        threads : int
-            At least 1; the result does not depend on it.
         max_matches : int
-            Maximum number of matches, which limits memory.
+            Limits memory.
 
         Raises
         ------
@@ -241,7 +227,6 @@ class RangeIndex:
         return RangeMatches.ordered(parts, queries.is_counted.copy(), self.stages, survivors)
 
     def _found(self, asked: RangeQueries, part: slice, budget: MatchBudget, survivors: I64) -> Iterator[Found]:
-        """Yield the matches of some queries in every segment, and add up their survivors."""
         counts = np.zeros(survivors.shape, np.int64)
         first_rows = accumulate(map(len, self.segments), initial=0)
         for segment, first_row in zip(self.segments, first_rows):

@@ -42,7 +42,6 @@ class RangeSegment:
     boxes : float32 array, shape (n_groups, n_columns, 2, 16)
         Bounds of the blocks, and of 16 boxes at a time, up to one group.
     directions : float64 array, shape (n_dimensions, n_dimensions)
-        See `Directions`.
     """
 
     counts: U32
@@ -119,7 +118,6 @@ class RangeSegment:
 
         Parameters
         ----------
-        queries : uint32 array, shape (n_queries, n_dimensions)
         lengths, limits : int64 arrays, shape (n_queries,)
             Squared lengths of the queries, and maximum squared distances of matches; negative to skip a query.
         counts : int64 array, shape (n_queries, 3), added to
@@ -152,13 +150,7 @@ def _blocks_of(points: F32) -> tuple[F32, F32]:
 
 
 def groups_of_levels(n_blocks: int) -> I64:
-    """Return the start of the groups of each level, from the boxes of blocks up to one group.
-
-    Examples
-    --------
-    >>> groups_of_levels(17).tolist()
-    [0, 2, 3]
-    """
+    """Return the start of the groups of each level, from the boxes of blocks up to one group."""
     starts, n_boxes = [0], n_blocks
     while len(starts) < 2 or n_boxes > 1:
         n_boxes = -(-n_boxes // FAN_OUT)
@@ -216,12 +208,6 @@ class Directions:
         The tolerance grows with a document's length, so lengths must not matter: the directions show how profiles
         differ. The sample is spread evenly over the rows, or over the given ones. The sign of a direction makes its
         largest entry positive.
-
-        Examples
-        --------
-        >>> directions = Directions.learn(np.array([[9, 1], [90, 10], [8, 2]], np.uint32))
-        >>> (directions.matrix[0] / SCALE).round(2).tolist()
-        [0.99, 0.15]
         """
         n_rows = len(counts) if rows is None else len(rows)
         places = _sampled(n_rows)
@@ -262,13 +248,7 @@ class Directions:
         return points
 
     def reaches(self, squared_lengths: I64, limits: I64) -> F32:
-        """Return the maximum squared distance of the points of matches from those of queries, as summed in float32.
-
-        Parameters
-        ----------
-        squared_lengths, limits : int64 arrays, shape (n_queries,)
-            Those of the queries, and the maximum squared distance of a match.
-        """
+        """Return the maximum squared distance of the points of matches from those of queries, as summed in float32."""
         radius = np.sqrt(np.maximum(limits, 0).astype(np.float64))
         radius += _ROUNDING * (2 * np.sqrt(squared_lengths.astype(np.float64)) + radius)
         reaches = (self.stretch * radius) ** 2 * _SUMMING
@@ -285,7 +265,6 @@ def squared_lengths(counts: U32) -> I64:
 
 
 def _sampled(n_rows: int) -> I64:
-    """Return the places of the rows that directions are learned from: all, or `_SAMPLE` at equal distances."""
     if n_rows <= _SAMPLE:
         return np.arange(n_rows)
     return np.unique(np.linspace(0, n_rows - 1, _SAMPLE).astype(np.int64))
@@ -300,7 +279,7 @@ def _one_thread_of_blas() -> Iterator[None]:
 
 @cache
 def _blas() -> Any:
-    """Return the BLAS of numpy; to search the libraries of the process for it takes a millisecond."""
+    """Return the BLAS of numpy; the search takes a millisecond."""
     from threadpoolctl import ThreadpoolController  # not for a question: only an index that is made learns directions
 
     return ThreadpoolController().select(user_api="blas")
