@@ -54,7 +54,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NearkinError(Exception):
-    """Base of all errors above; ``exit_code`` is the exit code of the command line.
+    """Base of all errors above; ``exit_code`` is that of the command line, ``status`` that of HTTP.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class NearkinError(Exception):
     ("text: a.csv: there is no column 'body'.", "a.csv: there is no column 'body'.", 'text')
     """
 
-    exit_code = 1
+    exit_code, status = 1, 500
 
     def __init__(self, message: str, *, parameter: str | None = None) -> None:
         super().__init__(message)
@@ -96,7 +96,7 @@ class ParameterError(NearkinError, ValueError):
     nearkin.errors.ParameterError: rows: must be an int >= 1. Got: 0
     """
 
-    exit_code = 2
+    exit_code, status = 2, 400
 
     @classmethod
     def of(cls, parameter: str, rule: str, came: object) -> ParameterError:
@@ -162,7 +162,7 @@ def check_int(parameter: str, value: object, least: int, most: int | None = None
 class InputError(NearkinError):
     """The input as a whole cannot be used."""
 
-    exit_code = 3
+    exit_code, status = 3, 422
 
 
 class SourceError(InputError):
@@ -275,21 +275,25 @@ class MissingCollectionError(CollectionError):
 class ReplacedCollectionError(CollectionError):
     """The database of an open collection was deleted, moved or replaced. Open the collection again."""
 
+    status = 503
+
 
 class CollectionBusyError(CollectionError):
     """Another process is writing to the collection. Nothing is wrong with it: try again."""
 
-    exit_code = 9
+    exit_code, status = 9, 503
 
 
 class UnavailableCollectionError(CollectionError):
     """The database of a collection does not answer, is not accepting connections, or ended the connection."""
 
+    status = 503
+
 
 class UnknownDocumentError(CollectionError, KeyError):
     """The collection has no such document."""
 
-    exit_code = 3
+    exit_code, status = 3, 404
 
 
 class EngineError(NearkinError):

@@ -23,7 +23,6 @@ from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate, sandbox
 from nearkin.web.queries import DoneQuery, parameters_in, parsed, repeated_error
-from nearkin.web.refusals import status_of
 from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
 from nearkin.web.screens import FORMS, SCREENS
@@ -268,5 +267,5 @@ def _told(error: Exception) -> tuple[int, str]:
         allowed = (error.headers or {}).get("Allow")
         return error.status_code, str(error.detail) if allowed is None else f"The method must be one of: {allowed}."
     if isinstance(error, NearkinError):
-        return status_of(error), str(error)
+        return error.status, str(error)
     return 500, "The service failed to answer. The terminal in which nearkin serve runs says why."

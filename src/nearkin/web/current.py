@@ -108,7 +108,7 @@ class MadeAudits:
 
 
 class CurrentAudits:
-    """The latest audits of a collection.
+    """The latest audits of a collection, ``made``; None before there are any.
 
     Parameters
     ----------
@@ -116,14 +116,8 @@ class CurrentAudits:
     """
 
     def __init__(self, opened: OpenedCollection) -> None:
-        self._opened, self._lock = opened, threading.Lock()
-        self._made: MadeAudits | None = None
-
-    @property
-    def made(self) -> MadeAudits | None:
-        """The audits; None before there are any."""
-        with self._lock:
-            return self._made
+        self._opened = opened
+        self.made: MadeAudits | None = None
 
     def are_outdated(self, made: MadeAudits) -> bool:
         """Whether documents were added, replaced, removed or erased since the audits."""
@@ -137,9 +131,7 @@ class CurrentAudits:
         threads = Resources().n_threads
         options = [AuditOptions(tolerance=one, threads=threads) for one in AUDITED]
         audits = [audit_opened(self._opened, one, progress) for one in options]
-        made = MadeAudits(state, datetime.now(UTC).isoformat(timespec="seconds"), audits)
-        with self._lock:
-            self._made = made
+        self.made = MadeAudits(state, datetime.now(UTC).isoformat(timespec="seconds"), audits)
         return "; ".join(_in_words(name, one) for name, one in zip(("letters", "wording"), audits, strict=True))
 
 
@@ -242,7 +234,7 @@ class FoundThreads:
 
 
 class CurrentThreads:
-    """The threads that were computed last.
+    """The threads that were computed last, ``found``; None before they are computed.
 
     Parameters
     ----------
@@ -250,14 +242,8 @@ class CurrentThreads:
     """
 
     def __init__(self, opened: OpenedCollection) -> None:
-        self._opened, self._lock = opened, threading.Lock()
-        self._found: FoundThreads | None = None
-
-    @property
-    def found(self) -> FoundThreads | None:
-        """The threads; None before they are computed."""
-        with self._lock:
-            return self._found
+        self._opened = opened
+        self.found: FoundThreads | None = None
 
     def stored(self) -> StoredMails:
         """Return the current state of the data on which threads depend."""
@@ -295,6 +281,5 @@ class CurrentThreads:
             asked = ReadingRequest(inputs=[self._opened.place.address])
             thread_files(asked, out, MailOptions(), report=False, progress=progress)
             found = FoundThreads.of(mails, parquet.read_table(out / TABLE))
-        with self._lock:
-            self._found = found
+        self.found = found
         return f"{counted(found.n_threads, 'thread')} with {counted(found.n_mails, 'mail')}"

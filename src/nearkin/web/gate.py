@@ -16,9 +16,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nearkin.reports.pages import PageScript
 from nearkin.reports.quantities import size_text
-from nearkin.web.refusals import refused
 from nearkin.web.settings import ServiceSettings, is_loopback
-from nearkin.web.sign_in import Authenticator, Visitor, cookie_of
+from nearkin.web.sign_in import Authenticator, Visitor, cookie_of, refused
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "

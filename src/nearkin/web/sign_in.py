@@ -15,15 +15,19 @@ from urllib.parse import parse_qs
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope
 
-from nearkin.web.refusals import refused
 from nearkin.web.roles import Role, is_within, role_of_form, role_of_screen
 from nearkin.web.settings import ServiceSettings
 
 SIGN_IN = "/sign-in"
 _MAX_FAILURES, _FAILURES_S = 10, 60.0
+
+
+def refused(status: int, why: str) -> Response:
+    """Return a refusal as plain text."""
+    return PlainTextResponse(f"{why}\n", status)
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,9 +185,8 @@ def test_audits_are_made_by_a_job_and_are_part_of_the_digest(
     made = visit.service.audits.made
     assert made is not None
     missing = replace(made.audits[1].estimate, n_found=1, recall=0.5, low=0.5, high=0.5)
-    with visit.service.audits._lock:
-        by_wording = replace(made.audits[1], estimate=missing, predicted_recall=0.9)
-        visit.service.audits._made = replace(made, audits=[made.audits[0], by_wording])
+    by_wording = replace(made.audits[1], estimate=missing, predicted_recall=0.9)
+    visit.service.audits.made = replace(made, audits=[made.audits[0], by_wording])
     assert "40.00 points above the recall" in words_of(visit.get("/defensibility").text)
     told = visit.get("/defensibility.json").json()["data"]["audits"]["audits"]
     assert [one["below_predicted"] for one in told] == [None, 0.4]

@@ -22,10 +22,9 @@ from starlette.types import Receive, Scope
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.web.queries import repeated_error
-from nearkin.web.refusals import refused
 from nearkin.web.roles import lower_of
 from nearkin.web.settings import ServiceSettings
-from nearkin.web.sign_in import SIGN_IN, Visitor, bearer_token, cookie_of, is_token_of, with_session
+from nearkin.web.sign_in import SIGN_IN, Visitor, bearer_token, cookie_of, is_token_of, refused, with_session
 from nearkin.web.users.file import CurrentUsers
 from nearkin.web.users.records import User, Users, hash_of_nobody, is_password, name_key
 from nearkin.wording import reveal_line
