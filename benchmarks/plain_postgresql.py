@@ -46,7 +46,6 @@ OF_ONE: dict[str, Callable[[str, int], str]] = {
     "similar_by_index(si)": lambda _, si: f"SELECT * FROM nearkin.similar_by_index({si})",
 }
 """Questions about one document."""
-SHARED = "pairs that share keys"
 OF_ALL = {
     "exact copies": (
         "SELECT content, count(*) FROM nearkin.documents WHERE is_current GROUP BY content HAVING count(*) > 1"
@@ -55,12 +54,6 @@ OF_ALL = {
         "SELECT similarity_index, array_agg(doc_id) FROM nearkin.indexed_documents GROUP BY 1 HAVING count(*) > 1"
     ),
     "letter_counts of all texts": "SELECT sum((nearkin.letter_counts(counts))[1]) FROM nearkin.contents",
-    SHARED: """
-        WITH usual AS (SELECT key FROM nearkin.check_keys GROUP BY key HAVING count(*) BETWEEN 2 AND 64)
-        SELECT a.content, b.content, count(*) AS n_shared
-        FROM usual JOIN nearkin.check_keys a USING (key) JOIN nearkin.check_keys b USING (key)
-        WHERE a.content < b.content GROUP BY 1, 2 HAVING count(*) >= 4
-    """,
 }
 """Questions about the whole collection."""
 console = Console(width=120)

@@ -277,14 +277,16 @@ def test_what_is_missing_is_named_where_permission_is_denied(tmp_path, server):
     server.sql("DROP OWNED BY guest; DROP ROLE guest")
 
 
-def test_a_limit_of_the_server_that_ends_the_connection_is_named(tmp_path, server):
+def test_a_limit_of_the_server_that_ends_the_connection_is_named(tmp_path, server, monkeypatch):
+    monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", 1_000)
     place = SomePlace.new(tmp_path, server)
     with place.open() as collection:
         collection.add(FIRST)
 
         def documents():
-            yield from SECOND[:3]
+            yield from SECOND[:32]  # the first ones are read before the transaction begins
             time.sleep(0.5)
+            yield from SECOND[32:]
 
         with collection.opened.store.writing() as connection:
             connection.exec_driver_sql("ALTER ROLE nearkin SET idle_in_transaction_session_timeout = 100")
@@ -298,16 +300,18 @@ def test_a_limit_of_the_server_that_ends_the_connection_is_named(tmp_path, serve
         assert "The transaction that failed stored nothing" in said
 
 
-def test_a_server_that_is_stopped_at_once_is_unavailable(tmp_path, server):
+def test_a_server_that_is_stopped_at_once_is_unavailable(tmp_path, server, monkeypatch):
+    monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", 1_000)
     with postgresql.running() as own:
         place = SomePlace.new(tmp_path, own)
         with place.open() as collection:
             collection.add(FIRST)
 
         def documents():
-            yield from SECOND[:3]
+            yield from SECOND[:32]
             os.kill(own.pid, signal.SIGQUIT)  # pg_ctl stop -m immediate
             time.sleep(0.5)
+            yield from SECOND[32:]
 
         with place.open() as served, place.open() as again:
             script = Script(served)

@@ -110,13 +110,14 @@ def test_nothing_is_read(matter, change):
 
 
 @pytest.mark.parametrize("change", [*CHANGES, *CHANGES_OF_LOGS])
-def test_a_load_during_which_it_happens(matter, change):
+def test_a_load_during_which_it_happens(matter, change, monkeypatch):
     """The transaction began before: it must not commit."""
+    monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", 1_000)
     with Collection.open(matter, create=True) as collection:
         collection.add([("a", TEXT.format(1))])
 
         def documents():
-            yield "b", TEXT.format(2)
+            yield from ((f"b{i}", TEXT.format(i)) for i in range(100))
             change(matter)
             yield "c", TEXT.format(3)
 

@@ -21,8 +21,6 @@ PERMISSION_DENIED = "42501"
 """SQLSTATE of PostgreSQL's error."""
 _NOTHING_STORED = "The transaction that failed stored nothing; what earlier ones stored is kept."
 _TAKE_READ_ONLY = " To only read (similar, list, or check without --store), add --read-only."
-_MISSING_IN_SQLITE = re.compile(r"no such (table|column): (?:main\.)?([^ ]+)")
-_MISSING_IN_POSTGRESQL = re.compile(r'(?:relation|column) "?(?P<name>[^" ]+)"? ')
 _REFUSED = "FATAL: "
 _FOR_A_TIME = re.compile("the database system is|too many|connection slots|terminating connection")
 _READ_ONLY = "the file system is read-only"
@@ -121,13 +119,7 @@ def _of_sqlite(place: Place, error: sqlite3.Error) -> errors.NearkinError:
         return damaged_file(place, f"SQLite reports: {error}")
     if "decode to UTF-8" in str(error):  # the driver has no error code for it
         return damaged_collection(str(error), place)
-    missing = _MISSING_IN_SQLITE.search(str(error))
-    return _missing(place, *missing.groups()) if missing else errors.CollectionError(f"{place}: {error}.")
-
-
-def _missing(place: Place, kind: str, name: str) -> errors.CollectionError:
-    """Return the error for a table or a column that somebody dropped."""
-    return unrepairable(f"its {kind} {name} is missing", place)
+    return unrepairable(str(error), place) if "no such" in str(error) else errors.CollectionError(f"{place}: {error}.")
 
 
 def _reason(place: Place, otherwise: int | None) -> str | None:
@@ -159,9 +151,8 @@ def _of_postgresql(place: Place, error: Any, *, is_writing: bool) -> errors.Near
         return errors.CollectionError(f"{place}: {denied}. {advice}.{_TAKE_READ_ONLY * is_writing}")
     if code == "53100":
         return errors.OutputError(f"{place}: its disk is full ({message}).")
-    missing = _MISSING_IN_POSTGRESQL.search(message) if code in ("42P01", "42703") else None
-    if missing:
-        return _missing(place, "table" if code == "42P01" else "column", missing["name"])
+    if code in ("42P01", "42703"):  # a table or a column was dropped
+        return unrepairable(message, place)
     if not isinstance(error, OperationalError):
         return errors.CollectionError(f"{place}: {message} ({code or type(error).__name__}).")
     # an answer to a connection has no code
