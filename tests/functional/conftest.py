@@ -24,6 +24,8 @@ from oracles.texts import versions
 TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet")
 CHOSEN = ("--shingle", "words:3", "--threshold", "0.8")
 """What `run_here` chooses, for the command line."""
+TOLD = ("differ in numbers", "exceptions: 2 (2 empty:", "look like OCR")
+"""Beginnings of what a run of the corpus warns of: its words are made up."""
 FAST = "the quick brown fox jumps over the lazy dog and runs into the deep dark forest at night"
 
 

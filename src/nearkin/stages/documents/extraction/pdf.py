@@ -50,12 +50,7 @@ def read_pdf(given: Given) -> DocumentRead:
     """Return the text of all pages, the values of form fields, and the embedded files."""
     import pypdfium2
 
-    try:
-        opened = pypdfium2.PdfDocument(given.data)
-    except pypdfium2.PdfiumError as error:
-        if "assword" in str(error) or "ecurity" in str(error):
-            raise ExtractionError("encrypted", "encrypted with a password") from error
-        raise ExtractionError("damaged", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
+    opened = _opened(given.data)
     pages: dict[int, str] = {}
     lost: list[int] = []
     images: list[int] = []
@@ -110,6 +105,17 @@ def read_pdf(given: Given) -> DocumentRead:
         return replace(read, text=None, exception=exception, sentence=f"its pages are images; {why}")
     are = agreeing(n_images, "is an image", "are images")
     return read.lacking(exception, f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why}")
+
+
+def _opened(data: bytes) -> Any:
+    import pypdfium2
+
+    try:
+        return pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        if "assword" in str(error) or "ecurity" in str(error):
+            raise ExtractionError("encrypted", "encrypted with a password") from error
+        raise ExtractionError("damaged", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
 
 
 def _with_form(read: DocumentRead, opened: Any, data: bytes) -> DocumentRead:
