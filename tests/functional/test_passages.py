@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
+from functional.conftest import nearkin_here
 from nearkin.options.passages import PassageDelivery, PassageOptions
 from nearkin.workflows.passages import job, searching
 from nearkin.workflows.passages.job import passages_files
@@ -219,3 +220,19 @@ def test_the_documents_of_a_collection(tmp_path):
         matter.add([("a", f"{common} {sentence(1, 9)}"), ("b", f"{sentence(2, 9)} {common}")])
     found = nearkin.passages(tmp_path / "matter", min_words=20)
     assert found.passages.select(["id", "words"]).to_pylist() == [{"id": "a", "words": 30}, {"id": "b", "words": 30}]
+
+
+@pytest.mark.parametrize("given", ["--cut", "--drop-over=0.5", "--annotate", "--within=text", "--resume"])
+def test_standard_input_is_read_once(tmp_path, given):
+    lines = json.dumps({"id": 1, "text": "a b"}).encode()
+    assert nearkin_here("passages", "-", "--out", tmp_path / "out", stdin=lines).code == 0
+    ended = nearkin_here("passages", "-", given, "--out", tmp_path / "other", stdin=lines)
+    assert ended.code == 2
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_missing_column_of_groups_is_named_by_its_option(tmp_path):
+    source = as_lines(tmp_path / "corpus.jsonl", [{"text": "a b"}])
+    with pytest.raises(nearkin.NearkinError) as raised:
+        nearkin.passages(source, within="site", out=tmp_path / "out")
+    assert raised.value.parameter == "within"

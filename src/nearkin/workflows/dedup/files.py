@@ -122,7 +122,9 @@ def dedup_files(
     found, others = find_sources(request, against, out, options, run.progress)
     sources, other_sources = found.sources, others.sources
     if any(source.path == STDIN for source in sources + other_sources):
-        _check_read_once(sources, other_sources, delivery, ending)
+        again = {"write_kept": delivery.write_kept, "annotate": delivery.annotate, "carry": bool(delivery.carry)}
+        again = again if ending is None else {f"nearkin {ending.command}": True}
+        check_read_once(sources, other_sources, again, resume=delivery.resume)
         run = replace(run, is_resumable=False)
     if delivery.overlay is not None:
         check_tool(delivery.overlay)
@@ -233,10 +235,17 @@ def identity(
     }
 
 
-def _check_read_once(
-    sources: Sequence[Source], others: Sequence[Source], delivery: Delivery, ending: Ending | None
+def check_read_once(
+    sources: Sequence[Source], others: Sequence[Source], again: Mapping[str, object], *, resume: bool
 ) -> None:
     """Refuse standard input where it would be read twice.
+
+    Parameters
+    ----------
+    sources, others : sequence of Source
+    again : mapping of str to object
+        Parameters that read the input again, and whether each is given.
+    resume : bool
 
     Raises
     ------
@@ -244,12 +253,9 @@ def _check_read_once(
     """
     if sum(source.path == STDIN for source in (*sources, *others)) > 1:
         raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
-    again = {"write_kept": delivery.write_kept, "annotate": delivery.annotate, "carry": bool(delivery.carry)}
-    if ending is not None:
-        again = {f"nearkin {ending.command}": True}
     is_input = any(source.path == STDIN for source in sources)
-    for parameter, is_given in {**(again if is_input else {}), "resume": delivery.resume}.items():
-        if is_given:
+    for parameter, is_given in {**(again if is_input else {}), "resume": resume}.items():
+        if is_given not in (None, False):
             raise ParameterError(
                 "needs files: standard input (-) can be read only once. Save it to a file first.", parameter=parameter
             )

@@ -14,10 +14,11 @@ from nearkin.manifests.dedup import KeptFile
 from nearkin.manifests.passages import PassageCounts, PassagesManifest
 from nearkin.options.dedup import DedupOptions
 from nearkin.options.passages import PassageDelivery, PassageOptions
+from nearkin.paths import STDIN
 from nearkin.records import I64, Bool
 from nearkin.runs.arrays import kept_arrays
 from nearkin.runs.files import make_work_folder, published
-from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
+from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.annotating import Shortened
@@ -25,7 +26,7 @@ from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.sources import Source, SourceSet
 from nearkin.stages.passages.windows import Windows
 from nearkin.workflows.dedup.corpus import READABLE, UNREADABLE, Corpus, survey
-from nearkin.workflows.dedup.files import OTHER_SET
+from nearkin.workflows.dedup.files import check_read_once, find_sources
 from nearkin.workflows.dedup.kept_corpus import (
     carried_columns,
     carried_name,
@@ -58,6 +59,8 @@ from nearkin.workflows.resources import Resources
 
 COMMAND = "passages"
 BOILERPLATE_FILE = "boilerplate.txt"
+_AS_READ = DedupOptions(normalise="none", keep="first")
+"""Texts are spooled as they are, in the order of the arguments, which decides which copy is the first."""
 _IN_PLACE = ("jsonl", "parquet")
 """Formats whose records get shorter texts; documents of others become JSON Lines."""
 
@@ -140,9 +143,14 @@ def passages_files(
         See `nearkin.errors`.
     """
     run = JobRun(out, Meter(progress or Silent()))
-    found, others = _sources(request, against, run)
+    found, others = find_sources(request, against, run.path, _AS_READ, run.progress)
+    if any(source.path == STDIN for source in found.sources + others.sources):
+        again = {name: getattr(options, name) for name in ("within", "cut", "cut_own", "drop_over", "annotate")}
+        check_read_once(found.sources, others.sources, again, resume=delivery.resume)
+        run = replace(run, is_resumable=False)
     if options.within is not None:
-        check_carry((options.within,), found.sources, encoding=request.encoding, stdin=request.stdin)
+        with columns_named({"carry": "within"}):
+            check_carry((options.within,), found.sources, encoding=request.encoding, stdin=request.stdin)
     records = {
         "inputs": records_of(found.sources, request.encoding), "against": records_of(others.sources, request.encoding)
     }  # fmt: skip
@@ -188,15 +196,6 @@ def passages_files(
         return run.finish(manifest)
 
 
-def _sources(request: ReadingRequest, against: ReadingRequest | None, run: JobRun) -> tuple[SourceSet, SourceSet]:
-    """Find the sources of both sets, in the order of the arguments: it decides which copy is the first."""
-    if against is None:
-        return request.found(run.progress, in_order=True, without=run.path), SourceSet((), ())
-    found = request.found(LabelledProgress("INPUT", run.progress), in_order=True, without=run.path)
-    with columns_named(against.named):
-        return found, against.found(LabelledProgress(OTHER_SET, run.progress), in_order=True, without=run.path)
-
-
 def _find(
     request: ReadingRequest,
     mine: SourceSet,
@@ -214,7 +213,7 @@ def _find(
     spool = Spool(run.work / SPOOL)
     with run.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
         reads = read_all(
-            everything, spool, DedupOptions(normalise="none"), rules=request.rules, threads=resources.n_threads,
+            everything, spool, _AS_READ, rules=request.rules, threads=resources.n_threads,
             progress=progress,
         )  # fmt: skip
     n_inputs = sum(read.n_documents for read in reads[: len(inputs)])
