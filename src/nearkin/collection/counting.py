@@ -143,7 +143,7 @@ class TextCounting:
         Examples
         --------
         >>> counting, bills = TextCounting(LetterCounts()), [f"Bill {n}: due on the first of May." for n in (1, 2)]
-        >>> normalised = counting.with_numbers(strings([*bills, bills[0].upper()]))
+        >>> normalised = counting.with_numbers(pa.array([*bills, bills[0].upper()], pa.large_string()))
         >>> counting.differences(normalised, SHINGLES.sets(normalised), np.array([0, 0]), np.array([1, 2]))
         ['numbers', 'nothing']
         """
