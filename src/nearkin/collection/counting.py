@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from nearkin.errors import FingerprintError, ParameterError
-from nearkin.kernels.buffers import strings
 from nearkin.records import I64, U32, BitSignatures, Bool, Candidates, LetterVectors, ShingleSets
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.documents.normalisation import Normalisation
@@ -126,28 +126,39 @@ class TextCounting:
         ignored = replace(self.ignored, numbers=False)
         return (NORMALISE.ignoring(ignored) if ignored else NORMALISE).apply(texts)
 
-    def differences(self, texts: Sequence[str], left: I64, right: I64) -> list[Difference]:
-        """Return what differs in each pair of unchanged texts, as ``nearkin dedup`` says it; ignored numbers count.
+    def differences(
+        self, normalised: pa.LargeStringArray, sets: ShingleSets, left: I64, right: I64
+    ) -> list[Difference]:
+        """Return what differs in each pair of texts, as ``nearkin dedup`` says it.
+
+        Parameters
+        ----------
+        normalised : LargeStringArray
+            The texts, by `with_numbers`.
+        sets : ShingleSets
+            Their word 5-grams.
+        left, right : int64 arrays, shape (n_pairs,)
+            Indices of texts.
 
         Examples
         --------
-        >>> bills = [f"Bill {n} is due on the first day of the month." for n in (1, 2)]
-        >>> TextCounting(LetterCounts()).differences([*bills, bills[0].upper()], np.array([0, 0]), np.array([1, 2]))
+        >>> counting, bills = TextCounting(LetterCounts()), [f"Bill {n}: due on the first of May." for n in (1, 2)]
+        >>> normalised = counting.with_numbers(pa.array([*bills, bills[0].upper()], pa.large_string()))
+        >>> counting.differences(normalised, SHINGLES.sets(normalised), np.array([0, 0]), np.array([1, 2]))
         ['numbers', 'nothing']
         """
-        normalised = self.with_numbers(strings(list(texts)))
-        sets, (length, unit_words) = SHINGLES.sets(normalised), SHINGLES.length_in_words
         hashes, starts, ends = sets.hashes, sets.offsets[:-1], sets.offsets[1:]
+        length, unit_words = SHINGLES.length_in_words
         compared = Compared(
             hashes=hashes, starts=starts, ends=ends, numbers=TextNumbers.of(normalised), length=length,
             unit_words=unit_words,
         )  # fmt: skip
         candidates = Candidates(left.astype(np.uint32), right.astype(np.uint32))
         codes = compared.differences(verify(candidates, hashes, starts, ends))
-        prepared = normalised.to_pylist()
+        are_equal = pc.equal(normalised.take(pa.array(left)), normalised.take(pa.array(right))).to_pylist()
         return [
-            "nothing" if prepared[a] == prepared[b] else DIFFERENCES[code]
-            for a, b, code in zip(left.tolist(), right.tolist(), codes.tolist(), strict=True)
+            "nothing" if is_equal else DIFFERENCES[code]
+            for is_equal, code in zip(are_equal, codes.tolist(), strict=True)
         ]
 
     def _left_of(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection
 
 from nearkin.collection.check_in.candidates import CheckCandidates, Query, candidates_by_index, candidates_by_keys
 from nearkin.collection.check_in.results import MIN_COMMON, VERDICTS, Checked, CheckedDocument, CheckOptions, Verdict
-from nearkin.collection.counting import TextCounting
+from nearkin.collection.counting import SHINGLES, TextCounting
 from nearkin.collection.measuring import verified
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.documents import stored_documents, with_documents
@@ -162,8 +162,9 @@ class TextCheck:
         """Determine what differs in texts that are not equal."""
         new = [one for one in found if one.relation != "exact" and one.content not in self._differences]
         if new:
-            texts, others = [self.query.text, *(one.text for one in new)], np.arange(1, len(new) + 1)
-            differences = self._counting.differences(texts, np.zeros(len(new), np.int64), others)
+            normalised = self._counting.with_numbers(strings([self.query.text, *(one.text for one in new)]))
+            ours, theirs = np.zeros(len(new), np.int64), np.arange(1, len(new) + 1)
+            differences = self._counting.differences(normalised, SHINGLES.sets(normalised), ours, theirs)
             self._differences |= dict(zip((one.content for one in new), differences, strict=True))
 
     def _shown(self, document: StoredDocument, index: int | None, likeness: _Likeness) -> CheckedDocument:

@@ -130,7 +130,7 @@ def group(
         again = _returned_principals(connection, state, rows) if regrouped.is_undone else {}
         moved = again | places_of_chosen(rows.doc_id, rows.group, chosen)
         places[np.searchsorted(rows.numbers, list(moved))] = list(moved.values())
-        compared = ComparedMembers(rows, places, chosen, matching, measures)
+        compared = ComparedMembers(rows, places, chosen, matching, measures, is_listed=True)
         is_first = state.number is None
         now = replace(
             state,

@@ -114,6 +114,8 @@ class ComparedMembers:
         Documents that people chose as principals.
     matching, measures
         See `nearkin.collection.matching.matches`.
+    is_listed : bool
+        Whether each member is listed, with what differs.
 
     Attributes
     ----------
@@ -121,17 +123,27 @@ class ComparedMembers:
         Places of the proposed principals; that of the principal if no other is proposed.
     similarities : Similarities
     is_match : bool array, shape (n_documents,)
+    differs : list of str
+        What differs from the principal; empty unless ``is_listed``.
     """
 
     def __init__(
-        self, rows: MemberRows, principals: I64, chosen: Mapping[str, int], matching: Matching, measures: PairMeasures
+        self,
+        rows: MemberRows,
+        principals: I64,
+        chosen: Mapping[str, int],
+        matching: Matching,
+        measures: PairMeasures,
+        *,
+        is_listed: bool,
     ) -> None:
-        self.rows, self.principals, self._measures = rows, principals, measures
+        self.rows, self.principals = rows, principals
         is_longer = rows.n_letters[rows.longest] > rows.n_letters[principals]
         is_chosen = np.isin(rows.numbers, list(places_of_chosen(rows.doc_id, rows.group, chosen)))
         self.proposed: I64 = np.where(is_longer & ~is_chosen, rows.longest, principals)  # nothing instead of a choice
         of_principals = rows.content[np.repeat(principals, rows.ends - rows.starts)]
-        self._of_principals: I64 = of_principals
+        # before the similarities, which then need not read the texts again
+        self.differs = measures.sets.differences(of_principals, rows.content) if is_listed else []
         self.similarities: Similarities = measures.of(of_principals, rows.content)
         self.is_match: Bool = matching.is_match(self.similarities)
 
@@ -162,14 +174,19 @@ class ComparedMembers:
             is_principal[order], (is_proposed & ~is_principal)[order],
             found.jaccard[order], found.relative_distance[order], self.is_match[order], is_new[order],
             [is_letters_only(jaccard, tolerance) for jaccard in found.jaccard[order].tolist()],
-            self._measures.sets.differences(self._of_principals[order], rows.content[order]),
+            [self.differs[i] for i in order.tolist()],
         ]  # fmt: skip
         arrays = [pa.array(column, kind.type) for column, kind in zip(columns, MEMBERS_SCHEMA, strict=True)]
         return pa.Table.from_arrays(arrays, schema=MEMBERS_SCHEMA)
 
 
 def stored_compared(
-    collection: OpenedCollection, seen: Snapshot, tolerance: Tolerance, numbers: Sequence[int] | None = None
+    collection: OpenedCollection,
+    seen: Snapshot,
+    tolerance: Tolerance,
+    numbers: Sequence[int] | None = None,
+    *,
+    is_listed: bool = True,
 ) -> ComparedMembers:
     """Compare the members of some stored groups with their principals, by default of all groups."""
     connection, state = seen.connection, GroupState.known(seen.connection, str(tolerance))
@@ -180,7 +197,7 @@ def stored_compared(
     wanted = [shown[number].row for number in rows.numbers.tolist()]
     principals = by_row[np.searchsorted(rows.row, wanted, sorter=by_row)]
     matching, measures = matching_of(connection, collection.counting, seen.segments, tolerance)
-    return ComparedMembers(rows, principals, chosen_principals(connection), matching, measures)
+    return ComparedMembers(rows, principals, chosen_principals(connection), matching, measures, is_listed=is_listed)
 
 
 def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Table:
@@ -226,7 +243,7 @@ def compared_groups(
             n_left -= n_documents
     if not chosen:
         return {}
-    found = collection.answered(lambda seen: stored_compared(collection, seen, tolerance, chosen))
+    found = collection.answered(lambda seen: stored_compared(collection, seen, tolerance, chosen, is_listed=False))
     return {group.number: group for group in found.groups()}
 
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection, select
 
-from nearkin.collection.counting import TextCounting
+from nearkin.collection.counting import SHINGLES, TextCounting
 from nearkin.collection.stored.contents import texts_of
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.overlap import n_common
-from nearkin.records import F64, I64, U64
+from nearkin.records import F64, I64, U64, ShingleSets
 from nearkin.stages.verification.difference_names import Difference
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents
@@ -137,7 +137,11 @@ class WordSets:
             numbers = np.unique(np.concatenate([left[pairs], right[pairs]]))
             texts = texts_of(self._connection, numbers.tolist())
             a, b = np.searchsorted(numbers, left[pairs]), np.searchsorted(numbers, right[pairs])
-            differences = self._counting.differences([texts[number] for number in numbers.tolist()], a, b)
+            normalised = self._counting.with_numbers(strings([texts[number] for number in numbers.tolist()]))
+            sets = SHINGLES.sets(normalised)
+            if not self._counting.ignored.numbers and self._ends[-1] <= _MAX_HASHES:
+                self._keep(numbers, sets)  # for `jaccards`
+            differences = self._counting.differences(normalised, sets, a, b)
             for pair, difference in zip(pairs.tolist(), differences, strict=True):
                 found[pair] = difference
         return found
@@ -159,17 +163,18 @@ class WordSets:
             self._place[:] = _NOT_HELD
             self._ends = self._ends[:1]
             missing = numbers
-        ends = [self._ends]
-        n_held, n_hashes = len(self._ends) - 1, int(self._ends[-1])
         for some in some_at_a_time(self._connection, missing.tolist()):
             texts = texts_of(self._connection, some)
             sets = self._counting.shingles(strings([texts[number] for number in some]))
-            self._reserve(n_hashes, len(sets.hashes))
-            self._hashes[n_hashes : n_hashes + len(sets.hashes)] = sets.hashes
-            ends.append(np.asarray(sets.offsets[1:], np.int64) + n_hashes)
-            self._place[some] = np.arange(n_held, n_held + len(some))
-            n_held, n_hashes = n_held + len(some), n_hashes + len(sets.hashes)
-        self._ends = np.concatenate(ends)
+            self._keep(np.array(some, np.int64), sets)
+
+    def _keep(self, numbers: I64, sets: ShingleSets) -> None:
+        """Add the sets of some contents."""
+        n_held, n_hashes = len(self._ends) - 1, int(self._ends[-1])
+        self._reserve(n_hashes, len(sets.hashes))
+        self._hashes[n_hashes : n_hashes + len(sets.hashes)] = sets.hashes
+        self._place[numbers] = np.arange(n_held, n_held + len(numbers))
+        self._ends = np.concatenate([self._ends, np.asarray(sets.offsets[1:], np.int64) + n_hashes])
 
     def _reserve(self, n_filled: int, n_more: int) -> None:
         """Make room for more hashes; doubled, as to copy all of them each time took longer than to read the texts."""
