@@ -57,7 +57,6 @@ def _threshold(evaluation: Evaluation, one: CurvePoint) -> str:
 
 
 def _figure(evaluation: Evaluation, name: str) -> Figure:
-    """Draw precision, recall and F1 by threshold."""
     curve = evaluation.curve
     x = [one.threshold for one in curve]
     shares = ("precision", "recall", "F1")
@@ -76,13 +75,7 @@ def _figure(evaluation: Evaluation, name: str) -> Figure:
 
 
 def render_evaluation(evaluated: Evaluated) -> str:
-    """Render the page.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
+    """Render the page."""
     listed = [one for one in evaluated.evaluations if one.score and one.curve]
     try:
         return report_environment().get_template("evaluation.html.j2").render(

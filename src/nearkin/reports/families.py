@@ -99,23 +99,10 @@ def render_families_report(
 
     Parameters
     ----------
-    manifest : DedupManifest
-        What it lacks is left out of the page.
-    cards : sequence of FamilyCard
-        The families to be shown, in their order.
     rules : Mapping
         Each relation with the rule that decides it, in the order in which they are tried.
-    problems : sequence of ProblemRow
+    problems, exceptions : sequences
         The first of them.
-    n_problems : int
-        All of them.
-    exceptions : sequence of ShownException
-        The first of the documents that gave no text, or only a part of it.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
     """
     totals = manifest.families or FamilyCounts()
     rule_rows = [(f"{totals.relations.get(name, 0):,}", name, rule) for name, rule in rules.items()]
@@ -148,7 +135,6 @@ def render_families_report(
 
 
 def _shingles(manifest: DedupManifest) -> str:
-    """Name the shingles by which relations are found."""
     if manifest.command == FAMILIES_OF_COLLECTION:
         from nearkin.collection.relations import RELATION_SHINGLES  # files need no collection
 
@@ -157,7 +143,6 @@ def _shingles(manifest: DedupManifest) -> str:
 
 
 def _marked(one: DifferenceInContext) -> ShownDifference:
-    """Mark a difference word by word, with the text around it."""
     return ShownDifference(shown_pieces(_pieces(one)), one.line_principal, one.line_member)
 
 

@@ -28,8 +28,6 @@ class RecallLine:
     ----------
     similarities, probabilities : sequence of float
         Points of the line, similarities rising.
-    at_threshold : float
-        The probability at the threshold.
     asked_for : float or None
         The requested recall; None if it was requested at another threshold.
     """
@@ -51,10 +49,7 @@ def similarity_chart(
     width: int = 640,
     height: int = 260,
 ) -> str:
-    """Draw the pairs by similarity and, over them, the probability of finding a pair; the threshold is marked.
-
-    Pairs have the axis on the left, the probability the one on the right.
-    """
+    """Draw the pairs by similarity and, over them, the probability of finding a pair; the threshold is marked."""
     check_bins(bin_edges, counts)
     x = Numbers(low=bin_edges[0], high=bin_edges[-1], title=f"{measure} similarity of the pair", n_ticks=6)
     bars = Plot(x=x, y=count_axis(counts, "pairs"), width=width, height=height, right=48 if recall else 24)
@@ -80,13 +75,12 @@ def similarity_chart(
 
 
 def _asked_for(plot: Plot, recall: float) -> str:
-    """Draw the requested recall across the plot; words there would overlap the line, so the caption has them."""
+    """Draw the requested recall across the plot; words there would overlap the line."""
     at = plot.down(recall)
     return element("path", d=f"M0,{number(at)}h{plot.width}", stroke=QUIET, stroke_dasharray="2,3")
 
 
 def _operating_point(plot: Plot, threshold: float, recall: float) -> str:
-    """Mark the threshold on the line, with the recall there."""
     x, y = plot.across(threshold), plot.down(recall)
     is_right = x > plot.width * 0.4
     path = f"M{number(x)},{number(y)}V{plot.height}"
@@ -139,10 +133,7 @@ def group_sizes(sizes: Sequence[int], counts: Sequence[int], *, name: str = "siz
 def outcome_chart(
     n_kept: int, n_unreadable: int, dropped: Mapping[str, int], *, name: str = "outcome", width: int = 640
 ) -> str:
-    """Draw kept and dropped documents as one strip and, below it, the dropped ones by reason on a scale of their own.
-
-    The two scales keep a few dropped documents visible beside very many kept ones.
-    """
+    """Draw kept and dropped documents as one strip and, below it, the dropped ones by reason, on another scale."""
     n_dropped = sum(dropped.values())
     parts = [_strip(n_kept, n_dropped, n_unreadable, width)]
     top, y = max([*dropped.values(), 1]), 64

@@ -74,7 +74,7 @@ def page_environment(*packages: str) -> jinja2.Environment:
 
 @functools.cache
 def _compiled_templates() -> jinja2.BytecodeCache:
-    """Make this process's memory of compiled templates: an environment is made for each page, with its own filters."""
+    """Make this process's memory of compiled templates: an environment is made for each page."""
     import jinja2
 
     class CompiledTemplates(jinja2.BytecodeCache):
@@ -103,7 +103,6 @@ def report_environment(*packages: str) -> jinja2.Environment:
 
 
 def _beginning(text: str) -> str:
-    """Return the first words of a text."""
     words = " ".join(text[: 4 * _LONGEST_TEXT].split())
     if len(words) <= _LONGEST_TEXT and len(text) <= 4 * _LONGEST_TEXT:
         return reveal(words)
@@ -112,7 +111,7 @@ def _beginning(text: str) -> str:
 
 
 def _short_name(value: object) -> str:
-    """Make an id or a path safe and short: hidden characters revealed, a long one cut, with its length."""
+    """Make an id or a path safe and short."""
     text = str(value)
     if len(text) <= _LONGEST_NAME:
         return reveal(text)

@@ -47,7 +47,6 @@ def render_passages_report(
 
     Parameters
     ----------
-    manifest : PassagesManifest
     frequent, longest : sequence of ShownPassage
         Passages that stand in most documents, and those with most words.
     groups : Table

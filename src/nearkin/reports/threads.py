@@ -69,21 +69,7 @@ class ThreadCard:
 def render_threads_report(
     manifest: ThreadsManifest, cards: Sequence[ThreadCard], exceptions: Sequence[ShownException] = ()
 ) -> str:
-    """Render ``report.html`` of a finished run; equal arguments give equal bytes.
-
-    Parameters
-    ----------
-    manifest : ThreadsManifest
-    cards : sequence of ThreadCard
-        The threads to be shown, in their order.
-    exceptions : sequence of ShownException
-        The first of the documents that gave no text, or only a part of it.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
+    """Render ``report.html`` of a finished run; equal arguments give equal bytes."""
     totals, is_of_new_text = manifest.counts, bool(manifest.parameters.get("new_text_only"))
     try:
         template = report_environment().get_template("threads.html.j2")

@@ -34,10 +34,7 @@ _FIELD = ("length", ">i4"), ("value", ">i8")
 
 
 def insert_rows(connection: Connection, table: Table, columns: Columns) -> None:
-    """Insert rows, given column by column, in the order of the table's columns.
-
-    SQLite takes tuples; PostgreSQL takes a binary COPY, which answers once for all rows.
-    """
+    """Insert rows, given column by column: as tuples into SQLite, by a binary COPY into PostgreSQL."""
     if not columns or not len(columns[0]):
         return
     if connection.dialect.name == "sqlite":
@@ -52,7 +49,6 @@ def insert_rows(connection: Connection, table: Table, columns: Columns) -> None:
 
 @contextlib.contextmanager
 def _copying_into(connection: Connection, table: Table) -> Iterator[Any]:
-    """Load rows with PostgreSQL's COPY."""
     driver = connection.connection.driver_connection
     if driver is None:
         raise CollectionError("The connection was closed before its rows were stored.")
@@ -78,7 +74,7 @@ def in_slices(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 
 def written_out(numbers: Collection[int]) -> BindParameter[int]:
-    """Return integers for a condition with ``in_`` that cannot be sliced; they are not bound, so any number fits.
+    """Return integers for a condition with ``in_`` that cannot be sliced; any number fits.
 
     Examples
     --------
@@ -104,7 +100,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def is_name(text: str) -> bool:
-    r"""Whether a text can be an id, or the name of something: both databases can store it, and it is one line.
+    r"""Whether both databases can store a text, and it is one line, as an id must be.
 
     Examples
     --------

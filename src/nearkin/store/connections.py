@@ -30,16 +30,7 @@ logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())  # lost connec
 
 
 def engine_of(place: Place, wait_s: float, file: ReadOnlyFile | None = None) -> Engine:
-    """Return an engine with connections configured for the kind of database.
-
-    Parameters
-    ----------
-    place : Place
-    wait_s : float
-        Maximum time to wait for locks of others.
-    file : ReadOnlyFile, optional
-        SQLite's file, if it is only read.
-    """
+    """Return an engine with connections configured for the kind of database; ``file`` is SQLite's, if only read."""
     if place.directory is None:
         return _postgresql_engine(place, wait_s)
     return _sqlite_engine(place, wait_s, file, OpenedFile(place, place.directory / FILE))
@@ -83,18 +74,7 @@ def transaction(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
 def lock(connection: Connection, place: Place, wait_s: float, collection: str | None = None) -> None:
     """Become the only writer until the transaction ends; SQLite's write transactions are exclusive already.
 
-    Parameters
-    ----------
-    connection : Connection
-    place : Place
-    wait_s : float
-    collection : str, optional
-        Id of the collection that was opened; it is read by the statement that locks, which saves a wait for the server.
-
-    Raises
-    ------
-    ReplacedCollectionError
-        The schema was dropped since, and another collection was made in its place.
+    The statement that locks also reads the id of the ``collection`` that was opened, which saves a round trip.
     """
     if place.schema is None:
         return
@@ -135,14 +115,7 @@ _FileId = tuple[int, int]
 
 
 class OpenedFile:
-    """The file of a collection's database, as it was when the first connection opened it.
-
-    Parameters
-    ----------
-    place : Place
-    path : Path
-        The file; the first connection may still create it.
-    """
+    """The file of a collection's database when first opened; the first connection may create it."""
 
     def __init__(self, place: Place, path: Path) -> None:
         self._place = place
@@ -150,12 +123,7 @@ class OpenedFile:
         self._id: _FileId | None = None
 
     def before_connecting(self) -> None:
-        """Refuse another connection if the file is not the same: SQLite would make a new one where it is missing.
-
-        Raises
-        ------
-        ReplacedCollectionError
-        """
+        """Refuse another connection if the file is not the same: SQLite would make a new one where it is missing."""
         if self._id is not None:
             self.check()
 
@@ -166,12 +134,7 @@ class OpenedFile:
         self.check()
 
     def check(self) -> None:
-        """Refuse a transaction if the path does not lead to the file that is open.
-
-        Raises
-        ------
-        ReplacedCollectionError
-        """
+        """Refuse a transaction if the path does not lead to the file that is open."""
         if self._id is None or _id_of(self._path) != self._id:
             raise replaced(self._place, self._path)
 
@@ -179,10 +142,6 @@ class OpenedFile:
         """Refuse to write if the log is not that of the connection: it holds what the file does not contain yet.
 
         SQLite keeps one log while any connection is open, and does not rename or replace it.
-
-        Raises
-        ------
-        ReplacedCollectionError
         """
         now = _id_of(f"{self._path}-wal")
         if now is None or connection.info.setdefault(_LOG, now) != now:
@@ -210,11 +169,6 @@ class ReadOnlyFile:
 
     SQLite reads it without locks if no log is beside it, that is if nobody has it open; otherwise in the ordinary way,
     which needs the log's files but does not make them.
-
-    Parameters
-    ----------
-    place : Place
-    file : Path
     """
 
     def __init__(self, place: Place, file: Path) -> None:
@@ -230,12 +184,7 @@ class ReadOnlyFile:
         return sqlite3.connect(address, uri=True, timeout=timeout_s, check_same_thread=False)
 
     def check_unchanged(self) -> None:
-        """Refuse an answer that was read without locks while somebody wrote.
-
-        Raises
-        ------
-        CollectionError
-        """
+        """Refuse an answer that was read without locks while somebody wrote."""
         if not self._has_log and self._now() != self._state:
             raise CollectionError(
                 f"{self._place} was changed while it was opened read-only. Run the command again, or omit --read-only."
@@ -250,7 +199,7 @@ class ReadOnlyFile:
 
 
 def _postgresql_engine(place: Place, wait_s: float) -> Engine:
-    """Return an engine for a schema of a PostgreSQL database; a statement waits ``wait_s`` for locks of others."""
+    """Return an engine for a schema of a PostgreSQL database."""
     # a prepared statement breaks when its table is made anew
     settings = {"fallback_application_name": "nearkin", "prepare_threshold": None}
     engine = create_engine(place.url, connect_args=settings, use_native_hstore=False, pool_pre_ping=True)
@@ -260,13 +209,12 @@ def _postgresql_engine(place: Place, wait_s: float) -> Engine:
 
 
 def _set_up(connection: Any, place: Place) -> None:
-    """Prepare a new connection."""
     connection.autocommit = True  # we begin transactions ourselves instead of the driver
     connection.execute(f'SET search_path TO "{place.schema}"')
 
 
 def _begin(connection: Connection, wait_s: float) -> None:
-    """Begin a transaction, in one round trip with its isolation level and its timeout, unless none is wanted."""
+    """Begin a transaction, in one round trip with its isolation level and its timeout."""
     if not connection.get_execution_options().get("is_one_transaction", True):
         return
     is_writing = connection.get_execution_options().get("is_writing", False)

@@ -42,13 +42,11 @@ def code_of(error: BaseException) -> str:
 
 
 def _of_driver(error: BaseException) -> BaseException | None:
-    """Return the error of the database's driver that is behind another."""
     cause = error if isinstance(error, DBAPIError) else error.__cause__
     return cause.orig if isinstance(cause, DBAPIError) else cause
 
 
 def _message_of(error: Any) -> str:
-    """Return the server's message, or the first line of libpq's."""
     return str(error.diag.message_primary or str(error).partition("\n")[0]).rstrip(".")
 
 

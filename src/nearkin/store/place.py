@@ -30,8 +30,6 @@ class Place:
 
     Parameters
     ----------
-    directory : Path or None
-    url : sqlalchemy.URL
     schema : str or None
         PostgreSQL only.
 
@@ -50,13 +48,7 @@ class Place:
 
     @classmethod
     def parse(cls, path_or_url: str | Path) -> Place:
-        """Parse a path or a URL.
-
-        Raises
-        ------
-        ParameterError
-            The URL is invalid or not PostgreSQL's, or the schema's name would need quoting.
-        """
+        """Parse a path or a URL, which must be PostgreSQL's, with a schema name that needs no quoting."""
         if not isinstance(path_or_url, str | Path):
             raise ParameterError.of("path_or_url", _RULE, path_or_url)
         if isinstance(path_or_url, Path) or "://" not in path_or_url:
@@ -104,7 +96,6 @@ class Place:
 
 
 def _database_in(written: str) -> str | None:
-    """Return the name of the database that a URL has."""
     address = written.partition("://")[2].rpartition("@")[2].partition("?")[0]
     return unquote(address.partition("/")[2]) or None
 
@@ -128,12 +119,7 @@ def _check_as_written(written: str, url: URL) -> None:
 
 
 def check_schema(schema: object) -> None:
-    """Refuse a schema name that would need quoting.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse a schema name that would need quoting."""
     if not isinstance(schema, str) or not _SCHEMA.fullmatch(schema):
         rule = "lower-case letters, digits and _, not beginning with a digit"
         raise ParameterError.of("schema", rule, schema)

@@ -56,13 +56,7 @@ def read_facts(connection: Connection, names: Sequence[str] | None = None) -> di
 
 
 def whole_facts(connection: Connection, place: object) -> dict[str, str]:
-    """Return the facts of a collection.
-
-    Raises
-    ------
-    CollectionError
-        One that every collection has is missing, or invalid.
-    """
+    """Return the facts of a collection; CollectionError if one that every collection has is missing."""
     found = read_facts(connection)
     if missing := _IN_EACH - set(found):
         raise unrepairable(f"it has no {', '.join(sorted(missing))}", place)
@@ -81,15 +75,7 @@ def generation_in(found: str | None, place: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Timeout and permission with which a store is opened.
-
-    Parameters
-    ----------
-    wait_s : float or None
-        Maximum time to wait for another writer; None: two seconds.
-    is_read_only : bool
-        Whether nothing is written: neither documents nor data derived from them.
-    """
+    """Timeout and permission with which a store is opened; ``is_read_only`` covers derived data."""
 
     wait_s: float | None = None
     is_read_only: bool = False
@@ -109,7 +95,6 @@ class Store:
 
     Attributes
     ----------
-    place : Place
     facts : dict of str to str
         Facts stored when the collection was created.
 
@@ -137,16 +122,7 @@ class Store:
     def open(
         cls, place: Place, facts: Mapping[str, str] | None = None, *, create: bool = False, access: Access | None = None
     ) -> Store:
-        """Open a store.
-
-        Parameters
-        ----------
-        place : Place
-        facts : mapping of str to str, optional
-            Facts of a new collection.
-        create : bool
-            Create a missing collection, and one whose creation was interrupted.
-        access : Access, optional
+        """Open a store; ``create`` also completes a collection whose creation was interrupted.
 
         Raises
         ------
@@ -209,7 +185,7 @@ class Store:
 
     @contextlib.contextmanager
     def _in_turn(self) -> Iterator[None]:
-        """Wait until no other thread of this process writes: the database need not be asked again and again."""
+        """Wait until no other thread of this process writes."""
         self._waiting.add(threading.get_ident())
         try:
             is_next = self._turn.acquire(timeout=self.access.patience_s)
@@ -286,7 +262,7 @@ def _file_to_read(place: Place, directory: Path, *, create: bool, access: Access
 def _opened(
     engine: Engine, place: Place, given: Mapping[str, str] | None, *, create: bool, access: Access
 ) -> dict[str, str]:
-    """Return the facts of a collection; a missing one is created, and so is one whose creation was interrupted."""
+    """Return the facts of a collection, created if it is missing."""
     with transaction(engine, is_writing=False) as connection:
         has_tables = _has_tables(connection, place)
         if has_tables and not _is_bare(connection):
@@ -316,7 +292,6 @@ def _is_bare(connection: Connection) -> bool:
 
 
 def _refuse_other_format(connection: Connection, place: Place) -> None:
-    """Refuse a collection whose tables are not those of this Nearkin."""
     is_schema = schema.facts.c.name == "schema"
     version = connection.execute(select(schema.facts.c.value).where(is_schema)).scalar()
     if version != str(schema.VERSION):
@@ -327,7 +302,7 @@ def _refuse_other_format(connection: Connection, place: Place) -> None:
 
 
 def _make_tables(connection: Connection) -> None:
-    """Create the tables of a new collection; a server gets all statements at once, because each round trip costs."""
+    """Create the tables of a new collection; a server gets all statements at once: each round trip costs."""
     statements = _creating(connection.dialect.name, connection.dialect.driver)
     for statement in (";".join(statements),) if connection.dialect.name == "postgresql" else statements:
         connection.exec_driver_sql(statement)
@@ -335,7 +310,7 @@ def _make_tables(connection: Connection) -> None:
 
 @cache
 def _creating(database: str, driver: str) -> tuple[str, ...]:
-    """Return the statements that create the tables of a new collection; they take longer to compile than to run."""
+    """Return the statements that create the tables; they take longer to compile than to run."""
     statements: list[str] = []
 
     def record(made: ExecutableDDLElement, *_: object) -> None:
@@ -347,7 +322,6 @@ def _creating(database: str, driver: str) -> tuple[str, ...]:
 
 
 def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
-    """Store the facts of a new collection."""
     said = {**facts, "schema": str(schema.VERSION), "collection": uuid.uuid4().hex, "generation": "0"}
     write_facts(connection, said)
     if "similarity_index" in said:
@@ -355,15 +329,7 @@ def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
 
 
 def refuse_other_files(directory: Path) -> None:
-    """Refuse a directory for a new collection that has files of something else.
-
-    Raises
-    ------
-    CollectionError
-        It has such files.
-    OutputError
-        It cannot be listed.
-    """
+    """Refuse a directory for a new collection that has files of something else."""
     try:
         others = _other_files(directory)
     except OSError as error:
@@ -376,7 +342,6 @@ def refuse_other_files(directory: Path) -> None:
 
 
 def _other_files(directory: Path) -> list[str]:
-    """Return the names of files and directories that are none of a collection, sorted."""
     return sorted(path.name for path in directory.iterdir() if not path.name.startswith(FILE))
 
 

@@ -25,12 +25,7 @@ _WITH_TEXTS = (
 
 
 def refuse_unless_owner(connection: Connection, place: Place) -> None:
-    """Refuse to purge if the user does not own the tables: only the owner can rewrite their files.
-
-    Raises
-    ------
-    CollectionError
-    """
+    """Refuse to purge unless the user owns the tables: only the owner can rewrite their files."""
     if connection.dialect.name != "postgresql":
         return
     owns = "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass('contents')"

@@ -16,25 +16,9 @@ _MAX_LINES = 20_000  # a browser is slow with more
 
 
 def comparison_html(comparison: Comparison, *, name_a: str | int, name_b: str | int, facts: Sequence[Fact] = ()) -> str:
-    """Render the page of a comparison; equal arguments give equal text.
+    """Render the page of a comparison, with ``facts`` on top; equal arguments give equal text.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    name_a, name_b : str or int
-        The documents' names.
-    facts : sequence of Fact
-        Shown on top: similarities, say.
-
-    Returns
-    -------
-    str
-        A whole page with its style and its script. Up to 20,000 lines are shown; where there are more it says so.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
+    Up to 20,000 lines are shown; where there are more it says so.
 
     Examples
     --------
@@ -57,25 +41,6 @@ def comparison_html(comparison: Comparison, *, name_a: str | int, name_b: str | 
 
 def comparison_fragment(comparison: Comparison, *, has_headline: bool = True, is_side_by_side: bool = False) -> str:
     """Render a comparison for a page that has the styles of `comparison_html`; a page can hold several.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    has_headline : bool
-        False if the page itself shows it.
-    is_side_by_side : bool
-        Whether A is on the left and B on the right, and not both in one text.
-
-    Returns
-    -------
-    str
-        A ``section`` with the headline and the lines that differ, without names, facts and script. Lines are limited as
-        on a page of its own.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
 
     Examples
     --------
@@ -115,7 +80,6 @@ def _rendered(template: str, comparison: Comparison, **values: object) -> str:
 
 
 def _first_lines(comparison: Comparison) -> list[Hunk]:
-    """Return the hunks up to the last line that is shown."""
     hunks: list[Hunk] = []
     n_left = _MAX_LINES
     for hunk in comparison.hunks:
@@ -130,8 +94,9 @@ def _first_lines(comparison: Comparison) -> list[Hunk]:
 class ShownPiece:
     """Piece of a comparison, separated from its leading space.
 
-    ``is_spelling``: the words are the same, and only their spelling differs. ``move`` says where a moved passage is in
-    the other text. ``kinds`` are those of the difference; ``label`` names them where the difference begins.
+    ``is_spelling``: only the spelling differs. ``move`` says where a moved passage is in the other text; ``label``
+    names
+    the kinds where the difference begins.
     """
 
     kind: str

@@ -45,25 +45,11 @@ _NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 def tracked_changes(
     text_a: str, text_b: str, *, name_a: str, name_b: str, author: str, at: datetime | None = None
 ) -> bytes:
-    """Return a Word document (DOCX) in which the changes from A to B are tracked.
+    """Return a Word document (DOCX) in which the changes from A to B are tracked; equal arguments give equal bytes.
 
-    Line ends are paragraphs, and form feeds are page breaks. Characters that XML cannot have are written as their code
+    Line ends are paragraphs, and form feeds are page breaks. Characters that XML cannot have are written as code
     points.
-
-    Parameters
-    ----------
-    text_a, text_b : str
-    name_a, name_b : str
-        Names of the documents, for the title in the properties.
-    author : str
-        Author of the changes.
-    at : datetime, optional
-        Time of the changes; by default now.
-
-    Returns
-    -------
-    bytes
-        Equal arguments with a time give equal bytes.
+    Without ``at`` the time of the changes is now.
     """
     time = (at or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     body = "".join(_paragraphs(exact_segments(_lined(text_a), _lined(text_b)), _allowed(author), time))
@@ -90,12 +76,10 @@ def tracked_changes(
 
 
 def _lined(text: str) -> str:
-    """Return a text with one kind of line ends."""
     return _LINE_END.sub("\n", text)
 
 
 def _allowed(text: str) -> str:
-    """Return a text without characters that XML cannot have."""
     return _NOT_IN_XML.sub(lambda found: reveal(found[0]), text)
 
 
@@ -123,7 +107,6 @@ def _paragraphs(segments: Iterator[TextSegment], author: str, time: str) -> Iter
 
 
 def _run(text: str, *, is_deleted: bool) -> str:
-    """Return a run: its text, its tabulators and its page breaks."""
     element, inside = "delText" if is_deleted else "t", list[str]()
     for part in _PARTS.findall(text):
         if part == "\t":

@@ -54,11 +54,8 @@ class SamplePair:
 
     Parameters
     ----------
-    id_a, id_b : str or int
     source_a, source_b : str
         Where each stands: ``mail/1.txt:1``.
-    similarity : float
-        In [0, 1].
     measure : str
         The similarity's name: ``jaccard`` or ``containment``.
     text_a, text_b : str
@@ -83,19 +80,9 @@ class SamplePair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberRow:
-    """Document of a group, with fields of ``documents.parquet``.
+    """Document of a group, with fields of ``documents.parquet``; ``where`` is ``mail/1.jsonl:1``.
 
-    Parameters
-    ----------
-    doc_id : str or int
-    where : str
-        Where it stands: ``mail/1.jsonl:1``.
-    similarity : float or None
-        To the principal, in [0, 1]; None where it is not known.
-    reason : str
-    is_principal : bool
-    copy_of : str or int or None
-        Document whose text it repeats, which may be dropped itself; None for other documents.
+    ``copy_of`` is the document whose text it repeats, which may be dropped itself.
     """
 
     doc_id: DocId
@@ -108,14 +95,9 @@ class MemberRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRow:
-    """Group of at least two documents, with fields of ``groups.parquet``.
+    """Group of at least two documents, with fields of ``groups.parquet`` and the listed members.
 
-    Parameters
-    ----------
-    members : tuple of MemberRow
-        Those of its documents that are listed.
-    text : str or None
-        The principal's text; None if the texts were not read for the page.
+    ``text`` is the principal's; None if the texts were not read for the page.
     """
 
     group: DocId
@@ -130,20 +112,7 @@ class GroupRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedRow:
-    """Document of the input that the other set has, with fields of ``documents.parquet``.
-
-    Parameters
-    ----------
-    doc_id, match_id : str or int
-        The document, and the one of the other set for which it was dropped.
-    where, match_where : str
-        Where each stands: ``mail/1.jsonl:1``.
-    similarity : float
-        In [0, 1].
-    reason : str
-    text, match_text : str
-        Their texts, or at least as much of them as the page shows.
-    """
+    """Document of the input that the other set has, with fields of ``documents.parquet``."""
 
     doc_id: DocId
     where: str
@@ -157,15 +126,7 @@ class DroppedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRow:
-    """Outcome of the documents of a file, a folder or a value of a column.
-
-    Parameters
-    ----------
-    name : str or None
-        None for documents without a value.
-    n_documents, n_dropped : int
-    n_characters, n_characters_dropped : int
-    """
+    """Outcome of the documents of a file, a folder or a value of a column, which may be None."""
 
     name: str | None
     n_documents: int
@@ -194,15 +155,7 @@ class ThresholdRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunNote:
-    """End and duration of a run, and the files beside its page.
-
-    Parameters
-    ----------
-    ended : str
-        Date and time, with its time zone.
-    elapsed_s : float
-    files : tuple of str
-    """
+    """End (with time zone) and duration of a run, and the files beside its page."""
 
     ended: str
     elapsed_s: float
@@ -280,33 +233,14 @@ def render_dedup_report(
         Verified pairs in each bin.
     group_size_counts : Mapping
         Size of a group to the number of groups of that size.
-    largest_groups : sequence of GroupRow
-        In the order in which they are to be shown.
     samples : sequence of SamplePair
-        Shown from the least to the most similar, so the pairs just above the threshold come first; equals in the order
-        given.
-    problems : sequence of ProblemRow
+        Shown from the least to the most similar, so the pairs just above the threshold come first.
+    problems, exceptions : sequences
         The first of them.
-    n_problems : int
-        All of them.
-    sources : sequence of PartRow
-        The files of the input, or its folders.
-    by : sequence of ByColumn
-        Carried columns with few values.
-    thresholds : sequence of ThresholdRow
-        In ascending order.
-    run : RunNote, optional
     curve : RecallCurve, optional
         For a search that has no bands; with bands the curve follows from the manifest's plan.
-    exceptions : sequence of ShownException
-        The first of the documents that were extracted in part or not at all.
     dropped : sequence of DroppedRow
-        Of a run against another set, the first documents that were dropped, in the order in which they are to be shown.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
+        Of a run against another set, the first documents that were dropped.
     """
     try:
         environment = report_environment()
@@ -402,7 +336,6 @@ def similarity_figure(
 
 
 def _about_line(facts: DedupManifest, recall: RecallLine | None, curve: RecallCurve | None) -> str:
-    """Describe the line of the figure."""
     if recall is None:
         return ""
     bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
@@ -423,7 +356,6 @@ def _about_line(facts: DedupManifest, recall: RecallLine | None, curve: RecallCu
 
 
 def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine | None:
-    """Return the line of the search; None if the run has no plan of its own."""
     threshold = facts.threshold
     bands, rows = int(facts.plan_numbers.get("bands", 0)), int(facts.plan_numbers.get("rows", 0))
     if threshold is None or (curve is None and not (bands and rows)):
@@ -438,7 +370,7 @@ def _recall_line(facts: DedupManifest, curve: RecallCurve | None) -> RecallLine 
 
 
 def _at(curve: RecallCurve, similarity: float) -> float:
-    """Return the curve's probability at a similarity, along straight lines between its points."""
+    """Return the curve's probability at a similarity, by linear interpolation."""
     import numpy as np
 
     return float(np.interp(similarity, curve.similarities, curve.probabilities))

@@ -34,7 +34,6 @@ def parameter_facts(run: DedupManifest) -> Iterator[Fact]:
 
 
 def _chosen_from(run: DedupManifest) -> str:
-    """Name what the plan was based on."""
     if "min_shared" in run.parameters:
         return "chosen from the recall for pairs with exactly one shared shingle"
     of_run = f" of {parameter_text(run.found_at_threshold)} of the run" if run.found_at_threshold is not None else ""
@@ -49,7 +48,6 @@ def normalisation_steps(run: DedupManifest) -> tuple[str, ...]:
 
 
 def _ignored_in_words(ignored: str) -> Iterator[str]:
-    """Name the passages and numbers that did not count."""
     found = Ignored.restored(f";{ignored}") if ignored else Ignored()
     if found.numbers:
         yield "digits do not count"
@@ -58,5 +56,4 @@ def _ignored_in_words(ignored: str) -> Iterator[str]:
 
 
 def _spelt(value: object) -> str:
-    """Write a parameter's value as a user would."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)

@@ -107,7 +107,6 @@ def change_cells(change: SettingChange) -> tuple[str, str, str | None, str | Non
 
 
 def _split_off(value: str | None) -> str | None:
-    """Return the value of a split-off in a dry run: not set, set, or the other decision that is stored alike."""
     return None if value is None else "" if value else NEVER_GROUP
 
 

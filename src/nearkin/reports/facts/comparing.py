@@ -106,14 +106,7 @@ def change_text(one: Version) -> str:
 
 
 def relation_text(one: Version, document: object) -> str:
-    """Return the relation of a version to the document, with the text that is filled in, or how exact a copy is.
-
-    Parameters
-    ----------
-    one : Version
-    document : object
-        The document, as it is shown.
-    """
+    """Return the relation of a version to the document, with the text that is filled in, or how exact a copy is."""
     version = one.similar.document
     filled_in = {
         "version": f" ({version} fills in the blanks of {document})",

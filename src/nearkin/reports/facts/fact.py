@@ -20,7 +20,6 @@ class Fact:
 
     Parameters
     ----------
-    label : str
     value : str or int, default ""
         A count is an int; any other number is written with its unit. "" if the label says all.
     note : str, default ""

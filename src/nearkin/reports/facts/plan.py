@@ -39,20 +39,14 @@ def plan_facts(
     min_pairs: int,
     max_pairs: int,
 ) -> Iterator[Fact]:
-    """Name the chosen method, the reason for it, the basis of the prediction, and its limits.
+    """Name the chosen method, the reason, the basis of the prediction, and its limits.
 
     Parameters
     ----------
-    question : Question
-    planned : Plan
-    sampled : PairForecast or None
-        None: no documents were looked at.
     is_fixed : bool
         The way was not free.
-    min_pairs : int
-        That show how signatures cluster.
-    max_pairs : int
-        That are reported.
+    min_pairs, max_pairs : int
+        Pairs that show how signatures cluster; pairs that are reported.
     """
     least = f"cosine ≥ {question.threshold:g}"
     yield Fact("documents", f"{question.n_left:,} × {question.n_right:,}", f"{many_text(question.n_pairs)} pairs")
@@ -111,7 +105,6 @@ def _recall(value: float) -> str:
 
 
 def _basis(question: Question, sampled: PairForecast | None, min_pairs: int) -> Iterator[Fact]:
-    """Name the source of the distribution of cosines."""
     if sampled is None:
         yield Fact("cosines", "assumed", "real signatures cluster, so windows find fewer pairs than predicted", "quiet")
         return
@@ -155,7 +148,6 @@ def corpus_plan_facts(told: CorpusForecast, planned: str) -> Iterator[Fact]:
 
 
 def _unrelated_facts(told: CorpusForecast) -> Iterator[Fact]:
-    """Give the predicted number of unrelated pairs, and warn if there are too many."""
     if (n_unrelated := told.n_unrelated) is None:
         yield Fact("unrelated pairs", "not predicted", "the sample has no two different texts", "quiet")
         return
@@ -169,7 +161,7 @@ def _unrelated_facts(told: CorpusForecast) -> Iterator[Fact]:
 
 
 def _ways_to_search(told: CorpusForecast) -> Iterator[Fact]:
-    """Describe which texts are searched by bands and by rare shingles, if some are searched by rare shingles."""
+    """Describe which texts are searched by bands and by rare shingles."""
     if not isinstance(told.plan, BandPlan) or not told.n_other_keys:
         return
     if told.share_by_bands:

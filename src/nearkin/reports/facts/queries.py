@@ -307,7 +307,6 @@ def change_facts(found: CollectionGroups, n_shown: int = _MAX_CHANGES) -> Iterat
 
 
 def _counts(changes: Sequence[GroupChange]) -> str:
-    """Count the new, changed and dissolved groups."""
     n_new, n_dissolved = sum(one.is_new for one in changes), sum(one.is_dissolved for one in changes)
     return counts_text({"new": n_new, "changed": len(changes) - n_new - n_dissolved, "dissolved": n_dissolved})
 
@@ -369,13 +368,6 @@ def change_words(change: GroupChange) -> str:
 
 def reason_words(row: Mapping[str, object], new_groups: Container[object]) -> str:
     """Give the reason why a document should be looked at.
-
-    Parameters
-    ----------
-    row : mapping
-        Row of `GroupsSince.documents`.
-    new_groups : container of int
-        Numbers of the groups that are new.
 
     Examples
     --------

@@ -90,7 +90,6 @@ def state_of(document: StoredDocument, removed_at: str | None) -> str:
 
 
 def _mail_facts(origin: Origin) -> list[Fact]:
-    """Return the existing headers of a mail; none for other files."""
     mail = origin.mail
     if mail is None:
         return []

@@ -34,14 +34,7 @@ _LONGEST_BAR = 16.0
 class TermRow:
     """Word that both documents of a pair have, with fields of ``pairs.parquet``.
 
-    Parameters
-    ----------
-    term : str
-        Word in the right document.
-    left_term : str or None
-        Word in the left document; None if it is the same.
-    share : float
-        Share of the cosine, in [0, 1].
+    ``left_term`` is None if it is the same; ``share`` of the cosine is in [0, 1].
     """
 
     term: str
@@ -83,21 +76,7 @@ def render_pairs_report(
 ) -> str:
     """Render ``report.html`` of a finished run; equal arguments give equal bytes.
 
-    Parameters
-    ----------
-    told : PairsManifest
-    best : sequence of PairRow
-        The most similar pairs, in the order in which they are to be shown.
-    others : sequence of PairRow
-        Of the less similar ones: all, or one of each step of the cosine.
-    remarks : sequence of Remarks
-        Of each side.
-    run : RunNote, optional
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
+    ``others`` are the less similar pairs: all, or one of each step of the cosine.
     """
     try:
         environment = report_environment()
@@ -157,7 +136,6 @@ def known_figure(told: PairsManifest) -> Figure | None:
 
 
 def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], threshold: float, caption: str) -> Figure:
-    """Draw one histogram with the threshold marked."""
     from nearkin.reports.plots.charts import interval_chart
 
     label = f"threshold {parameter_text(threshold)}"
@@ -174,7 +152,6 @@ def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], thr
 
 
 def _tenths(counts: Sequence[int]) -> list[float]:
-    """Return the edges of equally wide bins from 0 to 1."""
     return [round(i / len(counts), 9) for i in range(len(counts) + 1)]
 
 

@@ -52,7 +52,6 @@ class Numbers:
     ----------
     low, high : float
         Values at the ends, ``low < high``.
-    title : str
     kind : {"linear", "log", "symlog"}
         ``symlog`` is the logarithm of 1 plus the value, for counts with zeros.
     values : sequence of float, optional
@@ -89,8 +88,6 @@ class Labels:
 
     Parameters
     ----------
-    labels : sequence of str
-    title : str
     gap : float
         Share of a step between two columns; 1 for points without a width.
     label_pixels : float

@@ -26,15 +26,9 @@ Anchor = Literal["start", "middle", "end"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """Plot of a given size; its marks are SVG elements, to be passed to `svg`.
+    """Plot of a given size in pixels; its marks are SVG elements, to be passed to `svg`.
 
-    Parameters
-    ----------
-    x, y : Numbers or Labels, Numbers
-    width, height : int
-        Pixels, without the margins.
-    top, right : int
-        Margins, in pixels. All margins are fixed, so that no installed font decides the layout.
+    All margins are fixed, so that no installed font decides the layout.
     """
 
     x: Numbers | Labels
@@ -205,7 +199,6 @@ class Plot:
         return "".join(parts)
 
     def _shortened(self, label: str) -> str:
-        """Cut a label of a legend that is longer than the figure is wide."""
         room = int((self.width + self.right) / _CHARACTER)
         return label if len(label) <= room else f"{label[: room - 1]}…"
 
@@ -216,7 +209,6 @@ def legend_height(n: int) -> int:
 
 
 def _stroke(d: str, colour: Colour, dash: Sequence[int]) -> str:
-    """Draw a path in the style of the figures' lines: solid with round ends, or dashed."""
     return element(
         "path", stroke=colour, d=d, stroke_width=2.5, stroke_linejoin="round",
         stroke_linecap=None if dash else "round", stroke_dasharray=",".join(map(str, dash)) or None,
@@ -224,7 +216,6 @@ def _stroke(d: str, colour: Colour, dash: Sequence[int]) -> str:
 
 
 def _path_of(points: Sequence[Point]) -> str:
-    """Return the path through some points."""
     return "M" + "L".join(f"{number(x)},{number(y)}" for x, y in points)
 
 
@@ -258,7 +249,6 @@ def pieces_inside(points: Sequence[Point], width: float, height: float) -> Itera
 
 
 def _without_gaps(points: Sequence[Point]) -> Iterator[list[Point]]:
-    """Cut a line at its gaps."""
     line: list[Point] = []
     for point in points:
         if not any(map(math.isnan, point)):
@@ -338,11 +328,6 @@ def picture(*parts: str, width: float, height: float, origin: tuple[float, float
         Id of the figure: small letters, digits and hyphens.
     label : str
         Words of a screen reader.
-
-    Raises
-    ------
-    ParameterError
-        The name is no id.
     """
     if not _NAME.fullmatch(name):
         raise ParameterError.of("name", "small letters, digits and hyphens, a letter first", name)

@@ -28,11 +28,7 @@ _BATCH_BYTES = 8 << 20
 class DictionaryRead:
     """Table made from a dictionary.
 
-    Parameters
-    ----------
-    table : TranslationTable
-    n_entries, n_repeated, n_of_several_words, n_without_tab : int
-        Numbers of lines; of repeated entries; of entries without exactly one word on each side; of invalid entries.
+    ``n_of_several_words`` counts entries without exactly one word on each side.
     """
 
     table: TranslationTable
@@ -65,8 +61,6 @@ def read_dictionary(
     ----------
     path : Path
         Text file, optionally compressed by gzip, bzip2, xz or zstd.
-    source, target : str
-        Language codes of the first and the second column.
     stem : bool
         Whether words become their Snowball stems.
     encoding : str
@@ -122,7 +116,7 @@ def read_dictionary(
 
 
 def _entries(path: Path, encoding: str, rules: ReadingRules) -> Iterator[tuple[list[int], list[str | None]]]:
-    """Yield the numbers of lines, and the lines; None for one that is not valid."""
+    """Yield the numbers of lines, and the lines; None for invalid ones."""
     n_lines = 0
     with opened_text(str(path), encoding) as stream:
         try:
@@ -139,24 +133,13 @@ def _array(texts: list[str]) -> pa.LargeStringArray:
 
 
 def _single(found: TextWords, is_single: Bool) -> list[str]:
-    """Return the word of each text that is one word."""
     places = found.ids[found.offsets[:-1][is_single]]
     return list(found.words.take(pa.array(places)).to_pylist())
 
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """Translations of a word.
-
-    Parameters
-    ----------
-    word : str
-        The word as in the table: in lower case, and stemmed if the table is of stems.
-    language, into : str
-        Its language, and that of the translations.
-    translations : tuple of Translation
-        The most probable first.
-    """
+    """Translations of a word, the most probable first; the word is as in the table: in lower case, perhaps stemmed."""
 
     word: str
     language: str
@@ -169,22 +152,7 @@ class LookedUp:
 
 
 def look_up(path: Path, word: str, *, is_reverse: bool = False) -> LookedUp:
-    """Look a word up in the file of a table.
-
-    Parameters
-    ----------
-    path : Path
-    word : str
-    is_reverse : bool
-        Whether the word is of the target language.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read.
-    ParameterError
-        ``word`` is not a single word.
-    """
+    """Look a word up in the file of a table; ``is_reverse``: the word is of the target language."""
     table = TranslationTable.read(path)
     origin = table.origin
     found = TableWords.of_table(origin).one(word, is_target=is_reverse)

@@ -46,11 +46,6 @@ class ParallelCorpus:
         tmx, or a format with columns; by default according to the file name.
     encoding : str
         Fallback encoding of text that is not UTF-8; a TMX file declares its own.
-
-    Raises
-    ------
-    ParameterError
-        There are more than two paths, or a column is named where there are none.
     """
 
     paths: Sequence[str]

@@ -31,19 +31,9 @@ _NULL = "empty: the text is null"  # an empty side, not a broken one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOptions:
-    """Options of learning a table.
+    """Options of learning a table; ``iterations`` are of IBM Model 1, ``stem`` makes words Snowball stems.
 
-    Parameters
-    ----------
-    iterations : int
-        Iterations of IBM Model 1.
-    stem : bool
-        Whether words become their Snowball stems.
-    pruning : Pruning
-    rules : ReadingRules
-        What to do at an invalid line or a truncated file; by default either stops the run.
-    ignored : Ignored
-        Passages and numbers that are left out of the sentences.
+    By default an invalid line or a truncated file stops the run.
     """
 
     iterations: int = ITERATIONS
@@ -62,16 +52,12 @@ class Aligned:
 
     Parameters
     ----------
-    table : TranslationTable
     n_pairs, n_empty, n_too_long, n_unreadable : int
         Sentence pairs read; omitted because a side is empty, has more than 200 words, or is invalid.
     n_word_pairs : int
         Pairs of a word of a sentence and one of its translation, over all sentences.
     perplexities : tuple of tuple of float
         Perplexities of target words, then of source words: before the first iteration, then after each.
-    align_s, elapsed_s : float
-    damaged_files : tuple of DamagedFile
-        Files of which only a part was used.
     """
 
     table: TranslationTable
@@ -126,13 +112,6 @@ def train(
 ) -> Aligned:
     """Learn a translation table.
 
-    Parameters
-    ----------
-    corpus : ParallelCorpus
-    options : AlignOptions, optional
-    resources : Resources, optional
-    progress : Progress, optional
-
     Raises
     ------
     SourceError
@@ -171,7 +150,7 @@ def train(
 def _read(
     corpus: ParallelCorpus, words: TableWords, options: AlignOptions, resources: Resources, meter: Meter
 ) -> tuple[SentencePairs, int, tuple[str, ...]]:
-    """Return the sentence pairs as numbers of words, the number of invalid pairs, and the place of a truncation."""
+    """Return the sentence pairs as numbers of words, the number of invalid pairs, and the truncations."""
     growing, n_unreadable = GrowingPairs(), 0
     with meter.stage("read", corpus.size_bytes, "bytes") as progress:
 
@@ -223,7 +202,6 @@ def _is_broken(batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _where(corpus: ParallelCorpus, pair: Pair, is_broken: pa.BooleanArray) -> str:
-    """Return the place and the problem of the first invalid row."""
     row = is_broken.index(True).as_py()
     side = 0 if _is_broken(pair[0])[row].as_py() else 1
     name = corpus.paths[min(side, len(corpus.paths) - 1)]
@@ -231,7 +209,6 @@ def _where(corpus: ParallelCorpus, pair: Pair, is_broken: pa.BooleanArray) -> st
 
 
 def _check_sides(corpus: ParallelCorpus, pairs: SentencePairs, say: Callable[[str], None]) -> None:
-    """Warn if the corpus looks wrong."""
     if pairs.n_empty > pairs.n_read // 2:
         of_all = f"{pairs.n_empty:,} of {counted(pairs.n_read, 'pair')} {agreeing(pairs.n_empty, 'has', 'have')}"
         say(WarningMessage(f"{of_all} an empty side: check that these are the right columns or files"))
@@ -247,7 +224,6 @@ def _without_unreadable(pairs: SentencePairs, n_unreadable: int) -> SentencePair
 def _by_model_1(
     model: Model1, pairs: SentencePairs, pruning: Pruning, resources: Resources, meter: Meter
 ) -> tuple[TranslationRows, tuple[tuple[float, ...], ...]]:
-    """Train both directions, in parallel if there are threads."""
     with meter.stage("measure", 0, "steps"):
         forward_bytes, backward_bytes = needed_bytes(pairs)
     needed = forward_bytes + backward_bytes  # the first result is kept while the second direction is trained

@@ -52,8 +52,6 @@ def audit(
     ----------
     place : str or Path
         Directory of a finished run, or a collection, as for `Collection.open`.
-    options : AuditOptions, optional
-    progress : Progress, optional
     in_memory : mapping of str to StoredSource
         Documents of the run that were in memory.
 
@@ -103,7 +101,6 @@ def what_holds(command: object) -> str:
 
 
 def _manifest(directory: Path) -> Manifest:
-    """Return the manifest of a finished run."""
     if not (directory / MANIFEST).exists() and not (directory / WORK).exists():
         why = f"{MANIFEST} and {FILE} are missing" if directory.exists() else "there is no such directory"
         raise RunError(f"{directory} holds neither a finished run nor a collection: {why}.")
@@ -123,15 +120,7 @@ def audit_pairs(
     progress: Progress,
     in_memory: GivenAgain = NONE_GIVEN,
 ) -> Audited:
-    """Compare a sample of the left side with the whole right side, and look the pairs up in the results.
-
-    Raises
-    ------
-    RunError
-        The run is damaged, or does not match its input.
-    SourceError
-        The input, or the table, is missing or changed.
-    """
+    """Compare a sample of the left side with the whole right side, and look the pairs up in the results."""
     started, meter = time.perf_counter(), Meter(progress)
     with damage_of(directory):
         with damage_of_options(directory):
@@ -186,7 +175,7 @@ def _table(record: TableRecord) -> TranslationTable:
 
 
 def _true_pairs(vectors: PairVectors, sample: I64, chosen: PairOptions, meter: Meter, threads: int) -> tuple[U64, F64]:
-    """Return the pairs of the sampled documents that the run should have reported, and their cosines."""
+    """Return the pairs of the sample that the run should have reported, and their cosines."""
     with meter.stage("compare", len(sample) * len(vectors.right), "pairs") as progress:
         parts = candidates_by_vectors(vectors, sample, chosen.threshold, threads=threads, advance=progress.advance)
         keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))

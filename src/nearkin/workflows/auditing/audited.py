@@ -38,14 +38,10 @@ class AuditOptions:
     ----------
     sample : int
         Number of documents to compare with everything; if there are fewer, all are compared.
-    seed : int
-        Random seed; a different seed draws other documents.
     tolerance : Tolerance or None
         Search of a collection; None means range search at its usual tolerance. Only for collections.
     cache : Path or None
         Cache of a collection in PostgreSQL; see `Collection.open`.
-    threads : int
-        At least 1.
     is_read_only : bool
         Write nothing into a collection.
     """
@@ -135,14 +131,10 @@ class Audited:
         How often a pair counts, if not once.
     similarity : str
         Name of the measure in column ``similarity`` of the missed pairs.
-    estimate : AuditEstimate
     missed : pyarrow.Table
         Pairs that exist and were not found, each once, the most similar first; with columns `MISSED_SCHEMA`.
-    elapsed_s : float
-    predicted_recall : float or None
-        Recall that the run or the search expected, or the lower end of its range; None if it expected none.
-    predicted_high : float or None
-        Upper end of the range; None if it is no range.
+    predicted_recall, predicted_high : float or None
+        Recall that the run or the search expected, or the ends of its range; None if there is none.
     expected_by : {"predicted", "estimated"}
         Whether that was predicted before the search, or estimated from the pairs that it found.
     drawn : str
@@ -151,8 +143,6 @@ class Audited:
         Whether the run guarantees to miss no pair, so that the prediction is certain.
     is_truncated : bool
         Whether more pairs were missed than ``missed`` lists.
-    notes : tuple of str
-        Sentences to print.
     proposed : tuple of ProposedSample
         Larger samples to suggest, if the interval is wide or there is no estimate.
     """
@@ -175,13 +165,13 @@ class Audited:
 
     @property
     def below_predicted(self) -> float | None:
-        """Predicted recall minus the recall, to five decimals; 0 if it is not below, None if one of them is unknown."""
+        """Predicted recall minus the recall, to five decimals; 0 if it is not below, None if one is unknown."""
         if self.predicted_recall is None or self.estimate.recall is None:
             return None
         return max(0.0, round(self.predicted_recall - self.estimate.recall, 5))
 
     def facts(self, missed_in: str = "") -> Iterator[Fact]:
-        """Give the recall beside the predicted one, the missed pairs, written to ``missed_in``, and larger samples."""
+        """Give the recall beside the predicted one, the missed pairs, and larger samples."""
         estimate, expected_by = self.estimate, self.expected_by
         yield Fact("audited", self.what)
         population = "all" if estimate.is_exact else f"of {estimate.n_population:,}"
@@ -231,15 +221,9 @@ Pair = tuple[str, str, float]
 
 
 class PairTally:
-    """True pairs of each sampled document, how many of them were found, and those that were missed.
+    """True pairs of each sampled document, how many of them were found, and at most ``most`` that were missed.
 
-    Parameters
-    ----------
-    n_sampled : int
-    is_across : bool
-        Whether the ids are of two collections; within one, two sampled documents miss each other, which is listed once.
-    most : int
-        Maximum number of missed pairs to keep; further ones are only counted.
+    Unless ``is_across`` two collections, two sampled documents miss each other, which is listed once.
     """
 
     def __init__(self, n_sampled: int, *, is_across: bool = False, most: int = MAX_MISSED) -> None:
@@ -280,19 +264,16 @@ class PairTally:
         share_with_pairs: float | None = None,
         **about: Any,
     ) -> Audited:
-        """Return the result of the audit.
+        """Return the result of the audit, with the fields ``about`` it.
 
         Parameters
         ----------
-        n_population : int
         started : float
             When the audit began, by `time.perf_counter`.
         more_s : float, optional
             Seconds that each further document takes; by default the mean of those that were sampled.
         share_with_pairs : float, optional
             See `propose_samples`.
-        **about
-            Other fields of `Audited`.
         """
         estimate, elapsed_s = estimate_recall(self._n_true, self._n_found, n_population=n_population), _since(started)
         n_sampled = estimate.n_sampled

@@ -52,13 +52,7 @@ TrueOnes = tuple[I64, I64, F64]
 
 
 def audit_collection(place: str | Path, options: AuditOptions, progress: Progress) -> Audited:
-    """Search a collection for documents similar to each of a sample, and compare the results with everything.
-
-    Raises
-    ------
-    CollectionError, ParameterError
-        See `Collection`.
-    """
+    """Search a collection for documents similar to each of a sample, and compare the results with everything."""
     access = Access(is_read_only=options.is_read_only)
     with OpenedCollection.open(place, cache=options.cache, access=access, progress=progress) as collection:
         return audit_opened(collection, options, progress)
@@ -119,7 +113,6 @@ def _notes(n_copies: int, n_lacking: int, measure: Measure) -> Iterator[str]:
 
 
 def _queryable(connection: Connection, measure: Measure, current: I64) -> I64:
-    """Return the contents that can be queried."""
     numbers: list[int] = []
     for some in in_slices(current.tolist()):
         if measure == "index":
@@ -146,7 +139,6 @@ def _found(collection: OpenedCollection, seen: Snapshot, sample: I64, tolerance:
 
 
 def _contents(connection: Connection, numbers: I64) -> Iterator[list[Content]]:
-    """Yield contents in ascending order, as many at a time as memory holds."""
     for some in some_at_a_time(connection, numbers.tolist()):
         held = contents_of(connection, some)
         yield [held[number] for number in some]
@@ -174,7 +166,7 @@ def _true_pairs(
     options: AuditOptions,
     progress: Progress,
 ) -> Iterator[TrueOnes]:
-    """Yield all current contents within the tolerance of each sampled content, in parts."""
+    """Yield all current contents within the tolerance of each sampled one."""
     if tolerance.measure == "letters":
         yield from _by_letters(connection, counting, sample, current, tolerance.value, options.threads, progress)
     elif tolerance.measure == "index":

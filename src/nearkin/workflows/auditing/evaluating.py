@@ -43,11 +43,7 @@ _YES, _NO = ("1", "true", "yes"), ("0", "false", "no", "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reported:
-    """Pairs and groups that a result reports.
-
-    ``ids`` and ``texts`` have, for each side, the ids of the documents and the number of the text of each; both sides
-    are the same if pairs are of one set.
-    """
+    """Pairs and groups that a result reports; both sides are the same if pairs are of one set."""
 
     ids: tuple[pa.Array, pa.Array]
     texts: tuple[I64, I64]
@@ -62,16 +58,14 @@ class _Reported:
 
     @property
     def is_one_set(self) -> bool:
-        """Whether pairs are of one set."""
         return self.texts[0] is self.texts[1]
 
     @property
     def all_ids(self) -> pa.Array:
-        """Ids of both sides."""
         return pa.chunked_array(list(self.ids), pa.large_string()).unique()
 
     def with_more(self, *ids: pa.Array) -> _Reported:
-        """Add documents to the one set, or to each side, each with a text and a group of its own."""
+        """Add documents, each with a text and a group of its own."""
         given = [pa.chunked_array(ids)] if self.is_one_set else [pa.chunked_array([one]) for one in ids]
         listed = [pa.chunked_array([side, *more.chunks]).unique() for side, more in zip(self.ids, given)]
         texts = [np.concatenate([own, np.arange(len(own), len(all_))]) for own, all_ in zip(self.texts, listed)]
@@ -144,7 +138,6 @@ def _at_distance(point: CurvePoint) -> CurvePoint:
 
 
 def _of_run(directory: Path) -> _Reported:
-    """Read the tables of a finished run."""
     manifest = read_results(directory)
     command = manifest.get("command")
     if command not in ("dedup", "regroup", "families", "pairs", FAMILIES_OF_COLLECTION) or manifest.get("against"):
@@ -183,12 +176,10 @@ def _of_run(directory: Path) -> _Reported:
 
 
 def _filled(column: pa.ChunkedArray, values: Any) -> Any:
-    """Return a column with a value for each null."""
     return np.where(column.is_null().to_numpy(), values, column.fill_null(0).to_numpy())
 
 
 def _of_table(table: pa.Table, place: Path) -> _Reported:
-    """Read a table of pairs, or of documents with their groups."""
     score_name = next((name for name in _SCORES if name in table.column_names), "")
     score = table[score_name].cast(pa.float64()).to_numpy() if score_name else np.ones(len(table))
     for columns in _PAIR_COLUMNS:
@@ -213,7 +204,7 @@ def _of_table(table: pa.Table, place: Path) -> _Reported:
 
 
 def _truth(table: pa.Table, name: str, reported: _Reported) -> tuple[Truth, int, _Reported]:
-    """Read the truth; ids that only the truth has become documents without pairs, so that their pairs are missed."""
+    """Read the truth; ids that only the truth has become documents without pairs: their pairs are missed."""
     group_name, id_name = _column(table, _GROUP_NAMES), _column(table, ID_NAMES)
     has_pairs = any(set(columns) <= set(table.column_names) for columns in _PAIR_COLUMNS)
     if group_name is not None and id_name is not None and not has_pairs:
@@ -242,7 +233,6 @@ def _n_unknown(ids: pa.Array, name: str, reported: _Reported) -> int:
 
 
 def _labels(labels: I64, ids: pa.Array, reported: _Reported) -> LabelledGroups:
-    """Give the documents their labels."""
     sides = []
     for side in reported.ids[: 1 if reported.is_one_set else 2]:
         rows = pc.index_in(ids, value_set=side)
@@ -257,7 +247,6 @@ def _labels(labels: I64, ids: pa.Array, reported: _Reported) -> LabelledGroups:
 
 
 def _judged_pairs(table: pa.Table, name: str, sides: Sequence[pa.Array], reported: _Reported) -> JudgedPairs:
-    """Return each pair once."""
     match_name = _column(table.select(table.column_names[2:]), _MATCH_NAMES)
     is_true = np.ones(len(table), bool) if match_name is None else _verdicts(table[match_name], name)
     a, b = (
@@ -278,7 +267,6 @@ def _verdicts(column: pa.ChunkedArray, name: str) -> Any:
 
 
 def _column(table: pa.Table, usual: Sequence[str]) -> str | None:
-    """Return the column with the likeliest of some names."""
     names = {plain_name(name): name for name in table.column_names}
     return next((names[name] for name in usual if name in names), None)
 

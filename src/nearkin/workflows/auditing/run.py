@@ -43,17 +43,12 @@ class StoredRun:
 
     Parameters
     ----------
-    directory : Path
-    options : DedupOptions
     names : LargeStringArray, shape (n_rows,)
         Names of the documents, those of the other set after those of the input.
     n_characters : int64 array, shape (n_rows,)
     n_shingles : int64 array, shape (n_inputs,)
     rows : int64 array
         Ascending: the documents of the input with a text; in a run without another set one for each text.
-    inputs : Reread
-    others : Reread or None
-        The other set, if the run has one.
     """
 
     directory: Path
@@ -69,15 +64,7 @@ class StoredRun:
     def load(
         cls, directory: Path, manifest: DedupManifest, in_memory: GivenAgain, *, threads: int, progress: Progress
     ) -> StoredRun:
-        """Load a run from its directory.
-
-        Raises
-        ------
-        RunError
-            The run is damaged.
-        SourceError
-            Its input is missing or changed.
-        """
+        """Load a run from its directory."""
         with damage_of(directory):
             with damage_of_options(directory):
                 options = DedupOptions.of(manifest.options_in_words)
@@ -116,13 +103,7 @@ class StoredRun:
         return 0 if self.others is None else len(self.n_shingles)
 
     def shingled(self, side: Reread, first: int, item: tuple[I64, pa.RecordBatch, str]) -> Shingled:
-        """Return documents of a side, prepared as in the run.
-
-        Raises
-        ------
-        SourceError
-            The length of a document has changed.
-        """
+        """Return documents of a side, prepared as in the run."""
         rows, batch, name = item
         prepared = prepare(batch, self.options.normalise, source_name=name)
         side.check_lengths(rows, self.n_characters[rows + first], prepared["n_characters"])
@@ -142,13 +123,7 @@ def audit_run(
     progress: Progress,
     in_memory: GivenAgain = NONE_GIVEN,
 ) -> Audited:
-    """Compare a sample of a run's documents with all others, and look the pairs up in its results.
-
-    Raises
-    ------
-    RunError, SourceError
-        See `audit.audit`.
-    """
+    """Compare a sample of a run's documents with all others, and look the pairs up in its results."""
     started = time.perf_counter()
     run = StoredRun.load(directory, manifest, in_memory, threads=options.threads, progress=progress)
     sample = options.drawn(run.rows)
@@ -184,7 +159,7 @@ def _notes(manifest: DedupManifest) -> Iterator[str]:
 
 
 def _audit_part(run: StoredRun, sample: I64, places: I64, tally: PairTally, threads: int, progress: Progress) -> int:
-    """Count the pairs of some of the sampled documents; return the number of documents in reported pairs.
+    """Count the pairs of some of the sample; return the number of documents in reported pairs.
 
     A pair of two sampled documents counts half for each.
     """
@@ -205,7 +180,7 @@ def _audit_part(run: StoredRun, sample: I64, places: I64, tally: PairTally, thre
 
 
 def _reported(run: StoredRun, sample: I64) -> tuple[U64, int]:
-    """Return the reported pairs of sampled documents, without copies, and the number of documents in any pair."""
+    """Return the reported pairs of the sample, without copies, and the number of documents in any pair."""
     is_in_pair, stands = np.zeros((2, len(run.names)), np.bool_)
     stands[run.rows] = stands[len(run.n_shingles) :] = True
     keys = [np.zeros(0, np.uint64)]
@@ -222,7 +197,6 @@ def _reported(run: StoredRun, sample: I64) -> tuple[U64, int]:
 
 
 def _index(run: StoredRun, sample: I64, threads: int, progress: Progress) -> tuple[InvertedSets, list[bytes]]:
-    """Return the shingles of the sample, and the digests of its texts."""
     progress.start("read sample", run.inputs.size_bytes, "bytes")
     read = map_ordered(partial(run.shingled, run.inputs, 0), run.inputs.batches(progress, sample), threads=threads)
     parts = list(read)
@@ -237,7 +211,7 @@ def _index(run: StoredRun, sample: I64, threads: int, progress: Progress) -> tup
 def _true_pairs(
     run: StoredRun, index: InvertedSets, sample: I64, digests: Sequence[bytes], threads: int, progress: Progress
 ) -> Iterator[TruePairs]:
-    """Compare the sample with everything, part by part, and yield the pairs of different texts that are similar."""
+    """Yield the pairs of different texts that are similar, part by part."""
     options, seen = run.options, set(enumerate(digests))
 
     def compare(item: tuple[I64, pa.RecordBatch, str]) -> tuple[I64, I64, pa.Array, F64]:

@@ -35,10 +35,7 @@ def first_in_other(corpus: Corpus) -> U32:
 
 
 def others_first(corpus: Corpus, order: U32) -> U32:
-    """Put the texts of the other set before those to clean, and keep the given order otherwise.
-
-    If very many texts share a key, each is compared only with the first of them, which must be in the other set.
-    """
+    """Put the texts of the other set first: with skewed keys, each text is compared with the first texts only."""
     is_mine = (corpus.sides[order] & THEIRS) == 0
     return order[np.argsort(is_mine, kind="stable")]
 
@@ -76,9 +73,9 @@ def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: 
 
 
 def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
-    """Return matches of rows, each a document to clean with one of the other set, and which are exact copies.
+    """Return the matches of rows, one to clean with one of the other set, and which are exact copies.
 
-    Every document to clean appears; of the copies of a text in the other set only the first does.
+    Of the copies of a text in the other set only the first is listed.
     """
     n = corpus.n_inputs
     first = first_in_other(corpus)
@@ -87,7 +84,6 @@ def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
     starts = np.searchsorted(corpus.node[by_node], np.arange(corpus.n_nodes + 1))
 
     def across(mine: U32, theirs: U32, *columns: U32 | U8) -> list[U32 | U8]:
-        """Return columns of `Matches`, with a row for each document that has the text ``mine``."""
         is_there = first[theirs] != NO_ROW
         n_rows = np.where(is_there, starts[mine + 1] - starts[mine], 0)
         place = np.arange(n_rows.sum()) - np.repeat(np.cumsum(n_rows) - n_rows, n_rows)
@@ -108,7 +104,7 @@ def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
 
 
 def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches, is_copy: Bool) -> OtherTable:
-    """Return which documents of the other set caused documents to be dropped; ``matches`` are of rows."""
+    """Return which documents of the other set caused documents to be dropped."""
     n = len(corpus) - corpus.n_inputs
     likeness, drops = judge_pairs(matches, options)
     drops |= is_copy
@@ -137,14 +133,13 @@ def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: M
 
 
 def _cannot_be_found(nodes: U32, corpus: Corpus, options: DedupOptions, sizes: Sizes) -> Bool:
-    """Whether each text has too few shingles to be found other than as an exact copy."""
     at = np.minimum(nodes, np.uint32(corpus.n_nodes))
     n_units, n_shingles = (np.append(counted, np.uint32(0))[at] for counted in (sizes.n_units, sizes.n_shingles))
     return np.less(n_units, options.shingle.length) | np.less(n_shingles, options.min_shared or 1)
 
 
 def no_groups() -> GroupTable:
-    """Return an empty table: documents compared with another set are not grouped."""
+    """Return an empty table."""
     none = np.zeros(0, np.int64)
     return GroupTable(
         principal=none.astype(np.uint32),
@@ -159,10 +154,7 @@ def no_groups() -> GroupTable:
 
 @dataclass(frozen=True, slots=True)
 class _MostSimilar:
-    """Row in the other set for which each node is dropped; NO_ROW if there is none.
-
-    Of equally similar rows, the first. ``is_overlap``: the document is not contained in that row, but overlaps it.
-    """
+    """Row in the other set for which each node is dropped, the first of the most similar; NO_ROW if none is."""
 
     row: U32
     likeness: F64
@@ -188,10 +180,7 @@ def _most_similar(matches: Matches, options: DedupOptions, first_other: U32) -> 
 
 
 def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
-    """Return the similarity of documents to clean (left) to the other set's, and whether they are dropped.
-
-    A measure such as containment has a direction: the share of one document in the other, or the reverse.
-    """
+    """Return the similarity of documents to clean (left) to the other set's, and whether they are dropped."""
     in_theirs, in_mine = options.measure.directions(across)
     if options.min_shared is not None or options.drop == "containing":
         likeness = in_mine
@@ -204,7 +193,7 @@ def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
 
 
 def _lies_inside(across: Matches, options: DedupOptions) -> Bool:
-    """Whether each document to clean is contained in the other one, rather than overlapping it."""
+    """Whether each document to clean is contained in the other one."""
     if options.drop in (None, "contained") and options.min_shared is None:
         return np.ones(len(across), np.bool_)
     if options.drop == "either":
@@ -213,7 +202,7 @@ def _lies_inside(across: Matches, options: DedupOptions) -> Bool:
 
 
 def _from_both_sides(matches: Matches) -> Matches:
-    """Return every pair twice, with each of its texts on the left."""
+    """Return every pair twice, in both directions."""
     there = (matches.left, matches.right, matches.n_common, matches.n_left, matches.n_right)
     back = (matches.right, matches.left, matches.n_common, matches.n_right, matches.n_left)
     left, right, n_common, n_left, n_right = (np.concatenate(pair) for pair in zip(there, back, strict=True))

@@ -34,13 +34,7 @@ from nearkin.workflows.resources import Resources
 
 
 class BandKeys:
-    """Keys by which a text is found: bands of its sketch if it has many shingles, else its rare shingles.
-
-    Parameters
-    ----------
-    plan : BandPlan
-    options : DedupOptions
-    """
+    """Keys by which a text is found: bands of its sketch if it has many shingles, else its rare shingles."""
 
     def __init__(self, plan: BandPlan, options: DedupOptions) -> None:
         self.exact_below = plan.exact_below
@@ -86,7 +80,7 @@ class BandSearch(Search):
         self._write_prefixes(counts)
 
     def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> Occurrences | None:
-        """Write band keys of the large sets; keep the small ones, and count the occurrences of their elements."""
+        """Write band keys of the large sets; keep the small ones."""
         is_long = self.keys.is_long(sets)
         self._write_band_keys(nodes, is_long, sets.where(is_long))
         is_small = self.keys.is_small(sets)
@@ -95,7 +89,6 @@ class BandSearch(Search):
         return Occurrences.of(small.hashes) if len(small.hashes) else None
 
     def _write_band_keys(self, nodes: U32, is_long: Bool, sets: ShingleSets) -> None:
-        """Write the band keys of a chunk; its nodes are consecutive, so each band is one stretch of the file."""
         if not len(sets):
             return
         keys = np.zeros((self.bands.bands, len(nodes)), np.uint64)
@@ -108,7 +101,7 @@ class BandSearch(Search):
         save_arrays(self._small(chunk), {"nodes": nodes, "hashes": sets.hashes, "offsets": sets.offsets})
 
     def _write_prefixes(self, counts: U32) -> None:
-        """Write the rarest elements of each small set, now that the counts are known."""
+        """Write the rarest elements of each small set."""
         for chunk, written in zip(self.corpus.chunks, self._entry_files, strict=True):
             path = self._small(chunk)
             stored = load_arrays(path)
@@ -126,7 +119,7 @@ class BandSearch(Search):
         return self.work / f"small-{chunk.start:012d}.arrow"
 
     def _parts(self, sizes: Sizes) -> list[KeyRange]:
-        """Return the bands, each split into as many ranges of keys as memory requires, and the prefix entries."""
+        """Return the bands, each in as many ranges of keys as memory requires, and the prefix entries."""
         n_entries = int((sizes.n_shingles >= self.keys.exact_below).sum())
         n_ranges = 1 + n_entries * BYTES_PER_ENTRY // self._room_bytes
         if not n_entries:
@@ -135,7 +128,6 @@ class BandSearch(Search):
         return [KeyRange(band, i, n_ranges) for band, i in places] + super()._parts(sizes)
 
     def _entries(self, part: KeyRange, sizes: Sizes, order: U32) -> Entries:
-        """Return the keys of the long texts of one band that lie in the range, or the prefix entries."""
         if part.band is None:
             return super()._entries(part, sizes, order)
         n_nodes = self.corpus.n_nodes
@@ -147,13 +139,7 @@ class BandSearch(Search):
 
 
 class SampleKeys:
-    """Keys by which a text is found: sampled shingles if it has many shingles, else rare ones.
-
-    Parameters
-    ----------
-    plan : SamplingPlan
-    options : DedupOptions
-    """
+    """Keys by which a text is found: sampled shingles if it has many shingles, else rare ones."""
 
     def __init__(self, plan: SamplingPlan, options: DedupOptions) -> None:
         self.exact_below = plan.exact_below
@@ -207,7 +193,7 @@ class SampleSearch(Search):
                 pass
 
     def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> Occurrences:
-        """Write the sampled keys of large texts; keep the small ones, and count the occurrences of all shingles."""
+        """Write the sampled keys of large texts; keep the small ones."""
         save_entries(self._entries_of(chunk, "sampled"), *self.keys.sampled(nodes, sets))
         is_small = self.keys.is_small(sets)
         small = sets.where(is_small)
@@ -216,7 +202,7 @@ class SampleSearch(Search):
         return Occurrences.of(sets.hashes)
 
     def _write_leads(self, counts: U32) -> U64:
-        """Write the rarest elements of each small set, now that the counts are known."""
+        """Write the rarest elements of each small set."""
         found: list[U64] = [np.zeros(0, np.uint64)]
         for chunk in self.corpus.chunks:
             stored = load_arrays(self._small(chunk))
@@ -229,14 +215,12 @@ class SampleSearch(Search):
         return np.concatenate(found)
 
     def _write_followers(self, chunk: Chunk, nodes: U32, sets: ShingleSets, leads: LeadKeys) -> None:
-        """Write the shingles of all texts with which some small text leads."""
         own = [load_entries(self._entries_of(chunk, kind)) for kind in ("sampled", "leads")]
         keys, nodes = self.keys.following(nodes, sets, leads, own)
         save_entries(self._entries_of(chunk, "followers"), keys, nodes, np.ones(len(keys), np.bool_))
 
     @cached_property
     def _entry_files(self) -> Sequence[Path]:
-        """Return the files of all kinds; there are followers if any small text leads with a shingle."""
         of_kind = {
             kind: [self._entries_of(chunk, kind) for chunk in self.corpus.chunks]
             for kind in ("sampled", "leads", "followers")
@@ -255,13 +239,7 @@ class SampleSearch(Search):
 def max_not_compared(n_counted: int, corpus: Corpus, *, n_candidates: int) -> int:
     """Return an upper limit of the pairs of texts that share a key and were not compared.
 
-    Parameters
-    ----------
-    n_counted : int
-        Pairs skipped in skewed keys; a pair counts once for each key that it shares.
-    corpus : Corpus
-    n_candidates : int
-        Distinct pairs that were compared.
+    ``n_counted`` counts a skipped pair once for each key that it shares.
     """
     n_first, n_second = ((corpus.sides == side).sum() for side in (MINE, THEIRS))
     return within_what_there_is(
@@ -274,21 +252,12 @@ def within_what_there_is(
 ) -> int:
     """Return the count, or the number of existing pairs that were not compared if that is smaller.
 
-    Parameters
-    ----------
-    n_counted : int
-    n_texts : int
-        Number of distinct texts.
-    n_candidates : int
-    n_first, n_second : int
-        Of two sets: texts in only one of them; they are not paired with each other.
+    Of two sets: ``n_first`` and ``n_second`` texts occur in one of them only, and are not paired with each other.
 
     Examples
     --------
     >>> within_what_there_is(913, 30, n_candidates=35)
     400
-    >>> within_what_there_is(7, 30, n_candidates=35)
-    7
     >>> within_what_there_is(913, 30, n_candidates=0, n_first=20, n_second=10)
     200
     """

@@ -24,7 +24,7 @@ MAX_DOCUMENTS = 2**32 - 2
 NO_NODE = np.uint32(0xFFFFFFFF)
 READABLE, EMPTY, UNREADABLE, ONLY_NUMBERS, ONLY_IGNORED = 0, 1, 2, 3, 4
 MINE, THEIRS = np.uint8(1), np.uint8(2)
-"""Bits for a text's sides: it is among the documents to clean, it is in the other set."""
+"""Bits for a text's sides: among the documents to clean, in the other set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,6 @@ class Corpus:
 
     Parameters
     ----------
-    chunks : tuple of Chunk
     n_inputs : int
         Number of rows to clean; later rows are the other set of ``--against``.
     status : uint8 array, shape (n_documents,)
@@ -47,11 +46,9 @@ class Corpus:
     node : uint32 array, shape (n_documents,)
         NO_NODE for documents without a text.
     first_row : uint32 array, shape (n_nodes,)
-        First row of each text.
     is_against : bool
         Whether there is another set, which may be empty.
     repeated_ids : tuple of (row, earlier row)
-        Documents whose id an earlier row has.
     """
 
     chunks: tuple[Chunk, ...]
@@ -74,10 +71,7 @@ class Corpus:
 
     @property
     def sides(self) -> U8:
-        """MINE for each node found among the documents to clean, THEIRS for each found in the other set.
-
-        Both bits are set if there is no other set.
-        """
+        """MINE for nodes among the documents to clean, THEIRS for those of the other set; both if there is none."""
         if not self.is_against:
             return np.full(self.n_nodes, MINE | THEIRS, np.uint8)
         sides = np.zeros(self.n_nodes, np.uint8)
@@ -91,10 +85,6 @@ class Corpus:
 def check_not_too_many(n_documents: int) -> None:
     """Refuse more documents than rows can number.
 
-    Raises
-    ------
-    SourceError
-
     Examples
     --------
     >>> check_not_too_many(5_000_000_000)
@@ -107,10 +97,7 @@ def check_not_too_many(n_documents: int) -> None:
 
 
 def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpus:
-    """Gather the facts that later stages need, and find the exact copies.
-
-    Copies are texts with the same SHA-256 after normalisation.
-    """
+    """Gather the facts that later stages need, and the exact copies: equal SHA-256 after normalisation."""
     n_documents = chunks[-1].end if chunks else 0
     check_not_too_many(n_documents)
     status = np.zeros(n_documents, np.uint8)
@@ -168,13 +155,12 @@ def digests_of(chunk: Chunk) -> U64:
 
 
 def id_hashes_of(chunk: Chunk) -> U64:
-    """Return a hash of the id of each document of a chunk."""
+    """Return a hash of the id of each document."""
     data, offsets = text_buffers(chunk.column("doc_id"))
     return hash_strings(data, offsets)
 
 
 def _copies(digests: U64, rows: U32, n_documents: int) -> tuple[U32, U32]:
-    """Return the node of each row, and the first row of each node."""
     ordered, class_of, first_of_class = copies_of(digests[rows], rows)
     return number_by_first(ordered, class_of, first_of_class, n_documents)
 
@@ -195,7 +181,6 @@ def copies_of(digests: U64, rows: U32) -> tuple[U32, I64, U32]:
     class_of : int64 array, shape (n_rows,)
         Class of each of `ordered`.
     first_of_class : uint32 array, shape (n_classes,)
-        Smallest row of each class.
 
     Examples
     --------
@@ -219,16 +204,6 @@ def number_by_first(
 ) -> tuple[U32, U32]:
     """Number classes of rows as nodes, in order of first occurrence.
 
-    Parameters
-    ----------
-    rows : int array, shape (n_rows,)
-        Rows that have a text.
-    class_of : int64 array, shape (n_rows,)
-        Class of each of them.
-    first_of_class : int array, shape (n_classes,)
-        Smallest row of each class.
-    n_documents : int
-
     Returns
     -------
     node : uint32 array, shape (n_documents,)
@@ -244,7 +219,7 @@ def number_by_first(
 
 
 def repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tuple[tuple[int, int], ...]:
-    """Return rows whose id an earlier row of the same side has, each with the earlier row."""
+    """Return rows whose id an earlier row of the same side has, each with that row."""
     found: list[tuple[int, int]] = []
     for start, end in ((0, n_inputs), (n_inputs, len(id_hashes))):
         suspects = sharing_a_hash(id_hashes[start:end], np.arange(start, end, dtype=np.uint32))
@@ -253,7 +228,7 @@ def repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tupl
 
 
 def sharing_a_hash(hashes: U64, rows: U32) -> U32:
-    """Return the rows whose hash another row has too, in ascending order."""
+    """Return the rows whose hash another row has too, ascending."""
     keys, rows = sort_by_key(hashes, rows)
     is_shared = np.zeros(len(keys), np.bool_)
     is_shared[1:] = keys[1:] == keys[:-1]
@@ -262,7 +237,7 @@ def sharing_a_hash(hashes: U64, rows: U32) -> U32:
 
 
 def repeated_among(chunks: Sequence[Chunk], suspects: U32) -> list[tuple[int, int]]:
-    """Return the rows, among some ascending rows, whose id an earlier one of these has, each with the earlier row."""
+    """Return the ascending ``suspects`` whose id an earlier one has, each with that row."""
     found: list[tuple[int, int]] = []
     earlier: dict[str, int] = {}
     for row, doc_id in zip(suspects.tolist(), _ids_of(chunks, suspects), strict=True):
@@ -274,7 +249,6 @@ def repeated_among(chunks: Sequence[Chunk], suspects: U32) -> list[tuple[int, in
 
 
 def _ids_of(chunks: Sequence[Chunk], rows: U32) -> list[str]:
-    """Return the ids of rows in ascending order."""
     ids: list[str] = []
     for chunk in chunks:
         low, high = np.searchsorted(rows, [chunk.start, chunk.end])

@@ -54,17 +54,7 @@ _MUCH_LONGER = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """Result, and the input it was made from.
-
-    Parameters
-    ----------
-    run : JobRun
-    result : job.Result
-    options : DedupOptions
-    sources : sequence of Source
-    encoding : str
-        Encoding with which they are read.
-    """
+    """Result, and the input it was made from."""
 
     run: JobRun
     result: job.Result
@@ -107,16 +97,6 @@ def dedup_files(
     """Find near-duplicates in files, write the tables into a directory, and finish as the command requires.
 
     A cluster must see the files and the directory under the same paths. Without an ``ending`` it is ``nearkin dedup``.
-    ``against`` requests the other set, if there is one; see `ReadingRequest.of_other_set`.
-
-    Returns
-    -------
-    DedupManifest
-
-    Raises
-    ------
-    InputError, RunError, ParameterError
-        See `nearkin.errors`.
     """
     run = JobRun(out, Meter(progress or Silent()))
     found, others = find_sources(request, against, out, options, run.progress)
@@ -179,10 +159,7 @@ def dedup_files(
 def find_sources(
     request: ReadingRequest, against: ReadingRequest | None, out: Path, options: DedupOptions, progress: Progress
 ) -> tuple[SourceSet, SourceSet]:
-    """Find the sources of the input and of the other set, and check that they have their columns.
-
-    If the first document is to be kept, the order of the arguments decides which is first.
-    """
+    """Find the sources of the input and of the other set, and check that they have their columns."""
     mine = LabelledProgress("INPUT", progress) if against is not None else progress
     found = _found_outside(request, out, mine, in_order=options.keep.rule == "first")
     others = SourceSet((), ())
@@ -216,7 +193,7 @@ def identity(
     against: ReadingRequest | None,
     others: Sequence[Source],
 ) -> dict[str, object]:
-    """Return everything that decides the result: a resumed run must share it with the interrupted one."""
+    """Return everything that decides the result: a resumed run must share it."""
     rules, columns = request.rules, dict[str, str | None]()
     if against is not None:
         columns = {"against_text": against.text, "against_id": against.doc_id}
@@ -262,7 +239,6 @@ def check_read_once(
 
 
 def _report(ended: RunResult, record: DedupManifest, ending: Ending | None) -> DedupManifest:
-    """Write ``report.html``."""
     from nearkin.workflows.dedup.reporting import other_page, render_new_page  # a run without a page needs none of it
 
     if ending is not None:
@@ -275,7 +251,7 @@ def _report(ended: RunResult, record: DedupManifest, ending: Ending | None) -> D
 
 
 def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progress) -> None:
-    """Report if documents of the other set are so short that Jaccard similarity does not find them in longer ones."""
+    """Report documents of the other set that Jaccard similarity does not find in longer ones."""
     corpus = result.corpus
     if not corpus.is_against or options.measure.is_directed:
         return
@@ -291,7 +267,7 @@ def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progr
 
 
 def _with_exceptions_beside(result: job.Result, sources: Sequence[Source]) -> job.Result:
-    """Add the exceptions of collections that are none of their documents; tables and numbers stay as they are."""
+    """Add the exceptions of collections that are none of their documents."""
     exceptions = result.places.exceptions
     exceptions = [*exceptions, *exceptions_of_collections(sources, exceptions)]
     return replace(result, places=replace(result.places, exceptions=exceptions))
@@ -306,7 +282,7 @@ def _find(
     rules: ReadingRules,
     resources: Resources,
 ) -> tuple[job.Result, Mapping[str, object] | None]:
-    """Find the near-duplicates by threads of this process or on a cluster; also return the record of the cluster."""
+    """Find the near-duplicates; also return the record of the cluster."""
 
     def here() -> tuple[job.Result, None]:
         return job.find(*sides, options, run.work, rules=rules, resources=resources, meter=run.meter), None

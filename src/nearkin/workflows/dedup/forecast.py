@@ -1,4 +1,4 @@
-"""Forecast of cleaning a corpus, from a sample of its documents; nothing is searched."""
+"""Forecast of cleaning a corpus, from a sample of its documents."""
 
 from __future__ import annotations
 
@@ -28,25 +28,7 @@ def forecast(
     resources: Resources,
     progress: Progress | None = None,
 ) -> CorpusForecast:
-    """Read a sample, compare some of its documents, and plan the search of a similar corpus of any size.
-
-    Parameters
-    ----------
-    asked : ReadingRequest
-        The sample: a few thousand documents.
-    options : DedupOptions
-    n_documents : int or None
-        Size of the corpus; None: that of the sample.
-    resources : Resources
-    progress : Progress, optional
-
-    Raises
-    ------
-    SourceError
-        No document can be read.
-    InputError, ParameterError
-        See `nearkin.errors`.
-    """
+    """Read a sample, compare some of its documents, and plan the search of a similar corpus of ``n_documents``."""
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
         texts = asked.opened(meter.progress)
@@ -86,8 +68,9 @@ def in_words(told: CorpusForecast, options: DedupOptions) -> str:
 def forecast_as_stored(told: CorpusForecast, options: DedupOptions) -> dict[str, object]:
     """Return a forecast as JSON types.
 
-    If no text of the sample is searched by bands, the plan has the kind "rare shingles", and null for the bands. The
-    number of unrelated pairs is null for a sample without two different texts.
+    Without bands, the kind of the plan is "rare shingles" and the bands are null; so is the number of unrelated pairs
+    of a
+    sample without two different texts.
     """
     plan = plan_as_stored(told.plan) | {"expected_candidates": told.n_unrelated}
     if not told.is_sampling and not told.share_by_bands:

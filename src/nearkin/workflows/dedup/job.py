@@ -40,18 +40,7 @@ from nearkin.workflows.resources import Resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """Result of a run, before it is reported.
-
-    Parameters
-    ----------
-    corpus, places, sizes, plan, verified, judged
-        Results of the steps.
-    n_skipped : int
-        Pairs in skewed keys that the search skipped, over all of its bands or keys.
-    threshold : float
-    kinds : mapping of str to int
-        See `plans.kinds_of_text`.
-    """
+    """Result of a run, before it is reported."""
 
     corpus: Corpus
     places: Places
@@ -88,23 +77,10 @@ def find(
 
     Parameters
     ----------
-    inputs : sequence of Input
-        The documents to clean.
     others : sequence of Input, optional
         The other set. If given, only pairs across the two sets are found; it may be empty.
-    options : DedupOptions
-        Options that decide the result.
     work : Path
         Folder for data too large for memory. Files left there by an interrupted run are reused.
-    rules : ReadingRules
-        Rules for documents that cannot be read.
-    resources : Resources
-    meter : Meter
-        Measures the stages and reports progress.
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -155,7 +131,7 @@ def collect(
     resources: Resources,
     meter: Meter,
 ) -> tuple[Corpus, Places]:
-    """Read everything and find the exact copies; the parameters are those of `find`."""
+    """Read everything and find the exact copies."""
     everything = [*inputs, *(others or ())]
     with meter.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
         reads = read_all(
@@ -205,7 +181,6 @@ def _judge(
     *,
     threads: int,
 ) -> Judged:
-    """Group the texts, or compare them with those of the other set."""
     if corpus.is_against:
         return judge_across(corpus, options, sizes, matches)
     grouping = group_texts(matches, preference.node_order, options, store, threads=threads)

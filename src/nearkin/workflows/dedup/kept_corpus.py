@@ -1,4 +1,4 @@
-"""What a second pass over the input gives: kept files, the same records with results beside them, carried columns."""
+"""Second pass over the input: kept files, the same records with results beside them, carried columns."""
 
 from __future__ import annotations
 
@@ -50,21 +50,7 @@ def write_kept_corpus(
     meter: Meter,
     columns: pa.Table | None = None,
 ) -> tuple[KeptFile, ...]:
-    """Write the kept documents of each source into a folder; see `write_kept`.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        In the order in which they were read.
-    places : Places
-    keep : bool array, shape (n_inputs,)
-    out : Path
-        The folder.
-    encoding : str
-    meter : Meter
-    columns : Table, optional
-        Columns that the documents get; see `annotation_columns`. Then all are written.
-    """
+    """Write the kept documents of each source into a folder; with ``columns``, all documents, with these columns."""
     starts = np.searchsorted(places.source[: len(keep)], np.arange(len(sources) + 1))
     table = pa.table({}) if columns is None else columns
 
@@ -92,10 +78,7 @@ def write_kept_corpus(
 
 
 def annotation_columns(outcome: Outcome, *, is_against: bool) -> pa.Table:
-    """Return the columns of ``--annotate``, a row for each document of the input.
-
-    A group is named by the row of its principal in ``documents.parquet``.
-    """
+    """Return the columns of ``--annotate``; a group is named by the row of its principal in ``documents.parquet``."""
     has_group = (outcome.principal != NO_ROW) & (not is_against)
     principal = np.where(has_group, outcome.principal, 0)
     sizes = np.bincount(principal[has_group], minlength=len(principal))
@@ -124,23 +107,17 @@ def write_kept(
 ) -> dict[int, Path]:
     """Write the kept documents of each source in one pass, and return the files by the numbers of their sources.
 
-    JSON Lines and other lines keep their lines byte for byte, CSV and TSV their header and records, Parquet its rows
-    with all columns, text files are copied; compressed files are compressed again. Of every other source the ids and
-    texts are written as JSON Lines. The copy of a damaged file contains what comes before the damage, and is valid.
-
-    Files of records that lost all documents are written too, empty or with their header. Under ``out`` the files have
+    Lines stay byte for byte, CSV and TSV keep their header and records, Parquet its columns, text files are copied;
+    compressed files are compressed again. Of every other source the ids and texts become JSON Lines. The copy of a
+    damaged
+    file contains what comes before the damage. Files that lost all records are written too. Under ``out`` the files
+    have
     the same relative paths as in the folder that all sources share.
 
     Parameters
     ----------
-    sources : sequence of Source
     kept_lines : callable
         Takes the number of a source; returns a bool array indexed by line (index 0 unused); later lines are not kept.
-    out : Path
-        A folder; created if necessary.
-    encoding : str
-        Encoding with which files were read; copies have it, too.
-    progress : Progress
     added : callable, optional
         Takes the number of a source; returns the columns that its records get.
     annotated : collection of str
@@ -187,9 +164,7 @@ def _is_copied(file_format: str) -> bool:
 
 
 def kept_names(sources: Sequence[Source], is_copied: Sequence[bool]) -> list[PurePosixPath]:
-    """Return the path of each kept file relative to the folder that all share; distinct, and none outside that folder.
-
-    A collection or a run gives its name to a file in the folder itself.
+    """Return the path of each kept file relative to the folder that all share; distinct, and none outside it.
 
     Examples
     --------
@@ -218,7 +193,7 @@ def kept_names(sources: Sequence[Source], is_copied: Sequence[bool]) -> list[Pur
 
 
 def _is_lost(source: Source) -> bool:
-    """Whether this is a table that was accepted although it is too damaged to be read at all."""
+    """Whether this is a table that was accepted although too damaged to be read."""
     table = TABLES.get(source.format)
     if not source.takes_damaged or table is None:
         return False
@@ -265,7 +240,6 @@ def _copy(
 
 
 def _is_kept(mask: Bool, lines: I64) -> Bool:
-    """Return which of the lines are kept."""
     is_known = lines < len(mask)
     kept: Bool = is_known & mask[np.where(is_known, lines, 0)]
     return kept
@@ -279,7 +253,7 @@ class _Unsaid(LabelledProgress):
 
 
 def _documents(sources: Sequence[Source], encoding: str, progress: Progress) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield the documents of sources in order, with the number of their source; messages are not repeated."""
+    """Yield the documents in order, with the number of their source; messages are not repeated."""
     first, progress = 0, _Unsaid("", progress)
     for one in inputs_of(sources, encoding=encoding):
         for batch, numbers in one.batches(progress):
@@ -310,12 +284,7 @@ def carried_name(column: str) -> str:
 
 
 def check_carry(columns: Sequence[str], sources: Sequence[Source], *, encoding: str, stdin: BinaryIO | None) -> None:
-    """Refuse, before anything is read, documents in memory, and a column that no source has.
-
-    Raises
-    ------
-    ParameterError, SourceError
-    """
+    """Refuse, before anything is read, documents in memory, and a column that no source has."""
     files = [one for one in sources if not isinstance(one, StoredSource) and has_columns(one.format)]
     if any(one.format == IN_MEMORY for one in sources):
         raise ParameterError(IN_MEMORY_INSTEAD, parameter="carry")
@@ -335,10 +304,7 @@ def check_carry(columns: Sequence[str], sources: Sequence[Source], *, encoding: 
 def carried_columns(
     columns: Sequence[str], inputs: Sequence[Input], n_documents: int, meter: Meter
 ) -> Mapping[str, pa.Array]:
-    """Return the values of each document, in reading order, by the names in ``documents.parquet``.
-
-    A column is int64 if all of its values are integers, otherwise text; null if the document or its file has none.
-    """
+    """Return the values of each document by the names in ``documents.parquet``; int64 if all are integers."""
     with meter.stage("carry", sum(one.size_bytes for one in inputs), "bytes") as progress:
         parts = [values for one in inputs for values in _values(columns, one, progress)]
     if sum(len(values[0]) for values in parts) != n_documents:
@@ -347,7 +313,7 @@ def carried_columns(
 
 
 def _values(columns: Sequence[str], one: Input, progress: Progress) -> Iterator[list[pa.Array]]:
-    """Yield the values of all columns, some documents at a time; nulls where the input has no columns."""
+    """Yield the values of all columns, some documents at a time."""
     if has_columns(one.source.format):
         one = replace(one, keep_column=None, carry=columns)
     for batch, _ in one.batches(progress):

@@ -84,7 +84,7 @@ _LONGEST = 1 << 16  # characters
 
 
 def _sharing_one_passage(result: Result) -> dict[str, int]:
-    """Count, in a sample of near-duplicates, those that share one passage and little else with the kept document.
+    """Count, in a sample, near-duplicates that share one passage and little else with the kept document.
 
     Nothing is counted unless at least three, and a twentieth of them, share the same passage.
     """
@@ -112,14 +112,12 @@ _MIN_SHARING, _ONE_OF = 3, 20
 
 
 def _n_unreadable_without_id(result: Result) -> int:
-    """Count unreadable documents whose id is not known."""
     has_none = result.places.own_ids.is_null().to_numpy(zero_copy_only=False)
     is_unreadable = result.judged.outcome.reason == REASONS.index("unreadable")
     return int((has_none & is_unreadable).sum())
 
 
 def _problems(result: Result) -> dict[str, int]:
-    """Count problems by kind; a document that is unreadable and repeats an id has two."""
     kinds = Counter[str](reason_of(text) for text in result.places.problems.values())
     if n_repeated := len(result.corpus.repeated_ids):
         kinds["id repeated"] = n_repeated
@@ -127,7 +125,7 @@ def _problems(result: Result) -> dict[str, int]:
 
 
 def estimates(n_pairs: int, n_missed: float, *, n_not_compared: int) -> tuple[float | None, float | None]:
-    """Return the estimated number of missed pairs of distinct texts and the recall; None if pairs were not compared."""
+    """Return the estimated number of missed pairs and the recall; None if pairs were not compared."""
     if n_not_compared:
         return None, None
     return round(n_missed, 3), round(n_pairs / (n_pairs + n_missed), 6) if n_pairs else None
@@ -159,7 +157,7 @@ def counts(judged: Judged, options: DedupOptions) -> dict[str, int]:
 
 
 def _by_difference(judged: Judged) -> dict[str, int]:
-    """Count the dropped documents by what differs from the kept one, and the members of the largest group."""
+    """Count the dropped documents by what differs from the kept one."""
     outcome = judged.outcome
     dropped = outcome.differs[~outcome.keep]
     n_of_difference = np.bincount(dropped[dropped != UNKNOWN], minlength=len(DIFFERENCES)).tolist()
@@ -168,7 +166,7 @@ def _by_difference(judged: Judged) -> dict[str, int]:
 
 
 def _against_counts(judged: Judged, options: DedupOptions) -> dict[str, int] | None:
-    """Count documents of the other set, if there is one, that have a match, and that cannot have one."""
+    """Count documents of the other set that have a match, and that cannot have one."""
     if judged.others is None:
         return None
     n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()
@@ -178,12 +176,11 @@ def _against_counts(judged: Judged, options: DedupOptions) -> dict[str, int] | N
 
 
 def _by_name(names: Sequence[str], numbers: Sequence[int]) -> dict[str, int]:
-    """Return counts by name, without the rare ones that are 0."""
     return {counted_as(name): n for name, n in zip(names, numbers, strict=True) if n or name not in RARE_REASONS}
 
 
 def counts_in_words(counts: Mapping[str, int]) -> str:
-    """Write the counts as one line for the console: documents by reason, as in the summary, then the rest.
+    """Write the counts as one line for the console.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class Outcome:
     Parameters
     ----------
     principal : uint32 array
-        Row of the principal; NO_ROW for documents without a text.
+        NO_ROW for documents without a text.
     similarity : float64 array
         Similarity to the principal; NaN if there is none or it is unknown.
     differs : uint8 array
@@ -41,7 +41,6 @@ class Outcome:
         Row of the document that represents all copies of this text; NO_ROW for that document itself.
     reason : uint8 array
         Index into `manifests.dedup.REASONS`.
-    keep : bool array
     """
 
     principal: U32
@@ -83,7 +82,7 @@ class OtherTable:
     similarity : float64 array
         Similarity of that document; NaN if there is none.
     n_short_matches : int
-        Documents with the result "match" that are too short to be found inside a longer document.
+        Documents that are too short to be found inside a longer document, and match.
     """
 
     result: U8
@@ -95,19 +94,9 @@ class OtherTable:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """All results for documents.
+    """All results for documents; against another set, whose documents are not grouped, ``groups`` is empty.
 
-    Parameters
-    ----------
-    outcome : Outcome
-    groups : GroupTable
-        Empty for a run against another set, whose documents are not grouped.
-    matches : Matches
-        Sorted matches of rows, including exact copies.
-    is_copy : bool array, shape (n_matches,)
-        Whether each match is an exact copy.
-    others : OtherTable or None
-        Results for the other set, if there is one.
+    ``matches`` are sorted, of rows, with exact copies, which ``is_copy`` marks.
     """
 
     outcome: Outcome
@@ -218,10 +207,7 @@ def tabulate(corpus: Corpus, grouping: GroupedTexts, outcome: Outcome) -> GroupT
 
 
 def row_matches(best_row: U32, matches: Matches, copy_of: U32) -> tuple[Matches, Bool]:
-    """Return matches of rows instead of texts, with a match for each exact copy, sorted.
-
-    The second array marks the exact copies.
-    """
+    """Return sorted matches of rows instead of texts, with one for each exact copy, and which these are."""
     a, b = best_row[matches.left], best_row[matches.right]
     swap = a > b
     copies = np.flatnonzero(copy_of != NO_ROW).astype(np.uint32)
@@ -256,7 +242,7 @@ class Preference:
     Parameters
     ----------
     node_order : uint32 array, shape (n_nodes,)
-        Distinct texts, most preferred first.
+        Most preferred text first.
     best_row : uint32 array, shape (n_nodes,)
         Copy of each text to keep.
     """
@@ -267,16 +253,14 @@ class Preference:
 
 @dataclass(frozen=True, slots=True)
 class GroupedTexts:
-    """Groups of texts, with similarities.
+    """Groups of nodes, with similarities.
 
     Parameters
     ----------
-    groups : Groups
-        Groups of nodes.
     to_principal : float64 array, shape (n_nodes,)
-        Similarity of each text to its principal; NaN if unknown.
+        NaN if unknown.
     differs : uint8 array, shape (n_nodes,)
-        What differs from the principal; NOTHING for itself, UNKNOWN if the pair is no verified one.
+        NOTHING for the principal, UNKNOWN if the pair is no verified one.
     lowest : float64 array, shape (n_nodes,)
         Lowest similarity of two texts of a group, at its principal.
     is_lowest_exact : bool array, shape (n_nodes,)
@@ -304,16 +288,7 @@ def prefer(corpus: Corpus, options: DedupOptions) -> Preference:
 
 
 class Inside:
-    """Groups of texts, and the known pairs within them.
-
-    Parameters
-    ----------
-    matches : Matches
-        Matches at or above the threshold, from which the groups are made unless they are kept apart.
-    order : uint32 array, shape (n_nodes,)
-        All texts, most preferred first.
-    options : DedupOptions
-    """
+    """Groups of texts, and the known pairs within them; ``order`` has the most preferred text first."""
 
     def __init__(self, matches: Matches, order: U32, options: DedupOptions) -> None:
         self._measure = options.measure
@@ -343,7 +318,7 @@ class Inside:
                 self.differs[member[is_principal]] = inside.differs[is_principal]
 
     def learn_stored(self, others: Matches) -> None:
-        """Record all other pairs that are known, before groups are asked for: those of a search below the threshold."""
+        """Record the other known pairs, before groups are asked for."""
         self.learn(others)
         self.is_incomplete = self._lacks_pairs()
 
@@ -352,7 +327,7 @@ class Inside:
         return lacks
 
     def unknown(self) -> Iterator[Candidates]:
-        """Return pairs that are not matches: all of a small group; each member with its principal of a large one."""
+        """Return pairs that are no matches: all of a small group; each member with its principal of a large one."""
         only_principals = self.is_incomplete & ~self.can_be_looked_at
         return _pairs_inside(self.groups.principal, self.can_be_looked_at, only_principals, self._n_members)
 
@@ -363,7 +338,7 @@ class Inside:
 
 
 def group_texts(matches: Matches, order: U32, options: DedupOptions, store: SetStore, *, threads: int) -> GroupedTexts:
-    """Group the texts by the rule of ``--group``, and verify the pairs within groups that are not among the matches."""
+    """Group the texts by the rule of ``--group``, and verify pairs within groups that are no matches."""
     inside = Inside(matches, order, options)
     for verified in verify_blocks(inside.unknown(), store, threads=threads):
         inside.learn(verified)
@@ -372,17 +347,14 @@ def group_texts(matches: Matches, order: U32, options: DedupOptions, store: SetS
 
 
 def group_again(matches: Matches, others: Matches, order: U32, options: DedupOptions) -> GroupedTexts:
-    """Group the texts of a run at another threshold; ``others`` are the stored pairs below it."""
+    """Group the texts at another threshold; ``others`` are the stored pairs below it."""
     inside = Inside(matches, order, options)
     inside.learn_stored(others)
     return inside.grouping(is_looked_at=False)
 
 
 def _pairs_inside(principal: U32, all_pairs: Bool, to_principal: Bool, n_members: I64) -> Iterator[Candidates]:
-    """Return pairs within groups, whose principals the masks mark.
-
-    All pairs where the first mask is set; each member with its principal where the second is.
-    """
+    """Return all pairs of the groups that the first mask marks, pairs with the principal of those of the second."""
     nodes = np.flatnonzero(all_pairs[principal]).astype(np.uint32)
     nodes = nodes[np.argsort(principal[nodes], kind="stable")]  # members of a group side by side, ascending
     size_of = n_members[principal[nodes]]

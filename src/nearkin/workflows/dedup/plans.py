@@ -1,4 +1,4 @@
-"""Plan of a run: its description, its stored form, and the probability that it found a match."""
+"""Plan of a run: its description and stored form, and the probability that it found a match."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def plan_search(sample: Sample, options: DedupOptions) -> Plan:
 
 
 def keys_a_text(sample: Sample, plan: Plan, options: DedupOptions) -> tuple[float, float]:
-    """Return the mean numbers of band keys and of other keys per text, over a sample."""
+    """Return the mean numbers of band keys and of other keys per text."""
     sizes = sample.sizes
     if not isinstance(plan, BandPlan):
         is_small = sizes < plan.exact_below
@@ -58,7 +58,7 @@ def found_probability(matches: Matches, plan: Plan, threshold: float) -> F64:
 def describe_plan(
     plan: Plan, options: DedupOptions, *, share_by_bands: float = 1, has_predicted_cost: bool = True
 ) -> str:
-    """Return the plan in one sentence; bands and what they find only if some share of the texts is searched by them."""
+    """Return the plan in one sentence; bands only if some share of the texts is searched by them."""
     few = counted(plan.exact_below, "shingle")
     rest = f", texts of fewer than {few} exhaustively" * (plan.exact_below > 1)
     search = (
@@ -92,13 +92,7 @@ def plan_as_stored(plan: Plan) -> dict[str, object]:
 
 
 def plan_from_stored(stored: Mapping[str, object]) -> Plan:
-    """Read the result of `plan_as_stored`.
-
-    Raises
-    ------
-    RunError
-        A field has the wrong type.
-    """
+    """Read the result of `plan_as_stored`."""
     kind = BandPlan if stored["kind"] == "bands" else SamplingPlan
     names = list(kind.__dataclass_fields__)
     for name in names:
@@ -125,7 +119,7 @@ def look(corpus: Corpus, options: DedupOptions) -> Sample:
     """Compare a sample of texts with one another, exactly.
 
     The sample is spread evenly over the reading order, and is the same in every run. A larger collection has more
-    unrelated pairs, so its sample is larger. Two collections share the sample, and pairs go across only.
+    unrelated pairs, so its sample is larger.
     """
     n_mine = int(np.searchsorted(corpus.first_row, corpus.n_inputs))  # texts are numbered in reading order
     nodes = chosen_nodes(n_mine, corpus.n_nodes - n_mine)
@@ -135,7 +129,7 @@ def look(corpus: Corpus, options: DedupOptions) -> Sample:
 
 
 def kinds_of_text(corpus: Corpus, options: DedupOptions) -> dict[str, int]:
-    """Count the texts of a small sample by kinds for which word shingles are wrong, as the manifest counts them."""
+    """Count the texts of a small sample by kinds for which word shingles are wrong."""
     if options.shingle.unit != "words":
         return {}
     nodes = _spread(corpus.n_nodes, corpus.n_nodes, n=_LOOKED_AT)
@@ -144,7 +138,7 @@ def kinds_of_text(corpus: Corpus, options: DedupOptions) -> dict[str, int]:
 
 
 def look_ahead(corpus: Corpus, n_texts: int, options: DedupOptions) -> Sample:
-    """Return the sample that `look` would take from a similar collection of ``n_texts``, at least as many as here."""
+    """Return the sample that `look` would take from a similar collection of ``n_texts``."""
     nodes = _spread(corpus.n_nodes, n_texts)
     nodes = compared(nodes, corpus.n_characters[corpus.first_row[nodes]])
     texts = texts_of(corpus.chunks, corpus.first_row[nodes].tolist())
@@ -158,7 +152,7 @@ def chosen_nodes(n_mine: int, n_others: int) -> U64:
 
 
 def compared(nodes: U64, n_characters: I64) -> U64:
-    """Return the chosen texts that are compared: fewer are enough if documents are long."""
+    """Return the chosen texts that are compared: fewer if documents are long."""
     return nodes[:: 1 + int(n_characters.sum()) // _MAX_CHARACTERS]
 
 
@@ -175,9 +169,6 @@ def sample_of(
         Whether each text is to be cleaned, rather than of the other set.
     n_mine, n_nodes : int
         Numbers of texts to clean, and of all texts.
-    options : DedupOptions
-    is_against : bool
-        Whether pairs go across only.
     """
     sets = options.shingle.sets(pa.array(texts, pa.large_string()))
     a, b = np.triu_indices(len(sets), 1)
@@ -202,7 +193,7 @@ def sample_of(
 
 
 def _share_rare(sets: ShingleSets, options: DedupOptions) -> Bool:
-    """Whether each text (row) and each later one (column) are candidates of a search by rare shingles."""
+    """Whether each text (row) and each later one (column) share a rare shingle."""
     keys, of_key, follows = Prefixes(options.threshold).keys(sets, Occurrences.of(sets.hashes).dense())
     leading_first = np.argsort(follows, kind="stable")
     entries = Entries(keys[leading_first], of_key[leading_first].astype(np.uint32), follows[leading_first])
@@ -216,7 +207,7 @@ def _share_rare(sets: ShingleSets, options: DedupOptions) -> Bool:
 
 
 def _spread(n_nodes: int, n_texts: int, n: int | None = None) -> U64:
-    """Return numbers below ``n_nodes``, ascending, one of each of ``n`` equal stretches; by default for ``n_texts``."""
+    """Return numbers below ``n_nodes``, ascending, one of each of ``n`` equal stretches."""
     n = n or min(max(_LEAST, math.isqrt(n_texts)), _MOST)
     if n_nodes <= n:
         return np.arange(n_nodes, dtype=np.uint64)

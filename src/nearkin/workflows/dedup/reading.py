@@ -25,14 +25,7 @@ SOURCE_COLUMN = "source"
 
 @dataclass(frozen=True, slots=True)
 class InputRead:
-    """Result of reading one input.
-
-    Parameters
-    ----------
-    n_documents : int
-    id_kind : IdKind
-    n_chunks : int
-    """
+    """Result of reading one input."""
 
     n_documents: int
     id_kind: IdKind
@@ -48,17 +41,7 @@ def read_all(
     threads: int,
     progress: Progress,
 ) -> tuple[InputRead, ...]:
-    """Read every input into the spool, except those that an interrupted run has already read.
-
-    Raises
-    ------
-    DocumentError
-        A document cannot be read, and the rules stop the run.
-    TruncatedInputError
-        A file is damaged, and the rules do not allow the part before the damage to be used.
-    RunError
-        Work of an interrupted run is damaged.
-    """
+    """Read every input into the spool, except those that an interrupted run has read."""
     is_begun = spool.path.is_dir() and any(spool.path.iterdir())
     make_work_folder(spool.path)
     reads, first_source = list[InputRead](), 0
@@ -83,14 +66,9 @@ def read_one(
     threads: int,
     progress: Progress,
 ) -> InputRead:
-    """Read one input into the spool, unless that is done; what an interrupted run has read of it is read again.
+    """Read one input into the spool, unless an interrupted run has read all of it.
 
-    Parameters
-    ----------
-    index : int
-        Number of the input in the run.
-    first_source : int
-        Number of its first source among those of the run.
+    ``first_source`` is the number of its first source among those of the run.
     """
     mark = spool.mark(index)
     if mark.exists():

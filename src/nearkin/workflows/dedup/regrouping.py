@@ -1,4 +1,4 @@
-"""New groups for a finished run, made from its stored pairs; the corpus is read again only for a cleaned one."""
+"""New groups for a finished run, from its stored pairs; only a cleaned corpus is read again."""
 
 from __future__ import annotations
 
@@ -60,17 +60,10 @@ _ADVICE = "Run nearkin dedup again."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """Finished run, as its directory holds it.
+    """Finished run, as its directory holds it; ``matches`` are of nodes.
 
     Parameters
     ----------
-    manifest : DedupManifest
-    options : DedupOptions
-    corpus, sizes, places
-        As in the run.
-    matches : Matches
-        Matches of nodes.
-    plan : Plan
     numbers : uint64 array or None
         See `outcome.ignored_numbers`: here a mark of each copy whose numbers differ from those of the kept one.
     """
@@ -85,13 +78,7 @@ class FinishedRun:
     numbers: U64 | None
 
     def by_input(self, directory: Path) -> Places:
-        """Return the places with numbers of inputs as sources: two files of one name have different numbers.
-
-        Raises
-        ------
-        RunError
-            The run is damaged.
-        """
+        """Return the places with numbers of inputs as sources: two files of one name have different numbers."""
         n_documents = [one.n_documents or 0 for one in self.manifest.inputs]
         if sum(n_documents) != len(self.places.line):
             why = "manifest.json does not have the number of documents of each input"
@@ -116,23 +103,14 @@ def regroup(
 
     Parameters
     ----------
-    directory : Path
-        Directory of a finished run.
     threshold : float
         Must be at least that of the run: pairs below it were not stored.
-    group : {"principal", "component"}, optional
-        Default: as in the run.
     out : Path, optional
         Default: ``directory/threshold-0.9`` for a threshold of 0.9.
     write_kept : bool
         Whether to write the cleaned corpus, from the input of the run, which must not have changed.
     overlay : str, optional
         Review tool for which an overlay is written.
-
-    Returns
-    -------
-    out : Path
-    manifest : DedupManifest
 
     Raises
     ------
@@ -189,7 +167,7 @@ def regroup(
 
 
 def _files(run: FinishedRun) -> dict[int, InputFile]:
-    """Return the files of the run by the numbers of the sources, as far as their names are unique."""
+    """Return the files of the run by the numbers of the sources, if their names are unique."""
     sides = (run.manifest.inputs, run.manifest.against)
     called = [(place, one) for side in sides for place, one in zip(places_of_files(side), side, strict=True)]
     n_called = Counter(place for place, _ in called)
@@ -198,7 +176,6 @@ def _files(run: FinishedRun) -> dict[int, InputFile]:
 
 
 def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | None) -> DedupOptions:
-    """Return the options of the run with the new threshold and rule."""
     if threshold < run.options.threshold:
         raise ParameterError.of(
             "threshold",
@@ -210,7 +187,6 @@ def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | 
 
 
 def _judged(run: FinishedRun, options: DedupOptions, matches: Matches, others: Matches) -> Judged:
-    """Return the groups made by some matches; the other stored pairs are known, too."""
     preference = prefer(run.corpus, options)
     grouping = group_again(matches, others, preference.node_order, options)
     return with_numbers(judge_groups(run.corpus, options, run.sizes, preference, matches, grouping), run.numbers)
@@ -267,7 +243,6 @@ def _numbers(documents: pa.Table, pairs: pa.Table) -> U64:
 
 
 def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
-    """Return texts and their copies, from the columns that describe them."""
     reason = documents["reason"].combine_chunks()
     is_without = [pc.equal(reason, REASONS[one]).to_numpy(zero_copy_only=False) for one in WITHOUT_TEXT.values()]
     status = np.select(is_without, list(WITHOUT_TEXT), READABLE).astype(np.uint8)
@@ -297,7 +272,6 @@ def _corpus(documents: pa.Table) -> tuple[Corpus, Sizes]:
 
 
 def _rows_of(table: pa.Table, column: str) -> pa.Array:
-    """Return the rows of documents that a column of a table holds."""
     rows = table[column].combine_chunks()
     if len(rows) > rows.null_count and pc.min(rows).as_py() < 0:
         raise RunError(f"The tables of the run are damaged ({column} holds a number below 0). Run nearkin dedup again.")
@@ -335,10 +309,7 @@ def _places(documents: pa.Table, carried: Sequence[str], exceptions: Sequence[Ex
 
 
 def _matches(pairs: pa.Table, corpus: Corpus, sizes: Sizes) -> Matches:
-    """Return the stored pairs of distinct texts, as matches of nodes.
-
-    The number of shared shingles follows exactly from the containments.
-    """
+    """Return the stored pairs of distinct texts as matches of nodes; the containments give the shared shingles."""
     a, b = (corpus.node[_rows_of(pairs, f"row_{side}").to_numpy()] for side in "ab")
     contained = pairs["containment_a_in_b"].to_numpy()
     n_a, n_b = sizes.n_shingles[a], sizes.n_shingles[b]
@@ -380,17 +351,7 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
 
 @dataclass(frozen=True, slots=True)
 class InputAgain:
-    """Input of a finished run, found unchanged.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-        Sources in the order of the run.
-    encoding : str
-        Encoding with which the run read them.
-    records : sequence of SourceRecord
-        The sources before they were compared with the digests of the run.
-    """
+    """Input of a finished run, found unchanged; ``records`` are from before the digests were compared."""
 
     sources: Sequence[Source]
     encoding: str
@@ -398,17 +359,7 @@ class InputAgain:
 
     @classmethod
     def of(cls, directory: Path, manifest: DedupManifest, out: Path, meter: Meter) -> InputAgain:
-        """Find the input of the run in ``directory`` again, to write its cleaned corpus below ``out``.
-
-        Raises
-        ------
-        SourceError
-            A file is missing or has changed; or the input was a pipe, or in the memory of a program.
-        ParameterError
-            The input holds results of a run.
-        OutputExistsError
-            A file lies in ``out``.
-        """
+        """Find the input of the run in ``directory`` again, to write its cleaned corpus below ``out``."""
         _check_outside(manifest.inputs, out)
         with damage_of(directory):
             try:
@@ -427,15 +378,7 @@ class InputAgain:
         return cls(sources, manifest.encoding or "utf-8", records)
 
     def write_kept(self, run: JobRun, places: Places, keep: Bool) -> tuple[KeptFile, ...]:
-        """Write the cleaned corpus into the work of ``run``; the sources of ``places`` are numbers in `sources`.
-
-        Raises
-        ------
-        OutputError
-            A file cannot be written.
-        SourceError
-            A source cannot be read, or changed meanwhile.
-        """
+        """Write the cleaned corpus into the work of ``run``; the sources of ``places`` are numbers in `sources`."""
         written = write_kept_corpus(
             self.sources,
             places,
@@ -449,7 +392,7 @@ class InputAgain:
 
 
 def _check_outside(files: Sequence[InputFile], out: Path) -> None:
-    """Refuse a directory for results in which a file of the input lies, and could be replaced."""
+    """Refuse a directory in which a file of the input lies, and could be replaced."""
     place = out.resolve()
     for one in files:
         if one.format not in get_args(StoredFormat) and Path(on_disk(one.path)).resolve().is_relative_to(place):
@@ -460,15 +403,7 @@ def _check_outside(files: Sequence[InputFile], out: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OutcomeChanges:
-    """Differences between the results of a run and its new groups.
-
-    Parameters
-    ----------
-    n_now_kept, n_now_dropped : int
-        Numbers of documents that were dropped before and are kept now, and the reverse.
-    run_threshold : float, optional
-        Threshold of the run.
-    """
+    """Number of documents that a new grouping keeps, and drops, in contrast to the run."""
 
     n_now_kept: int
     n_now_dropped: int
@@ -476,14 +411,13 @@ class OutcomeChanges:
 
 
 def outcome_changes(directory: Path, regrouped: Path) -> OutcomeChanges:
-    """Compare the results of a run with its results after regrouping, which have the same documents in their rows."""
+    """Compare the results of a run with those after regrouping."""
     before, after = _kept(directory), _kept(regrouped)
     threshold = DedupManifest.of(read_results(directory)).threshold
     return OutcomeChanges(int(np.count_nonzero(after & ~before)), int(np.count_nonzero(before & ~after)), threshold)
 
 
 def _kept(directory: Path) -> Bool:
-    """Return for each document whether it is kept."""
     keep = parquet.read_table(directory / "documents.parquet", ["keep"])["keep"]
     kept: Bool = pc.fill_null(keep, False).to_numpy()
     return kept

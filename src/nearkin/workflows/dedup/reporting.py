@@ -67,18 +67,14 @@ def render_page(
     files: Mapping[int, InputFile],
     samples: Sequence[SamplePair] = (),
 ) -> str:
-    """Return ``report.html``.
+    """Return ``report.html`` of a run whose tables are written.
 
     Parameters
     ----------
-    run, manifest, options, corpus, judged, places, plan
-        A run whose tables are written.
     matches : Matches
         All verified matches of texts, down to the threshold ``searched``.
-    searched : float
     files : mapping of int to InputFile
         Input files by the numbers of the sources, as far as they are known.
-    samples : sequence of SamplePair
     """
     groups, outcome = judged.groups, judged.outcome
     similarity = options.measure.similarity(judged.matches)
@@ -127,14 +123,13 @@ def _run_note(run: JobRun, manifest: DedupManifest) -> RunNote:
 
 
 def other_page(out: Path, manifest: DedupManifest) -> str:
-    """Return how to make the page later: from the tables, if these have enough data."""
+    """Return how to make the page later, if the tables have enough data."""
     if manifest.command != "dedup" or manifest.against:
         return "Run the command again with --overwrite to create the report."
     return f"To create the report without sample texts: nearkin regroup {out} --threshold {manifest.threshold}"
 
 
 def _group_sizes(table: GroupTable) -> dict[int, int]:
-    """Return the number of groups of each size."""
     sizes, n = np.unique(table.size, return_counts=True)
     return dict(zip(sizes.tolist(), n.tolist(), strict=True))
 
@@ -142,7 +137,7 @@ def _group_sizes(table: GroupTable) -> dict[int, int]:
 def largest_groups(
     table: GroupTable, outcome: Outcome, places: Places, chunks: tuple[Chunk, ...] = ()
 ) -> list[GroupRow]:
-    """Return the largest groups, each with some of its documents; the earlier one first among equals."""
+    """Return the largest groups, each with some of its documents."""
     chosen = np.argsort(-table.size, kind="stable")[:_N_GROUPS]
     listed = _Listed.of(table.principal[chosen], outcome)
     names = places.names_at(table.principal[chosen])
@@ -164,17 +159,13 @@ def largest_groups(
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """Documents of some groups: each principal, followed by its other documents in ascending order of similarity.
-
-    Those whose similarity to it is not known come before all others.
-    """
+    """Documents of some groups: each principal, followed by its others in ascending order of similarity."""
 
     rows: I64
     starts: I64
 
     @classmethod
     def of(cls, principals: U32, outcome: Outcome) -> _Listed:
-        """Find the documents by their principals."""
         rows = np.flatnonzero(np.isin(outcome.principal, principals))
         principal = outcome.principal[rows]
         by_row = np.argsort(principals)
@@ -184,7 +175,7 @@ class _Listed:
         return cls(rows[order], np.searchsorted(number[order], np.arange(len(principals) + 1)))
 
     def rows_of(self, number: int) -> I64:
-        """Return the documents of the group at a position among the given principals."""
+        """Return the documents of the group at a position."""
         return self.rows[self.starts[number] : self.starts[number + 1]]
 
 
@@ -206,7 +197,7 @@ def _members(rows: I64, outcome: Outcome, places: Places) -> tuple[MemberRow, ..
 
 
 def most_similar_dropped(outcome: Outcome, places: Places, chunks: tuple[Chunk, ...]) -> list[DroppedRow]:
-    """Return the dropped documents most similar to one of another set; the earlier one first among equals."""
+    """Return the dropped documents most similar to one of another set."""
     dropped = np.flatnonzero((outcome.principal != NO_ROW) & ~outcome.keep)
     rows = dropped[np.argsort(-outcome.similarity[dropped], kind="stable")[:_N_DROPPED]]
     matches = outcome.principal[rows].astype(np.int64)
@@ -227,7 +218,7 @@ def most_similar_dropped(outcome: Outcome, places: Places, chunks: tuple[Chunk, 
 
 
 def _beginnings(chunks: tuple[Chunk, ...], rows: Sequence[int]) -> list[str]:
-    """Return the first characters of texts, each of which is read by itself: together they may need much memory."""
+    """Return the first characters of texts, each read by itself: together they may need much memory."""
     return [texts_of(chunks, [row])[0][:_LONGEST_BEGINNING] for row in rows]
 
 
@@ -245,7 +236,7 @@ def first_exceptions(found: Sequence[ExceptionRow]) -> list[ShownException]:
 
 
 def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
-    """Return some principals with their least similar members, and near-duplicates across the range of similarities."""
+    """Return some principals with their least similar members, and near-duplicates of all similarities."""
     least_alike = _least_alike(result)
     near = result.judged.matches.where(~result.judged.is_copy)
     near = near.where(~_is_among(least_alike, near))
@@ -277,7 +268,7 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
 
 
 def _least_alike(result: Result) -> list[tuple[int, int]]:
-    """Return the principals of some of the largest groups, each with its least similar member unless an exact copy."""
+    """Return the principals of the largest groups, each with its least similar member."""
     outcome = result.judged.outcome
     principals = result.judged.groups.principal[np.argsort(-result.judged.groups.size, kind="stable")[:_N_GROUPS]]
     listed = _Listed.of(principals, outcome)
@@ -290,7 +281,6 @@ def _least_alike(result: Result) -> list[tuple[int, int]]:
 
 
 def _is_among(pairs: list[tuple[int, int]], matches: Matches) -> Bool:
-    """Whether each match is one of these pairs of rows."""
     is_among = np.zeros(len(matches), np.bool_)
     for pair in pairs:
         start, stop = np.searchsorted(matches.left, np.array([min(pair), min(pair) + 1], np.uint32))
@@ -301,9 +291,8 @@ def _is_among(pairs: list[tuple[int, int]], matches: Matches) -> Bool:
 def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> I64:
     """Return up to `_N_SAMPLES` matches from different groups, spread evenly over the range of similarities.
 
-    So all similarities have a say, not only frequent ones, and all groups, not only large ones. Where every match of a
-    similarity belongs to a group that was used, the first is taken. Where few similarities occur, such as 1 alone, more
-    matches of other groups follow; with another set of documents, matches of other documents of the input.
+    So all similarities have a say, and all groups. Where all matches of a similarity are in used groups, the first is
+    taken; where few similarities occur, matches of other groups follow.
     """
     if not len(near):
         return np.zeros(0, np.int64)
@@ -327,7 +316,7 @@ def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> 
 
 
 def _filled(chosen: list[int], used: Sequence[int], left: U32, right: U32, n_input: int) -> list[int]:
-    """Add matches until there are `_N_SAMPLES`, each of groups or documents of the input that have none yet."""
+    """Add matches of unused groups until there are `_N_SAMPLES`."""
     seen, filled = set(used), list(chosen)
     for place in np.unique(np.linspace(0, len(left) - 1, _N_CANDIDATES).astype(np.int64)).tolist():
         if len(filled) >= _N_SAMPLES:
@@ -340,10 +329,7 @@ def _filled(chosen: list[int], used: Sequence[int], left: U32, right: U32, n_inp
 
 
 def sampling_curve(plan: SamplingPlan) -> RecallCurve:
-    """Return the probability of finding pairs by sampled shingles, for the smallest texts searched that way.
-
-    The probability also depends on size: it is higher for larger texts, and smaller ones are searched exactly.
-    """
+    """Return the probability of finding pairs by sampled shingles, for the smallest texts searched that way."""
     similarities = np.linspace(0.0, 1.0, 101)
     n_smaller = np.full(101, plan.exact_below)
     return RecallCurve(
@@ -359,12 +345,7 @@ THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 def by_source(corpus: Corpus, outcome: Outcome, places: Places, files: Mapping[int, InputFile]) -> list[PartRow]:
     """Count the documents and characters of each input file, all and dropped; the most dropped first.
 
-    A folder is counted as a whole if most of its files hold one document; tables there are judged on their own.
-
-    Parameters
-    ----------
-    files : Mapping
-        Number of a source to its file, as far as it is known.
+    A folder is counted as a whole if most of its files hold one document.
     """
     source = places.source[: corpus.n_inputs]
     names = places.source_names[: int(source.max(initial=-1)) + 1]
@@ -393,13 +374,11 @@ def by_carried(corpus: Corpus, outcome: Outcome, places: Places) -> list[ByColum
 
 
 def _by_value(corpus: Corpus, outcome: Outcome, values: pa.DictionaryArray) -> list[PartRow]:
-    """Count by the value of each document; documents without a value have a separate row."""
     part = values.indices.fill_null(len(values.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
     return _by_part([*values.dictionary.to_pylist(), None], part, corpus, outcome)
 
 
 def _by_part(parts: Sequence[str | None], part: I64, corpus: Corpus, outcome: Outcome) -> list[PartRow]:
-    """Count by the part of each document; parts without documents are omitted."""
     n_characters = corpus.n_characters[: corpus.n_inputs]
     is_dropped = ~outcome.keep & (outcome.reason != UNREADABLE_TEXT)
 
@@ -425,19 +404,9 @@ def _by_part(parts: Sequence[str | None], part: I64, corpus: Corpus, outcome: Ou
 
 
 def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, searched: float) -> list[ThresholdRow]:
-    """Group the documents at other thresholds, as ``nearkin regroup`` would.
+    """Group the documents at other thresholds, as ``nearkin regroup`` would; empty without a threshold.
 
-    Parameters
-    ----------
-    matches : Matches
-        All verified matches of texts, down to the threshold of the search.
-    searched : float
-        Threshold of the search; lower ones have no counts, because pairs below it were not looked for.
-
-    Returns
-    -------
-    list of ThresholdRow
-        Empty for a run that compares two sets or has no threshold.
+    Below the threshold ``searched`` there are no counts, because pairs were not looked for.
     """
     if corpus.is_against or options.min_shared is not None:
         return []

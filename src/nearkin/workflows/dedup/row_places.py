@@ -36,10 +36,10 @@ FIELDS = (
     pa.field("subject", pa.large_string()), pa.field("sent_at", pa.timestamp("us", "UTC")),
     pa.field("sender", pa.large_string()), pa.field("to", pa.large_string()),
 )  # fmt: skip
-"""Columns of tables of documents in runs in which some were extracted; the last ones are headers of mails."""
+"""Columns of tables of documents in runs with extraction; the last ones are headers of mails."""
 _OF_MAIL = ("subject", "sent_at", "sender", "to")
 Origins = Mapping[str, pa.Array]
-"""Columns of shape (n_documents,) by the names of `FIELDS`; null for documents that were not extracted."""
+"""Columns of shape (n_documents,) by the names of `FIELDS`; null for documents not extracted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,22 +49,19 @@ class Places:
     Parameters
     ----------
     own_ids : Array, shape (n_inputs,)
-        Original ids of the documents to clean: int64 if all ids are integers, else large_string; null where a
-        document has no id.
+        Original ids of the documents to clean: int64 if all are integers, else large_string; null where there is none.
     ids : Array, shape (n_documents,)
-        Ids of all documents: int64 only if those of the other set are integers, too.
+        Int64 only if those of the other set are integers, too.
     names : LargeStringArray, shape (n_documents,)
-        Name of each document, unique in its collection.
-    source_names : sequence of str
+        Unique in its collection.
     source : int32 array, shape (n_documents,)
         Index into source_names.
     line : int64 array, shape (n_documents,)
     problems : dict of row to str
-        Only rows that have a problem.
     parents : LargeStringArray, shape (n_documents,), or None
         Id of the container of each document, null if it is in none; None if no document is in a container.
     parent_rows : uint32 array, shape (n_documents,)
-        Rows of these containers; NO_ROW also if the container is not itself a document: an archive has no text.
+        NO_ROW also if the container is not itself a document: an archive has no text.
     origins : dict of str to Array, or None
         See `Origins`; None if no document was extracted.
     exceptions : sequence of ExceptionRow
@@ -106,7 +103,7 @@ class Places:
         return f"{self.source_names[int(self.source[row])]}:{int(self.line[row])}"
 
     def shown_place(self, row: int) -> str:
-        """Return `where`, or only the file if a document is named after it: the line adds nothing there.
+        """Return `where`, or only the file if a document is named after it.
 
         A file that shares its name with another has its path, of which the id is the end.
         """
@@ -131,7 +128,7 @@ class Places:
         return parent
 
     def more_fields(self) -> list[pa.Field]:
-        """Return the additional columns of tables if some document is in a container, or was extracted."""
+        """Return the additional columns of tables with containers or extraction."""
         parent = [pa.field("parent", pa.large_string()), pa.field("parent_row", pa.int64())]
         return [*([] if self.parents is None else parent), *([] if self.origins is None else FIELDS)]
 
@@ -141,10 +138,7 @@ class Places:
         return [*parent, *(() if self.origins is None else (self.origins[one.name][a:b] for one in FIELDS))]
 
     def extraction(self, n_inputs: int) -> ExtractionCounts | None:
-        """Count documents by the result of their extraction; None if nothing was extracted, or was not possible.
-
-        The sources after the first ``n_inputs`` are the other set.
-        """
+        """Count the documents to clean by the result of their extraction; None without extraction."""
         counts = extraction_counts(self.origins, self.exceptions)
         n_of_others = sum(one.row is None and one.source >= n_inputs and not one.is_partial for one in self.exceptions)
         return counts if counts is None else replace(counts, not_stored_others=n_of_others or None)
@@ -159,15 +153,7 @@ def row_numbers(rows: NDArray[np.integer[Any]]) -> pa.Int64Array:
 def locate(
     corpus: Corpus, source_names: Sequence[str], kinds: Sequence[IdKind], other_kinds: Sequence[IdKind]
 ) -> Places:
-    """Collect ids, names, lines and problems from the spool.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    source_names : sequence of str
-    kinds, other_kinds : sequence of IdKind
-        Kinds of the ids of the inputs, and of the other set's.
-    """
+    """Collect ids, names, lines and problems from the spool."""
     chunks = corpus.chunks
     came = pa.chunked_array(list(gathered(chunks, "doc_id")), pa.large_string()).combine_chunks()
     has_id = pa.chunked_array(list(gathered(chunks, "has_id")), pa.bool_()).combine_chunks()
@@ -206,7 +192,6 @@ def locate(
 
 
 def _joined(own: pa.Array, others: pa.Array) -> pa.Array:
-    """Return the ids of both sets with one type."""
     parts = [one for one in (own, others) if len(one)]
     if any(pa.types.is_large_string(one.type) for one in parts):
         parts = [one.cast(pa.large_string()) for one in parts]
@@ -225,15 +210,7 @@ def _problems(chunks: Iterable[Chunk]) -> dict[int, str]:
 def find_parents(
     chunks: Sequence[Chunk], names: pa.LargeStringArray, source: I32
 ) -> tuple[pa.LargeStringArray | None, U32]:
-    """Find the containers of the documents of a spool, and their rows; see `Places`.
-
-    Parameters
-    ----------
-    chunks : sequence of Chunk
-    names : LargeStringArray, shape (n_documents,)
-        Original ids of the documents.
-    source : int32 array, shape (n_documents,)
-    """
+    """Find the containers of the documents of a spool, and their rows; see `Places`."""
     columns = [(chunk.batch(), chunk.n_documents) for chunk in chunks]
     if not any(PARENT in batch.schema.names for batch, _ in columns):
         return None, np.zeros(0, np.uint32)
@@ -255,15 +232,7 @@ def find_parents(
 
 
 def check_problems(places: Places, rules: ReadingRules) -> None:
-    """Check that the rules allow the problems found; the interrupted part of a resumed run may have had other rules.
-
-    Raises
-    ------
-    TruncatedInputError
-        A file is damaged, and the rules do not allow the part before the damage to be used.
-    DocumentError
-        A document is unreadable, and the rules stop the run.
-    """
+    """Check that the rules allow the problems: a resumed part may have had other rules."""
     for row in sorted(places.problems):
         problem = places.problems[row]
         if is_rest_missing(problem) and not rules.takes_damaged:
@@ -274,13 +243,7 @@ def check_problems(places: Places, rules: ReadingRules) -> None:
 
 
 def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
-    """Check that not too many documents are unreadable, among those to clean and in the other set.
-
-    Raises
-    ------
-    SourceError, DocumentError
-        See `ReadingRules.check_readable`.
-    """
+    """Check that not too many documents are unreadable, among those to clean and in the other set."""
     for start, end, of in ((0, corpus.n_inputs, ""), (corpus.n_inputs, len(corpus), "--against")):
         unreadable = np.flatnonzero(corpus.status[start:end] == UNREADABLE)
         if len(unreadable):
@@ -308,7 +271,7 @@ def find_origins(chunks: Sequence[Chunk]) -> Origins | None:
 
 
 def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
-    """Return one column of a chunk; the sentence of an exception that is no problem comes before the warnings."""
+    """Return one column of a chunk; the sentence of an exception comes before the warnings."""
     if ORIGIN not in batch.schema.names:
         return pa.nulls(batch.num_rows, field.type)
     origin = batch[ORIGIN]
@@ -325,7 +288,7 @@ def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
 
 
 def _with_empty(origins: Origins | None, is_empty: Bool) -> Origins | None:
-    """Return the origins with the exception "empty" for empty documents that were extracted and have none."""
+    """Return the origins with the exception "empty" for extracted documents that have none."""
     if origins is None:
         return None
     was_empty = pc.and_(pa.array(is_empty), origins["extractor"].is_valid())
@@ -334,10 +297,7 @@ def _with_empty(origins: Origins | None, is_empty: Bool) -> Origins | None:
 
 
 def extraction_counts(origins: Origins | None, exceptions: Sequence[ExceptionRow]) -> ExtractionCounts | None:
-    """Count documents by the result of their extraction, with exceptions that are none of the documents.
-
-    None if nothing was extracted, and all exceptions are documents.
-    """
+    """Count documents by the result of their extraction, with exceptions; None without either."""
     beside = [one for one in exceptions if one.row is None]
     if origins is None and not beside:
         return None

@@ -1,4 +1,4 @@
-"""Texts → candidates: shingle every distinct text once, sketch or sample it, write its keys, sort and link them."""
+"""Texts → candidates: shingle every distinct text once, write its keys, sort and link them."""
 
 from __future__ import annotations
 
@@ -33,13 +33,7 @@ Written = TypeVar("Written")
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Size of each distinct text, found by shingling.
-
-    Parameters
-    ----------
-    n_shingles, n_units : uint32 arrays, shape (n_nodes,)
-        Numbers of distinct shingles; of words or characters.
-    """
+    """Numbers of distinct shingles, and of words or characters, of each distinct text."""
 
     n_shingles: U32
     n_units: U32
@@ -54,7 +48,6 @@ class Runs:
     path : Path
         Sorted runs of uint64, one after another: the lower node in the upper 32 bits, the higher in the lower.
     lengths : tuple of int
-        Length of each run.
     n_not_compared : int
         Upper limit of the pairs not compared because too many other texts share their key.
     """
@@ -82,10 +75,7 @@ class KeyRange:
 
     @property
     def max_pairs(self) -> int:
-        """Number of pairs up to which skewed runs are compared in full.
-
-        Pairs that one band skips may be compared in another; pairs that loose entries skip are lost.
-        """
+        """Number of pairs up to which skewed runs are compared in full; pairs that loose entries skip are lost."""
         return max_pairs_of(self.band)
 
     def holds(self, keys: U64) -> Bool:
@@ -103,14 +93,7 @@ class KeyRange:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Keys, each with its text.
-
-    Parameters
-    ----------
-    keys, nodes : uint64 and uint32 arrays, shape (n_entries,)
-    follows : bool array, shape (n_entries,), or None
-        Entries that meet only those that do not follow; None if no entry follows. They come last.
-    """
+    """Keys, each with its text; those that follow come last, and meet only those that do not follow."""
 
     keys: U64
     nodes: U32
@@ -159,7 +142,6 @@ class Search(ABC):
 
         Parameters
         ----------
-        sizes : Sizes
         order : uint32 array, shape (n_nodes,)
             Most preferred text first: in a long run of equal keys all others are compared with the first texts
             only.
@@ -196,7 +178,7 @@ class Search(ABC):
         return Runs(path, tuple(stored["lengths"]), stored["n_not_compared"])
 
     def _max_pivots(self, parts: Sequence[KeyRange], sizes: Sizes, order: U32) -> dict[int | None, int]:
-        """Return the length up to which skewed runs are compared, for bands in several ranges, from all ranges."""
+        """Return the length up to which skewed runs of bands in several ranges are compared."""
         skewed: dict[int | None, list[SkewedRuns]] = {part.band: [] for part in parts}
         budgets = {part.band: part.max_pairs for part in parts}
 
@@ -209,7 +191,7 @@ class Search(ABC):
 
     @abstractmethod
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
-        """Write the keys of every distinct text and fill in its sizes; yield the number of texts of each chunk."""
+        """Write the keys and fill in the sizes; yield the number of texts of each chunk."""
 
     @property
     @abstractmethod
@@ -219,7 +201,7 @@ class Search(ABC):
     def _over_chunks(
         self, write: Callable[[Chunk, U32, ShingleSets], Written], sizes: Sizes
     ) -> Iterator[tuple[int, Written]]:
-        """Yield the number of new texts of each chunk, with the result of ``write``; the sizes are filled in."""
+        """Yield the number of new texts of each chunk, with the result of ``write``; fill in the sizes."""
 
         def one(chunk: Chunk) -> tuple[int, Written]:
             nodes, sets = chunk_sets(self.corpus, chunk, self.options.shingle)
@@ -235,7 +217,7 @@ class Search(ABC):
         return self.resources.memory_bytes // 4 // self.resources.n_threads
 
     def _parts(self, sizes: Sizes) -> list[KeyRange]:
-        """Return the parts sorted one at a time: the loose entries, in as many key ranges as memory requires."""
+        """Return the loose entries in as many key ranges as memory requires."""
         n_entries = 0
         for path in self._entry_files:
             n_entries += len(load_arrays(path, ("nodes",))["nodes"])
@@ -259,16 +241,13 @@ class Search(ABC):
 
 
 def chunk_sets(corpus: Corpus, chunk: Chunk, shingle: Shingling, wanted: U8 | None = None) -> tuple[U32, ShingleSets]:
-    """Return the texts of a chunk that occur there first, as shingle sets; see `chunk_texts`."""
+    """Return the texts of a chunk that occur there first, as shingle sets."""
     nodes, texts = chunk_texts(corpus, chunk, wanted)
     return nodes, shingle.sets(texts)
 
 
 def chunk_texts(corpus: Corpus, chunk: Chunk, wanted: U8 | None = None) -> tuple[U32, pa.LargeStringArray]:
-    """Return the texts of a chunk that occur there first.
-
-    If ``wanted`` is given, only the nodes that it marks.
-    """
+    """Return the texts of a chunk that occur there first, of nodes that ``wanted`` marks."""
     rows = np.arange(chunk.start, chunk.end, dtype=np.uint32)
     nodes = corpus.node[chunk.start : chunk.end]
     is_first = nodes != NO_NODE
@@ -280,7 +259,7 @@ def chunk_texts(corpus: Corpus, chunk: Chunk, wanted: U8 | None = None) -> tuple
 
 
 def save_entries(path: Path, keys: U64, nodes: U32, follows: Bool | None = None) -> None:
-    """Write loose entries, sorted by key: keys of no band, each with its text; see `Entries`."""
+    """Write keys of no band, sorted, each with its text; see `Entries`."""
     keys, order = sort_entries(keys, np.arange(len(keys), dtype=np.uint32))
     follows = np.zeros(len(keys), np.bool_) if follows is None else follows[order]
     save_arrays(path, {"keys": keys, "nodes": nodes[order], "follows": follows})
@@ -293,7 +272,7 @@ def load_entries(path: Path) -> tuple[U64, U32]:
 
 
 def _link(entries: Entries, linking: Linking, name: Path) -> tuple[list[Path], int]:
-    """Write the candidates of entries to files beside ``name``; also return the number of pairs not compared."""
+    """Write the candidates to files beside ``name``; also return the number of pairs not compared."""
     runs, n_not_compared = [], 0
     for i, (pairs, n_left) in enumerate(linked(entries, linking)):
         n_not_compared += n_left
@@ -304,7 +283,7 @@ def _link(entries: Entries, linking: Linking, name: Path) -> tuple[list[Path], i
 
 
 def linked(entries: Entries, linking: Linking) -> Iterator[tuple[U64, int]]:
-    """Yield sorted runs of candidates, and the number of pairs not compared; entries that follow come last."""
+    """Yield sorted runs of candidates, and the number of pairs not compared."""
     nodes = entries.nodes
     if entries.follows is None:
         yield from linking.link(entries.keys, nodes)

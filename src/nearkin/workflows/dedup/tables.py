@@ -1,7 +1,4 @@
-"""Results for documents → Parquet files, with row groups of fixed size so that equal results are equal bytes.
-
-And the overlay for a review tool: a row for each document that has an id, or that could be read.
-"""
+"""Results for documents → Parquet files, with row groups of fixed size so that equal results are equal bytes."""
 
 from __future__ import annotations
 
@@ -99,10 +96,7 @@ def write_documents(path: Path, corpus: Corpus, sizes: Sizes, outcome: Outcome, 
 
 
 def write_pairs(path: Path, matches: Matches, places: Places, *, is_against: bool) -> None:
-    """Write ``pairs.parquet``: every verified pair, sorted by the reading order of its documents.
-
-    Documents of another set have no table, so the name of ``b`` is included for them.
-    """
+    """Write ``pairs.parquet``: every verified pair, in reading order; names of ``b`` if it has no table."""
     schema = pa.schema(
         [
             pa.field("id_a", places.own_ids.type), pa.field("id_b", places.ids.type), _filled("row_a", pa.int64()),
@@ -144,7 +138,7 @@ def write_groups(path: Path, table: GroupTable, places: Places) -> None:
 
 
 def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, places: Places) -> None:
-    """Write ``against.parquet``: a row for each document of the other set, in reading order."""
+    """Write ``against.parquet``: a row for each document of the other set."""
     id_type, first = places.ids.type, corpus.n_inputs
     schema = pa.schema(
         [
@@ -184,7 +178,7 @@ def write_others(path: Path, corpus: Corpus, sizes: Sizes, others: OtherTable, p
 
 
 def write_problems(path: Path, places: Places) -> None:
-    """Write ``problems.parquet``: unreadable documents, with place and reason; no file if there are none."""
+    """Write ``problems.parquet``: unreadable documents; no file if there are none."""
     if not places.problems:
         return
     text = pa.large_string()
@@ -206,7 +200,6 @@ def write_problems(path: Path, places: Places) -> None:
 
 
 def _filled(name: str, kind: pa.DataType) -> pa.Field:
-    """Return a column without nulls."""
     return pa.field(name, kind, nullable=False)
 
 
@@ -219,20 +212,7 @@ def _write(path: Path, schema: pa.Schema, n_rows: int, slice_: Callable[[int, in
 def write_overlay_of_run(
     out: Path, tool: str, outcome: Outcome, places: Places, options: DedupOptions, formats: Iterable[str | None]
 ) -> Path:
-    """Write ``overlay.dat`` if a load file was read, otherwise ``overlay.csv``; return its path.
-
-    Parameters
-    ----------
-    out : Path
-        Directory of the run.
-    tool : str
-        One of `overlay.TOOLS`.
-    outcome : Outcome
-    places : Places
-    options : DedupOptions
-    formats : iterable of str or None
-        Formats of the input.
-    """
+    """Write ``overlay.dat`` if a load file was read, otherwise ``overlay.csv``; return its path."""
     path = out / ("overlay.dat" if "load-file" in formats else "overlay.csv")
     write_overlay(overlay_table(outcome, places, options), tool, path)
     return path
@@ -268,6 +248,5 @@ def overlay_table(outcome: Outcome, places: Places, options: DedupOptions) -> pa
 
 
 def _numbers(rows: U32) -> pa.Array:
-    """Return the number, from 1, of the set of each document, of which a row is given; null for NO_ROW."""
     sets = np.unique(rows[rows != NO_ROW])
     return pa.array(np.searchsorted(sets, rows).astype(np.int64) + 1, mask=rows == NO_ROW)

@@ -35,14 +35,7 @@ _FIELDS = ("left", "right", "n_common", "n_left", "n_right")
 
 @dataclass(frozen=True, slots=True)
 class VerifiedMatches:
-    """Result of verification.
-
-    Parameters
-    ----------
-    matches : Matches
-        Matches of nodes, at or above the threshold.
-    n_candidates : int
-    """
+    """Result of verification, in nodes."""
 
     matches: Matches
     n_candidates: int
@@ -58,7 +51,7 @@ class SetStore:
         self.hashes: U64 = np.memmap(path, np.uint64, "r", shape=(n,)) if n else np.zeros(0, np.uint64)
 
     def release(self) -> None:
-        """Return the memory to the system; the file remains, and usually its pages in the system's cache."""
+        """Return the memory to the system; the file remains."""
         if isinstance(self.hashes, np.memmap) and hasattr(mmap, "MADV_DONTNEED"):
             self.hashes._mmap.madvise(mmap.MADV_DONTNEED)  # type: ignore[attr-defined]  # not in numpy's types
 
@@ -138,7 +131,7 @@ def verify_all(
 
 
 def verify_blocks(blocks: Iterable[Candidates], store: SetStore, *, threads: int) -> Iterator[Matches]:
-    """Verify blocks of candidates, each split among the threads; the results keep the order of the blocks."""
+    """Verify blocks of candidates, each split among the threads, in order."""
     for block in blocks:
         bounds = np.linspace(0, len(block), threads + 1).astype(int)
         pieces = [Candidates(block.left[a:b], block.right[a:b]) for a, b in pairwise(bounds)]
@@ -156,7 +149,7 @@ def as_arrays(parts: list[Matches]) -> dict[str, U32]:
 def _differences(
     matches: Matches, corpus: Corpus, options: DedupOptions, store: SetStore, folder: Path, *, threads: int
 ) -> U8:
-    """Return what differs in each match; the texts of matches are read from the spool once more."""
+    """Return what differs in each match; reads the texts of matches once more."""
     wanted = np.zeros(corpus.n_nodes, np.uint8)
     wanted[matches.left] = wanted[matches.right] = 1
     nodes, parts = [np.zeros(0, np.uint32)], list[TextNumbers]()
@@ -184,7 +177,6 @@ def _differences(
 
 
 def _touched(runs: list[U64], n_nodes: int) -> U8:
-    """Whether each node is in a candidate pair."""
     touched = np.zeros(n_nodes, np.uint8)
     for run in runs:
         for start in range(0, len(run), 1 << 20):

@@ -70,17 +70,7 @@ def families_files(
     resources: Resources,
     progress: Progress | None = None,
 ) -> DedupManifest:
-    """Group files into families, in a directory; the usual options are those of the preset "contracts".
-
-    Returns
-    -------
-    DedupManifest
-
-    Raises
-    ------
-    InputError, RunError, ParameterError
-        See `nearkin.errors`.
-    """
+    """Group files into families, in a directory; the usual options are those of the preset "contracts"."""
     return dedup_files(
         asked, out, options, delivery=delivery, ending=FamiliesEnding(), resources=resources, progress=progress
     )
@@ -143,14 +133,11 @@ class Members:
     Parameters
     ----------
     principals : uint32 array, shape (n_families,)
-        Row of each principal.
     rows : int64 array, shape (n_documents,)
         Documents of one family after another: the principal, then the others, the most similar first.
     starts : int64 array, shape (n_families + 1,)
     copy_of : uint32 array
         For each row of the run; see `outcome.Outcome`.
-    matches : Matches
-        Matches of rows, sorted.
     keys : uint64 array, shape (n_matches,)
         Both rows of each match in one number, ascending.
     """
@@ -191,7 +178,7 @@ class Members:
         return np.unique(np.concatenate([self.rows[is_compared], principal_of[is_compared]])).astype(np.int64)
 
     def containments(self, rows: I64, principal: int) -> tuple[F64, F64]:
-        """Return the shares of documents that the principal contains, and of the principal that they contain."""
+        """Return the shares of documents that the principal contains, and the reverse."""
         text = np.where(self.copy_of[rows] == NO_ROW, rows, self.copy_of[rows]).astype(np.uint64)
         low, high = np.minimum(text, np.uint64(principal)), np.maximum(text, np.uint64(principal))
         place = np.minimum(np.searchsorted(self.keys, _key(low, high)), len(self.keys) - 1)
@@ -210,19 +197,7 @@ _BATCH_DOCUMENTS = 4096
 
 
 def read_originals(found: RunResult, rows: I64) -> Callable[[int], str]:
-    """Read some documents again; return the text of a row.
-
-    Parameters
-    ----------
-    found : RunResult
-    rows : int64 array
-        Ascending.
-
-    Raises
-    ------
-    SourceError
-        A file has changed.
-    """
+    """Read some documents again, which must be ascending; return the text of a row."""
     spool = Spool(found.run.work / "originals")
     shutil.rmtree(spool.path, ignore_errors=True)  # left by an interrupted run
     spool.path.mkdir()
@@ -238,7 +213,6 @@ def read_originals(found: RunResult, rows: I64) -> Callable[[int], str]:
 
 
 def _texts(again: Reread, rows: I64, progress: Progress) -> Iterator[tuple[I64, pa.LargeStringArray]]:
-    """Yield the texts of the rows, some at a time; files without any of the rows are not opened."""
     for here, batch, name in again.batches(progress, rows):
         for i in range(0, len(batch), _BATCH_DOCUMENTS):
             some = slice(i, i + _BATCH_DOCUMENTS)

@@ -43,14 +43,7 @@ from nearkin.workflows.resources import Resources
 
 @dataclass(frozen=True, slots=True)
 class CollectionFamilies:
-    """Families of a collection.
-
-    Parameters
-    ----------
-    manifest : DedupManifest
-    groups : CollectionGroups
-        The groups that are the families, with what changed since the last call.
-    """
+    """Families of a collection, and what changed since the last call."""
 
     manifest: DedupManifest
     groups: CollectionGroups
@@ -78,24 +71,8 @@ def families_of_collection(
 ) -> CollectionFamilies:
     """Update the groups of a collection, and write them as families; only new pairs of texts are compared.
 
-    Parameters
-    ----------
-    asked : ReadingRequest
-        Its input is one collection; see `nearkin.workflows.reading.request.is_one_collection`.
-    out : Path
-    threshold : float, optional
-        That of the groups: minimum Jaccard similarity of the word 5-grams.
-    delivery : Delivery
-        With ``resume`` an unfinished run is replaced: its comparisons are stored in the collection.
-    resources : Resources
-    is_read_only : bool
-        Store neither the groups nor the relations.
-    progress : Progress, optional
-
-    Raises
-    ------
-    InputError, RunError, ParameterError, CollectionError
-        See `nearkin.errors`.
+    With ``resume`` an unfinished run is replaced: its comparisons are stored in the collection. ``threshold`` is the
+    minimum Jaccard similarity of the word 5-grams.
     """
     run, tolerance = JobRun(out, Meter(progress or Silent())), Tolerance.of(threshold=threshold)
     place = str(asked.inputs[0])
@@ -133,7 +110,7 @@ def families_of_collection(
 
 
 def _kin(connection: Connection, found: CollectionGroups) -> list[Kin]:
-    """Return the members of all groups, not compared yet: the largest group first, its principal first."""
+    """Return the members of all groups, the largest group first, its principal first."""
     place = {one.number: place for place, one in enumerate(found.groups)}
     names = list(zip(found.members["doc_id"].to_pylist(), found.members["version"].to_pylist(), strict=True))
     rows = {
@@ -167,7 +144,7 @@ def _kin(connection: Connection, found: CollectionGroups) -> list[Kin]:
 
 
 def _compared(collection: Collection, kin: Sequence[Kin], progress: Progress) -> Iterator[Kin]:
-    """Yield each document, those with another text than the principal before them with their relation to it."""
+    """Yield each document, those with another text than the principal with their relation to it."""
     pairs, principal = list[Pair](), 0
     for one in kin:
         principal = one.text_row if one.comparison is None else principal
@@ -190,7 +167,7 @@ def _compared(collection: Collection, kin: Sequence[Kin], progress: Progress) ->
 
 
 def _counts(connection: Connection, found: CollectionGroups, exceptions: Sequence[ListedException]) -> dict[str, int]:
-    """Count the current documents, and the empty ones among them that are in no group, if there are any."""
+    """Count the current documents, and the empty ones among them."""
     n_documents = int(connection.execute(select(func.count()).where(documents.c.is_current)).scalar_one())
     grouped = set(found.members["doc_id"].to_pylist())
     n_empty = sum(one.has_blank and one.exception.doc_id not in grouped for one in exceptions)
@@ -201,7 +178,7 @@ def _counts(connection: Connection, found: CollectionGroups, exceptions: Sequenc
 def _exceptions(
     connection: Connection, found: Sequence[ListedException]
 ) -> tuple[list[ExceptionRow], ExtractionCounts | None]:
-    """Return all exceptions of a collection, and how many documents were extracted, with those that are exceptions."""
+    """Return all exceptions, and how many documents were extracted, with those that are exceptions."""
     by_extractor = documents_by_extractor(connection)
     listed = [listed_exception(_of_document(one), 0) for one in found]
     counts = extraction_counts(None, listed)
@@ -214,7 +191,7 @@ def _exceptions(
 
 
 def _of_document(one: ListedException) -> StoredException:
-    """Return the exception of a current document without a text, also if a record with its id failed later."""
+    """Return the exception of a current document without a text."""
     if not one.has_blank or one.is_current:
         return one.exception
     return replace(one.exception, exception="empty", sentence=NO_TEXT)

@@ -30,17 +30,14 @@ class Kin:
     ----------
     family : int
         Number of the family; the largest is 1.
-    family_size : int
     principal, doc_id : str, int or None
         Ids.
     name : str
         Unique name of the document.
     row : int
         Number of the document in ``documents.parquet``.
-    source : str
     line : int
         Line of the document in its source.
-    similarity, containment_in_principal, containment_of_principal : float
     comparison : MemberComparison or None
         None for the principal.
     text_row : int

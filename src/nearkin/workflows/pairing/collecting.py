@@ -39,11 +39,7 @@ class Collected:
         The files as they were when they were read; empty if the documents are not from files.
     documents : Table
         ``id``, ``name``, ``line``, ``problem``, ``source``; see `texts.with_distinct_names`.
-    n_unreadable : int
-    counts : TermCounts
-    vocabulary : Vocabulary
     n_occurrences, document_frequencies : float64 arrays, shape (n_vocabulary,)
-        Number of occurrences of each term, and of documents with it.
     asked_by : str
         Name by which the user gave it: an option, or its name again.
     """
@@ -75,16 +71,7 @@ class Collected:
 
 @dataclass(frozen=True, slots=True)
 class CountedTexts:
-    """Texts as terms of their own vocabulary.
-
-    Parameters
-    ----------
-    documents : Table
-        With the columns of `texts.FACTS`.
-    counts : TermCounts
-    vocabulary : Vocabulary
-    id_kind : IdKind
-    """
+    """Texts as terms of their own vocabulary; ``documents`` has the columns of `texts.FACTS`."""
 
     documents: pa.Table
     counts: TermCounts
@@ -94,17 +81,6 @@ class CountedTexts:
 
 def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: int, meter: Meter) -> Collected:
     """Read a corpus once.
-
-    Parameters
-    ----------
-    texts : Texts
-    split : function
-        Function from texts to their words.
-    side : {"left", "right"}
-    work : Path
-        Directory for the counts.
-    threads : int
-    meter : Meter
 
     Raises
     ------
@@ -134,7 +110,7 @@ def growing(
 def count_texts(
     texts: Texts, split: Splitting, arrays: tuple[GrowingArray, GrowingArray], *, threads: int, progress: Progress
 ) -> CountedTexts:
-    """Read texts once; write terms and counts to two files that were begun with `growing`, and map them."""
+    """Read texts once; write terms and counts to files begun with `growing`, and map them."""
     vocabulary, (terms, counts) = Vocabulary(), arrays
     sizes, documents = [np.zeros(1, np.int64)], list[pa.RecordBatch]()
 
@@ -154,13 +130,7 @@ def count_texts(
 
 
 def collected(counted: CountedTexts, texts: Texts, inputs: SourceRecords, side: str) -> Collected:
-    """Make the corpus from texts read from files; ``inputs`` are the files before reading.
-
-    Raises
-    ------
-    SourceError
-        There are no documents or no words, or a file has changed.
-    """
+    """Make the corpus from texts read from files; ``inputs`` are the files before reading."""
     name = ", ".join(texts.names[:3]) + (", …" if len(texts.names) > 3 else "")
     check_unchanged(inputs)
     return collection_of(counted, side, name, inputs, rules=texts.rules)
@@ -174,7 +144,7 @@ def collection_of(
     *,
     rules: ReadingRules | None = None,
 ) -> Collected:
-    """Make a corpus of counted documents, from files or not.
+    """Make a corpus of counted documents.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Forecast of a search, from a sample of the documents; nothing is searched."""
+"""Forecast of a search, from a sample of the documents."""
 
 from __future__ import annotations
 
@@ -28,26 +28,16 @@ def forecast(
     resources: Resources,
     progress: Progress | None = None,
 ) -> PairForecast:
-    """Read two samples, compare some of their documents, and forecast the search of similar collections of any size.
+    """Read two samples, compare some of their documents, and forecast the search of collections of any size.
 
     Parameters
     ----------
-    given : PairInput
-        The samples, and the table if there is one.
     options : PairOptions
         Options of the search that they set are not chosen.
     n_left, n_right : int or None
         Sizes of the collections; None: those of the samples.
-    cores : int
     costs : Costs or None
-        Costs of the machine; None: measured here, on these documents.
-    resources : Resources
-    progress : Progress, optional
-
-    Raises
-    ------
-    InputError, ParameterError, FingerprintError
-        See `nearkin.errors`.
+        None: measured here, on these documents.
     """
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:

@@ -45,11 +45,10 @@ class PairInput:
 
     Parameters
     ----------
-    left, right : ReadingRequest
     table : Path or None
-        Translation table between the languages of the sides; None if they have one language.
+        None if both sides have one language.
     left_language, right_language : str or None
-        Language codes of the sides; by default the left side is in the table's source language.
+        By default the left side is in the table's source language.
     """
 
     left: ReadingRequest
@@ -61,16 +60,7 @@ class PairInput:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """Both corpora, ready for the search.
-
-    Parameters
-    ----------
-    left, right : Collected
-    table : TranslationTable or None
-        Translates from the language of the left side to that of the right side.
-    translation : SideTranslation or None
-    vectors : PairVectors
-    """
+    """Both corpora, ready for the search; ``table`` translates from left to right."""
 
     left: Collected
     right: Collected
@@ -86,11 +76,11 @@ class PairEngine:
     Parameters
     ----------
     collect : function
-        Reads and counts the documents of a side; see `workflows.pairing.collecting.collect`.
+        See `workflows.pairing.collecting.collect`.
     weigh : function
-        Makes the vectors of both sides; see `workflows.pairing.vectors.weigh_here`.
+        See `workflows.pairing.vectors.weigh_here`.
     search : function
-        Finds the pairs; see `workflows.pairing.searching.search`.
+        See `workflows.pairing.searching.search`.
     about : mapping or None
         Record of the engine for the manifest; None for threads.
     records : mapping of str to sequence of SourceRecord
@@ -107,13 +97,7 @@ class PairEngine:
 def read_table(
     path: Path | None, left_language: str | None = None, right_language: str | None = None
 ) -> TranslationTable | None:
-    """Return the table, if there is one, from the language of the left side to that of the right side.
-
-    Raises
-    ------
-    SourceError, FingerprintError
-        The table cannot be read, or is of other languages.
-    """
+    """Return the table, if there is one, from the language of the left side to that of the right side."""
     if path is None:
         return None
     table = TranslationTable.read(path)
@@ -127,15 +111,7 @@ def read_table(
 def opened(
     given: PairInput, table: TranslationTable | None, progress: Progress, names: tuple[str, str] = SIDES
 ) -> tuple[Texts, Texts]:
-    """Open the files of both sides, named after their options.
-
-    Raises
-    ------
-    SourceError
-        A side cannot be read.
-    ParameterError
-        A file is on both sides.
-    """
+    """Open the files of both sides, named after their options."""
     languages = (None, None) if table is None else (table.origin.source, table.origin.target)
     sides = tuple(
         _opened(reading, language, LabelledProgress(f"--{name}", progress))
@@ -156,7 +132,7 @@ def opened(
 
 
 def _opened(reading: ReadingRequest, language: str | None, progress: Progress) -> Texts:
-    """Open the files of a side; a column named after the language is its text, unless another column was named."""
+    """Open the files of a side; a column named after the language is its text by default."""
     if language is None or reading.text is not None:
         return reading.opened(progress)
     try:
@@ -184,10 +160,7 @@ def prepare(
     collecting: Collecting | None = None,
     weighing: WeighingBoth | None = None,
 ) -> Prepared:
-    """Convert documents to vectors of one vocabulary.
-
-    ``collecting`` reads a side and ``weighing`` makes the vectors; by default this process does both.
-    """
+    """Convert documents to vectors of one vocabulary, by default in this process."""
     splits, words = splitting(table, options.ignored)
     collecting = collecting or partial(collect, work=work, threads=resources.n_threads, meter=meter)
     left, right = (collecting(texts, split, name) for texts, split, name in zip(sides, splits, names))
@@ -205,7 +178,7 @@ def in_one_space(
     meter: Meter,
     weighing: WeighingBoth | None = None,
 ) -> Prepared:
-    """Convert the counted words of both sides to vectors of one vocabulary; ``words`` identifies the word splitting."""
+    """Convert counted words to vectors of one vocabulary; ``words`` identifies the word splitting."""
     translation = None
     if table is not None:
         check_fits(table, left, right)
@@ -222,7 +195,7 @@ def in_one_space(
 
 
 def say_which_side(prepared: Prepared, options: PairOptions, progress: Progress) -> None:
-    """Report the side that was translated, the languages, and the reason for choosing this side."""
+    """Report the side that was translated, the languages, and the reason."""
     if prepared.table is None or prepared.translation is None:
         return
     table, side = prepared.table, prepared.translation.side
@@ -235,7 +208,7 @@ def say_which_side(prepared: Prepared, options: PairOptions, progress: Progress)
 
 
 def _warn_if_unrelated(left: Collected, right: Collected, progress: Progress) -> None:
-    """Warn if the sides share few words: two languages without a table share little more than names and numbers."""
+    """Warn if the sides share few words: two languages share little more than names and numbers."""
     is_shared = right.vocabulary.find(left.vocabulary.words) >= 0
     share = float(left.n_occurrences[is_shared].sum()) / max(float(left.n_occurrences.sum()), 1.0)
     if share < _FEW_SHARED:
@@ -245,7 +218,7 @@ def _warn_if_unrelated(left: Collected, right: Collected, progress: Progress) ->
 
 
 def splitting(table: TranslationTable | None, ignored: Ignored) -> tuple[tuple[Splitting, Splitting], str]:
-    """Return the functions from the texts of each side to their words, and their fingerprint."""
+    """Return the functions from texts to words, and their fingerprint."""
     splits, fingerprint = _splitting(table)
     if not ignored:
         return splits, fingerprint
@@ -254,7 +227,7 @@ def splitting(table: TranslationTable | None, ignored: Ignored) -> tuple[tuple[S
 
 
 def _without(ignored: Ignored, split: Splitting, texts: pa.LargeStringArray) -> TextWords:
-    """Return the words of texts without words that do not count."""
+    """Return the words that count."""
     return split(ignored.removed(texts).texts)
 
 

@@ -64,28 +64,7 @@ def pair_files(
 ) -> PairsManifest:
     """Find the similar pairs of two corpora, and write them into a directory.
 
-    Parameters
-    ----------
-    given : PairInput
-    out : Path
-        A new directory, or one with an earlier run that may be replaced.
-    options : PairOptions
-    beside : Beside, optional
-    resume, overwrite, report : bool
-        Continue an interrupted search; replace an earlier run; write ``report.html``.
-    resources : Resources
-    progress : Progress, optional
-    engine : Engine
-        Engine that does the work; a cluster must see the files and the directory under the same paths.
-
-    Returns
-    -------
-    PairsManifest
-
-    Raises
-    ------
-    InputError, RunError, ParameterError, FingerprintError, EngineError, MissingExtraError
-        See `nearkin.errors`.
+    A cluster must see the files and the directory under the same paths.
     """
     beside, run = beside or Beside(), JobRun(out, Meter(progress or Silent()))
     _check(given, beside)
@@ -132,7 +111,6 @@ def pair_files(
 
 
 def _report(run: JobRun, record: PairsManifest) -> PairsManifest:
-    """Write ``report.html``."""
     from nearkin.workflows.pairing.reporting import render_page
 
     return run.report(record, lambda manifest: render_page(run, manifest))
@@ -148,7 +126,7 @@ def _searched(
     resources: Resources,
     engine: PairEngine,
 ) -> PairsManifest:
-    """Search the vectors and write the tables of pairs; return the manifest."""
+    """Search the vectors and write the tables."""
     vectors, meter = prepared.vectors, run.meter
     known = _known(beside, given, prepared, meter)
     plan = plan_search(vectors, options, resources=resources, meter=meter)
@@ -213,7 +191,6 @@ def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -
 def _write(
     folder: Path, prepared: Prepared, pairs: Ranked, known: KnownPairs | None, options: PairOptions, meter: Meter
 ) -> None:
-    """Write the tables."""
     terms = Terms(prepared.vectors, (prepared.left, prepared.right), prepared.translation, options.n_terms)
     sides = prepared.left, prepared.right
     with meter.stage("write", 0, "steps"):
@@ -321,5 +298,5 @@ def engine_of(
 
 
 def arrays_of(run: JobRun) -> Path:
-    """Return the folder of words, counts and vectors while they are in use."""
+    """Return the folder of words, counts and vectors while in use."""
     return run.work / "arrays"

@@ -53,13 +53,7 @@ class Known:
 
 
 def known_by_id(left: Collected, right: Collected) -> Known:
-    """Return the documents that have the same id on both sides.
-
-    Raises
-    ------
-    ParameterError
-        There are none.
-    """
+    """Return the documents that have the same id on both sides."""
     ids = [_ids(left), _ids(right)]
     place = pc.index_in(ids[0], value_set=ids[1])
     rows = np.flatnonzero(place.is_valid().to_numpy(zero_copy_only=False))
@@ -77,11 +71,6 @@ def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
     """Return pairs of ids from the first two columns of a Parquet, CSV or TSV file.
 
     A first line of CSV or TSV that is not a pair of these ids is a header.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read, or none of its pairs is of these documents.
     """
     try:
         sheet = read_sheet(path, "utf-8", lambda names: range(min(2, len(names))))
@@ -113,22 +102,12 @@ def known_by_links(
 
     Parameters
     ----------
-    left, right : Collected
-        The left one consists of Wikipedia dumps.
     language : str
         Language code of the right edition.
     langlinks : Path or None
         Dump of the table ``langlinks``, which holds the links since 2013; None: use the links in the articles.
-    progress : Progress
     takes_damaged : bool
         Whether to use the links before the damage of a file.
-
-    Raises
-    ------
-    ParameterError
-        The left side is not a dump.
-    SourceError
-        The links cannot be read, or there are none between these documents.
     """
     dumps = [Path(one.source.path) for one in left.inputs if one.source.format == "wikipedia"]
     if not dumps:
@@ -145,16 +124,7 @@ def known_by_links(
 
 
 def judge(known: Known, told: KnownPairs, pairs: Ranked) -> KnownFound:
-    """Judge how many known pairs were found.
-
-    Parameters
-    ----------
-    known : Known
-    told : KnownPairs
-        The result of `told_of` for them.
-    pairs : Ranked
-        Reported pairs.
-    """
+    """Judge how many known pairs were found."""
     n_found = int((told.ranks > 0).sum())
     n_reported = int(np.isin(pairs.left, rows_of(known.keys)[0]).sum())
     cosines = told.cosines[~np.isnan(told.cosines)]
@@ -221,7 +191,6 @@ def shortened(text: str) -> str:
 
 
 def _ids(side: Collected) -> pa.LargeStringArray:
-    """Return the names by which users identify documents; each is unique."""
     return side.documents["name"].combine_chunks()
 
 

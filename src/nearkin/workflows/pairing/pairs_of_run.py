@@ -31,7 +31,7 @@ from nearkin.workflows.reading.rereading import Reread, reread_records
 MAX_PAIRS = 5_000_000
 """Maximum number of pairs of a run that is shown in pages; their rows and cosines are kept in memory."""
 MAX_INPUT_BYTES = 256 << 20
-"""Maximum size of a side whose texts are shown; its files are read again, up to the last needed document."""
+"""Maximum size of a side whose texts are shown; its files are read again."""
 MAX_CHARACTERS = 2_000
 """Number of characters of a text that are shown."""
 _NO_ROWS = np.zeros(0, np.int64)
@@ -41,19 +41,7 @@ _PAIRS, _DOCUMENTS = "pairs.parquet", "documents.parquet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairOfRun:
-    """A pair with its names, words and decision.
-
-    Parameters
-    ----------
-    rows : (int, int)
-        Rows of the left and the right document.
-    left, right : str
-        Their names.
-    cosine : float
-    terms : tuple of TermRow
-        Matching words, those that contribute most first.
-    decision : PairDecision or None
-    """
+    """A pair with its names, words and decision; the words that contribute most first."""
 
     rows: Rows
     left: str
@@ -71,13 +59,7 @@ class ShownText(NamedTuple):
 
 
 class PairsOfRun:
-    """Pairs of a finished run of ``nearkin pairs``.
-
-    Parameters
-    ----------
-    folder : Path
-    manifest : PairsManifest
-    """
+    """Pairs of a finished run of ``nearkin pairs``."""
 
     def __init__(self, folder: Path, manifest: PairsManifest) -> None:
         self.folder, self.manifest = folder, manifest
@@ -122,7 +104,7 @@ class PairsOfRun:
         return [made[place] for place in back.tolist()]
 
     def rows(self, places: I64) -> tuple[I64, I64]:
-        """Return the rows of the left and of the right documents of the pairs at some places."""
+        """Return the rows of the left and of the right documents."""
         return rows_of(self._keys[places])
 
     def names(self, rows: Rows) -> tuple[str, str]:
@@ -159,7 +141,7 @@ class PairsOfRun:
         )
 
     def texts(self, side: Side, rows: set[int], soon: I64 = _NO_ROWS) -> Mapping[int, ShownText]:
-        """Return the beginnings of the texts of documents of a side, by their rows; the files are read again.
+        """Return the beginnings of texts of a side, by their rows; the files are read again.
 
         Texts of rows that will be asked for ``soon`` are kept, so that not every page reads the files.
 
@@ -201,7 +183,6 @@ class PairsOfRun:
 
     @cached_property
     def _names(self) -> tuple[pa.LargeStringArray, pa.LargeStringArray]:
-        """Names of the documents of each side, by their rows."""
         read = parquet.read_table(self.folder / _DOCUMENTS, ["side", "row", "name"])
         found = []
         for side in SIDES:
@@ -229,19 +210,7 @@ Rows = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairDecision(Stored):
-    """Latest decision on a pair.
-
-    Parameters
-    ----------
-    left_row, right_row : int
-        Rows of the documents on their sides.
-    left, right : str
-        Their names.
-    state : {"accepted", "rejected"}
-    by : str
-    at : str
-        UTC, ISO 8601.
-    """
+    """Latest decision on a pair; ``at`` is UTC, ISO 8601."""
 
     left_row: int
     right_row: int
@@ -267,13 +236,7 @@ class DecisionsOfRun(Stored):
 
 
 class StoredPairDecisions:
-    """Decisions on the pairs of a finished run; they are read again for each query.
-
-    Parameters
-    ----------
-    folder : Path
-        Directory of the run.
-    """
+    """Decisions on the pairs of a finished run; they are read again for each query."""
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._path, self._lock = folder, folder / DECISIONS, threading.Lock()
@@ -301,10 +264,6 @@ class StoredPairDecisions:
 
         Parameters
         ----------
-        rows : (int, int)
-        names : (str, str)
-        state : {"accepted", "rejected", None}
-        by : str
         may_replace : callable
             Says whether a decision of somebody may be replaced, and taken back.
 

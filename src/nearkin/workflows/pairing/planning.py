@@ -1,4 +1,4 @@
-"""Choice of the search method for pairs: by a sample of the documents, the model, and the costs of steps on a machine.
+"""Choice of the search method for pairs: by a sample, the model, and the costs of steps on a machine.
 
 ``nearkin pairs`` and ``nearkin plan pairs`` use the same steps and costs, so that they make the same choice.
 The results must not depend on the machine: costs measured here only predict the time.
@@ -38,7 +38,7 @@ _MAX_TARGET = 1 - 1e-6
 def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resources, meter: Meter) -> PairPlanRecord:
     """Choose the search method, and report it; options that are set are not chosen.
 
-    The choice depends only on the documents and the options, so that an interrupted search continues as it was planned.
+    The choice depends only on the documents and the options, so that an interrupted search continues as planned.
     """
     question = question_of(vectors, options, cores=resources.n_threads)
     is_open = options.method == "auto" and not options.fixed
@@ -63,7 +63,7 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
 
 
 def _record(plan: Plan, why: str, sampled: Sampled | None = None, wanted: float = 0.0) -> PairPlanRecord:
-    """Return a plan as the manifest stores it, with the requested recall and the sample that it was made from."""
+    """Return a plan as the manifest stores it."""
     return PairPlanRecord(
         plan.search,
         _rounded(plan.prediction),
@@ -83,10 +83,9 @@ class Answer:
     Parameters
     ----------
     question : Question
-        With the spread of the sample's cosines, and its clustering if measured; with the default costs.
+        With the spread of the sample's cosines, and the default costs.
     plan : Plan
         Its prediction has the recall measured on the sample; see `planning.pairs.assurance`.
-    sampled : Sampled
     clustering : Clustering or None
         None: no window is a candidate, or there are too few pairs.
     """
@@ -97,10 +96,7 @@ class Answer:
     clustering: Clustering | None
 
     def told(self, costs: Costs, *, is_capped: bool = True) -> Plan:
-        """Return the plan with the costs of a machine.
-
-        ``is_capped`` limits the recall of windows to what the sample of these collections supports.
-        """
+        """Return the plan with the costs of a machine; ``is_capped`` limits windows to what the sample supports."""
         plan = self.plan.told(replace(self.question, costs=costs))
         measured = self.plan.prediction
         names = ("recall_low", "recall", "recall_high", "n_pairs")
@@ -119,16 +115,7 @@ def answer_by_sample(
 ) -> Answer:
     """Compare some documents with all on the other side, and choose by the result.
 
-    Parameters
-    ----------
-    vectors : PairVectors
-    question : Question
-        With the default costs: the choice, and so the result, depends only on the documents, not on this machine
-        or its load.
-    options : PairOptions
-        Options that they set are not chosen.
-    resources : Resources
-    meter : Meter
+    The question has the default costs: the choice depends only on the documents, not on this machine or its load.
     """
     sampled = sample(vectors, options.threshold, seed=options.seed, resources=resources, meter=meter)
     question = replace(question, spread=sampled.spread, costs=Costs.default())
@@ -155,12 +142,12 @@ def answer_by_sample(
 
 
 def plan_without_documents(question: Question, options: PairOptions) -> Plan:
-    """Choose by the model alone, with the default costs, and predict with those of the question."""
+    """Choose by the model with the default costs, and predict with those of the question."""
     return _choose(replace(question, costs=Costs.default()), options).told(question)
 
 
 def costs_here(sampled: Sampled) -> Costs:
-    """Return the costs of steps on this machine, for the estimated time; those of vectors come from the sample."""
+    """Return the costs of steps on this machine; those of vectors come from the sample."""
     costs = machine_costs()
     return replace(costs, candidate=sampled.candidate_ns + 2 * costs.candidate, vectors=sampled.pair_ns)
 
@@ -171,8 +158,6 @@ class Clustering:
 
     Parameters
     ----------
-    prefix : Prefix
-        The model's parameter for it.
     gaps : int64 array, shape (n_pairs, n_orders)
         Distances between the two documents of each pair in some orders that the search does not use.
     """
@@ -202,7 +187,7 @@ def calibrate(
 
 
 def _capped(way: PairSearch, told: Prediction, clustering: Clustering | None) -> Prediction:
-    """Limit the prediction by the model to what the sample supports: the model does not cover equal documents."""
+    """Limit the prediction to what the sample supports: the model does not cover equal documents."""
     if clustering is None or way.method != "window":
         return told
     most = clustering.max_found(way)
@@ -218,7 +203,7 @@ def _probes(signatures: tuple[BitSignatures, BitSignatures], seed: int) -> list[
 def question_of(
     vectors: PairVectors, options: PairOptions, *, cores: int, n_left: int | None = None, n_right: int | None = None
 ) -> Question:
-    """Return the question to the planner, about corpora of these vectors' kind and, by default, of their sizes."""
+    """Return the question to the planner, about corpora of these vectors' kind."""
     left, right = vectors.left_facts, vectors.right_facts
     return Question(
         n_left=n_left or left.n_vectors,
@@ -237,7 +222,6 @@ def _choose(question: Question, options: PairOptions) -> Plan:
 
 
 def _say(plan: PairPlanRecord, options: PairOptions, meter: Meter) -> None:
-    """Print the plan and what its prediction means for the user."""
     prediction, say = plan.predicted, meter.progress.say
     low, high = map(share_percent_text, (prediction.recall_low, prediction.recall_high))
     band = low if low == high else f"{low} to {high}"

@@ -41,10 +41,9 @@ def render_page(run: JobRun, manifest: PairsManifest) -> str:
 
 
 def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
-    """Return the most similar pairs, and one from each step of the cosine below them, both in descending order.
+    """Return the most similar pairs, and one from each step of the cosine below them, in descending order.
 
-    There may be more pairs than memory holds: the cosines are read a part at a time, and only the selected pairs
-    are read in full.
+    The cosines are read a part at a time: there may be more pairs than memory holds.
     """
     with parquet.open_table(folder / "pairs.parquet") as file:
         best, least, greatest = _most_similar(file)
@@ -61,7 +60,7 @@ def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
 
 
 def _most_similar(file: pq.ParquetFile) -> tuple[I64, float, float]:
-    """Return the rows of the most similar pairs, in descending order; the lowest cosine of all pairs, and of these."""
+    """Return the rows of the most similar pairs, the lowest cosine of all pairs, and of these."""
     rows, cosines, least = np.zeros(0, np.int64), np.zeros(0), 1.0
     for first, part in _cosines(file):
         least = min(least, float(part.min()))
@@ -73,7 +72,7 @@ def _most_similar(file: pq.ParquetFile) -> tuple[I64, float, float]:
 
 
 def _one_a_step(file: pq.ParquetFile, best: I64, least: float, greatest: float) -> I64:
-    """Return one row from each step between two cosines: an arbitrary but reproducible one."""
+    """Return one row from each step between two cosines: arbitrary but reproducible."""
     chosen, keys = np.zeros(N_OTHERS, np.int64), np.full(N_OTHERS, _NONE, np.uint64)
     for first, cosines in _cosines(file):
         rows = np.arange(first, first + len(cosines))
@@ -90,7 +89,7 @@ def _one_a_step(file: pq.ParquetFile, best: I64, least: float, greatest: float) 
 
 
 def _cosines(file: pq.ParquetFile) -> Iterator[tuple[int, F64]]:
-    """Yield the cosines of the next pairs, and the row of the first of them."""
+    """Yield the next cosines, and the row of the first of them."""
     first = 0
     for batch in file.iter_batches(_AT_ONCE, columns=["cosine"]):
         if len(batch):
@@ -112,7 +111,7 @@ def pairs_at(file: pq.ParquetFile, rows: I64) -> pa.Table:
 
 
 def _named(pairs: pa.Table, documents: Path) -> list[PairRow]:
-    """Return the pairs with the names of their documents, which may have no ids."""
+    """Return the pairs with the names of their documents."""
     names: dict[tuple[str, int], str] = {}
     with parquet.open_table(documents) as file:
         for batch in file.iter_batches(_AT_ONCE, columns=["side", "row", "name"]):
@@ -132,7 +131,6 @@ def _named(pairs: pa.Table, documents: Path) -> list[PairRow]:
 
 
 def _remarks(path: Path) -> list[Remarks]:
-    """Return remarks about documents, by side."""
     counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
     rows: dict[Side, list[ProblemRow]] = {side: [] for side in SIDES}
     with parquet.open_table(path) as file:
@@ -146,6 +144,6 @@ def _remarks(path: Path) -> list[Remarks]:
 
 
 def _problem(row: Mapping[str, str | int]) -> ProblemRow:
-    """Format a problem for the page: ``file:line``, or only the file if it is one document named after its file."""
+    """Format a problem: ``file:line``, or only the file if it is one document."""
     where = row["source"] if row["name"] == row["source"] else f"{row['source']}:{row['line']}"
     return ProblemRow(str(where), row["name"], str(row["problem"]))

@@ -1,4 +1,4 @@
-"""Comparison of some documents on the left with all on the right, for planning: similarities and costs."""
+"""Comparison of some documents on the left with all on the right, for planning."""
 
 from __future__ import annotations
 
@@ -35,13 +35,9 @@ class Sampled:
 
     Parameters
     ----------
-    n_documents : int
-    spread : CosineSpread
-        Spread over all their pairs.
     keys : uint64 array, shape (n_pairs,)
         Pairs at the threshold, ascending: the left row in the upper 32 bits, the right one in the lower.
     cosines : float64 array, shape (n_pairs,)
-        Cosines of these pairs.
     pair_ns, candidate_ns : float
         Processor time to compare a pair by the inverted index, and to compute the cosine of a candidate.
     """
@@ -55,17 +51,7 @@ class Sampled:
 
 
 def sample(vectors: PairVectors, threshold: float, *, seed: int = 0, resources: Resources, meter: Meter) -> Sampled:
-    """Compare random documents on the left with all on the right.
-
-    Parameters
-    ----------
-    vectors : PairVectors
-    threshold : float
-    seed : int
-        A different seed draws other documents.
-    resources : Resources
-    meter : Meter
-    """
+    """Compare random documents on the left with all on the right."""
     right = vectors.right
     rows = np.flatnonzero(vectors.left.sizes)
     n = min(_SAMPLE, len(rows), max(50, _MAX_SAMPLE_PAIRS // max(1, len(right))))
@@ -100,7 +86,7 @@ def sample(vectors: PairVectors, threshold: float, *, seed: int = 0, resources: 
 
 
 def _look(vectors: PairVectors, own: Sparse, first: int, threshold: float) -> tuple[I64, U64]:
-    """Return the spread of the sample's cosines with a block of the right, and pairs near or above the threshold."""
+    """Return the spread of the cosines with a block of the right, and pairs near or above the threshold."""
     end, n = min(first + BLOCK, len(vectors.right)), len(own[2]) - 1
     block = block_by_terms(vectors.right.sparse, first, end, vectors.n_terms)
     counts = spread_in_block(own, (0, n), block, n_bins=_BINS)
@@ -108,7 +94,7 @@ def _look(vectors: PairVectors, own: Sparse, first: int, threshold: float) -> tu
 
 
 def _costs_of(vectors: PairVectors, own: Sparse, rows: I64, threshold: float) -> tuple[float, float]:
-    """Measure the time per pair by the inverted index, and per candidate at a random place, on these vectors."""
+    """Measure the time per pair by the inverted index, and per candidate."""
     right = vectors.right
     end = min(BLOCK, len(right))
     block = block_by_terms(right.sparse, 0, end, vectors.n_terms)
@@ -129,18 +115,7 @@ MAX_ORDERS = 24
 
 
 class MeasuredSample:
-    """Pairs of a sample, measured as a search will compare them.
-
-    Parameters
-    ----------
-    vectors : PairVectors
-    sampled : Sampled
-        With at least one pair.
-    seed : int
-        Seed of the search.
-    resources : Resources
-    meter : Meter
-    """
+    """Pairs of a sample (at least one), measured as a search will compare them."""
 
     def __init__(
         self, vectors: PairVectors, sampled: Sampled, seed: int, *, resources: Resources, meter: Meter

@@ -68,7 +68,6 @@ class Verified:
     keys : uint64 array, shape (n_pairs,)
         Ascending: the left row in the upper 32 bits of each, the right row in the lower.
     cosines : float64 array, shape (n_pairs,)
-    n_candidates : int
     """
 
     keys: U64
@@ -79,13 +78,7 @@ class Verified:
 class Verifier:
     """Verifier that computes each candidate's cosine once, if memory allows, and keeps the pairs at the threshold.
 
-    Parameters
-    ----------
-    vectors : PairVectors
-    threshold : float
-    threads : int
-    top : int or None
-        Maximum number of pairs kept per document on the left, the most similar ones.
+    ``top`` is the maximum number of pairs kept per document on the left.
     """
 
     def __init__(self, vectors: PairVectors, threshold: float, threads: int, top: int | None = None) -> None:
@@ -159,12 +152,7 @@ class Verifier:
 
 
 def check_not_too_many(n_pairs: int, threshold: float) -> None:
-    """Refuse more pairs than can be reported.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse more pairs than can be reported."""
     if n_pairs > MAX_PAIRS:
         raise ParameterError(
             f"More than {MAX_PAIRS:,} pairs have a cosine of {threshold} or more. Raise 'threshold', or "
@@ -179,8 +167,6 @@ def best_of_each(keys: U64, cosines: F64, top: int) -> I64:
     ----------
     keys : uint64 array, shape (n_pairs,)
         Ascending: the left row in the upper 32 bits of each, the right row in the lower.
-    cosines : float64 array, shape (n_pairs,)
-    top : int
     """
     left = keys >> np.uint64(32)
     order = np.lexsort((keys, -cosines, left))
@@ -209,7 +195,7 @@ _ROUNDING = 1e-4
 BLOCK = 2048
 """Number of vectors on the right searched at once: their sums stay in the fastest cache."""
 _ROWS = 1 << 7
-"""Number of documents on the left per piece of work; the result does not depend on it."""
+"""Number of documents on the left per piece of work."""
 
 
 def search(
@@ -223,20 +209,14 @@ def search(
     meter: Meter,
     kept: KeptSearch | None = None,
 ) -> FoundPairs:
-    """Return all pairs at the threshold that a method finds.
+    """Return all pairs at the threshold that a method finds; the result does not depend on ``threads``.
 
     Parameters
     ----------
-    vectors : PairVectors
-    way : PairSearch
     threshold : float
         Minimum cosine, > 0.
     top : int or None
         Maximum number of pairs per document on the left.
-    seed : int
-    threads : int
-        The result does not depend on it.
-    meter : Meter
     kept : KeptSearch, optional
         State of an interrupted search.
     """
@@ -280,11 +260,6 @@ def candidates_by_vectors(
 
     Parameters
     ----------
-    vectors : PairVectors
-    rows : int64 array
-        Rows on the left.
-    threshold : float
-    threads : int
     advance : function
         Takes the number of further pairs compared.
     begin : int
@@ -306,7 +281,7 @@ def candidates_by_vectors(
 
 
 def min_sum(threshold: float) -> float:
-    """Return the minimum sum of a candidate: sums of 32-bit numbers are at most this far from the true cosine."""
+    """Return the minimum sum of a candidate: sums of 32-bit numbers are at most this far from the cosine."""
     return threshold - _ROUNDING
 
 
@@ -349,7 +324,7 @@ def _by_signatures(
     progress: Progress,
     kept: KeptSearch,
 ) -> FoundPairs:
-    """Search piece by piece, as many in each order; ``done``: finished pieces and comparisons of a resumed search."""
+    """Search piece by piece; ``done``: finished pieces and comparisons of a resumed search."""
     n_done, n_comparisons = done
     progress.advance(n_comparisons)
     n_orders, first = divmod(n_done, max(n_pieces, 1))
@@ -371,13 +346,7 @@ _EVERY_S = 60.0
 
 
 class KeptSearch:
-    """File of the results of a search so far.
-
-    Parameters
-    ----------
-    path : Path or None
-        None: nothing is saved.
-    """
+    """File of the results of a search so far; nothing is saved without a path."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -393,8 +362,6 @@ class KeptSearch:
         ------
         ResumeError
             The documents have changed.
-        RunError
-            The file is damaged.
         """
         if self._path is None or not self._path.exists():
             return 0, 0
@@ -420,7 +387,7 @@ class KeptSearch:
         self._last = time.monotonic()
 
     def _digest_of(self, verifier: Verifier) -> str:
-        """Return the digest of the searched vectors, computed only for a search that is long enough to be saved."""
+        """Return the digest of the vectors, only for a search long enough to be saved."""
         if self._documents is None:
             self._documents = verifier.vectors.sha256()
         return self._documents

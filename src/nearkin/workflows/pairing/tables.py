@@ -41,10 +41,9 @@ class Ranked:
     Parameters
     ----------
     left, right : int64 arrays, shape (n_pairs,)
-        Rows.
     cosine : float64 array, shape (n_pairs,)
     rank : int32 array, shape (n_pairs,)
-        Rank among the pairs of the left document, from 1; of equal cosines the pair read first comes first.
+        From 1; of equal cosines the pair read first comes first.
     """
 
     left: I64
@@ -74,7 +73,7 @@ class KnownPairs:
     cosines : float64 array, shape (n_pairs,)
         NaN if a document has no vector.
     ranks : int64 array, shape (n_pairs,)
-        Rank among the reported pairs of the left document; 0: not reported.
+        Among the reported pairs of the left document; 0: not reported.
     """
 
     keys: U64
@@ -84,16 +83,7 @@ class KnownPairs:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Lookup of the matching terms of pairs.
-
-    Parameters
-    ----------
-    vectors : PairVectors
-    sides : (Collected, Collected)
-    translation : SideTranslation or None
-    n_terms : int
-        Maximum number per pair.
-    """
+    """Lookup of the matching terms of pairs."""
 
     vectors: PairVectors
     sides: tuple[Collected, Collected]
@@ -101,7 +91,7 @@ class Terms:
     n_terms: int
 
     def of(self, pairs: Ranked, part: slice) -> pa.Array:
-        """Return a list of the matching terms for each of some pairs, by descending contribution."""
+        """Return the matching terms of each of some pairs, by descending contribution."""
         rows, vectors = (pairs.left[part], pairs.right[part]), self.vectors
         terms, shares = best_terms(vectors.left.sparse, vectors.right.sparse, rows, vectors.n_terms, most=self.n_terms)
         is_there = terms >= 0
@@ -192,7 +182,7 @@ def _known(pairs: Ranked, part: slice, known: U64 | None) -> pa.Array:
 
 
 def write_known(path: Path, told: KnownPairs, sides: tuple[Collected, Collected]) -> None:
-    """Write ``known.tsv``: each known pair with its cosine, and its rank if reported; the least similar first."""
+    """Write ``known.tsv``: each known pair with its cosine and rank; the least similar first."""
     order = np.lexsort((told.keys, told.cosines))
     left, right = rows_of(told.keys[order])
     cosines, ranks = told.cosines[order], told.ranks[order]
@@ -278,15 +268,7 @@ _TO_ESCAPE = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
 def pair_lines(table: pa.Table, names: tuple[pa.Array, pa.Array]) -> bytes:
-    r"""``cosine<TAB>left<TAB>right<TAB>terms``, the format of translation mining tools, with the terms added.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        With the schema `results.pairs_schema`.
-    names : tuple of Array
-        Names of the documents of each side.
-    """
+    r"""Return ``cosine<TAB>left<TAB>right<TAB>terms``: the format of translation mining tools, with terms."""
     left, right = (
         of.take(table[column].combine_chunks()) for of, column in zip(names, ("left_row", "right_row"), strict=True)
     )
@@ -327,13 +309,7 @@ def _escaped(text: str) -> str:
 
 
 def six_digits(cosines: F64) -> pa.LargeStringArray:
-    """Format nonnegative numbers with six decimal digits.
-
-    Examples
-    --------
-    >>> six_digits(np.array([0.3, 1.0, 0.0000004])).to_pylist()
-    ['0.300000', '1.000000', '0.000000']
-    """
+    """Format nonnegative numbers with six decimal digits."""
     whole, rest = np.divmod(np.rint(cosines * 1e6).astype(np.int64), 1_000_000)
     digits = pc.utf8_lpad(pa.array(rest).cast(pa.large_string()), 6, "0")
     return pc.binary_join_element_wise(

@@ -24,19 +24,7 @@ of the German words of NTREX a table has 81 % as German and 17 % as English, of 
 
 
 def check_fits(table: TranslationTable, left: Collected, right: Collected) -> None:
-    """Refuse a table of other languages, or of the other direction.
-
-    Parameters
-    ----------
-    table : TranslationTable
-        Translates from the language of the left side to that of the right side.
-    left, right : Collected
-
-    Raises
-    ------
-    SourceError
-        The table does not fit; the message gives the share of the words that each side of the table has.
-    """
+    """Refuse a table of other languages, or of the other direction."""
     source, target = table.origin.source, table.origin.target
     languages = ((source, table.source_words), (target, table.target_words))
     fits, shares = [], []
@@ -61,14 +49,7 @@ def _column(collected: Collected) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SideTranslation:
-    """Side that is translated, and how.
-
-    Parameters
-    ----------
-    side : {"left", "right"}
-    projection : WordProjection
-        Projects its words to those of the other side.
-    """
+    """Side that is translated, and how."""
 
     side: Side
     projection: WordProjection
@@ -79,13 +60,7 @@ def side_to_translate(table: TranslationTable, options: PairOptions) -> Side:
 
     A language with more words has more forms of each, and compounds. A word translated into it is spread over forms of
     which a document has one. Words missing from the table lower every cosine if they are on the other side, but are
-    omitted on the translated side. The choice depends only on the table, so that it is the same whichever side is left.
-
-    Parameters
-    ----------
-    table : TranslationTable
-        Translates from the language of the left side to that of the right side.
-    options : PairOptions
+    omitted on the translated side.
 
     Examples
     --------
@@ -104,7 +79,7 @@ def side_to_translate(table: TranslationTable, options: PairOptions) -> Side:
 
 
 def translation_of(table: TranslationTable, left: Collected, right: Collected, options: PairOptions) -> SideTranslation:
-    """Return which side is translated, and how; ``table`` translates from the left language to the right one."""
+    """Return which side is translated, and how."""
     side = side_to_translate(table, options)
     if side == "left":
         return SideTranslation(side, way_of_words(table, left, right, options))
@@ -112,7 +87,7 @@ def translation_of(table: TranslationTable, left: Collected, right: Collected, o
 
 
 def way_of_words(table: TranslationTable, own: Collected, other: Collected, options: PairOptions) -> WordProjection:
-    """Return the projection of each word of a side to the other; words that are too rare on either side are omitted."""
+    """Return the projection of the words of a side; words that are too rare on either side are omitted."""
     own_kept = own.n_occurrences >= options.min_occurrences
     other_kept = np.flatnonzero(other.n_occurrences >= options.min_occurrences)
     projector = Projector(table, _stemming(table) if options.stems else None, options.splits, options.agreement)
@@ -120,7 +95,7 @@ def way_of_words(table: TranslationTable, own: Collected, other: Collected, opti
 
 
 def _share_known(collected: Collected, words: pa.LargeStringArray) -> float:
-    """Return the share of word occurrences that a table has, without words with a digit, equal in all languages."""
+    """Return the share of word occurrences that a table has, without words with a digit."""
     own = collected.vocabulary.words
     is_word = pc.invert(pc.match_substring_regex(own, r"\p{N}")).to_numpy(zero_copy_only=False)
     is_known = pc.is_in(own, value_set=words).to_numpy(zero_copy_only=False)
@@ -129,7 +104,7 @@ def _share_known(collected: Collected, words: pa.LargeStringArray) -> float:
 
 
 def _stemming(table: TranslationTable) -> Stemming | None:
-    """Return stems of the source language, if the table is of whole words and stems are available."""
+    """Return stems of the source language, if the table is of whole words."""
     language = table.origin.source.strip().lower().replace("_", "-").partition("-")[0]
     if "stem=" in table.origin.words or language not in STEMMED_LANGUAGES:
         return None

@@ -36,14 +36,10 @@ class PairVectors:
 
     Parameters
     ----------
-    left, right : WeightedVectors
-    words : LargeStringArray
-        Words of the vocabulary.
     hashes : uint64 array, shape (n_vocabulary,)
         Hashes of the words, from which signatures are made.
     fingerprint : str
-        Fingerprint of everything that decides the vectors, except the documents.
-    left_facts, right_facts : SideFacts
+        Of everything that decides the vectors, except the documents.
     """
 
     left: WeightedVectors
@@ -112,9 +108,7 @@ def vectors_of(
     meter: Meter,
     weighing: WeighingBoth | None = None,
 ) -> PairVectors:
-    """Weigh the terms of both sides; if there is a translation, those of one side are translated first.
-
-    The vocabulary is that of the other side. ``weighing`` makes the vectors, by default in this process.
+    """Weigh the terms of both sides; with a translation, those of one side are translated first.
 
     Raises
     ------
@@ -158,7 +152,7 @@ def _check_any(
     projections: Sequence[WordProjection | None],
     options: PairOptions,
 ) -> None:
-    """Refuse a side without vectors; the untranslated side comes first, because the translation depends on it."""
+    """Refuse a side without vectors; the untranslated side comes first: the translation depends on it."""
     of_sides = list(zip(sides, weighed, projections, strict=True))[::-1]
     for collected, vectors, projection in sorted(of_sides, key=lambda one: one[2] is not None):
         if not vectors.sizes.any():
@@ -171,7 +165,7 @@ def _check_any(
 
 
 def _united(words: pa.LargeStringArray, left: Collected) -> tuple[pa.LargeStringArray, I64]:
-    """Return the words of both sides, those on the right first, and the number of each left word among them."""
+    """Return the words of both sides, the right first, and the number of each left word."""
     joined = pa.concat_arrays([words, left.vocabulary.words]).dictionary_encode()
     numbers = joined.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return joined.dictionary, numbers[len(words) :]
@@ -216,18 +210,11 @@ class Weighing:
     ----------
     is_kept : bool array, shape (n_words,)
         Whether each of the side's own words is kept.
-    projection : WordProjection or None
-        Projection to terms of the vocabulary.
     numbers : int64 array, shape (n_words,), or None
         Numbers of the side's own words in the vocabulary. None: they are translated, or are its first words.
     document_frequencies : float64 array, shape (n_vocabulary,)
-    n_documents : int
-        Number of documents of the side.
-    mean_length : float
-        Mean length of its documents.
     min_terms : int
         Minimum number of terms of a document with a vector.
-    bm25 : BM25
     """
 
     is_kept: Bool
@@ -316,14 +303,7 @@ class Weighing:
 
 @dataclass(frozen=True, slots=True)
 class ToWeigh:
-    """Side to weigh.
-
-    Parameters
-    ----------
-    side : {"left", "right"}
-    collected : Collected
-    weighing : Weighing
-    """
+    """Side to weigh."""
 
     side: str
     collected: Collected
@@ -335,13 +315,7 @@ WeighingBoth = Callable[[Sequence[ToWeigh]], Sequence[WeightedVectors]]
 
 
 class GrowingVectors:
-    """Vectors of a side, on disk, to which parts are added.
-
-    Parameters
-    ----------
-    work : Path
-    side : {"left", "right"}
-    """
+    """Vectors of a side, on disk, to which parts are added."""
 
     def __init__(self, work: Path, side: str) -> None:
         self._terms = GrowingArray(vector_place(work, side, "terms"), np.int32)
@@ -379,14 +353,12 @@ def weigh_here(sides: Sequence[ToWeigh], *, work: Path, meter: Meter) -> list[We
 
 
 def _only(counts: TermCounts, is_kept: Bool) -> TermCounts:
-    """Return the counts without omitted terms."""
     kept = is_kept[counts.terms]
     offsets = np.concatenate([[0], np.cumsum(kept)])[counts.offsets]
     return TermCounts(counts.terms[kept], counts.counts[kept], offsets)
 
 
 def _long_enough(counts: TermCounts, least: int) -> TermCounts:
-    """Return the counts, with no terms for documents that have too few."""
     sizes = counts.sizes
     is_long = sizes >= least
     kept = np.repeat(is_long, sizes)

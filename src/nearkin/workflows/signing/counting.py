@@ -23,9 +23,7 @@ from nearkin.workflows.reading.texts import RawBatch, Texts, check_readable, cou
 
 
 def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter) -> Statistics:
-    """Count the features of all documents.
-
-    Threads count the documents; the results are added in document order, which does not affect the sums.
+    """Count the features of all documents; the results are added in document order.
 
     Raises
     ------
@@ -40,7 +38,7 @@ def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, thre
 def count_all_texts(
     texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter
 ) -> tuple[Statistics, list[pa.RecordBatch]]:
-    """Return the statistics of texts, possibly only a part of all, and the facts about each document."""
+    """Return the statistics of texts, possibly a part of all, and the facts about each document."""
     growing = GrowingStatistics(counts_fingerprint(features, normalise))
     documents = list[pa.RecordBatch]()
     with meter.stage("count", texts.size_bytes, "bytes") as progress:
@@ -56,15 +54,7 @@ def count_all_texts(
 
 
 def merge(paths: Sequence[Path]) -> Statistics:
-    """Merge the statistics of several corpora.
-
-    Raises
-    ------
-    ParameterError
-        There are fewer than two.
-    SourceError, FingerprintError
-        A file cannot be read, or is of other features.
-    """
+    """Merge the statistics of several corpora."""
     if len(paths) < 2:
         raise ParameterError.of("files", "at least two files of statistics", len(paths))
     growing: GrowingStatistics | None = None
@@ -87,18 +77,9 @@ SignedBatch = tuple[pa.RecordBatch, BitSignatures]
 
 @dataclass(frozen=True, slots=True)
 class SignedTexts:
-    """All documents of some sources, before they become one file.
+    """All documents of some sources, in reading order, before they become one file.
 
-    Parameters
-    ----------
-    batches : sequence of SignedBatch
-        In reading order.
-    fingerprint : str
-        Fingerprint of the method.
-    statistics : Statistics or None
-        Statistics that weighted the signatures.
-    drift : tuple of DriftRow
-        Set if statistics grew with the documents.
+    ``statistics`` weighted the signatures; ``drift`` is set if they grew with the documents.
     """
 
     batches: Sequence[SignedBatch]
@@ -117,7 +98,7 @@ def counted_batches(
 def signed_batches(
     texts: Texts, options: SigningOptions, method: BitMethod, *, threads: int, progress: Progress
 ) -> Iterator[SignedBatch]:
-    """Yield the documents of each batch, without their texts, and their signatures; batches are signed in any order."""
+    """Yield the documents of each batch, without their texts, and their signatures."""
     count = _counter(texts, options)
 
     def sign(raw: RawBatch) -> SignedBatch:

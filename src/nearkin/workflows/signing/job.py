@@ -61,15 +61,6 @@ def sign(
 
     weighted-topsig without ``statistics`` reads the input twice: to count all documents, then to sign them. A
     cluster must see the files, and the directory of ``out``, under the same paths.
-
-    Raises
-    ------
-    InputError, RunError, ParameterError
-        See `nearkin.errors`.
-    FingerprintError
-        The statistics are of other features.
-    EngineError, MissingExtraError
-        The cluster cannot be used, or gave up.
     """
     meter = Meter(progress or Silent())
     if statistics is not None and (options.method != "weighted-topsig" or options.online):
@@ -163,7 +154,7 @@ def _joined(
 
 
 def _check_can_be_divided(reading: ReadingRequest, options: SigningOptions) -> None:
-    """Refuse what workers cannot share: standard input, and signatures that depend on all earlier documents."""
+    """Refuse what workers cannot share: standard input, and signatures that depend on earlier documents."""
     if STDIN in reading.inputs:
         raise standard_input_of_this_machine()
     if options.online:
@@ -176,7 +167,7 @@ def _check_can_be_divided(reading: ReadingRequest, options: SigningOptions) -> N
 def _sign_here(
     texts: Texts, options: SigningOptions, statistics: Statistics | None, *, threads: int, meter: Meter
 ) -> SignedTexts:
-    """Sign documents with threads; if the method needs statistics and none are given, they are counted."""
+    """Sign documents with threads; count missing statistics if the method needs them."""
     if options.method == "weighted-topsig" and statistics is None and not options.online:
         if not texts.can_be_read_again:
             raise ParameterError(
@@ -233,7 +224,7 @@ class DriftSample:
                 self._kept.append((self._n_seen, _one(counted, i), signed.packed[i]))
 
     def measure(self, method: OnlineTopSig, final: Statistics) -> tuple[DriftRow, ...]:
-        """Sign the sample again by the statistics of all documents, and compare; a row for each doubling."""
+        """Sign the sample again by the final statistics, and compare; a row for each doubling."""
         again = WeightedTopSig(final, method.bits, method.density, method.seed)
         seen = np.array([n for n, _, _ in self._kept], np.int64)
         changed = np.array(
@@ -252,7 +243,6 @@ class DriftSample:
 
 
 def _one(counted: FeatureCounts, i: int) -> FeatureCounts:
-    """Return one document of a batch, without its text."""
     part = slice(int(counted.offsets[i]), int(counted.offsets[i + 1]))
     offsets: I64 = np.array([0, part.stop - part.start], np.int64)
     return FeatureCounts(

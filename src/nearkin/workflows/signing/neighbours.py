@@ -53,7 +53,6 @@ class NeighboursFound:
         signatures were all paired.
     plan : str
         Search method, and why.
-    elapsed_s : float
     sample : SampledDistance or None
         Recall and precision by distance, if the default distance comes from a sample.
     expected : Expected or None
@@ -114,18 +113,13 @@ def find_neighbours(
 
     Parameters
     ----------
-    file : SignatureFile
-    against : SignatureFile or None
     out : Path
         File for the pairs; its suffix determines the format.
     distance : int, optional
         In bits, less than the length of a signature; see `chosen_distance`.
-    verification : Verification, optional
     equal : {"all", "first"}
         For documents of ``file`` with the same signature: every pair of them, or each with only the first of them;
         different signatures are then also paired by their first documents.
-    resources : Resources
-    progress : Progress, optional
 
     Raises
     ------
@@ -220,7 +214,6 @@ def nearest_documents(
 
     Parameters
     ----------
-    file : SignatureFile
     doc_id : str
         Id or name (column ``name``) of the document.
     distance : int, optional
@@ -346,12 +339,10 @@ def write_pairs(
 
     Parameters
     ----------
-    out : Path
     blocks : iterable of Neighbours
         With two files of signatures, the rows of the second follow those of the first.
     ids : two arrays
         Ids of the left and of the right documents; the same array twice if there is one file.
-    verifier : SignatureVerifier or None
     suffix : str
         Suffix of the final name, which determines the format; see `formats.by_suffix`.
 

@@ -62,28 +62,8 @@ def sign_on(
 ) -> SignedTexts:
     """Sign documents on a cluster.
 
-    Parameters
-    ----------
-    cluster : Cluster
-    reading : ReadingRequest
-        Input requested by the user.
-    texts : Texts
-        Sources found.
-    options : SigningOptions
-    statistics : Statistics or None
-        Statistics of the corpus; None: counted if the method needs them.
-    out : Path
-        File for the signatures; every executor can access its directory, which temporarily holds the parts.
-    meter : Meter
-
-    Raises
-    ------
-    EngineError
-        The cluster cannot do the work, or gave up.
-    DocumentError, SourceError, OutputError
-        As on one machine; if several documents are unreadable, any may be named.
-    ParameterError
-        A source is a pipe.
+    Every executor can access the directory of ``out``, which temporarily holds the parts. If several documents are
+    unreadable, any may be named.
     """
     records = records_of(texts.sources, reading.encoding)
     known = by_path(with_digests(records, Resources(), meter))
@@ -105,10 +85,7 @@ def sign_on(
 
 @contextlib.contextmanager
 def _work_beside(out: Path) -> Iterator[Path]:
-    """Make a hidden folder in the directory of ``out`` while the block runs.
-
-    Its name is unique: two runs with the same ``out`` must not use each other's parts.
-    """
+    """Make a hidden folder in the directory of ``out``, with a unique name: two runs must not share parts."""
     work = out.absolute().with_name(f".{out.name}.{os.getpid()}-{secrets.token_hex(4)}.work")
     with writing(work):
         work.mkdir()
@@ -134,7 +111,7 @@ def count_all(
     size_bytes: int,
     progress: Progress,
 ) -> Statistics:
-    """Count the features of all documents, of about ``size_bytes``; the sums do not depend on the tasks."""
+    """Count the features of all documents; the sums do not depend on the tasks."""
     n_ranges = 1 + size_bytes // _BYTES_A_TASK
     found = read_by_tasks(
         stages,
@@ -201,16 +178,7 @@ SIGNED = Layout("signed", (("n_documents", "<i8"), ("id_kind", "|u1"), ("attempt
 
 @dataclass(frozen=True, slots=True)
 class SignedPart:
-    """Signed documents of one input, in a file.
-
-    Parameters
-    ----------
-    path : Path
-    n_bits : int
-        Length of a signature.
-    fingerprint : str
-        Fingerprint of the method.
-    """
+    """Signed documents of one input, in a file."""
 
     path: Path
     n_bits: int
@@ -236,7 +204,7 @@ class SignedPart:
         return n_documents
 
     def read(self) -> Iterator[SignedBatch]:
-        """Yield the batches, mapped into memory: if the file is deleted, its pages remain while they are used."""
+        """Yield the batches, mapped into memory: pages of a deleted file remain while they are used."""
         part = batch_reader(self.path)
         for i in range(part.num_record_batches):
             batch = part.get_batch(i)
@@ -248,19 +216,7 @@ class SignedPart:
 
 @dataclass(frozen=True, slots=True)
 class SignInputTask:
-    """Sign one input.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the parts; every executor can access it.
-    options : SigningOptions
-    rules : ReadingRules
-    fingerprint : str
-        Fingerprint of the method.
-    statistics : Path or None
-        File of statistics, if the method needs them.
-    """
+    """Sign one input."""
 
     folder: Path
     options: SigningOptions
@@ -282,21 +238,21 @@ class SignInputTask:
         yield from exception_blocks(texts, target)
 
     def part(self, target: int, attempt: int) -> SignedPart:
-        """Return the part for the documents of an input; attempts may have read different versions of it."""
+        """Return the part of an input; attempts may have read different versions of it."""
         place = PartFiles(self.folder).place(target, f"-{attempt:016x}.arrow")
         return SignedPart(place, self.options.bits, self.fingerprint)
 
 
 @lru_cache(maxsize=1)
 def _loaded(path: Path) -> Statistics:
-    """Load statistics once for all tasks of a process: the folder is unique per run, so a path has one content."""
+    """Load statistics once for all tasks of a process: the folder is unique per run."""
     return Statistics.load(path)
 
 
 def sign_all(
     stages: Stages, tasks: Sequence[Block], signing: SignInputTask, texts: Texts, progress: Progress
 ) -> list[SignedBatch]:
-    """Sign all inputs; return their batches in reading order; note their exceptions, and the kind of their ids."""
+    """Sign all inputs; return their batches in reading order."""
     signing.folder.mkdir()
     told = read_by_tasks(stages, "sign", lambda: stages.given(tasks).shuffled(len(tasks), signing), progress)
     take_exceptions(told, texts)

@@ -30,18 +30,14 @@ _HAS_FEATURES = pa.field("has_features", pa.bool_(), nullable=False)
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Description of the signatures of a file.
+    """Description of the signatures of a file; signatures with equal fingerprints are comparable.
 
     Parameters
     ----------
     parameters : mapping
         Method, bits, features, normalise, seed, density.
-    fingerprint : str
-        Signatures are comparable if their fingerprints are equal.
     statistics : str or None
         Fingerprint of the statistics that weighted them.
-    inputs : sequence of SourceRecord
-    encoding : str
     """
 
     parameters: Mapping[str, str | int | float]
@@ -53,17 +49,7 @@ class About:
 
 @dataclass(frozen=True, slots=True)
 class SignatureFile:
-    """Signatures, with their documents.
-
-    Parameters
-    ----------
-    documents : Table
-        All columns except the signatures.
-    signatures : BitSignatures
-    about : About
-    name : str
-        Name in messages: the path, if there is a file.
-    """
+    """Signatures, with the other columns of their documents; ``name`` stands in messages."""
 
     documents: pa.Table
     signatures: BitSignatures
@@ -138,7 +124,6 @@ def _about(path: Path, schema: pa.Schema) -> About:
 
 
 def _check_columns(path: Path, table: pa.Table, about: About) -> None:
-    """Refuse a table that `save` cannot have written."""
     kinds = {
         "id": (pa.large_string(), pa.int64()),
         "name": (pa.large_string(),),

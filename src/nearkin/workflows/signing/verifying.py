@@ -25,16 +25,7 @@ from nearkin.workflows.signing.signature_file import SignatureFile
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Parameters of the verification of a pair of neighbours.
-
-    Parameters
-    ----------
-    measure : Measure
-    threshold : float
-        Minimum similarity of a pair, in (0, 1].
-    shingle : Shingling
-    normalise : Normalisation
-    """
+    """Parameters of the verification of a pair of neighbours; the threshold is in (0, 1]."""
 
     measure: Measure
     threshold: float
@@ -53,7 +44,7 @@ class Verification:
     def if_given(
         cls, rule: str | None, shingle: Shingling | str, normalise: Normalisation | str
     ) -> Verification | None:
-        """Parse the parameters of a verification; None without a rule. The other parameters need a rule.
+        """Parse the parameters of a verification; None without a rule. The others need a rule.
 
         Raises
         ------
@@ -74,11 +65,6 @@ class Verification:
     @classmethod
     def parse(cls, text: str, shingle: Shingling, normalise: Normalisation) -> Verification:
         """Parse a rule such as ``"jaccard:0.8"``.
-
-        Raises
-        ------
-        ParameterError
-            The text is not such a rule.
 
         Examples
         --------
@@ -103,17 +89,11 @@ class Verification:
         return {"measure": self.measure.name, "threshold": self.threshold, **shown}
 
     def in_words(self) -> str:
-        """Return measure, threshold, shingles and normalisation.
-
-        Examples
-        --------
-        >>> Verification.parse("jaccard:0.8", Words(5), Normalisation()).in_words()
-        'Jaccard ≥ 0.80 on word 5-grams, normalise margins,hyphens,nfkc,case,arabic,space'
-        """
+        """Return measure, threshold, shingles and normalisation."""
         return f"{criterion_text(self.parameters)}, normalise {self.normalise.shown}"
 
     def say(self, file: SignatureFile, progress: Progress) -> None:
-        """Report how pairs are verified, and the options for the features that were signed if these are others."""
+        """Report how pairs are verified, and options for the signed features if these are others."""
         features, steps = (str(file.about.parameters[name]) for name in ("features", "normalise"))
         other = ""
         if (str(self.shingle), str(self.normalise)) != (features, steps):
@@ -124,15 +104,7 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class SignatureVerifier:
-    """Shingle sets of some documents.
-
-    Parameters
-    ----------
-    verification : Verification
-    hashes : uint64 array
-    starts, ends : int64 arrays, shape (n_documents,)
-        The set of a row is ``hashes[starts[row]:ends[row]]``; empty for rows that were not requested.
-    """
+    """Shingle sets: that of a row is ``hashes[starts[row]:ends[row]]``, empty for rows not requested."""
 
     verification: Verification
     hashes: U64
@@ -169,7 +141,7 @@ class SignatureVerifier:
 
     @classmethod
     def joined(cls, first: SignatureVerifier, second: SignatureVerifier) -> SignatureVerifier:
-        """Join the documents of both; those of the second are numbered after those of the first."""
+        """Join the documents of both; those of the second are numbered after the first."""
         n = len(first.hashes)
         return cls(
             first.verification,
@@ -179,7 +151,7 @@ class SignatureVerifier:
         )
 
     def verify(self, left: U32, right: U32) -> tuple[Matches, Bool]:
-        """Return the pairs of rows whose exact similarity reaches the threshold, and their places among those given."""
+        """Return the pairs of rows whose exact similarity reaches the threshold, and their places."""
         matches = verify(Candidates(left, right), self.hashes, self.starts, self.ends)
         good = self.verification.measure.similarity(matches) >= self.verification.threshold
         return matches.where(good), good

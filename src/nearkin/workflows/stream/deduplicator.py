@@ -177,7 +177,6 @@ class StreamDeduplicator:
         vars(self).update(state, _lock=threading.RLock())
 
     def _is_known(self, doc_id: object, places: Mapping[Hashable, int], place: int) -> bool:
-        """Whether a document at a position would find an id among the documents that are not forgotten."""
         earlier = places.get(doc_id)
         return earlier is not None and (self.max_age is None or place - earlier <= self.max_age)
 
@@ -287,7 +286,6 @@ class StreamDeduplicator:
         return [tuple(sorted(matches, key=lambda m: -m.jaccard)) for matches in found]
 
     def _check_new(self, doc_ids: Iterable[Hashable]) -> None:
-        """Refuse ids that were added before or occur twice here."""
         new: dict[Hashable, int] = {}
         for place, doc_id in enumerate(doc_ids, self._n_dropped + len(self._ids)):
             try:
@@ -314,7 +312,6 @@ class StreamDeduplicator:
         return StreamMatch(doc_id, float((self._slots[row] == self._slots[earlier]).mean()), False, False)
 
     def _grow(self, capacity: int) -> None:
-        """Make room for ``capacity`` documents."""
         self._slots = _enlarged(self._slots, capacity)
         self._digests = _enlarged(self._digests, capacity)
         self._keys = _enlarged(self._keys, capacity)
@@ -419,18 +416,16 @@ class StreamDeduplicator:
         return stream
 
     def _methods(self) -> str:
-        """Fingerprint of everything that makes the stored sketches and keys."""
         parts = self.normalise.fingerprint, self.shingle.fingerprint, self.minhash.fingerprint, self.bands.fingerprint
         return ";".join(parts)
 
 
 def _plain_id(doc_id: Hashable) -> Hashable:
-    """Return an int, float, bool or str of Python for an id of numpy, which cannot be saved, and others unchanged."""
+    """Return an id of numpy, which cannot be saved, as one of Python."""
     return str(doc_id) if isinstance(doc_id, np.str_) else plain_number(doc_id)
 
 
 def _strings(texts: list[str]) -> pa.LargeStringArray:
-    """Return the texts as an Arrow array."""
     try:
         if all(isinstance(text, str) for text in texts):
             return pa.array(texts, pa.large_string())
@@ -441,7 +436,7 @@ def _strings(texts: list[str]) -> pa.LargeStringArray:
 
 
 def _bands_within(size: int, threshold: float, recall: float) -> Bands:
-    """Return the bands with the most rows, hence the fewest candidates, that reach the recall with ``size`` slots."""
+    """Return the bands with the most rows, hence the fewest candidates, that reach the recall."""
     for rows in range(size, 0, -1):
         bands = bands_for(threshold, rows, recall)
         if bands * rows <= size:

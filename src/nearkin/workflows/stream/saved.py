@@ -18,13 +18,6 @@ _VERSION = 1
 def write_stream(path: Path, about: Mapping[str, object], arrays: Arrays) -> None:
     """Write a file that appears when it is complete and on disk; it replaces a saved stream or an empty file only.
 
-    Parameters
-    ----------
-    path : Path
-    about : mapping
-        JSON types.
-    arrays : mapping of str to array
-
     Raises
     ------
     OutputExistsError

@@ -52,28 +52,7 @@ def thread_files(
     report: bool = True,
     progress: Progress | None = None,
 ) -> ThreadsManifest:
-    """Find the threads of mails, and write them into a directory.
-
-    Parameters
-    ----------
-    asked : ReadingRequest
-        Mails in files, folders and archives, or a collection.
-    out : Path
-        A new directory, or one with an earlier run that may be replaced.
-    options : MailOptions
-    overwrite, report : bool
-        Replace an earlier run; write ``report.html``.
-    progress : Progress, optional
-
-    Returns
-    -------
-    ThreadsManifest
-
-    Raises
-    ------
-    InputError, RunError, ParameterError, CollectionError
-        See `nearkin.errors`.
-    """
+    """Find the threads of mails, and write them into a directory."""
     run = JobRun(out, Meter(progress or Silent()), is_resumable=False)
     found = asked.found(run.progress, without=out, with_unread=True)
     sources = found.sources
@@ -114,7 +93,6 @@ def thread_files(
 
 
 def _counts(table: Path, read: ReadMails, *, is_of_new_text: bool) -> ThreadCounts:
-    """Count the rows of ``threads.parquet``."""
     rows = parquet.read_table(table, ["thread", "thread_size", *_JUDGED])
     is_missing, is_spare, quotes_more = (pc.fill_null(rows[name], False) for name in _JUDGED[:3])
     links = Counter(rows["linked_by"].filter(pc.invert(is_spare)).to_pylist())
@@ -150,7 +128,6 @@ def _n(is_so: pa.ChunkedArray) -> int:
 
 
 def _cards(table: Path) -> list[ThreadCard]:
-    """Return the largest threads, the earliest first among equals."""
     sizes = parquet.read_table(table, ["thread", "thread_size"])
     thread, first = np.unique(sizes["thread"].to_numpy(), return_index=True)
     largest = thread[np.argsort(-sizes["thread_size"].to_numpy()[first], kind="stable")][:N_THREADS].tolist()

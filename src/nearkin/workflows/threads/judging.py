@@ -42,15 +42,7 @@ Row = Mapping[str, Any]
 
 
 class Threading:
-    """Threads of mails that were read.
-
-    Parameters
-    ----------
-    read : ReadMails
-    options : MailOptions
-    chunks : sequence of Chunk
-        Texts of all mails.
-    """
+    """Threads of mails that were read."""
 
     def __init__(self, read: ReadMails, options: MailOptions, chunks: Sequence[Chunk]) -> None:
         self._texts = pa.chunked_array(gathered(chunks, "text"), pa.large_string())
@@ -73,13 +65,7 @@ class Threading:
         return str(self._texts[number].as_py())
 
     def rows(self, progress: Progress) -> Iterator[list[Row]]:
-        """Yield the rows of each thread, in the order of its tree.
-
-        Parameters
-        ----------
-        progress : Progress
-            Receives the number of finished mails.
-        """
+        """Yield the rows of each thread, in the order of its tree."""
         for _, some in groupby(self.nodes, key=lambda node: node.thread):
             nodes = list(some)
             verdicts = self._verdicts(nodes)
@@ -89,7 +75,7 @@ class Threading:
             progress.advance(sum(not row["is_missing"] for row in found))
 
     def _verdicts(self, nodes: Sequence[ThreadNode]) -> dict[int, InclusionVerdict]:
-        """Return the verdict for each mail of a thread, by its number; ``included_in`` is such a number, too."""
+        """Return the verdict for each mail of a thread, by its number."""
         order = reading_order(nodes, self._mails, self._size_of)
         contents, vocabulary = list[MailContent](), WordNumbers()
         for mail in order:
@@ -110,7 +96,7 @@ class Threading:
     def _of_node(
         self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, verdicts: dict[int, InclusionVerdict]
     ) -> Iterator[Row]:
-        """Yield the row of a node, those of the copies of its mail, and those of their duplicate spares."""
+        """Yield the rows of a node, of the copies of its mail, and of their duplicate spares."""
         if node.mail is None:
             yield self._row(node, nodes, size, None, None, None)
             return

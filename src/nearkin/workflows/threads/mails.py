@@ -26,8 +26,6 @@ from nearkin.workflows.reading.texts import TextBatch, Texts, check_readable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """A mail as it is read."""
-
     row: int
     key: tuple[int, str]
     headers: MailHeaders
@@ -41,7 +39,6 @@ class ReadMails:
 
     Parameters
     ----------
-    mails : list of NamedMail
     rows : int64 array
         Row of each mail in ``documents``.
     attachments : list of frozenset of str
@@ -52,14 +49,8 @@ class ReadMails:
         Number of the mail of which each one is a spare, see `_copy_key`; that of the mail itself, if it is no spare.
     documents : Table
         Everything that was read: ``id``, ``name``, ``line``, ``problem``, ``source``, ``parent``.
-    origins : Origins or None
-        Of the same documents.
     n_inside : int
         Documents inside of mails.
-    n_by_source : list of int
-        Documents of each source.
-    n_unreadable : int
-        Documents that could not be read.
     """
 
     mails: list[NamedMail]
@@ -80,14 +71,7 @@ class ReadMails:
 
 
 class MailReader:
-    """Reader of batches, which keeps the data of each document that threads need.
-
-    Parameters
-    ----------
-    texts : Texts
-    spool, origins : Spool
-        Receive the texts of the mails, and the origins of all documents.
-    """
+    """Reader of batches, which keeps the data of each document that threads need."""
 
     def __init__(self, texts: Texts, spool: Spool, origins: Spool) -> None:
         self._texts, self._spool, self._origins = texts, spool, origins
@@ -185,8 +169,9 @@ def _no_mail(n_documents: int, n_without: int) -> SourceError:
 def _copy_key(mail: _Found, attachments: frozenset[str]) -> bytes:
     """Return a key that two mails share if one is a duplicate spare of the other.
 
-    They have the same text and attachments, and the same Message-ID, date and subject, or else the same headers. Only
-    the copy of the sender names those who got a blind copy.
+    They have the same text and attachments, and the same Message-ID, date and subject, or else the same headers: only
+    the
+    copy of the sender names those who got a blind copy.
     """
     headers = copy_key(mail.headers) or replace(mail.headers, bcc=None)
     told = (headers, mail.digest, mail.is_read, sorted(attachments))

@@ -78,21 +78,7 @@ def dedup_frame(
     prefix: str,
     rules: ReadingRules,
 ) -> Frames:
-    """Deduplicate a data frame.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    columns : FrameColumns
-    options : DedupOptions
-    work : Path
-        Folder that every executor can read and write.
-    stages : Stages
-    prefix : str
-        Prefix of the added columns.
-    rules : ReadingRules
-        Limit of unreadable documents.
-    """
+    """Deduplicate a data frame; ``work`` is a folder that every executor can read and write."""
     rows, texts, keys = work / "rows", work / "texts", work / "keys"
     partitions, found = _read_texts(frame, columns, options, work, stages, rules)
     has_ids, id_type, n = columns.doc_id is not None, _id_type(frame, columns), max(len(partitions), 1)
@@ -141,7 +127,7 @@ def dedup_frame(
 def _read_texts(
     frame: DataFrame, columns: FrameColumns, options: DedupOptions, work: Path, stages: Stages, rules: ReadingRules
 ) -> tuple[Partitions, Blocks]:
-    """Find the place of each row and the facts about the texts; refuse invalid rows before anything is compared."""
+    """Find the place of each row and the facts about the texts."""
     spool, rows = Spool(work / SPOOL), work / "rows"
     for folder in (spool.path, rows):
         folder.mkdir(exist_ok=True)
@@ -162,7 +148,6 @@ def _annotated(
     task: Callable[[int, Sequence[Block]], Iterator[pa.RecordBatch]],
     n: int,
 ) -> DataFrame:
-    """Return the rows of the data frame with the added columns last."""
     from pyspark.sql.types import StructType
 
     schema = StructType(list(frame.schema.fields))
@@ -176,7 +161,6 @@ def _schema(columns: Sequence[tuple[str, str]], id_type: str) -> str:
 
 
 def _id_type(frame: DataFrame, columns: FrameColumns) -> str:
-    """Return integer for integer ids, string for all others."""
     if columns.doc_id is None:
         return "string"
     kind = frame.schema[columns.doc_id].dataType.simpleString()
@@ -184,7 +168,6 @@ def _id_type(frame: DataFrame, columns: FrameColumns) -> str:
 
 
 def _check_readable(partitions: Partitions, found: Blocks, rules: ReadingRules) -> None:
-    """Check that there is a document to process, and that not too many are unreadable."""
     n, first = UNREADABLE.joined(found.of(UNREADABLE.stream).collected())
     if len(n):
         row = int(first.min())
@@ -204,7 +187,7 @@ def _check_ids(partitions: Partitions, found: Blocks, column: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ListVerdictsTask:
-    """List the results of all documents with a text of this partition, and ask for the ids that belong to them."""
+    """List the results of all documents with a text of this partition, and ask for their ids."""
 
     partitions: Partitions
     texts: Path
@@ -241,7 +224,7 @@ class ListVerdictsTask:
 
 @dataclass(frozen=True, slots=True)
 class PairDocumentsTask:
-    """Return matches of texts as pairs of the documents that represent them, with a pair for each exact copy."""
+    """Return matches of texts as pairs of documents, with a pair for each exact copy."""
 
     partitions: Partitions
     texts: Path

@@ -32,8 +32,7 @@ _KEPT_BYTES = 300
 def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> ClusterNeeds:
     """Return the resources of a run on a cluster with ``n_cores``, without those of near-duplicate pairs.
 
-    The candidates are the unrelated pairs in the sample. Profiles decide them, so that their shingle sets are
-    not sent. Each pair found adds `ClusterNeeds.pair_bytes`.
+    Profiles decide the unrelated pairs of the sample, so that their sets are not sent.
     """
     n, n_texts, plan = told.n_documents, told.n_texts, told.plan
     meetings = EntryMeetings.of(plan, told.sample, options, n_cores)
@@ -64,7 +63,7 @@ def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> 
 
 
 def _counted_bytes(told: CorpusForecast, options: DedupOptions, n_partitions: int) -> float:
-    """Return the size of the counts: one number per partition and bucket; no shingle is assumed to be in two."""
+    """Return the size of the counts; no shingle is assumed to be in two partitions."""
     sizes = told.sample.sizes
     if isinstance(told.plan, BandPlan):
         sizes = sizes[sizes <= told.plan.exact_up_to(options.threshold)]
@@ -75,7 +74,6 @@ def _counted_bytes(told: CorpusForecast, options: DedupOptions, n_partitions: in
 
 
 def _core_bytes(told: CorpusForecast, partition_bytes: float, candidates: float, profile_bytes: int) -> float:
-    """Return the memory of one task: a partition with the keys or shingles of its texts, or with profiles of others."""
     n_texts = partition_bytes / told.document_bytes
     keys = 2 * ENTRIES.row_bytes * n_texts * (told.n_band_keys + told.n_other_keys)
     sets = 3 * _HASH_BYTES * n_texts * told.sample.mean_size
@@ -84,7 +82,7 @@ def _core_bytes(told: CorpusForecast, partition_bytes: float, candidates: float,
 
 
 def _pair_bytes(told: CorpusForecast, profile_bytes: int) -> float:
-    """Return the bytes of a pair: found in one or more bands, screened, verified, and sent to its group."""
+    """Return the bytes of a pair: found in bands, screened, verified, and sent to its group."""
     candidate = 3 * PAIRS.row_bytes + 2 * ASKS.row_bytes + profile_bytes
     sets = SETS.rows.row_bytes + _HASH_BYTES * told.sample.mean_size
     return candidate + sets + 3 * MATCHES.row_bytes + COPIES.row_bytes

@@ -70,22 +70,12 @@ def find(
 
     Parameters
     ----------
-    inputs, others, options, rules, meter
-        As on one machine.
     work : Path
         Folder that every executor can read and write.
-    stages : Stages
     resources : Resources
         Resources of the driver.
     known : (mapping, mapping) of str to SourceRecord
         The files of each set by their paths, with their digests, if the driver computed them.
-
-    Raises
-    ------
-    EngineError
-        The cluster gave up.
-    DocumentError, SourceError, OutputError
-        As on one machine.
     """
     work = work.absolute()  # tasks run in other directories
     spool, texts = Spool(work / SPOOL), work / "texts"
@@ -124,7 +114,7 @@ def find(
 
 
 def _corpus(partitions: Partitions, found: Blocks, texts: Path, *, is_against: bool) -> Corpus:
-    """Gather the facts of all documents from the partitions, as one machine has them."""
+    """Gather the facts of all documents from the partitions."""
     chunks = partitions.chunks()
     facts = [facts_of(chunk) for chunk in chunks]
     status, n_characters, keep_value = (
@@ -156,7 +146,6 @@ def _corpus(partitions: Partitions, found: Blocks, texts: Path, *, is_against: b
 
 
 def _verified(found: ClusterMatches, corpus: Corpus) -> VerifiedMatches:
-    """Return the matches as sorted matches of nodes."""
     left, right, *columns = MATCHES.joined(found.blocks.of(MATCHES.stream).collected())[:6]
     order = np.lexsort((right, left))
     matches = Matches(corpus.node[left], corpus.node[right], *columns)
@@ -164,7 +153,6 @@ def _verified(found: ClusterMatches, corpus: Corpus) -> VerifiedMatches:
 
 
 def _sizes(folder: Path, partitions: Partitions) -> Sizes:
-    """Return the sizes of all texts."""
     parts = [load_sizes(folder, partition) for partition in range(len(partitions))]
     none = np.zeros(0, np.uint32)
     return Sizes(

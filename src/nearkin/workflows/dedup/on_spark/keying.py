@@ -263,7 +263,6 @@ class EntryMeetings:
 
     Parameters
     ----------
-    n_bands : int
     n_ranges : int
         Ranges of the keys of each band.
     n_targets : int
@@ -297,7 +296,6 @@ class EntryMeetings:
 
 
 def _ranges(keys: U64, n_ranges: int) -> I64:
-    """Return the number of the equal range that holds each key."""
     return ((keys >> np.uint64(32)) * np.uint64(n_ranges) >> np.uint64(32)).astype(np.int64)
 
 

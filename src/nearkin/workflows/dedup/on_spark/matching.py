@@ -55,18 +55,7 @@ from nearkin.workflows.dedup.plans import Plan, chosen_nodes, compared, plan_in_
 
 @dataclass(frozen=True, slots=True)
 class ClusterMatches:
-    """Matches found on a cluster, with the plan and the counts of the search.
-
-    Parameters
-    ----------
-    plan : Plan
-    blocks : Blocks
-        `MATCHES`, each in the partition of one of its texts, and `CANDIDATES`.
-    n_candidates : int
-        Number of verified pairs.
-    n_not_compared : int
-        See `workflows.dedup.searching.Runs`.
-    """
+    """Matches found on a cluster, each in the partition of one of its texts, with the plan and counts."""
 
     plan: Plan
     blocks: Blocks
@@ -88,22 +77,12 @@ def match_texts(
 
     Parameters
     ----------
-    stages : Stages
-    partitions : Partitions
     counted : sequence of two int64 arrays, shape (n_partitions,)
         Columns of `COUNTED`.
     folders : tuple of two Paths
         Folder of the texts of the partitions, and folder for their sizes and keys.
-    options : DedupOptions
-    is_against : bool
-        Whether pairs go across only.
     planning : context manager
         Entered while the search is planned; its progress receives the plan.
-
-    Raises
-    ------
-    EngineError
-        The cluster gave up.
     """
     texts, keys = folders
     with planning as progress:
@@ -119,19 +98,7 @@ def match_texts(
 def look(
     partitions: Partitions, counted: Sequence[I64], texts: Path, options: DedupOptions, *, is_against: bool
 ) -> Sample:
-    """Compare some texts with one another; see `workflows.dedup.sampling.look`.
-
-    Parameters
-    ----------
-    partitions : Partitions
-    counted : sequence of two int64 arrays, shape (n_partitions,)
-        Columns of `COUNTED`.
-    texts : Path
-        Folder of the texts of the partitions.
-    options : DedupOptions
-    is_against : bool
-        Whether pairs go across only.
-    """
+    """Compare some texts with one another; see `workflows.dedup.plans.look`."""
     n_texts, n_mine = counted
     n_nodes, n_of_mine = int(n_texts.sum()), int(n_mine.sum())
     nodes = chosen_nodes(n_of_mine, n_nodes - n_of_mine)
@@ -160,15 +127,7 @@ HOT_LENGTH = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """Candidates found on a cluster.
-
-    Parameters
-    ----------
-    pairs : Blocks
-        `PAIRS`, some of them repeated.
-    n_not_compared : int
-        See `workflows.dedup.searching.Runs`.
-    """
+    """Candidates found on a cluster: `PAIRS`, some of them repeated."""
 
     pairs: Blocks
     n_not_compared: int
@@ -212,7 +171,6 @@ def link_all(
 
 
 def _save_counts(linked: Blocks, folder: Path) -> bool:
-    """Write the count of each shingle; return whether there are any."""
     buckets, n = OCCURRENCES.joined(linked.of(OCCURRENCES.stream).collected())
     if len(buckets):
         save_array(counts_place(folder), Occurrences.summed(buckets, n).dense())
@@ -242,7 +200,7 @@ class LinkEntriesTask:
     def _linked(
         self, band: int, marks: Sequence[Column], keys: U64, nodes: U32, sizes: U32, sides: U8
     ) -> Iterator[Block]:
-        """Yield the pairs of one band, and its skewed keys: with many entries, or with entries that stayed in place."""
+        """Yield the pairs of one band, and its skewed keys."""
         leads_first = np.argsort(sides & FOLLOWS, kind="stable").astype(np.uint32)
         keys, order = sort_entries(keys[leads_first], leads_first)
         found, starts, lengths = _runs(keys)
@@ -261,7 +219,7 @@ class LinkEntriesTask:
             yield from pairs_in_partition(self.partitions, *texts_of_entries(nodes, pairs))
 
     def _told(self, band: int, keys: U64, lengths: I64, n_leads: I64) -> Iterator[Block]:
-        """Yield the number of texts of each skewed key, and of leading ones among them if there are any."""
+        """Yield the number of texts of each skewed key, and of leading ones if there are any."""
         found, of_key = np.unique(keys, return_inverse=True)
         lengths, n_leads = (np.bincount(of_key, n, len(found)).astype(np.int64) for n in (lengths, n_leads))
         is_led = n_leads > 0
@@ -357,6 +315,5 @@ class SendSampledTask:
 
 
 def _of_texts(nodes: U32, sizes: U32, sides: U8, wanted: U32) -> tuple[U32, U8]:
-    """Return the size and the sides of some of the texts, which are ascending."""
     at = np.searchsorted(nodes, wanted)
     return sizes[at], sides[at]

@@ -1,4 +1,4 @@
-"""Data frames of a run, and ids of documents of other partitions: asked for by row, and sent."""
+"""Data frames of a run, and ids of documents of other partitions."""
 
 from __future__ import annotations
 
@@ -77,12 +77,10 @@ def partition_ids(partitions: Partitions, partition: int) -> pa.LargeStringArray
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Ids of the documents of a partition, and of those requested.
+    """Ids of the documents of a partition, of rows ``start`` to ``end``, and of those requested.
 
     Parameters
     ----------
-    start, end : int
-        Range of rows of the partition.
     rows : uint32 array, shape (n_foreign,)
         Rows of other partitions, ascending.
     ids : Array, shape (end - start + n_foreign,)
@@ -135,18 +133,7 @@ _ARROW = {"boolean": pa.bool_(), "double": pa.float64(), "string": pa.string(), 
 
 @dataclass(frozen=True, slots=True)
 class AnnotateRowsTask:
-    """Return the rows of a partition, in their order, with annotations.
-
-    Parameters
-    ----------
-    partitions : Partitions
-    rows : Path
-        Folder of the rows.
-    id_type : str
-        Spark's name of the type.
-    prefix : str
-        Prefix of the added columns.
-    """
+    """Return the rows of a partition, in their order, with annotations."""
 
     partitions: Partitions
     rows: Path
@@ -169,7 +156,6 @@ class AnnotateRowsTask:
             )
 
     def _told(self, chunk: Chunk, rows: np.ndarray, columns: Sequence[np.ndarray], names: Names) -> list[pa.Array]:
-        """Return the annotations of the rows of a chunk."""
         at = rows - np.uint32(chunk.start)
         principal, copy_of = np.full(chunk.n_documents, NO_ROW), np.full(chunk.n_documents, NO_ROW)
         similarity, reason = np.full(chunk.n_documents, np.nan), _without_text(chunk)
@@ -188,7 +174,6 @@ class AnnotateRowsTask:
 
 
 def _without_text(chunk: Chunk) -> U8:
-    """Return the reasons of documents without a text; other values are overwritten."""
     status = facts_of(chunk).status
     return np.select([status == one for one in WITHOUT_TEXT], list(WITHOUT_TEXT.values()), 0).astype(np.uint8)
 
@@ -202,7 +187,7 @@ class ListPairsTask:
     has_ids: bool
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[pa.RecordBatch]:
-        """Yield one batch."""
+        """See `Task`."""
         names = Names.in_partition(self.partitions, target, blocks, has_ids=self.has_ids)
         matches = Matches(*ROW_PAIRS.joined(blocks))
         matches = matches.where(np.lexsort((matches.right, matches.left)))
@@ -231,12 +216,12 @@ class FrameColumns:
 
 
 def read_frame(frame: DataFrame, columns: FrameColumns, spool: Spool, rows: Path, options: DedupOptions) -> Blocks:
-    """Read the documents of a data frame into the spool, and whole rows into ``rows``; the stream is `CHUNKS`."""
+    """Read the documents of a data frame into the spool, and whole rows into ``rows``."""
     return read_partitions(frame, _reading(columns, spool, rows, options))
 
 
 def rows_of_chunk(folder: Path, chunk: Chunk) -> pa.RecordBatch:
-    """Return the rows of a data frame that a chunk holds, with all their columns."""
+    """Return the rows of a data frame that a chunk holds."""
     return mapped_batch(folder / chunk.path.name)
 
 

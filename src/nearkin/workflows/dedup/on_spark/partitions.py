@@ -26,7 +26,6 @@ class Partitions:
 
     Parameters
     ----------
-    spool : Spool
     parts, numbers : uint32 arrays, shape (n_chunks,)
         Number of each chunk's file in the spool.
     starts : int64 array, shape (n_chunks + 1,)
@@ -47,15 +46,7 @@ class Partitions:
     def of(cls, work: Path, blocks: Sequence[Block], n_input_parts: int, n_at_a_time: int) -> Partitions:
         """Make the partitions from the results of reading; the first ``n_input_parts`` inputs are to be cleaned.
 
-        There are enough partitions for the number of tasks at a time, if there are as many documents. No result
-        depends on it, but files kept in ``work`` do: a resumed run there uses the original partitions.
-
-        Raises
-        ------
-        SourceError
-            There are more documents than rows can number.
-        RunError
-            The kept partitions are of other files.
+        No result depends on their number, but files kept in ``work`` do: a resumed run uses the original partitions.
         """
         parts, numbers, n_documents, n_bytes = CHUNKS.joined(blocks)
         check_not_too_many(int(n_documents.sum()))
@@ -124,7 +115,7 @@ def partition_bytes_of(total_bytes: float, n_at_a_time: int) -> int:
 
 
 def each_partition(target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    """Yield a block for each partition, so that tasks run also for partitions without other blocks."""
+    """Yield a block for each partition, so that tasks run also for those without other blocks."""
     yield Block("partition", target, b"")
 
 
@@ -177,7 +168,7 @@ HOT_RESTS = Layout(
 )
 """Texts of a hot key compared with its pivots only: all, those on one side alone, and those that follow."""
 PAIRS = Layout("pairs", (("left", "<u4"), ("right", "<u4"), ("tag", "<u4")))
-"""Candidates, in the partition of their left text; ``tag`` is the component that asks for the pair, 0 if none does."""
+"""Candidates, in the partition of their left text; ``tag`` is the component that asks for the pair, or 0."""
 HUBS = Layout("popular", (("node", "<u4"), ("n_pairs", "<i8")))
 """Number of candidates of a text in a task, if more than a few."""
 ASKS = Layout("asks", (("node", "<u4"), ("reply_to", "<u4")))

@@ -45,7 +45,7 @@ def link_skewed(
     meetings: EntryMeetings,
     ratio: float,
 ) -> tuple[Blocks, int]:
-    """Pair the texts of skewed keys as well.
+    """Pair the texts of skewed keys as well; also return the number of skipped pairs.
 
     Parameters
     ----------
@@ -55,13 +55,6 @@ def link_skewed(
         Folders of the texts of the partitions, and of the entries that stayed there.
     ratio : float
         See `Linking`.
-
-    Returns
-    -------
-    pairs : Blocks
-        `PAIRS` of all keys, some of them repeated.
-    n_not_compared : int
-        Number of skipped pairs that share a key.
     """
     pairs, max_pivots = linked.of(PAIRS.stream), _max_pivots(linked, meetings)
     if not max_pivots:
@@ -101,7 +94,7 @@ def _max_pivots(linked: Blocks, meetings: EntryMeetings) -> dict[int, int]:
 
 
 def _ranked(texts: Path, folder: Path, partition: int, blocks: Sequence[Block]) -> tuple[Column, ...]:
-    """Return the skewed entries of a partition, those that stayed and those received; columns of `RANKED`."""
+    """Return the skewed entries of a partition, those that stayed and those received."""
     stayed, came = load_skewed(folder, partition), SKEWED.joined(blocks)
     columns = [np.concatenate(pair) for pair in zip(stayed, came, strict=True)]
     of_partition = PartitionTexts.load(texts, partition)
@@ -135,7 +128,7 @@ class PreferOfAllTask:
 
 @dataclass(frozen=True, slots=True)
 class SendHotEntriesTask:
-    """Send skewed entries to where those of their key meet, and those of hot keys to any task."""
+    """Send skewed entries to where those of their key meet, those of hot keys to any task."""
 
     texts: Path
     folder: Path
@@ -184,7 +177,7 @@ class PairHotTextsTask:
     def _linked(
         self, columns: Sequence[Column], order: U32, max_pivots: int, n_not_compared: list[int], tally: Tally
     ) -> Iterator[Block]:
-        """Yield the pairs of entries in this order; add the skipped pairs to the list, and texts to the tally."""
+        """Yield the pairs of entries in this order; add the skipped pairs to the list."""
         _, keys, nodes, sizes, sides, *_ = columns
         linking = Linking(sizes, sides, self.min_size_ratio, max_pivots)
         for pairs, n in linking.link(keys[order], order):
@@ -202,8 +195,6 @@ class HotKeys:
     ----------
     bands, keys : uint32 and uint64 arrays, shape (n_keys,)
         Sorted by `_codes`.
-    runs : SkewedRuns
-        Number of texts of each key.
     n_pivots : int64 array, shape (n_keys,)
         Number of its texts with which all others are compared.
     pivots : tuple of arrays
@@ -234,7 +225,7 @@ class HotKeys:
         yield from HOT_RESTS.packed(target, np.array([i], np.uint32), *counts)
 
     def n_not_compared(self, blocks: Sequence[Block]) -> int:
-        """Return the number of skipped pairs, from blocks of `HOT_RESTS`, as `link_runs` counts them."""
+        """Return the number of skipped pairs, from blocks of `HOT_RESTS`."""
         of_key, *counted = HOT_RESTS.joined(blocks)
         totals = [np.bincount(of_key, n, len(self.keys)).astype(np.int64) for n in counted]
         n, n_first, n_second, *following = (total * (total - 1) // 2 for total in totals)
@@ -243,7 +234,7 @@ class HotKeys:
         return int((n - n_first - n_second - n_among_following).sum())
 
     def index_of(self, bands: U32, keys: U64) -> I64:
-        """Return the index of the key of each entry; -1 if it is not among them."""
+        """Return the index of the key of each entry; -1 if it is not there."""
         if not len(self.keys):
             return np.full(len(keys), -1)
         at = np.searchsorted(_codes(self.bands, self.keys), _codes(bands, keys))
@@ -277,15 +268,11 @@ class HotKeys:
 
 
 def by_preference(best: Column, codes: Column, sides: Column) -> tuple[Column, ...]:
-    """Return keys of `np.lexsort`: leading entries come first, then texts of the other set, if there is one.
-
-    Others are compared with the first entries.
-    """
+    """Return keys of `np.lexsort`: leading entries first, then texts of the other set."""
     return best, codes, (sides & (MINE | THEIRS)) == MINE, sides & FOLLOWS
 
 
 def _codes(bands: U32, keys: U64) -> U64:
-    """Return one number for band and key."""
     return keys ^ (bands + np.uint64(1)) * GOLDEN
 
 
@@ -314,14 +301,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Hubs:
-    """Texts with very many pairs.
-
-    Parameters
-    ----------
-    nodes : uint32 array, shape (n_texts,)
-        Ascending.
-    n_pairs : int64 array, shape (n_texts,)
-    """
+    """Texts with very many pairs, ascending."""
 
     nodes: U32
     n_pairs: I64
@@ -339,14 +319,7 @@ class Hubs:
         return len(self.nodes)
 
     def n_of(self, nodes: U32) -> I64:
-        """Return the number of pairs of each text; 0 for those with fewer than `MANY`.
-
-        Examples
-        --------
-        >>> hubs = Hubs(np.array([3, 8], np.uint32), np.array([20_000, 30_000]))
-        >>> hubs.n_of(np.array([8, 5, 3, 9], np.uint32)).tolist()
-        [30000, 0, 20000, 0]
-        """
+        """Return the number of pairs of each text; 0 for those with fewer than `MANY`."""
         at = np.minimum(np.searchsorted(self.nodes, nodes), len(self.nodes) - 1)
         return np.where(self.nodes[at] == nodes, self.n_pairs[at], 0)
 

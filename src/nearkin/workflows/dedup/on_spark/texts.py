@@ -73,12 +73,7 @@ def _place(folder: Path, partition: int) -> Path:
 def find_texts(
     stages: Stages, partitions: Partitions, keep: Keep, folder: Path, *, is_against: bool, has_ids: bool = True
 ) -> Blocks:
-    """Write the distinct texts of each partition to ``folder``.
-
-    The streams are `COUNTED`, `COPIES`, `SUSPECTS` and `UNREADABLE`.
-
-    There are no suspects if the user gives no ids.
-    """
+    """Write the distinct texts of each partition to ``folder``; there are no suspects without ids of the user."""
     folder.mkdir(exist_ok=True)
     n_meetings = max(stages.n_at_a_time, 1 + partitions.n_documents // _DOCUMENTS_A_TASK)
     return stages.kept(
@@ -93,7 +88,7 @@ def find_texts(
 
 @dataclass(frozen=True, slots=True)
 class SendDigestsTask:
-    """Send the digests of a partition's documents, and the hashes of their ids, to where equal ones meet."""
+    """Send digests, and hashes of ids, to where equal ones meet."""
 
     partitions: Partitions
     keep: Keep

@@ -37,20 +37,7 @@ _HASHES_A_BLOCK = 1 << 15  # Java handles larger blocks separately, which is slo
 def verify_all(
     stages: Stages, name: str, pairs: Blocks, partitions: Partitions, folders: tuple[Path, Path], options: DedupOptions
 ) -> Blocks:
-    """Verify candidates.
-
-    Parameters
-    ----------
-    pairs : Blocks
-        `PAIRS`, in the partitions of their left texts.
-    folders : tuple of two Paths
-        Folders of the texts of the partitions, and of their sizes.
-
-    Returns
-    -------
-    Blocks
-        `MATCHES`, each in the partition of one of its texts, and `CANDIDATES`.
-    """
+    """Verify candidates, which lie in the partitions of their left texts."""
     n, (texts, sizes) = max(len(partitions), 1), folders
     return stages.kept(
         name,
@@ -300,7 +287,7 @@ class ScreenCandidatesTask:
         yield from _wanted(self.partitions, target, right[passes])
 
     def _known(self, target: int, blocks: Sequence[Block]) -> tuple[U32, U32, U8]:
-        """Return rows, numbers of shingles and profiles of the texts of this partition and of those received."""
+        """Return rows, numbers of shingles and profiles of the texts here and of those received."""
         texts, sizes = PartitionTexts.load(self.texts, target), PartitionSizes.load(self.sizes, target)
         (nodes, n_shingles), came = PROFILES.joined(blocks, np.uint8)
         n_bins = sizes.profiles.shape[1]
@@ -312,7 +299,6 @@ class ScreenCandidatesTask:
 
 
 def _wanted(partitions: Partitions, target: int, right: U32) -> Iterator[Block]:
-    """Ask for texts of other partitions."""
     wanted = np.unique(right)
     partition = partitions.at(wanted)
     is_elsewhere = partition != target
@@ -331,19 +317,7 @@ def group_all(
     texts: Path,
     options: DedupOptions,
 ) -> Blocks:
-    """Group the texts that match another.
-
-    Parameters
-    ----------
-    matches : Blocks
-        `MATCHES`.
-    n_matches : int
-
-    Returns
-    -------
-    Blocks
-        `MEMBERS`, in the partitions of their texts, and `GROUPS`, in those of their principals.
-    """
+    """Group the texts that match another: `MEMBERS`, and `GROUPS` in the partitions of their principals."""
     n = 1 + n_matches // _MATCHES_A_TASK
     by_text = SendLabelsTask(n)
     components = stages.kept(
@@ -415,16 +389,14 @@ class SendAnswersTask:
 
 @dataclass(frozen=True, slots=True)
 class Connected:
-    """Matches of some components, as places in ``nodes``.
+    """Matches of some components, sorted, as places in ``nodes``.
 
     Parameters
     ----------
     nodes : uint32 array, shape (n_texts,)
-        Texts, ascending.
+        Ascending.
     order : uint32 array, shape (n_texts,)
         Places, most preferred text first.
-    matches : Matches
-        Sorted.
     component, best : uint32 arrays, shape (n_texts,)
         Component of each text, and the row to keep.
     """
@@ -451,7 +423,7 @@ class Connected:
 
 @dataclass(frozen=True, slots=True)
 class AskInsidePairsTask:
-    """Ask for the pairs within groups that are not among the matches; the matches stay."""
+    """Ask for the pairs within groups that are not among the matches."""
 
     partitions: Partitions
     options: DedupOptions
@@ -489,7 +461,6 @@ class GroupTextsTask:
 
 
 def _looked_at(blocks: Sequence[Block], nodes: U32) -> Matches:
-    """Return the pairs that were verified, as places in ``nodes``."""
     some = [Block(MATCHES.stream, block.target, block.data) for block in blocks if block.stream == _UNKNOWN]
     left, right, n_common, n_left, n_right, *_ = MATCHES.joined(some)
     a, b = (np.searchsorted(nodes, column).astype(np.uint32) for column in (left, right))

@@ -1,7 +1,4 @@
-"""Two Spark data frames → their similar pairs, in a file of the work folder.
-
-Each partition is read and counted in place; the later steps are the same as for files.
-"""
+"""Two Spark data frames → their similar pairs, in a file; each partition is read and counted in place."""
 
 from __future__ import annotations
 
@@ -47,15 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FrameSide:
-    """Corpus in a data frame.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Its documents are in the order of its partitions.
-    text, doc_id : str, str or None
-        Columns. Without ids documents are named ``left:1``, ``left:2``, …, those of the right side ``right:1``, ….
-    """
+    """Corpus in a data frame, in the order of its partitions; without ids documents are ``left:1``, ``right:1``, …."""
 
     frame: DataFrame
     text: str
@@ -80,21 +69,10 @@ def pair_frames(
 
     Parameters
     ----------
-    sides : (FrameSide, FrameSide)
-    table : TranslationTable or None
-        Translates from the language of the left side to that of the right one; None if they have one language.
-    options : PairOptions
     pairs : Path
         File for the pairs, with the columns of ``pairs.parquet`` of `nearkin pairs`.
     work : Path
         Absolute path of a folder that every executor can access; deleted once the pairs are written.
-    stages : Stages
-    meter : Meter
-
-    Raises
-    ------
-    ParameterError, SourceError, FingerprintError, EngineError
-        See `nearkin.errors`.
     """
     arrays, resources = work / "arrays", Resources()
     shutil.rmtree(arrays, ignore_errors=True)  # left by a run that was killed
@@ -117,7 +95,7 @@ def pair_frames(
 
 
 def pairs_in(path: Path, frame: DataFrame) -> DataFrame:
-    """Return the pairs of a file, as a data frame in the session of another one."""
+    """Return the pairs of a file in the session of another data frame."""
     with engine_errors():
         return parquet_reader(frame.sparkSession).parquet(f"file://{path}").drop("left_row", "right_row", "known")
 
@@ -131,7 +109,7 @@ def _write(path: Path, prepared: Prepared, pairs: Ranked, options: PairOptions) 
 
 
 def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, work: Path, arrays: Path) -> Collected:
-    """Read a corpus once; its documents are numbered in the order of its partitions."""
+    """Read a corpus once."""
     files, called = PartFiles(work / f"{name}-counted"), f"the {name} data frame"
     files.folder.mkdir(exist_ok=True)
     counting = CountPartitionTask(files, split, name, side.text, side.doc_id)
@@ -157,7 +135,6 @@ def _numbered(counted: CountedTexts, name: str, *, has_ids: bool) -> CountedText
 
 
 def _check_distinct(names: pa.ChunkedArray, column: str, place: str) -> None:
-    """Refuse repeated ids, because pairs are identified by ids."""
     codes: I32 = names.combine_chunks().dictionary_encode().indices.to_numpy(zero_copy_only=False)
     _, firsts, inverse = np.unique(codes, return_index=True, return_inverse=True)
     repeated = np.flatnonzero(firsts[inverse] != np.arange(len(codes)))
@@ -167,18 +144,7 @@ def _check_distinct(names: pa.ChunkedArray, column: str, place: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class CountPartitionTask:
-    """Read a partition, and count its words.
-
-    Parameters
-    ----------
-    files : PartFiles
-    split : function
-        Function from texts to their words.
-    name : str
-        Name of the side.
-    text, doc_id : str, str or None
-        Columns.
-    """
+    """Read a partition, and count its words."""
 
     files: PartFiles
     split: Splitting

@@ -29,17 +29,7 @@ from nearkin.workflows.reading.texts import Texts
 def engine_on(
     cluster: Cluster, given: PairInput, records: Mapping[str, SourceRecords], work: Path, arrays: Path, meter: Meter
 ) -> Iterator[PairEngine]:
-    """Open a cluster, and check that it can do the work.
-
-    Parameters
-    ----------
-    cluster : Cluster
-    given : PairInput
-    records : mapping of str to sequence of SourceRecord
-        Files of both sides, with their digests.
-    work, arrays : Path
-        Folders that every executor can access: for finished stages, and for vectors.
-    meter : Meter
+    """Open a cluster, and check that it can do the work; executors need ``work`` and ``arrays``.
 
     Raises
     ------

@@ -12,7 +12,7 @@ _ENTRY_BYTES = 8
 
 
 def cluster_needs(question: Question, search: PairSearch, told: Prediction) -> ClusterNeeds:
-    """Return the resources of `search_all`; reading and weighing send no further data."""
+    """Return the resources of `search_all`."""
     parts = Parts(question.n_left, question.n_right, PART)
     n, words = question.n_documents, -(-search.bits // 64)
     vectors = _ENTRY_BYTES * (question.n_left * question.left_terms + question.n_right * question.right_terms + n)

@@ -1,4 +1,4 @@
-"""Inputs → counted words: one task reads each input and numbers its own words; the driver renumbers all words."""
+"""Inputs → counted words: one task reads each input and numbers its words; the driver renumbers all words."""
 
 from __future__ import annotations
 
@@ -61,28 +61,7 @@ def collect_all(
 ) -> Collected:
     """Read a collection once; see `workflows.pairing.collecting.collect`.
 
-    Parameters
-    ----------
-    stages : Stages
-    texts : Texts
-    reading : ReadingRequest
-        Input requested by the user.
-    split : function
-        Function from texts to their words.
-    side : {"left", "right"}
-    known : mapping of str to SourceRecord
-        The files by their paths, with their digests.
-    work, arrays : Path
-        Folders: for files of tasks, which every executor can access, and for the joined files.
-    progress : Progress
-        Receives the messages of tasks.
-
-    Raises
-    ------
-    ParameterError
-        A source is a pipe.
-    DocumentError, SourceError
-        As on one machine; if several documents are unreadable, any may be named.
+    ``work`` holds files of tasks, which every executor can access, ``arrays`` the joined files.
     """
     inputs = records_of(texts.sources, texts.encoding)
     tasks = task_blocks(texts.sources, reading.encoding, known)
@@ -103,7 +82,7 @@ def collect_all(
 
 
 def joined(parts: Iterable[CountedPart], places: tuple[Path, Path], *, id_kind: IdKind) -> CountedTexts:
-    """Join parts in the order of the inputs, with one vocabulary, whose words are numbered by first occurrence."""
+    """Join parts in the order of the inputs; words are numbered by first occurrence."""
     vocabulary = Vocabulary()
     terms, counts = growing(places)
     sizes, documents = [np.zeros(1, np.int64)], [FACTS.empty_table()]
@@ -141,7 +120,7 @@ def count_part(files: PartFiles, number: int, texts: Texts, split: Splitting, pr
 
 
 def load_part(files: PartFiles, number: int) -> CountedPart:
-    """Load the counts that `count_part` wrote, mapped into memory."""
+    """Map the counts that `count_part` wrote."""
     terms, counts = (
         mapped_array(files.place(number, name), kind) for name, kind in (("-terms", np.int32), ("-counts", np.float32))
     )
@@ -175,16 +154,7 @@ _PARTS_A_TASK = 4
 
 
 def weigh_all(stages: Stages, sides: Sequence[ToWeigh], *, work: Path, arrays: Path) -> list[WeightedVectors]:
-    """Return the vectors of both sides; see `workflows.pairing.weighing.weigh_here`.
-
-    Parameters
-    ----------
-    stages : Stages
-    sides : sequence of ToWeigh
-        Sides whose counts are in ``arrays``.
-    work, arrays : Path
-        Absolute paths of folders that every executor can access: for files of tasks, and for the joined files.
-    """
+    """Return the vectors of both sides; see `workflows.pairing.vectors.weigh_here`."""
     made = []
     for one in sides:
         files = PartFiles(work / f"{one.side}-weighed")
@@ -216,25 +186,13 @@ def _weighing(arrays: Path, side: str) -> Path:
 
 
 def _load(files: PartFiles, task: int) -> WeightedVectors:
-    """Return the vectors of a task, mapped into memory."""
     terms, weights, sizes = (files.array(task, name) for name in ("-terms.arrow", "-weights.arrow", "-sizes.arrow"))
     return WeightedVectors(terms, weights, np.concatenate([[0], np.cumsum(sizes)]))
 
 
 @dataclass(frozen=True, slots=True)
 class WeighPartTask:
-    """Weigh some documents, and write their vectors; nothing is sent.
-
-    Parameters
-    ----------
-    arrays : Path
-        Folder of the counts.
-    side : {"left", "right"}
-    files : PartFiles
-        Files of the vectors.
-    n_documents : int
-        Maximum number of documents per task.
-    """
+    """Weigh at most ``n_documents``, and write their vectors; nothing is sent."""
 
     arrays: Path
     side: str
@@ -254,7 +212,6 @@ class WeighPartTask:
         yield from ()
 
     def _given(self) -> tuple[Weighing, TermCounts]:
-        """Return the data that `_give` wrote, and the counts, which are mapped into memory."""
         weighing = Weighing.of_arrays(load_arrays(_weighing(self.arrays, self.side)))
         terms, counts = (
             mapped_array(place, kind)

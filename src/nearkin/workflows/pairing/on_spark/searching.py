@@ -70,22 +70,7 @@ def search_all(
 ) -> FoundPairs:
     """Return all pairs at the threshold that a method finds; see `workflows.pairing.searching.search`.
 
-    Parameters
-    ----------
-    stages : Stages
-    vectors : PairVectors
-        Vectors whose arrays are in ``arrays``.
-    way, threshold, top, seed
-        As on one machine.
-    arrays, work : Path
-        Absolute paths of folders that every executor can access: of the vectors, and of saved results.
-
-    Raises
-    ------
-    EngineError
-        The cluster gave up.
-    ParameterError, ResumeError
-        As on one machine.
+    ``arrays`` are absolute paths of the vectors, ``work`` of saved results; every executor needs both.
     """
     files = VectorFiles.of(vectors, arrays, PART)
     meetings = LeftMeetings(len(vectors.left), _ROWS_A_MEETING)
@@ -108,7 +93,6 @@ def _met(begin: _Round, so_far: Blocks | None, n_meetings: int, verifying: Verif
 
 
 def _gathered(found: Blocks | None) -> FoundPairs:
-    """Collect all pairs on the driver."""
     blocks = [] if found is None else found.of(PAIRS.stream, COSTS.stream).collected()
     keys, cosines = PAIRS.joined(blocks)
     n_comparisons, n_candidates = COSTS.joined(blocks)
@@ -158,7 +142,7 @@ def _orders(
     meetings: LeftMeetings,
     work: Path,
 ) -> Sequence[_Round]:
-    """Yield rounds of some orders of a sliding window, which are sorted, then compared."""
+    """Yield rounds of some orders of a sliding window."""
     window, n_documents = SlidingWindow(way.permutations, way.window, seed), files.parts.n_documents
     row_bytes = entries_of(signatures.n_words).row_bytes
     cuts = Cuts.of(window, signatures, n_chunks_of(n_documents, way.window, row_bytes))
@@ -186,7 +170,7 @@ def _orders(
 
 
 def orders_a_round(n_documents: int, row_bytes: int) -> int:
-    """Return the maximum number of sorted orders whose chunks are in the work folder at the same time."""
+    """Return the maximum number of sorted orders whose chunks are kept at the same time."""
     return max(1, _ROUND_BYTES // (n_documents * row_bytes))
 
 
@@ -196,14 +180,14 @@ def n_chunks_of(n_documents: int, window: int, row_bytes: int) -> int:
 
 
 def chunk_size(window: int, row_bytes: int) -> int:
-    """Return the approximate number of signatures of a chunk, at least a window, which is repeated at its head."""
+    """Return the number of signatures of a chunk, at least a window, which is repeated at its head."""
     return max(window, min(_CHUNK_BYTES // row_bytes, _CHUNK_COMPARISONS // window))
 
 
 def _sort(
     stages: Stages, name: str, signatures: SignatureFiles, orders: range, cuts: Cuts, chunks: PartFiles
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Cut some orders into chunks; return the number of signatures of each chunk."""
+    """Cut some orders into chunks; return the number of signatures of each."""
     n_chunks = len(orders) * cuts.n_chunks
     sorting = SortChunkTask(cuts.window, cuts.n_bits, orders, cuts.n_chunks, chunks)
     emitting = SendSignaturesTask(signatures, orders, cuts)
@@ -213,7 +197,6 @@ def _sort(
 
 
 def _chunks(work: Path, number: int) -> Path:
-    """Return the folder of the chunks of a round."""
     return work / "chunks" / f"{number:03d}"
 
 
@@ -226,17 +209,12 @@ class CompareChunkTask:
 
     Parameters
     ----------
-    vectors : VectorFiles
-    chunks : PartFiles
     sizes : int64 array, shape (n_orders * n_chunks,)
         Signatures of each chunk.
     n_chunks : int
         Chunks of each order.
-    window : SlidingWindow
     distance : int
         Maximum number of bits in which candidates differ.
-    meetings : LeftMeetings
-        Tasks that receive candidates.
     """
 
     vectors: VectorFiles
@@ -272,7 +250,7 @@ class CompareChunkTask:
         yield from self._sent(np.concatenate(found))
 
     def _with_those_before(self, chunk: int) -> tuple[U32, U64, int]:
-        """Return the documents and signatures of a chunk, preceded by a window of those before it, and their number.
+        """Return a chunk preceded by a window of the signatures before it, and their number.
 
         If chunks are smaller than a window, those before it are from several chunks.
         """
@@ -301,8 +279,6 @@ class Tile:
 
     Parameters
     ----------
-    vectors : PairVectors
-        Vectors from the first to the last of each part; rows are counted from the first.
     rows : (int64 array, int64 array)
         Rows of the documents that have a vector.
     firsts : (int, int)
@@ -341,17 +317,10 @@ class SearchTileTask:
 
     Parameters
     ----------
-    vectors : VectorFiles
     signatures : SignatureFiles or None
-        If given, candidates are pairs of signatures that differ in few bits; else vectors with a large product.
-    distance : int
-        Maximum number of bits in which signatures differ.
-    threshold : float
-    top : int or None
+        If given, candidates differ in at most ``distance`` bits; else vectors with a large product are.
     first : int
         Number of the first tile of the round.
-    meetings : LeftMeetings
-        Tasks that receive pairs.
     """
 
     vectors: VectorFiles
@@ -397,15 +366,7 @@ def _unseen(n_pairs: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LeftMeetings:
-    """Tasks in which the pairs of a document on the left meet.
-
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows on the left.
-    size : int
-        Number of rows per task.
-    """
+    """Tasks in which the pairs of a document on the left meet, ``size`` rows per task."""
 
     n_rows: int
     size: int
@@ -420,15 +381,7 @@ class LeftMeetings:
 
 @dataclass(frozen=True, slots=True)
 class VerifyCandidatesTask:
-    """Verify the candidates of this task, and merge them with the known pairs.
-
-    Parameters
-    ----------
-    vectors : VectorFiles
-    threshold : float
-    top : int or None
-        Maximum number of pairs kept per document on the left, the most similar ones.
-    """
+    """Verify the candidates of this task, and merge them with the known pairs."""
 
     vectors: VectorFiles
     threshold: float

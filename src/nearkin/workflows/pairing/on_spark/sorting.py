@@ -1,7 +1,4 @@
-"""First job: signatures are sorted by their bits in many orders, and each order is cut into chunks.
-
-Signatures are sent unchanged: the order of the bits follows from the number of the order.
-"""
+"""First job: signatures are sorted by their bits in many orders, and each order is cut into chunks."""
 
 from __future__ import annotations
 
@@ -26,14 +23,10 @@ _SAMPLED_A_CHUNK = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cuts:
-    """Boundaries of the chunks of orders, from a sample of signatures, so that chunks have similar sizes.
+    """Boundaries of the chunks of each order, from a sample, so that chunks have similar sizes.
 
     Parameters
     ----------
-    window : SlidingWindow
-    n_bits : int
-    n_chunks : int
-        Chunks of each order.
     documents : int64 array, shape (n_sampled,)
     words : uint64 array, shape (n_sampled, n_words)
     """
@@ -72,14 +65,7 @@ class Cuts:
 
 @dataclass(frozen=True, slots=True)
 class SendSignaturesTask:
-    """Send the signatures of a part into each of the orders.
-
-    Parameters
-    ----------
-    signatures : SignatureFiles
-    orders : range
-    cuts : Cuts
-    """
+    """Send the signatures of a part into each of the orders."""
 
     signatures: SignatureFiles
     orders: range
@@ -98,18 +84,7 @@ class SendSignaturesTask:
 
 @dataclass(frozen=True, slots=True)
 class SortChunkTask:
-    """Sort the signatures of a chunk, and write them.
-
-    Parameters
-    ----------
-    window : SlidingWindow
-    n_bits : int
-    orders : range
-    n_chunks : int
-        Chunks of each order.
-    files : PartFiles
-        Files of the chunks, one order after another.
-    """
+    """Sort the signatures of a chunk, and write them."""
 
     window: SlidingWindow
     n_bits: int
@@ -131,15 +106,7 @@ class SortChunkTask:
 
 @dataclass(frozen=True, slots=True)
 class SignatureFiles:
-    """Files of the signatures.
-
-    Parameters
-    ----------
-    files : PartFiles
-    parts : Parts
-        One file per part.
-    n_bits : int
-    """
+    """Files of the signatures."""
 
     files: PartFiles
     parts: Parts
@@ -151,7 +118,7 @@ class SignatureFiles:
         return -(-self.n_bits // 64)
 
     def words(self, part: int) -> U64:
-        """Return the signatures of a part, shape (n, n_words), mapped into memory."""
+        """Map the signatures of a part, shape (n, n_words)."""
         return self.files.array(part, ".arrow")
 
     def some(self, documents: I64) -> U64:

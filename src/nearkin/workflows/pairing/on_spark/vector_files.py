@@ -17,17 +17,7 @@ from nearkin.workflows.pairing.vectors import PairVectors, vector_place
 
 @dataclass(frozen=True, slots=True)
 class VectorFiles:
-    """Files of the vectors.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the vectors; every executor can access it.
-    fingerprint : str
-    facts : (SideFacts, SideFacts)
-    parts : Parts
-        Parts of the documents that have a vector.
-    """
+    """Files of the vectors."""
 
     folder: Path
     fingerprint: str
@@ -36,7 +26,7 @@ class VectorFiles:
 
     @classmethod
     def of(cls, vectors: PairVectors, folder: Path, part_size: int) -> VectorFiles:
-        """Write the other data that tasks need beside the terms and the weights, which exist already."""
+        """Write the other data that tasks need beside the terms and the weights."""
         rows_of_sides = np.flatnonzero(vectors.left.sizes), np.flatnonzero(vectors.right.sizes)
         for side, own, rows in zip(SIDES, (vectors.left, vectors.right), rows_of_sides):
             save_array(_place(folder, f"{side}-vector-offsets"), own.offsets)
@@ -48,7 +38,7 @@ class VectorFiles:
         return cls(folder, vectors.fingerprint, facts, Parts(n_left, n_right, part_size))
 
     def opened(self) -> PairVectors:
-        """Return all vectors; terms, weights and words are mapped into memory and not copied."""
+        """Map all vectors."""
         words = mapped_batch(self.folder / "words.arrow")["word"]
         left, right = (self._side(side) for side in SIDES)
         left_facts, right_facts = self.facts
@@ -83,16 +73,9 @@ def _place(folder: Path, name: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Documents with a vector, in parts: those on the left, then those on the right.
+    """Documents with a vector, in parts of at most ``size``: those on the left, then those on the right.
 
     A document is identified by its number among all of them.
-
-    Parameters
-    ----------
-    n_left, n_right : int
-        Numbers of documents.
-    size : int
-        Maximum size of a part.
 
     Examples
     --------
@@ -141,7 +124,7 @@ class Parts:
         return slice(documents.start - before, documents.stop - before)
 
     def tile(self, number: int) -> tuple[int, int]:
-        """Return the left and the right part of a tile, among the tiles that cover all pairs."""
+        """Return the left and the right part of a tile."""
         left, right = divmod(number, self.n_right_parts)
         return left, self.n_left_parts + right
 
