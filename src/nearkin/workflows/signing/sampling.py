@@ -22,7 +22,8 @@ from nearkin.workflows.signing.verifying import SignatureVerifier, Verification
 MIN_TRUE = 10
 """Minimum number of true pairs in a sample that decides."""
 _MOST, _LEAST, _COMPARISONS = 1000, 100, 1 << 27
-_NEAREST = 20
+_PAIRS = 40_000
+"""Pairs that are compared by their texts, the same number of each sampled signature."""
 _BLOCK = 1 << 22  # words of a block of comparisons
 _SHOWN = 6
 
@@ -36,7 +37,7 @@ class SampledDistance:
     n_sampled : int
         Number of distinct signatures in the sample, each compared with all others.
     n_true : int
-        Number of their true pairs, among the 20 nearest of each.
+        Number of their true pairs, among the nearest of each.
     criterion : str
         Definition of a true pair.
     best : CurvePoint
@@ -62,8 +63,8 @@ def sampled_distance(
     """Compare a sample of signatures with all others, and the nearest by their texts; None if it decides nothing.
 
     A true pair is one that ``verification`` keeps; by default one with a Jaccard similarity of 0.8 of the signed
-    features. Documents with the same signature count once. Pairs that are not among the 20 nearest of a sampled
-    signature count as false.
+    features. Documents with the same signature count once. The 40 nearest of each sampled signature, or more in a
+    smaller sample, are compared by their texts; all other pairs count as false.
     """
     other = against or file
     own_rows, rows = (EqualSignatures.of(one.signatures).firsts.astype(np.int64) for one in (file, other))
@@ -122,7 +123,7 @@ def _nearest(
         if is_one_set:
             distances[sample[first : first + step, None] == rows[None]] = file.signatures.n_bits
         n_within += np.bincount(distances.ravel(), minlength=len(n_within))
-        k = min(_NEAREST, len(rows) - is_one_set)
+        k = min(_PAIRS // len(sample), len(rows) - is_one_set)
         near = np.argpartition(distances, k - 1, axis=1)[:, :k] if k else np.zeros((len(block), 0), np.int64)
         left = np.repeat(sample[first : first + step], k)
         found.append((left, rows[near.ravel()], np.take_along_axis(distances, near, axis=1).ravel()))
