@@ -3,27 +3,27 @@
 ::
 
     NearkinError
-    ├── ParameterError (ValueError)      a parameter breaks its rule
-    ├── InputError                       the input as a whole cannot be used
-    │   ├── SourceError                  a file, a folder or a column of it
-    │   │   ├── MissingColumnError       a column that was named does not exist
-    │   │   └── TruncatedInputError      a file that is truncated or damaged
-    │   └── DocumentError                documents that cannot be read and stop the run
-    ├── RunError                         a run directory cannot be used
-    │   ├── OutputExistsError            it already holds results, or an unfinished run
-    │   ├── ResumeError                  an unfinished run there has other parameters or input
-    │   └── OutputError                  writing failed: disk full, no permission
-    ├── CollectionError                  a collection cannot be used
-    │   ├── MissingCollectionError       there is none
-    │   ├── ReplacedCollectionError      its database was deleted, moved or replaced while it was open
-    │   ├── CollectionBusyError          another process is writing to it
-    │   ├── UnavailableCollectionError   its database does not answer, or ended the connection
-    │   └── UnknownDocumentError (KeyError)  there is no such document
-    ├── EngineError                      a cluster cannot be used, or stopped working
-    │   └── DriverMemoryError (MemoryError)  the driver, this process, has too little memory
-    ├── RefusedError                     a request that nearkin serve refuses
-    ├── FingerprintError                 things made by different methods were mixed
-    └── MissingExtraError (ImportError)  an optional part is not installed
+    ├── ParameterError (ValueError)
+    ├── InputError
+    │   ├── SourceError
+    │   │   ├── MissingColumnError
+    │   │   └── TruncatedInputError
+    │   └── DocumentError
+    ├── RunError
+    │   ├── OutputExistsError
+    │   ├── ResumeError
+    │   └── OutputError
+    ├── CollectionError
+    │   ├── MissingCollectionError
+    │   ├── ReplacedCollectionError
+    │   ├── CollectionBusyError
+    │   ├── UnavailableCollectionError
+    │   └── UnknownDocumentError (KeyError)
+    ├── EngineError
+    │   └── DriverMemoryError (MemoryError)
+    ├── RefusedError
+    ├── FingerprintError
+    └── MissingExtraError (ImportError)
 
 A message says what is wrong and where, and gives the rule and the invalid value. An error about a parameter has its
 name in `NearkinError.parameter`, and its text begins with it; the command line puts the option there.
@@ -113,8 +113,6 @@ def quoted(text: object) -> str:
 
     Examples
     --------
-    >>> quoted("lease-17")
-    "'lease-17'"
     >>> quoted("x" * 1_000_000)[-32:]
     "xxxxxxxxxxx'… (length 1,000,000)"
     """

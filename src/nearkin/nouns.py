@@ -10,8 +10,6 @@ def counted(n: int, noun: str, plural: str = "") -> str:
 
     Parameters
     ----------
-    noun : str
-        In the singular, with adjectives if needed: ``"verified pair"``.
     plural : str
         If it is not the noun with an s.
 
@@ -24,13 +22,7 @@ def counted(n: int, noun: str, plural: str = "") -> str:
 
 
 def agreeing(n: int, one: str, many: str = "") -> str:
-    """Return the noun or the verb that agrees with a number, without the number.
-
-    Examples
-    --------
-    >>> agreeing(1, "is", "are"), agreeing(2, "is", "are"), agreeing(2, "row")
-    ('is', 'are', 'rows')
-    """
+    """Return the noun or the verb that agrees with a number, without the number."""
     return one if n == 1 else many or f"{one}s"
 
 

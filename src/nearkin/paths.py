@@ -162,11 +162,6 @@ def shown_path(path: str) -> str:
 
     Where a folder holds a file whose name has a byte that is not UTF-8, and another one whose name has the characters
     of its escape, the backslash of the latter is written as ``\x5c``.
-
-    Examples
-    --------
-    >>> print(shown_path("notes-\udcff.txt"), shown_path("notes-\\xff.txt"))
-    notes-\xff.txt notes-\xff.txt
     """
     shown = printable(path)
     if _ESCAPED_BYTE.search(path) is None or on_disk(shown) == path:
@@ -189,8 +184,7 @@ def check_are_texts(given: Sequence[object], instead: str) -> None:
     """Refuse names of files of this machine where texts are expected; ``instead`` says how to read the files.
 
     Strings are names of files if each of them is one line of at most 1,024 characters and names a file or folder that
-    exists, is a glob that finds one, or ends in the suffix of another of them that does. If one of them is neither,
-    all are texts. A `pathlib.Path` is never a text.
+    exists, is a glob that finds one, or ends in the suffix of another that does. A `pathlib.Path` is never a text.
 
     Raises
     ------
@@ -297,7 +291,6 @@ def is_like_a_server(place: str) -> bool:
 
 
 def _url(place: str | os.PathLike[str]) -> str | None:
-    """Return a place that is a URL, as it was typed; None for a path."""
     if isinstance(place, str) and "://" not in place and not is_like_a_server(place):
         return None
     found = _URL.fullmatch(os.fspath(place))

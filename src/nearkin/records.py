@@ -213,11 +213,10 @@ class BitSignatures:
 
 @dataclass(frozen=True, slots=True)
 class LetterVectors:
-    """Counts of each letter and digit in each document.
+    """Counts of each letter and digit in each document, shape (n_documents, n_dimensions).
 
     Parameters
     ----------
-    counts : uint32 array, shape (n_documents, n_dimensions)
     is_counted : bool array, shape (n_documents,)
         False: almost nothing of the document is in its vector; it must match nothing, and be reported.
     n_counted, n_others : int64 arrays, shape (n_documents,)
@@ -238,12 +237,7 @@ class LetterVectors:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Pairs of rows that may be similar, before verification; each pair once, ``left < right``, sorted.
-
-    Parameters
-    ----------
-    left, right : uint32 arrays, shape (n_pairs,)
-    """
+    """Pairs of rows that may be similar, before verification; each pair once, ``left < right``, sorted."""
 
     left: U32
     right: U32
@@ -383,10 +377,8 @@ class WeightedVectors:
 
     Parameters
     ----------
-    terms, weights : int32 and float32 arrays, shape (n_terms,)
-        Numbers of a vocabulary, each document's one after another.
-    offsets : int64 array, shape (n_documents + 1,)
-        Of a document that has no vector the two offsets are equal.
+    terms, weights, offsets
+        See `TermCounts`; of a document that has no vector the two offsets are equal.
     """
 
     terms: I32

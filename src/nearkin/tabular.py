@@ -63,11 +63,9 @@ class Tabular:
         return getattr(self, name)
 
     def _bars(self) -> Histogram:
-        """Return the numbers of the histogram by their labels, under a title."""
         return Histogram("", {})
 
     def _repr_html_(self) -> str:
-        """Return the first rows of the first table and a histogram, for notebooks."""
         return shown_in_notebook(repr(self), self._bars(), self._chosen(None))
 
 
@@ -138,7 +136,6 @@ def shown_in_notebook(line: str, bars: Histogram, table: pa.Table) -> str:
 
 
 def _drawn(bars: Histogram) -> str:
-    """Return bars, the longest of which has the full width."""
     shown = list(bars.counts.items())[:_N_BARS]
     most = max((n for _, n in shown), default=0)
     if not most:
@@ -153,7 +150,6 @@ def _drawn(bars: Histogram) -> str:
 
 
 def _rows(table: pa.Table) -> str:
-    """Return the first rows, and how many there are."""
     head = "".join(f"<th>{_cell(name)}</th>" for name in table.column_names)
     columns = dict(zip(table.column_names, table.columns, strict=True))
     rows = [{name: column[i].as_py() for name, column in columns.items()} for i in range(min(_N_ROWS, len(table)))]
@@ -164,7 +160,6 @@ def _rows(table: pa.Table) -> str:
 
 
 def _cell(value: object, most: int = _MAX_CHARACTERS) -> str:
-    """Return a value as text that no browser takes for markup."""
     from html import escape  # with a table of all entities, for notebooks alone
 
     if value is None:
@@ -185,5 +180,4 @@ def _in_column(name: str, value: object) -> object:
 
 
 def _number(value: float) -> str:
-    """Return a number of documents, or of seconds, with few digits."""
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"

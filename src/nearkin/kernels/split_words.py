@@ -34,7 +34,6 @@ def locate_words(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[W
 def _split(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], bounds: NDArray[np.uint32]
 ) -> tuple[Words, NDArray[np.uint32]]:
-    """Split texts, and fill the bounds if there is room for them."""
     room = int(offsets[-1] - offsets[0])  # the system allocates only the memory that is written
     words, word_offsets = np.empty(room, np.uint8), np.empty(room + 1, np.int64)
     text_offsets = np.zeros(len(offsets), np.int64)

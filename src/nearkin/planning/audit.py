@@ -23,16 +23,14 @@ _TINY = 1e-300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEstimate:
-    """Estimated recall of a search.
+    """Estimated recall of a search, from ``n_sampled`` of ``n_population`` documents.
 
     Parameters
     ----------
-    n_population : int
-        Number of documents from which the sample was drawn.
     n_with_pairs : int
-        Number of sampled documents that have any true pair; only these are evidence about the recall.
+        Only these documents are evidence about the recall.
     n_true, n_found : int
-        Number of true pairs of the sampled documents, and of those that were found; each pair counts once.
+        True pairs of the sampled documents, and those that were found; each pair counts once.
     recall : float or None
         ``n_found / n_true``, in [0, 1]; None if there is no true pair.
     low, high : float or None
@@ -77,10 +75,9 @@ def estimate_recall(
       is smaller if documents with many pairs are missed more often (Edward L. Korn, Barry I. Graubard, "Confidence
       intervals for proportions with small expected number of positive counts estimated from survey data", 1998).
 
-    The first keeps the interval valid at a recall of 1 and near it, where V is not informative: it is never [1, 1]. If
-    pairs are missed independently of one another, or if most documents are sampled, the interval is wider than
-    necessary. If a few documents have most of the pairs, and miss them more often than others, a sample without them
-    cannot show it: no interval covers that.
+    The first keeps the interval valid at a recall near 1, where V is not informative: it is never [1, 1]. If pairs are
+    missed independently of one another, or if most documents are sampled, the interval is wider than necessary. If a
+    few documents have most of the pairs, and miss them more often, a sample without them cannot show it.
 
     Parameters
     ----------
@@ -139,7 +136,6 @@ def _check(true: F64, found: F64, n_population: int, confidence: float) -> None:
 
 
 def _effective_documents(true: F64, found: F64, recall: float) -> float:
-    """Return the number of independent documents with the same evidence."""
     total, n_with_pairs = float(true.sum()), int((true > 0).sum())
     in_clusters = total**2 / float((true**2).sum())
     variance = float(((found - recall * true) ** 2).sum()) / total**2
@@ -218,8 +214,6 @@ class ProposedSample:
 
     Parameters
     ----------
-    elapsed_s : float
-        Predicted from the finished audit.
     width : float
         Expected width of the interval; 0 if every document is audited.
     """
@@ -234,8 +228,7 @@ def propose_samples(
 ) -> tuple[ProposedSample, ...]:
     """Propose samples that narrow an interval wider than `WIDTH`, the smaller first; none if it is narrow enough.
 
-    The width depends on the number of documents with true pairs, which grows in proportion to the sample. The last
-    proposal is every document, which makes the recall exact.
+    The number of documents with true pairs grows in proportion to the sample. The last proposal is every document.
 
     Parameters
     ----------

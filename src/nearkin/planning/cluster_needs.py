@@ -18,13 +18,7 @@ DRIVER_BYTES = 60
 
 @dataclass(frozen=True, slots=True)
 class Shuffle:
-    """Data that one stage sends between tasks.
-
-    Parameters
-    ----------
-    size_bytes : int
-        Size before Spark compresses it.
-    """
+    """Data that one stage sends between tasks; its size is that before Spark compresses it."""
 
     stage: str
     carries: str
@@ -37,10 +31,8 @@ class ClusterNeeds:
 
     Parameters
     ----------
-    shuffles : tuple of Shuffle
-        In the order of the run.
     n_tasks : int
-        Number of tasks of the largest stage.
+        Tasks of the largest stage.
     core_bytes : int
         Memory of Python for each core of an executor, in addition to Java's heap.
     driver_bytes : int
@@ -79,8 +71,8 @@ class CorpusForecast:
     Parameters
     ----------
     n_documents, n_texts : int
-        Documents of the corpus, and distinct texts among them, estimated as the same share as in the sample. A
-        random sample contains fewer copies than the corpus, so the estimate is usually too high.
+        Documents of the corpus, and distinct texts, estimated as the same share as in the sample: usually too high,
+        since a random sample contains fewer copies than the corpus.
     n_sampled, n_without_text : int
         Documents of the sample, and the empty and unreadable ones among them.
     document_bytes : float
@@ -133,9 +125,9 @@ class CorpusForecast:
     def candidates_range(self) -> tuple[float, float] | None:
         """Return a range that contains the number of unrelated pairs for about 95% of the samples.
 
-        The standard error is that of a mean over pairs, from the means of the texts (W. Hoeffding, 1948), and the range
-        that of a log-normal distribution. Pairs that are too rare for the sample are added to its upper end. If every
-        pair of the corpus was compared, its ends are equal; it is None if no number is predicted.
+        The standard error is that of a mean over pairs, from the means of the texts (W. Hoeffding, 1948), the range
+        that of a log-normal distribution; pairs that are too rare for the sample are added to its upper end. The ends
+        are equal if every pair was compared.
         """
         sample, expected = self.sample, self.n_unrelated
         if expected is None:

@@ -16,15 +16,7 @@ CURVE_POINTS = 100
 
 @dataclass(frozen=True, slots=True)
 class ScoredPairs:
-    """Numbers of pairs of documents, by score.
-
-    Parameters
-    ----------
-    score : float64 array, shape (n,)
-        The larger, the more alike.
-    n_reported, n_true : int64 arrays, shape (n,)
-        Number of reported pairs with this score, and of those that are true.
-    """
+    """Numbers of reported pairs, and of true ones among them, by score: the larger, the more alike."""
 
     score: F64
     n_reported: I64
@@ -41,8 +33,6 @@ class CurvePoint:
 
     Parameters
     ----------
-    n_reported, n_true : int
-        Number of these pairs that are reported, and of those that are true.
     precision, recall, f1 : float
         In [0, 1]; precision is 1 if nothing is reported.
     """
@@ -56,7 +46,7 @@ class CurvePoint:
 
 
 def curve_of(tally: ScoredPairs, n_true: int) -> list[CurvePoint]:
-    """Return a point for each distinct score, the largest first; ``n_true`` is the number of all true pairs."""
+    """Return a point for each distinct score, the largest first."""
     scores, place = np.unique(-tally.score, return_inverse=True)
     counts = np.zeros((2, len(scores)), np.int64)
     np.add.at(counts[0], place, tally.n_reported)
@@ -93,7 +83,7 @@ class LabelledGroups:
     left, right : int64 arrays, shape (n_documents,)
         Label of each document of a side, -1 for none; the same array if there is one side.
     n_true : int
-        Number of true pairs, those of documents that the result lacks included.
+        True pairs, those of documents that the result lacks included.
     """
 
     left: I64
@@ -151,7 +141,7 @@ class JudgedPairs:
     is_closed : bool
         Whether all other pairs are false; if not, only these pairs are judged.
     n_true : int
-        Number of true pairs, those of documents that the result lacks included.
+        See `LabelledGroups`.
     """
 
     left: I64
@@ -196,16 +186,12 @@ Truth = LabelledGroups | JudgedPairs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """Pairs of a result, compared with the truth.
+    """Pairs of a result, reported or inside its groups, compared with the truth.
 
     Parameters
     ----------
-    pairs : {"reported", "in one group"}
-        Which pairs of documents are counted: those that the result reports, or all pairs inside its groups.
     score : str
         Name of the similarity or distance of a pair; "" if it has none.
-    n_true : int
-        Number of true pairs.
     total, best : CurvePoint
         All pairs; the threshold with the largest F1.
     curve : list of CurvePoint
@@ -226,10 +212,8 @@ class Evaluated:
 
     Parameters
     ----------
-    truth_kind : {"pairs", "judged pairs", "groups"}
-        Whether the truth lists all true pairs, some pairs with a verdict, or groups.
     n_unknown : int
-        Number of ids in the truth that are not among the documents of the result; their pairs count as missed.
+        Ids in the truth that are not among the documents of the result; their pairs count as missed.
     """
 
     what: str

@@ -56,13 +56,7 @@ Reuters stories, 70,745 of licences and 3,926 of chapters of the Bible; see labs
 
 @dataclass(frozen=True, slots=True)
 class BitsApart:
-    """Distribution of the share of differing bits over pairs of one similarity.
-
-    Parameters
-    ----------
-    mean, deviation : float
-        Over pairs, for signatures of one length.
-    """
+    """Distribution of the share of differing bits over pairs of one similarity."""
 
     mean: float
     deviation: float
@@ -77,7 +71,6 @@ class BitsApart:
         return min(n_bits, int(np.searchsorted(reached, share - 1e-12)))
 
     def _probabilities(self, n_bits: int) -> F64:
-        """Return the probability of each distance from 0 to the number of bits."""
         p, counts = self.mean, np.arange(n_bits + 1)
         ways = [math.lgamma(n_bits + 1) - math.lgamma(k + 1) - math.lgamma(n_bits - k + 1) for k in range(n_bits + 1)]
         if not 0 < p < 1:
@@ -143,8 +136,6 @@ def distance_for(similarity: float, n_bits: int, recall: float = RECALL) -> int:
     ----------
     similarity : float
         Minimum Jaccard similarity to find, in [0, 1].
-    recall : float
-        In (0, 1).
 
     Examples
     --------

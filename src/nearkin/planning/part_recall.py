@@ -53,10 +53,8 @@ class MeanPartRecall:
 
     Parameters
     ----------
-    n_texts, n_long_texts : int
-        Number of texts, and of those that have at least `PART_WORDS` words.
     containing_texts, parts : float
-        Sums of the recalls: of all texts, and of the long ones.
+        Sums of the recalls: of all texts, and of those with at least `PART_WORDS` words.
     """
 
     n_texts: int = 0
@@ -92,12 +90,12 @@ class SampledSearch:
     Parameters
     ----------
     n_shingles, n_samples, n_asked : int
-        Number of shingles of the text, of those that are sampled, and of those that are looked up.
+        Shingles of the text, those that are sampled, and those that are looked up.
     rate : float
         Sampling rate of the stored texts.
     least : int64 array, shape (n_counted + 1,)
-        Minimum number of shared ones, indexed by the number of sampled shingles of the shorter text; the last entry
-        also serves for all larger numbers.
+        Minimum number of shared ones, by the number of sampled shingles of the shorter text; the last entry also serves
+        for all larger numbers.
     min_common : int
         Minimum number of shingles that a part has in common with the text.
     """
@@ -133,7 +131,6 @@ class SampledSearch:
         return float(shared[int(self._min_of(np.array(self.n_samples))) :].sum())
 
     def _contained(self, n_shingles: int, n_common: int) -> float:
-        """Sum over the sampled shingles of a part: those it shares with the text, and its own."""
         shared = hypergeometric(self.n_samples, np.array([n_common], np.float64), self.n_shingles)[0][: n_common + 1]
         own = _binomial(n_shingles - n_common, self.rate)
         n_shared, is_enough = np.arange(len(shared)), self._looked_up(len(shared) - 1)
@@ -144,10 +141,7 @@ class SampledSearch:
         return found
 
     def _looked_up(self, n_shared: int) -> F64:
-        """Return, by numbers of shared sampled shingles, the probability that at least so many of them are looked up.
-
-        The result has the shape (n_shared + 1, n_shared + 2).
-        """
+        """Return the probability that at least so many shared sampled shingles are looked up, by numbers of both."""
         part = self.n_asked / self.n_samples if self.n_samples else 1.0
         drawn, chances = np.zeros(n_shared + 2), np.zeros((n_shared + 1, n_shared + 2))
         drawn[0] = 1.0

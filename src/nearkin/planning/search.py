@@ -33,16 +33,14 @@ EVERY_SIZE = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class BandPlan:
-    """Search for pairs by Jaccard similarity.
+    """Search for pairs by Jaccard similarity, with ``bands`` of ``rows`` slots.
 
     Parameters
     ----------
-    bands, rows : int
     recall_at_threshold : float
-        Minimum probability that a pair exactly at the threshold becomes a candidate: that of very long documents. It
-        is higher for shorter ones and above the threshold.
+        Minimum probability that a pair exactly at the threshold becomes a candidate: that of very long documents.
     expected_candidates : float
-        Pairs of documents that would be compared although they are not near-duplicates, extrapolated from a sample.
+        Pairs that would be compared although they are not near-duplicates, extrapolated from a sample.
     exact_below : int
         Documents with fewer shingles than this find each other by prefix filtering, which misses none; `EVERY_SIZE` if
         all do.
@@ -101,7 +99,7 @@ class SamplingPlan:
         Share of the shingles that become keys.
     recall_at_threshold : float
         Minimum probability that a pair exactly at the threshold becomes a candidate: that of the smallest documents
-        that are found by their sample. It is higher for larger ones.
+        that are found by their sample.
     exact_below : int
         Documents with fewer shingles than this find those that contain them by rare shingles, which misses none.
     """
@@ -123,19 +121,18 @@ class Sample:
     Parameters
     ----------
     n_documents : int
-        Number of distinct texts in the corpus.
+        Distinct texts in the corpus.
     n_pairs : float
-        Number of pairs of them that may match: all, or those across two sets.
+        Pairs of them that may match: all, or those across two sets.
     sizes : int64 array, shape (n_sampled,)
         Shingle counts of the sampled documents.
     left, right : int64 arrays, shape (n_sampled_pairs,)
-        The sampled pairs that may match, as indices of sampled documents. In a sample of one corpus: each with the ones
+        The sampled pairs that may match, as indices of sampled documents; in a sample of one corpus, each with the ones
         after it.
     similarity, n_common, is_match : float64, int64 and bool arrays, shape (n_sampled_pairs,)
         Jaccard similarity and common shingles of these pairs, and whether they match by the measure of the search.
     shares_rare : callable
-        Return whether each of these pairs would be compared in a search by rare shingles. This takes more time than the
-        rest of the sample, and few plans need it.
+        Return whether each of these pairs would be compared in a search by rare shingles. Slow, and few plans need it.
     """
 
     n_documents: int
@@ -196,8 +193,8 @@ def check_reachable(threshold: float, recall: float) -> None:
 def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
     """Return the cheapest bands and rows that reach the recall at the threshold.
 
-    If many pairs are nearly as similar as the threshold, no bands tell them from matches. Then all texts are searched
-    by rare shingles if that is cheaper, as it is for forms whose common text does not make two of them similar.
+    If many pairs are nearly as similar as the threshold, no bands tell them from matches, and all texts are searched by
+    rare shingles if that is cheaper, as for forms whose common text does not make two of them similar.
 
     Raises
     ------
@@ -236,9 +233,8 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
 def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPlan:
     """Return the cheapest sampling rate, and limit of exact search, that reach the recall.
 
-    A pair is found by the shingles that the smaller document shares with the larger one. Few shingles need a high rate,
-    which is expensive for all other documents; rare shingles of the small documents alone are cheap. So for all sizes,
-    every pair at the threshold is found with at least this probability.
+    Few shared shingles need a high rate, which is expensive for all other documents; rare shingles of the small
+    documents alone are cheap. So for all sizes, every pair at the threshold is found with at least this probability.
     """
     plans: list[tuple[float, SamplingPlan]] = []
     for exact_below in _sizes_to_try(sample):
@@ -260,7 +256,6 @@ PLANNERS: Mapping[str, Callable[[float, float, Sample], BandPlan | SamplingPlan]
 
 
 def _sizes_to_try(sample: Sample) -> list[int]:
-    """Return candidate limits for sampling, in numbers of shingles, an eighth apart."""
     largest = min(int(sample.sizes.max(initial=1)) + 1, _MAX_EXACT)
     sizes = [1]
     while sizes[-1] < largest:
@@ -269,7 +264,6 @@ def _sizes_to_try(sample: Sample) -> list[int]:
 
 
 def _n_common_at(threshold: float, n_smaller: int) -> int:
-    """Return the number of common shingles of a pair at the threshold."""
     return max(1, math.ceil(threshold * n_smaller - 1e-9))
 
 

@@ -50,16 +50,11 @@ class SketchRecall:
         return 1.0 - _between(table, np.log(u_grid), s_grid, np.log(union), similarity)
 
     def _missed(self, similarity: F64, n_union: int, missed_given: F64) -> list[float]:
-        """Return the probability that no band agrees, for each similarity."""
         n_common = similarity * n_union
         rounds = [hypergeometric(n, n_common, n_union) for n in _filled_by_round(self.bands * self.rows, n_union)]
         return [float(functools.reduce(np.convolve, drawn) @ missed_given) for drawn in zip(*rounds, strict=True)]
 
     def _missed_given_agreeing(self) -> F64:
-        """Return the probability that no band agrees, given the number of agreeing slots, shape (n_slots + 1,).
-
-        Computed band by band: the number of agreeing slots in the next band is drawn without replacement.
-        """
         missed = np.ones(1)
         for band in range(self.bands):
             n_slots = (band + 1) * self.rows
@@ -96,7 +91,6 @@ def hypergeometric(n_drawn: int, n_good: F64, n_all: int) -> F64:
 
 
 def _share(here: int, rows: int, agreeing: I64, n_slots: int) -> F64:
-    """Return the probability that ``here`` of the agreeing slots are among the last ``rows`` of all slots."""
     log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_slots + 1)))])
 
     def log_choices(n: int, k: I64) -> F64:
@@ -109,7 +103,6 @@ def _share(here: int, rows: int, agreeing: I64, n_slots: int) -> F64:
 
 
 def _between(table: F64, of_rows: F64, of_columns: F64, rows: F64, columns: F64) -> F64:
-    """Interpolate bilinearly between the rows and columns of a table."""
     i, to_i = _place(of_rows, rows)
     j, to_j = _place(of_columns, columns)
     above = table[i, j] * (1 - to_j) + table[i, j + 1] * to_j
@@ -120,7 +113,6 @@ def _between(table: F64, of_rows: F64, of_columns: F64, rows: F64, columns: F64)
 
 
 def _place(grid: F64, values: F64) -> tuple[I64, F64]:
-    """Return the cell of an ascending grid that contains each value, and the position within the cell."""
     last = max(len(grid) - 2, 0)
     cell = np.clip(np.searchsorted(grid, values, side="right") - 1, 0, last)
     if len(grid) == 1:

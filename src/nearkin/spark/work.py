@@ -97,7 +97,6 @@ def stages_in(spark: SparkSession, folder: Path, work: Path, meter: Meter) -> St
 
 
 def _folder(spark: SparkSession, work: str | Path | None, of: str) -> Path:
-    """Return the folder; a temporary one is removed when the process ends."""
     if work is not None:
         return Path(work).absolute()
     master = str(spark.conf.get("spark.master", "") or "")

@@ -46,7 +46,6 @@ def count_bridges(matches: Matches, principal: U32) -> I64:
 
 
 def _first_of_each(component: U32, order: U32) -> U32:
-    """Return, at the index of each component, its most preferred row."""
     first = np.zeros(len(component), np.uint32)
     backwards = order[::-1]
     first[component[backwards]] = backwards  # the last write wins: the most preferred row

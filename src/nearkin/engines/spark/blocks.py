@@ -151,7 +151,6 @@ def _giving_batches(task: Task) -> Callable[[int, Sequence[Block]], Iterator[pa.
 
 
 def _batches(blocks: Iterable[Block]) -> Iterator[pa.RecordBatch]:
-    """Yield blocks as Arrow batches of bounded size."""
     held: list[Block] = []
     n_bytes = 0
     for block in blocks:

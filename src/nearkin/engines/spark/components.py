@@ -1,8 +1,8 @@
 """Connected components of a distributed graph, by large-star and small-star rounds.
 
 Each round links every node to the smallest one it knows, first the larger neighbours (large star), then the smaller
-ones (small star); after about log2 of the longest chain, every component is a star around its smallest node. A graph
-that fits in one task is processed by a single task.
+ones (small star); after about log2 of the longest chain, every component is a star. A graph that fits is done in one
+task.
 
 Source: Raimondas Kiveris, Silvio Lattanzi, Vahab Mirrokni, Vibhor Rastogi, Sergei Vassilvitskii, "Connected components
 in MapReduce and beyond", 2014.
@@ -33,19 +33,14 @@ Nodes = NDArray[np.uint32]
 
 
 def find_components(stages: Stages, edges: Blocks, n_edges: int, *, max_edges: int = MAX_EDGES) -> Blocks:
-    """Return the component of each node.
+    """Return the component of each node, as blocks of `LABELS` in target 0.
 
     Parameters
     ----------
     n_edges : int
-        Upper limit of the number of edges.
+        An upper limit.
     max_edges : int
         Up to this number, a single task processes all edges.
-
-    Returns
-    -------
-    Blocks
-        Blocks of `LABELS`, in target 0.
     """
     if n_edges <= max_edges:
         return edges.shuffled(1, joined)
@@ -140,7 +135,6 @@ def _both_ways(a: Nodes, b: Nodes, n_tasks: int) -> Iterator[Block]:
 
 
 def _adjacency(blocks: Sequence[Block]) -> tuple[Nodes, Nodes, NDArray[np.intp]]:
-    """Return the distinct edges, sorted by node, and the start of each node."""
     nodes, others = EDGES.joined(blocks)
     edges = np.unique(nodes.astype(np.uint64) << np.uint64(32) | others)
     nodes, others = (edges >> np.uint64(32)).astype(np.uint32), edges.astype(np.uint32)

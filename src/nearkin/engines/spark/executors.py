@@ -84,7 +84,6 @@ def check_executors(
 
 @contextlib.contextmanager
 def _token(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Create a file with a random word for the duration of the block."""
     path, word = folder.absolute() / f".nearkin-{secrets.token_hex(8)}", secrets.token_hex(16)
     try:
         path.write_text(word, encoding="ascii")

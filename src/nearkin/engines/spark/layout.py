@@ -25,8 +25,6 @@ class Block:
         Name of the kind of data, by which later tasks select.
     target : int
         Partition that receives it.
-    data : bytes-like
-        Packed columns; see `Layout`.
     """
 
     stream: str

@@ -241,7 +241,6 @@ def _reasons_told(master: str, log: BinaryIO) -> Iterator[None]:
 
 
 def _set_defaults(conf: SparkConf, master: str) -> None:
-    """Set Nearkin's defaults where neither the user nor a file sets anything."""
     for key, value in (_LOOPBACK if is_local(master) else _EXECUTORS).items():
         conf.setIfMissing(key, value)
 

@@ -140,7 +140,6 @@ def parquet_reader(spark: SparkSession) -> DataFrameReader:
 
 @contextlib.contextmanager
 def _watched(spark: SparkSession, progress: TaskProgress) -> Iterator[None]:
-    """Report finished tasks while the block runs; Spark Connect does not report them."""
     context = getattr(spark, "_sc", None)
     if context is None:
         yield

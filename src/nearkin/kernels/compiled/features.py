@@ -237,7 +237,6 @@ def _count_hashed_until_full(occurrences, start, n, table, places, hashes, count
 
 @njit(nogil=True, cache=True)
 def _refill(table, places, hashes):
-    """Insert the features of a text into an empty table."""
     mask = np.uint64(len(table) - 1)
     shift = np.uint64(64 - _log2(len(table)))
     for k in range(len(hashes)):

@@ -73,7 +73,6 @@ def _keys_many(words, mask, key_bits, digit_bits, counts, entries):
 
 @njit(nogil=True, cache=True)
 def _radix_pass(entries, shift, counts, out):
-    """Sort by one digit; equal entries keep their order."""
     total = 0
     for digit in range(len(counts)):
         n = counts[digit]

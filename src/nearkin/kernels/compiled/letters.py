@@ -39,7 +39,6 @@ def count_many(data, offsets, classes, counts, n_counted, n_others):
 
 @njit(inline="always", cache=True)
 def _byte_of(place):
-    """Return the ASCII code of a Latin column."""
     if place < 26:
         return 65 + place
     return 97 + place - 26 if place < 52 else 48 + place - 52
@@ -67,7 +66,6 @@ def _count_bytes(text, histograms, totals):
 
 @njit(nogil=True, cache=True)
 def _count_other_letters(text, classes, buckets):
-    """Count letters and digits beyond ASCII by bucket; return their number."""
     n = 0
     at = 0
     while at < len(text):

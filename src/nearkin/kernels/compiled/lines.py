@@ -81,7 +81,6 @@ def _has_digits(data, start, end):
 
 @njit(nogil=True, cache=True)
 def _has_blank(data, start, end):
-    """Whether a space or a tab stands before a line break."""
     least, first = np.uint8(255), np.uint64(start)
     for i in range(end - start - 1):
         mark, byte = data[first + np.uint64(i)], data[first + np.uint64(i) + np.uint64(1)]
@@ -258,7 +257,6 @@ def _code_point(text, at):
 
 @njit(nogil=True, cache=True)
 def _hashed(text, start, end, value):
-    """Continue the FNV-1a hash of letters, with those of ASCII in lower case."""
     for j in range(start, end):
         byte = text[j]
         is_capital = np.uint8(byte - np.uint8(65)) < 26
@@ -305,7 +303,6 @@ def _words_seen(text, breaks, n_breaks):
 
 @njit(nogil=True, cache=True)
 def _note(ordered, is_seen, key):
-    """Mark the first place of a key, if it is in the list."""
     place = np.searchsorted(ordered, key)
     if place < len(ordered) and ordered[place] == key:
         is_seen[place] = True

@@ -26,7 +26,6 @@ def prefix_many(hashes, offsets, counts, lengths, shift, elements):
 
 @njit(nogil=True, cache=True)
 def _order_one(hashes, start, end, counts, shift, ordered, frequency):
-    """Sort by frequency, then by hash."""
     if end - start > _MAX_BY_INSERTION:
         elements = np.sort(hashes[start:end])
         found = counts[elements >> np.uint64(shift)]

@@ -97,7 +97,6 @@ def _select(points, rows, start, end, middle, column):
 
 @njit(nogil=True, cache=True)
 def _sort_rows(points, rows, start, end, held):
-    """Sort one block by rows (insertion sort)."""
     for i in range(start + 1, end):
         row = rows[i]
         copy_into(held, points[i])

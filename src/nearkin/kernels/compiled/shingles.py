@@ -44,7 +44,6 @@ def _shingle_many(data, offsets, classes, unit, length, scratch, hashes, set_off
 
 @njit(nogil=True, cache=True)
 def _word_shingles_one(units, n, length, block, table, hashes, first):
-    """Write the distinct shingles of a text's words to ``hashes`` from ``first`` on."""
     most, size, out = n, _cleared(table, n), first
     length = min(length, n)
     for at in range(0, n - length + 1 if n else 0, _BLOCK):
@@ -124,7 +123,6 @@ def _add_while_there_is_room(shingles, start, n, table, size, hashes, first, out
 
 @njit(nogil=True, cache=True)
 def _add_zero(hashes, first, out):
-    """Append 0 unless it is there."""
     for i in range(first, out):
         if hashes[i] == np.uint64(0):
             return out
@@ -134,7 +132,6 @@ def _add_zero(hashes, first, out):
 
 @njit(nogil=True, cache=True)
 def _enlarged(table, size, distinct):
-    """Enlarge the part of the table in use."""
     if size > len(table):
         table = np.empty(size, np.uint64)
     table[:size] = np.uint64(0)

@@ -92,7 +92,6 @@ def _add_words(p, q, tile, w, one, two):
 
 @njit(inline="always", cache=True)
 def _keep(i, first, starts, ends, most, differs, pairs, distances, n_pairs):
-    """Write the near ones within the string's own range."""
     for lane in range(max(0, starts[i] - first), min(LANES, ends[i] - first)):
         if differs[lane] <= most:
             pairs[n_pairs] = (np.uint64(i) << np.uint64(32)) | np.uint64(first + lane)

@@ -21,7 +21,6 @@ def split_many(data, offsets, classes, words, word_offsets, text_offsets, bounds
 
 @njit(nogil=True, cache=True)
 def _split_one(text, classes, words, word_offsets, bounds, n_words, n_bytes):
-    """Split a text; marks belong to the preceding word, format characters are ignored."""
     inside = np.int64(SEPARATOR)  # or WORD or ALONE: kind of the open word
     at = 0
     while at < len(text):

@@ -32,7 +32,6 @@ def _scratch(longest: int) -> tuple[NDArray[Any], ...]:
 
 @njit(nogil=True, cache=True)
 def _units_one(text, classes, unit, scratch, units):
-    """Write each unit; return their number."""
     if unit == WORDS:
         return _words_one(text, classes, scratch, units)
     return _tokens_one(text, classes, units) if unit == CODE else _characters_one(text, units)
@@ -75,7 +74,6 @@ def _mark_runs(text, copy, inside):
 
 @njit(nogil=True, cache=True)
 def _find_bounds(inside_words, n_bytes, bounds):
-    """Return alternating starts and ends of runs."""
     n = 0
     last_bit = np.uint64(0)
     for block in range(n_bytes // _BLOCK + 1):
@@ -110,7 +108,6 @@ def _lowest_bit(bits):
 
 @njit(inline="always", cache=True)
 def _absorb(word, piece):
-    """Extend a word's hash by eight bytes."""
     word = (word ^ piece) * GOLDEN
     return word ^ (word >> np.uint64(32))
 
@@ -230,7 +227,6 @@ def _close(word, piece, n_bytes):
 
 @njit(nogil=True, cache=True)
 def _characters_one(text, characters):
-    """Write each code point."""
     n = 0
     at = 0
     while at < len(text):

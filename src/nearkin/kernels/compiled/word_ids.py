@@ -109,7 +109,6 @@ def _bare_bytes(classes):
 
 @njit(nogil=True, cache=True)
 def _grown(bounds, rows):
-    """Double the room for distinct words, and rebuild the table."""
     n = len(bounds)
     more_bounds, more_rows = np.empty((2 * n, 2), np.int64), np.zeros((2 * len(rows), 4), np.uint64)
     for i in range(n):
@@ -172,7 +171,6 @@ def _place(text, start, end, key, rows, bounds, words):
 
 @njit(nogil=True, cache=True)
 def _key_of(text, start, end, scratch):
-    """Return the key of a word of any text."""
     copy, copy_words = scratch
     for at in range(end - start):
         copy[at] = text[start + at]
@@ -239,7 +237,6 @@ def _bare(text, start, end, classes):
 
 @njit(inline="always", cache=True)
 def _is_part(text, at, length, classes):
-    """Whether a character is a letter, a digit or a mark."""
     code_point = np.int64(text[at])
     if length > 1:
         code_point &= 0x1F if length == 2 else (0x0F if length == 3 else 0x07)

@@ -26,7 +26,6 @@ def add_many(keys, n_rows, heads, previous):
 
 
 def _add(keys, row, j, heads, previous):
-    """Make a row the head of the chain of its key j."""
     mask = heads.shape[1] - 1
     place = mix(int(keys[row, j])) & mask
     while heads[j, place] != NONE and keys[heads[j, place], j] != keys[row, j]:

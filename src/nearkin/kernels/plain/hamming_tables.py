@@ -52,6 +52,5 @@ def _as_int(words):
 
 
 def _is_first_table(differing, masks, is_key):
-    """Whether the first blocks in which two strings agree are exactly those of the key."""
     agree = [block for block, mask in enumerate(masks) if not differing & mask]
     return agree[: sum(is_key)] == [block for block, of_key in enumerate(is_key) if of_key]

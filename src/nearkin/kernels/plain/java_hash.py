@@ -51,12 +51,10 @@ def hash_code(text: str) -> int:
 
 
 def _units(text: str) -> list[int]:
-    """Return a text in UTF-16, as in Java."""
     return [int(unit) for unit in np.frombuffer(text.encode("utf-16-le"), "<u2")]
 
 
 def _hashes(units: list[int], length: int) -> list[int]:
-    """Hash each k-gram, from the hash of the previous one."""
     hashed, power, hashes = 0, pow(31, length, 1 << 32), []
     for i, unit in enumerate(units):
         left = units[i - length] if i >= length else 0

@@ -88,6 +88,5 @@ def _runs_outside(text, spans):
 
 
 def _is_small_end(before, is_small):
-    """Whether the last character is a small letter."""
     last = before.decode(errors="ignore")[-1:]
     return bool(last and before.endswith(last.encode()) and is_small[ord(last)])

@@ -34,5 +34,4 @@ def link_many(keys, rows, sizes, sides, start, min_size_ratio, max_pivots, max_p
 
 
 def _is_crossing(sides, a, b):
-    """Whether one row has bit 1 and the other bit 2."""
     return bool((sides[a] & 1 and sides[b] & 2) or (sides[a] & 2 and sides[b] & 1))

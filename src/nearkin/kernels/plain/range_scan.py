@@ -40,7 +40,6 @@ def scan_many(
 def _near_blocks(
     boxes: NDArray[np.float32], level_groups: NDArray[np.int64], point: NDArray[np.float32], reach: np.float32
 ) -> Iterator[int]:
-    """Return the blocks whose boxes are within reach, in order."""
     nodes = [0] if len(boxes) else []
     for level in range(len(level_groups) - 2, -1, -1):
         children = []
@@ -53,7 +52,6 @@ def _near_blocks(
 
 
 def _squares(gaps: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return squared lengths, summed column by column in float32."""
     squares = np.zeros(gaps.shape[1], np.float32)
     for gap in gaps:
         squares += gap * gap

@@ -47,6 +47,5 @@ def _fold_one(text, tables, to_lower, collapse):
 
 
 def _becomes(character, replaced, offsets, data):
-    """Return the replacement of a character."""
     place = np.searchsorted(replaced, np.uint32(ord(character)))
     return data[offsets[place] : offsets[place + 1]].tobytes().decode()

@@ -51,7 +51,6 @@ def keep_frequent(ids, offsets, n_distinct, most, kept, kept_offsets):
 
 
 def _words(text):
-    """Yield the parts between spaces, and their starts."""
     words, at = [], 0
     for word in text.split(b" "):
         if word:

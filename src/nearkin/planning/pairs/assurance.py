@@ -1,9 +1,9 @@
 """Recall of a search by signatures, measured on the pairs of a sample before the search, with its interval.
 
 The model takes pairs as independent. Where most pairs lie in a few clusters they are not: a random seed finds or misses
-many of them together, and a sample of documents may hold more or less of a cluster than its share. The signatures of
-the sampled pairs are those of the search, so their distances show the effect of the seed; so do, for a window of few
-sorted orders, their gaps. The interval counts documents, not pairs, and so shows the effect of the sample.
+many of them together, and a sample may hold more or less of a cluster than its share. The distances of the sampled
+signatures, which are those of the search, show the effect of the seed, as do their gaps for a window of few sorted
+orders. The interval counts documents, not pairs, and so shows the effect of the sample.
 """
 
 from __future__ import annotations
@@ -88,7 +88,6 @@ class SamplePairs:
         return recall - error, recall, recall + error
 
     def _ratio(self, found: F64, n_true: F64) -> tuple[float, float]:
-        """Return the share of found pairs, and its variance over documents."""
         n, total = self.n_documents, float(n_true.sum())
         n_found = np.bincount(self.documents, found, minlength=n)
         recall = float(n_found.sum()) / total

@@ -108,10 +108,8 @@ class CosineSpread:
 
     Parameters
     ----------
-    edges : float64 array, shape (n_bins + 1,)
-        Ascending, from -1 to 1.
-    shares : float64 array, shape (n_bins,)
-        Shares of all pairs; at least 0, with sum 1.
+    edges, shares : float64 arrays, shapes (n_bins + 1,) and (n_bins,)
+        Edges ascend from -1 to 1; shares of all pairs have sum 1.
     """
 
     edges: F64
@@ -135,12 +133,11 @@ class CosineSpread:
 
     @classmethod
     def default(cls, threshold: float) -> CosineSpread:
-        """Return a histogram for a plan without documents: unrelated pairs as on news, similar ones from the article.
+        """Return a rough histogram for a plan without documents, with the threshold as an edge.
 
-        The threshold becomes an edge of a bin.
-
-        See `BACKGROUND_SCALE`, `TAIL_RATE` and `TAIL_SHARE`. It is rough: a collection of one subject has a wider
-        background, and one with translations of its documents has more pairs at the top.
+        Unrelated pairs are as on news (`BACKGROUND_SCALE`), similar ones from the article (`TAIL_RATE`, `TAIL_SHARE`).
+        A collection of one subject has a wider background, one with translations of its documents more pairs at the
+        top.
         """
         return cls.modelled(threshold, rate=TAIL_RATE, tail_share=TAIL_SHARE)
 

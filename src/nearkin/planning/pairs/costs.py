@@ -35,7 +35,7 @@ class Costs:
     Parameters
     ----------
     comparison, comparison_word : float
-        Per comparison of two signatures, and per 64-bit word of them; word counts are rounded up to a multiple of four.
+        Per comparison of two signatures, and per 64-bit word of them, rounded up to a multiple of four words.
     far_word : float
         Added per word if the signatures of the right side exceed the caches.
     sorting, sorting_word : float
@@ -195,7 +195,6 @@ def _sorting_ns(chance: np.random.Generator) -> tuple[float, float]:
 
 
 def _vectors(chance: np.random.Generator, n: int, n_terms: float) -> Sparse:
-    """Return synthetic documents of about this number of distinct terms."""
     n_each = max(1, round(n_terms))
     drawn = np.exp(chance.random((n, 2 * n_each)) * np.log(_VOCABULARY)).astype(np.int64)
     terms = [np.unique(row)[chance.permutation(len(np.unique(row)))[:n_each]] for row in drawn]
@@ -205,20 +204,17 @@ def _vectors(chance: np.random.Generator, n: int, n_terms: float) -> Sparse:
 
 
 def _candidate_ns(chance: np.random.Generator) -> float:
-    """Measure, per candidate, finding it among those found before."""
     keys = chance.integers(0, 2**63, _PAIRS)
     return 1e9 * _seconds(lambda: np.unique(keys, return_index=True)) / _PAIRS
 
 
 def _product_ns(chance: np.random.Generator, right_terms: float) -> float:
-    """Measure, per candidate, multiplying the vectors of its documents."""
     left, right = _vectors(chance, 500, right_terms), _vectors(chance, _BLOCK, right_terms)
     rows = np.sort(chance.integers(0, 500, _PAIRS)), chance.integers(0, _BLOCK, _PAIRS)
     return 1e9 * _seconds(lambda: products(left, right, rows, _VOCABULARY)) / _PAIRS
 
 
 def _vectors_ns(chance: np.random.Generator, left_terms: float, right_terms: float) -> tuple[float, float, float]:
-    """Measure, per pair in the search by an inverted index, three numbers from documents of three sizes."""
     sizes = ((left_terms, right_terms), (left_terms / 3, right_terms), (left_terms, right_terms / 3))
     taken = []
     for n_left, n_right in sizes:

@@ -94,10 +94,8 @@ class Question:
     ----------
     n_left, n_right : int
         Number of documents with a vector; at least 1.
-    threshold : float
-        Minimum cosine of a pair: above 0, at most 1.
-    recall : float
-        Share of these pairs to find: above 0, at most 1.
+    threshold, recall : float
+        Minimum cosine of a pair, and share of these pairs to find: above 0, at most 1.
     left_terms, right_terms : float
         Mean number of terms of a vector.
     spread : CosineSpread, optional
@@ -170,9 +168,7 @@ class Prediction:
     relative_cost : float
         Comparisons divided by all pairs, with the time for sorting expressed in comparisons.
     n_candidates, n_hits : float
-        Pairs whose signatures are near, so that their cosine is computed: each once; as often as they are found.
-    n_pairs : float
-        Number of reported pairs.
+        Pairs whose cosine is computed: each once; as often as they are found.
     memory_bytes : int
         All data of the search, in one process.
     signing_s, sorting_s, comparing_s, checking_s : float
@@ -293,7 +289,7 @@ def _told(
 
 
 def memory_bytes(search: PairSearch, question: Question, n_candidates: float, n_found: float) -> int:
-    """Return the memory of vectors; signatures, both as given and in order; waiting candidates; and found pairs."""
+    """Return the memory of vectors, signatures, waiting candidates and found pairs."""
     n = question.n_documents
     vectors = _ENTRY_BYTES * (question.n_left * question.left_terms + question.n_right * question.right_terms + n)
     found = 2 * _PAIR_BYTES * n_found

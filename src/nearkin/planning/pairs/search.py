@@ -56,7 +56,7 @@ class Plan:
     is_quick: bool = False
 
     def told(self, question: Question) -> Plan:
-        """Return the same plan, predicted for another question, such as one with the costs of another machine."""
+        """Return the same plan, predicted for another question."""
         prediction = predict(self.search, question)
         alternatives = tuple((way, predict(way, question)) for way, _ in self.alternatives)
         return replace(self, prediction=prediction, alternatives=alternatives)
@@ -73,14 +73,8 @@ def choose(
 ) -> Plan:
     """Choose the fastest search that reaches the recall even at the lower end of the band; exact search if fast.
 
-    Exact search, of every pair of vectors, is chosen if nothing is fixed and it takes less than `QUICK_S`.
-
-    Parameters
-    ----------
-    bits, distance : int, optional
-        If given, the choice is between signatures and a window.
-    permutations, window : int, optional
-        If given, a window is used.
+    Exact search is chosen if nothing is fixed and it takes less than `QUICK_S`. A given number of bits or distance
+    restricts the choice to signatures and a window, given permutations or a window to a window.
 
     Raises
     ------
@@ -113,7 +107,6 @@ def exact_is_quick(question: Question) -> bool:
 def _allowed(
     method: Method | None, bits: int | None, distance: int | None, permutations: int | None, window: int | None
 ) -> tuple[Method, ...]:
-    """Return the methods that the given values allow."""
     slides, signs = permutations is not None or window is not None, bits is not None or distance is not None
     left: tuple[Method, ...] = ("window",) if slides else ("signatures", "window") if signs else METHODS
     if method is None:
@@ -186,7 +179,6 @@ def _lengths(bits: int | None) -> tuple[int, ...]:
 
 
 def _distance(reached: F64, recall: float, distance: int | None) -> int:
-    """Return the minimum distance that reaches the recall, or nearly the maximum recall."""
     if distance is not None:
         return distance
     return int(np.argmax(reached >= min(recall, ALMOST * float(reached[-1]))))
@@ -215,12 +207,8 @@ class PairForecast:
     ----------
     question : Question
         With all that was measured on the samples, and the costs of the machine.
-    plan : Plan
-        Plan that `nearkin pairs` would choose.
-    n_left, n_right : int
-        Number of sampled documents that have a vector.
-    n_compared : int
-        Number of left documents that were compared with all on the right.
+    n_left, n_right, n_compared : int
+        Sampled documents that have a vector, and left ones that were compared with all on the right.
     n_pairs : int
         Pairs at or above the threshold among these.
     """

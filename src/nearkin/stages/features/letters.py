@@ -1,7 +1,6 @@
 """Letter counts: a document represented by the frequency of each letter and digit.
 
-Stroz Friedberg used the 62 Latin counts to find similar documents among 13 million in electronic discovery: small edits
-change few of them, and only slightly.
+Stroz Friedberg used the 62 Latin counts to find similar documents among 13 million in electronic discovery.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ class LetterCounts:
     Parameters
     ----------
     alphabet : {"latin", "universal"}
-        "latin": the 62 counts A to Z, a to z, 0 to 9, and nothing else. "universal": these, and 64 more for the
-        letters and digits of all other scripts, each in the bucket given by a hash of its code point. The definition of
-        letters and digits is pinned to Unicode 14.0; combining marks are neither.
+        "latin": A to Z, a to z, 0 to 9, and nothing else. "universal": these, and 64 more for the letters and digits of
+        all other scripts by a hash of the code point. Letters and digits are those of Unicode 14.0; combining marks are
+        neither.
 
     Examples
     --------

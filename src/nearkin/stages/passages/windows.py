@@ -42,14 +42,10 @@ class Windows:
 
     Parameters
     ----------
-    length : int
-        Words of a window.
     starts, places : int64 arrays, shapes (n_documents + 1,) and (n_windows,)
         Number of the first word of each document, and of each window; ascending.
-    first : uint32 array, shape (n_windows,)
-        First window of the class of each.
-    counts : uint32 array, shape (n_windows,)
-        At the first window of a class, their number.
+    first, counts : uint32 arrays, shape (n_windows,)
+        First window of the class of each; at the first window of a class, the number of its windows.
     """
 
     length: int

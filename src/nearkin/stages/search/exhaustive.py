@@ -70,9 +70,9 @@ class LeadKeys:
     Parameters
     ----------
     bitmap : uint8 array
-        See `kernels.marks`: a first test that rejects almost all elements.
+        A first test that rejects almost all elements; see `kernels.marks`.
     keys : uint64 array or None
-        The sorted elements; None if they are distributed: then a few elements pass with which no set leads.
+        Sorted; None if they are distributed: then a few elements pass with which no set leads.
     """
 
     bitmap: U8

@@ -91,7 +91,7 @@ class SkewedRuns:
     Parameters
     ----------
     lengths, n_leads : int64 arrays, shape (n_keys,)
-        Number of rows that share each key, and of leading ones among them, with which all others are compared.
+        Rows that share each key, and leading ones among them, with which all others are compared.
     """
 
     lengths: I64
@@ -135,7 +135,6 @@ class SkewedRuns:
 
 
 def _n_pairs_with(n_first: I64, length: I64) -> I64:
-    """Count the pairs of each run that contain one of its first rows."""
     return n_first * (n_first - 1) // 2 + (length - n_first) * n_first
 
 

@@ -2,8 +2,7 @@
 
 If all sets are ordered in the same way, two sets A, B with |A ∩ B| >= t |A ∪ B| and |A| <= |B| share an element of the
 first |A| − ⌈2t / (1 + t) |A|⌉ + 1 of A, its leading ones, and of the first |B| − ⌈t |B|⌉ + 1 of B. The order with the
-fewest candidates is the rarest first. So elements with which no set leads make no candidates, such as those that all
-sets share if these alone do not make two sets similar.
+fewest candidates is the rarest first: elements with which no set leads make no candidates.
 
 Source: Surajit Chaudhuri, Venkatesh Ganti, Raghav Kaushik, "A primitive operator for similarity joins in data
 cleaning", 2006; Roberto J. Bayardo, Yiming Ma, Ramakrishnan Srikant, "Scaling up all pairs similarity search", 2007;
@@ -29,14 +28,7 @@ _ROUNDING = 1e-9  # 0.7 is not a binary fraction: a prefix may be one element to
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """Frequencies of elements, by the upper COUNT_BITS bits of their hashes.
-
-    Parameters
-    ----------
-    buckets : int64 array, shape (n_buckets,)
-        Ascending, without empty buckets.
-    n : int64 array, shape (n_buckets,)
-    """
+    """Frequencies of elements, by the upper COUNT_BITS bits of their hashes, ascending, without empty buckets."""
 
     buckets: I64
     n: I64

@@ -25,15 +25,7 @@ _HELD = 1 << 22  # pairs, including repeated ones, before they are made distinct
 
 @dataclass(frozen=True, slots=True)
 class WindowPairs:
-    """Pairs found by a sliding window, each once, in order of left and right rows.
-
-    Parameters
-    ----------
-    distance : uint16 array, shape (n_pairs,)
-        Number of differing bits.
-    n_comparisons : int
-        Including repeated ones.
-    """
+    """Pairs found by a sliding window, each once, in order of left and right rows."""
 
     left: U32
     right: U32
@@ -139,8 +131,8 @@ class SlidingWindow:
         Parameters
         ----------
         documents : int64 array, shape (n,)
-            Numbers of their documents in both corpora, those on the left first, counting only documents with
-            features. The order of equal signatures depends only on these numbers.
+            Numbers of their documents in both corpora, those on the left first, counting only documents with features:
+            the order of equal signatures.
         """
 
         def ties(own: I64) -> U64:
@@ -172,7 +164,7 @@ class SlidingWindow:
         Parameters
         ----------
         n_before : int
-            Number of initial documents that belong to the previous part, where they were compared with one another.
+            Initial documents that belong to the previous part, where they were compared with one another.
 
         Returns
         -------
@@ -230,7 +222,6 @@ def _bit_places(order: I64) -> I64:
 
 
 def _sorted(words: U64, places: I64, ties: Callable[[I64], U64]) -> I64:
-    """Return the order of signatures whose bits are read in another order."""
     leading = leading_bits(words, places[:_LEADING])
     order = order_of(leading)
     is_tied = np.zeros(len(order) + 1, np.bool_)  # with the previous one

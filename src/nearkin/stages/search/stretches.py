@@ -21,15 +21,7 @@ _ROOM = 1 << 14
 
 @dataclass(frozen=True, slots=True)
 class NearPairs:
-    """Pairs of near rows, in any order; a pair may occur again in another piece of work.
-
-    Parameters
-    ----------
-    keys : uint64 array, shape (n_pairs,)
-        The left row in the upper 32 bits, the right row in the lower.
-    distance : uint16 array, shape (n_pairs,)
-        Number of differing bits.
-    """
+    """Pairs of near rows (see `keys_of`), in any order; a pair may occur again in another piece of work."""
 
     keys: U64
     distance: U16

@@ -92,7 +92,6 @@ class Simhash:
         return signatures(packed_words(words, self.bits), counted, self)
 
     def _digests(self, counted: FeatureCounts, chosen: I64) -> U8:
-        """Return SHAKE-256 of some features."""
         data, starts, ends = spell(counted, chosen)
         n_bytes = 4 * self._n_words
         is_long = ends - starts > MAX_MESSAGE_BYTES
@@ -143,7 +142,6 @@ class FeatureVectors:
             return self._rows, row_of
 
     def _fill(self, known: int, counted: FeatureCounts, row_of: I64) -> None:
-        """Make the rows of the features that have just received a number."""
         n = len(self._numbers)
         if n == known:
             return
@@ -166,8 +164,7 @@ def as_words(rows: U8) -> U32:
 def spell(counted: FeatureCounts, chosen: I64) -> tuple[U8, I64, I64]:
     """Return the bytes of some features, ascending indices, as input of hashes that need more than 64 bits.
 
-    Character n-grams are spelled as UTF-8. A word n-gram may be written in many ways; its 64-bit hash, lowest byte
-    first, stands for all of them.
+    Character n-grams are UTF-8; the 64-bit hash of a word n-gram, lowest byte first, stands for all ways to write it.
 
     Returns
     -------

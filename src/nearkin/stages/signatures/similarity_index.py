@@ -226,7 +226,6 @@ class SimilarityIndex:
         return SimilarityIndexes(np.where(has_value, values, 0), has_value, self.fingerprint)
 
     def _sketches(self, shingles: I32, offsets: I64) -> tuple[I32, I64]:
-        """Return the shingles that the method keeps."""
         kept: tuple[I32, I64] = shingles, offsets
         if self.method in (3, 4):
             kept = fingerprint_sketches.divisible(shingles, offsets, by=DIVISOR)
@@ -244,8 +243,8 @@ class SimilarityIndex:
 def interval(si: int, tolerance: float = TOLERANCE) -> tuple[int, int]:
     """Return the smallest and largest integer similar to an index; if there is none, the first exceeds the second.
 
-    This is the paper's rule, ``si - |tolerance * si| < x < si + |tolerance * si|``, computed exactly; the tolerance is
-    taken as the decimal number that its text shows.
+    The paper's rule, ``si - |tolerance * si| < x < si + |tolerance * si|``, is computed exactly; the tolerance, above
+    0, is taken as the decimal number that its text shows.
 
     Examples
     --------
@@ -275,7 +274,6 @@ def text_of_bytes(data: bytes) -> str:
 
 
 def _where(shingles: I32, offsets: I64, mask: Bool) -> tuple[I32, I64]:
-    """Return the shingles of some texts; the others get none."""
     sizes = np.diff(offsets)
     kept = np.concatenate([[0], np.cumsum(sizes * mask)]).astype(np.int64)
     return shingles[np.repeat(mask, sizes)], kept

@@ -98,13 +98,7 @@ class TextStream:
         return self.variation in ("C", "D")
 
     def shingles(self, texts: pa.LargeStringArray, k: int) -> tuple[I32, I64]:
-        """Return Java's ``String.hashCode`` of every k-gram of each text: values, and the start of those of each text.
-
-        Parameters
-        ----------
-        k : int
-            Number of characters (UTF-16 units), words or codes.
-        """
+        """Java's ``String.hashCode`` of every k-gram of UTF-16 units, words or codes, and the start of each text."""
         if self.name == "characters":
             data, offsets = text_buffers(_in_lower_case(texts))
             if self.leaves_out_stop_words:

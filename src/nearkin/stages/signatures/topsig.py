@@ -42,7 +42,6 @@ class _SparseProjection:
         return max(1, round(math.sqrt(self.bits) if self.density is None else self.bits * self.density))
 
     def _named(self, kind: str) -> str:
-        """Return the beginning of a fingerprint."""
         return f"{kind};bits={self.bits};nonzero={self.n_nonzero};seed={self.seed}"
 
     def _project(self, counted: FeatureCounts, weights: NDArray[np.int32] | I64) -> U8:

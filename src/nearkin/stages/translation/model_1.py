@@ -2,7 +2,7 @@
 
 Source: Peter F. Brown, Stephen A. Della Pietra, Vincent J. Della Pietra, Robert L. Mercer, "The mathematics of
 statistical machine translation: parameter estimation", 1993. Every word of a sentence is produced by one word of the
-other, or by NULL, all equally likely; the model learns which words a word produces.
+other, or by NULL, all equally likely; the model learns which.
 """
 
 from __future__ import annotations
@@ -118,8 +118,6 @@ def needed_bytes(pairs: SentencePairs) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A direction with rows whose sizes are known but which are not made yet."""
-
     places: tuple[I64, I32]
     emitted: Sentences
     n_emitted: int
@@ -162,8 +160,6 @@ class SentencePairs:
     ----------
     source, target : tuple of an int32 array and an int64 array of shape (n_pairs + 1,)
         Words of all sentences, and the start of each sentence; none is empty.
-    source_words, target_words : LargeStringArray
-        The word of each number.
     n_read, n_empty, n_too_long : int
         Pairs that were read; omitted because a side had no word; omitted for more than `MAX_WORDS`.
     """

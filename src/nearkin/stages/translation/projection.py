@@ -138,7 +138,6 @@ class Projector:
         return np.repeat(rows, sizes), of_stem[at], np.repeat(1.0 / np.maximum(sizes, 1), sizes)
 
     def _by_parts(self, words: pa.LargeStringArray, rows: I64) -> tuple[I64, I64, F64]:
-        """Translate compounds by their parts."""
         links = LINKS.get(self.table.origin.source.lower().partition("-")[0])
         if links is None or not self.splits or not len(rows):
             return _nothing()
@@ -161,8 +160,6 @@ class Projector:
 
 
 class _Entries:
-    """Translations of the table's source words that occur in the target corpus."""
-
     def __init__(self, table: TranslationTable, targets: pa.LargeStringArray, agreement: float) -> None:
         rows = table.rows
         place = _places(rows.target_words, targets)
@@ -180,7 +177,6 @@ class _Entries:
 
 
 def _projection(source: I64, target: I64, values: F64, ways: U8, n_targets: int) -> WordProjection:
-    """Order by source term; each target of a source term occurs once."""
     keys, places = np.unique(source * max(n_targets, 1) + target, return_inverse=True)
     shares = np.bincount(places, values, len(keys))
     own, targets = np.divmod(keys, max(n_targets, 1))
@@ -189,7 +185,6 @@ def _projection(source: I64, target: I64, values: F64, ways: U8, n_targets: int)
 
 
 def _places(words: pa.LargeStringArray, among: pa.LargeStringArray) -> I64:
-    """Return the index of each word among others; -1 if it is missing."""
     if not len(among):
         return np.full(len(words), -1, np.int64)
     found = pc.index_in(words, value_set=among).fill_null(-1)
@@ -197,7 +192,6 @@ def _places(words: pa.LargeStringArray, among: pa.LargeStringArray) -> I64:
 
 
 def _running(sizes: I64) -> I64:
-    """Return 0, 1, … for each size, concatenated."""
     return np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 

@@ -19,8 +19,8 @@ from nearkin.stages.translation.model_1 import Learned
 class Pruning:
     """Limits for the translations to keep.
 
-    Each direction is pruned separately: a pruned row has probability 0 in that direction, and a row pruned in both is
-    removed. The remaining probabilities of a word are normalised to sum to 1.
+    A row pruned in one direction has probability 0 there; one pruned in both is removed. The remaining probabilities of
+    a word are normalised to sum to 1.
 
     Parameters
     ----------
@@ -181,13 +181,11 @@ def _keys(source: I32, target: I32, n_targets: int) -> I64:
 
 
 def _numbers(keys: I64, n_targets: int) -> tuple[I32, I32]:
-    """Invert `_keys`."""
     source, target = np.divmod(keys, max(n_targets, 1))
     return source.astype(np.int32), target.astype(np.int32)
 
 
 def _shares(given: I32, values: F64, n_given: int) -> F64:
-    """Return each value as a share of those of its given word."""
     totals = np.bincount(given, values, n_given)[given]
     return np.divide(values, totals, out=np.zeros_like(values), where=totals > 0)
 

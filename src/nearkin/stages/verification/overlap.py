@@ -1,8 +1,4 @@
-"""Exact similarity of candidate pairs, from the shingle hashes of both documents.
-
-Source: Paul Jaccard, "The distribution of the flora in the alpine zone", 1912; for containment Andrei Z. Broder, "On
-the resemblance and containment of documents", 1997.
-"""
+"""Exact similarity of candidate pairs, from the shingle hashes of both documents."""
 
 from __future__ import annotations
 

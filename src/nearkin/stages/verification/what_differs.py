@@ -1,7 +1,6 @@
 """What differs in a verified pair: numbers and dates, one passage, or more.
 
-Numbers are compared apart from the other words, in the order of the text; passages are found by the shingles of both
-texts in the order in which they first occur.
+Numbers are compared apart from the other words, in order; passages by the shingles of both texts in order.
 """
 
 from __future__ import annotations

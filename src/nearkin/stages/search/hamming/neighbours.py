@@ -38,8 +38,6 @@ class Nearest:
         Rows of the queries, and of the signatures.
     distance : uint16 array, shape (n_found,)
         Number of differing bits.
-    plan : HammingPlan
-        Plan of the search.
     """
 
     query: U32
@@ -161,19 +159,16 @@ def nearest(
 
 
 def _words_with_features(signatures: BitSignatures) -> U64:
-    """Return the signatures of documents that have features."""
     return signatures.words if signatures.has_features.all() else signatures.words[signatures.has_features]
 
 
 def _rows_with_features(signatures: BitSignatures, places: U32) -> U32:
-    """Return the rows of documents, from their positions among those that have features."""
     if signatures.has_features.all():
         return places
     return np.flatnonzero(signatures.has_features)[places].astype(np.uint32)
 
 
 def _check(signatures: BitSignatures, distance: int, threads: int, method: str | None, max_pairs: int) -> None:
-    """Refuse invalid parameters."""
     if not is_int(distance) or not 0 <= distance < signatures.n_bits:
         rule = f"an int from 0 to {signatures.n_bits - 1}, one less than the bits of a signature"
         raise ParameterError.of("distance", rule, distance)
@@ -208,11 +203,7 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HammingSearch:
-    """A search, cut into independent jobs.
-
-    ``lefts`` are the queries, or the signatures if they are compared with each other; ``words`` are the signatures,
-    preceded by the queries for tables.
-    """
+    """A search, cut into independent jobs."""
 
     plan: HammingPlan
     lefts: U64
@@ -271,7 +262,6 @@ class HammingSearch:
             )
 
     def _tables(self) -> list[Job]:
-        """Return a job for each table."""
         chosen = combinations(range(self.plan.n_blocks), self.plan.n_blocks - self.plan.distance)
         return [partial(self._link, list(blocks)) for blocks in chosen]
 
@@ -288,7 +278,6 @@ class HammingSearch:
         ]
 
     def _link(self, chosen: list[int]) -> Iterator[Found]:
-        """Yield the pairs of one table."""
         plan = self.plan
         is_key = np.zeros(plan.n_blocks, bool)
         is_key[chosen] = True
@@ -301,7 +290,6 @@ class HammingSearch:
             yield pairs - np.uint64(self.n_queries), distances
 
     def _scan(self, left: tuple[int, int], right: tuple[int, int]) -> Iterator[Found]:
-        """Yield the pairs of some queries, or left rows, with some signatures."""
         return scan_tiles(
             laid_in_tiles(self.words[right[0] : right[1]], self.plan.n_lanes),
             self.lefts,

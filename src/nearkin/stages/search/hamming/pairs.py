@@ -1,7 +1,6 @@
 """Results of a Hamming search: pairs of distinct signatures, and the documents that have each signature.
 
-A third of a million documents with the same signature are one class here, and would be fifty thousand million pairs:
-they are counted without being listed, and listed block by block on demand.
+A third of a million documents with one signature are one class here, and would be fifty thousand million pairs.
 """
 
 from __future__ import annotations
@@ -24,13 +23,7 @@ Unsigned = NDArray[np.unsignedinteger[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Pairs of documents within a Hamming distance: each pair once, ``left < right``, sorted.
-
-    Parameters
-    ----------
-    distance : uint16 array, shape (n_pairs,)
-        Number of differing bits.
-    """
+    """Pairs of documents within a Hamming distance: each pair once, ``left < right``, sorted."""
 
     left: U32
     right: U32
@@ -196,7 +189,6 @@ class HammingPairs:
                 yield Neighbours(*columns)
 
     def _neighbour_classes(self) -> tuple[U32, U16, I64]:
-        """Return the classes near each class, itself first, as one array with offsets."""
         every = np.arange(len(self.classes), dtype=np.uint32)
         one = np.concatenate([every, self.left, self.right])
         order = np.argsort(one, kind="stable")

@@ -151,12 +151,7 @@ _QUERIES_OF_A_JOB = 64
 
 @dataclass(frozen=True, slots=True)
 class RangeIndex:
-    """Documents in waves, one segment each; a query searches all of them.
-
-    Parameters
-    ----------
-    segments : tuple of RangeSegment
-        In order of addition: the row numbers of each segment continue those of the previous one.
+    """Documents in waves, one segment each, whose row numbers go on; a query searches all of them.
 
     Examples
     --------

@@ -34,14 +34,12 @@ class RangeSegment:
     Parameters
     ----------
     counts : uint32 array, shape (n_documents, n_dimensions)
-        The original vectors.
     rows : uint32 array, shape (n_counted,)
         Rows of the documents that take part, in the order of the blocks.
     blocks : float32 array, shape (n_blocks, n_columns, BLOCK_SIZE)
         Their points, column by column.
     boxes : float32 array, shape (n_groups, n_columns, 2, 16)
         Bounds of the blocks, and of 16 boxes at a time, up to one group.
-    directions : float64 array, shape (n_dimensions, n_dimensions)
     """
 
     counts: U32
@@ -104,12 +102,10 @@ class RangeSegment:
 
     @cached_property
     def _learnt(self) -> Directions:
-        """The directions, with cached derived values."""
         return Directions(self.directions)
 
     @cached_property
     def _scanned(self) -> list[NDArray[Any]]:
-        """Arrays for the kernel."""
         tree = [_read_only(self.blocks), _read_only(self.boxes), _read_only(groups_of_levels(len(self.blocks)))]
         return [*tree, _read_only(self.rows), _read_only(self.counts)]
 
@@ -140,7 +136,6 @@ class RangeSegment:
 
 
 def _blocks_of(points: F32) -> tuple[F32, F32]:
-    """Return the blocks of ordered points, and the boxes around them."""
     blocks = np.empty((-(-len(points) // BLOCK_SIZE), points.shape[1], BLOCK_SIZE), np.float32)
     level_groups = groups_of_levels(len(blocks))
     boxes = np.empty((int(level_groups[-1]), points.shape[1], 2, FAN_OUT), np.float32)
@@ -205,9 +200,8 @@ class Directions:
     def learn(cls, counts: U32, rows: U32 | None = None) -> Directions:
         """Learn the principal directions of a sample of vectors, scaled to equal length.
 
-        The tolerance grows with a document's length, so lengths must not matter: the directions show how profiles
-        differ. The sample is spread evenly over the rows, or over the given ones. The sign of a direction makes its
-        largest entry positive.
+        Lengths must not matter, since the tolerance grows with a document's length. The sample is spread evenly over
+        the rows. The sign of a direction makes its largest entry positive.
         """
         n_rows = len(counts) if rows is None else len(rows)
         places = _sampled(n_rows)
