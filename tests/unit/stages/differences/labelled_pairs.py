@@ -1,4 +1,4 @@
-"""Pairs of texts with the relation that they have by a written rule; those held back were not seen before the rules.
+"""Pairs of texts with the relation that they have by a written rule; the last ones were not seen before the rules.
 
 A text has slots ``{KIND|one|other}``. A pair differs in some slots, and the kinds of these decide: names of parties or
 places (P), with numbers or without, are "same form, other parties"; numbers, dates and sums (N) alone are "other
