@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import NamedTuple
+
 import numpy as np
 
 from nearkin.kernels.passages import hash_windows
@@ -17,25 +20,47 @@ _MAX_COMMON = 0.5
 """Of the distinct words that the text with fewer of them has besides the passage, those that the other has, too."""
 
 
-def passage_shared_alone(a: U64, b: U64) -> int | None:
-    """Return a number for the passage that two texts, given as hashes of words, share if they share little else.
+class TextWindows(NamedTuple):
+    """Words of a text, and its windows of as many words as the shortest passage has.
+
+    Parameters
+    ----------
+    words : uint64 array, shape (n_words,)
+        Hash of each word.
+    keys : uint64 array, shape (n_windows,)
+        Hash of each window.
+    """
+
+    words: U64
+    keys: U64
+
+    @classmethod
+    def of_texts(cls, words: U64, starts: I64) -> list[TextWindows]:
+        """Return those of several texts, whose words begin at ``starts``, in one pass."""
+        keys, places = hash_windows(words, starts, np.ones(len(words), np.uint8), _WINDOW)
+        bounds = np.searchsorted(places, starts).tolist()
+        edges = pairwise(zip(starts.tolist(), bounds, strict=True))
+        return [cls(words[a:b], keys[low:high]) for (a, low), (b, high) in edges]
+
+
+def passage_shared_alone(a: TextWindows, b: TextWindows) -> int | None:
+    """Return a number for the passage that two texts share if they share little else, else None.
 
     It is the same for all pairs that share the same passage, and nearly always if its ends differ.
 
     Examples
     --------
-    >>> header, one, other = (np.arange(at, at + 30, dtype=np.uint64) for at in (0, 100, 200))
-    >>> key = passage_shared_alone(np.append(header, one), np.append(header, other))
-    >>> key is not None, key == passage_shared_alone(np.append(other, header), np.append(one, header))
-    (True, True)
-    >>> passage_shared_alone(np.append(header, one), np.append(header, one[1:])) is None
-    True
+    >>> header, own, other = ([*range(at, at + 30)] for at in (0, 100, 200))
+    >>> texts = [header + own, header + other, other + header, header + own[1:]]
+    >>> words, starts = np.array(sum(texts, []), np.uint64), np.cumsum([0, *map(len, texts)])
+    >>> a, b, c, d = TextWindows.of_texts(words, starts)
+    >>> passage_shared_alone(a, b) == passage_shared_alone(a, c), passage_shared_alone(a, d)
+    (True, None)
     """
-    keys_a, keys_b = _window_keys(a), _window_keys(b)
     rests = list[set[int]]()
     longest = slice(0, 0)
-    for words, keys, others in ((b, keys_b, keys_a), (a, keys_a, keys_b)):
-        is_shared: Bool = np.isin(keys, others)
+    for (words, keys), other in ((b, a), (a, b)):
+        is_shared: Bool = np.isin(keys, other.keys)
         edges = np.flatnonzero(np.diff(np.concatenate(([False], is_shared, [False])).astype(np.int8)))
         starts, ends = edges[::2], edges[1::2] + _WINDOW - 1
         if not len(starts):
@@ -51,9 +76,4 @@ def passage_shared_alone(a: U64, b: U64) -> int | None:
         rests.append(set(rest.tolist()))
     if len(rests[0] & rests[1]) > _MAX_COMMON * min(map(len, rests)):
         return None
-    return int(keys_a[longest].min())
-
-
-def _window_keys(words: U64) -> U64:
-    starts: I64 = np.array([0, len(words)], np.int64)
-    return hash_windows(words, starts, np.ones(len(words), np.uint8), _WINDOW)[0]
+    return int(a.keys[longest].min())

@@ -28,7 +28,7 @@ from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Meter
 from nearkin.runs.spool import texts_of
 from nearkin.stages.documents.faults import reason_of
-from nearkin.stages.passages.sharing import passage_shared_alone
+from nearkin.stages.passages.sharing import TextWindows, passage_shared_alone
 from nearkin.stages.verification.difference_names import DIFFERENCES
 from nearkin.stages.verification.what_differs import UNKNOWN
 from nearkin.workflows.dedup.job import Result
@@ -79,7 +79,7 @@ def build(
     )
 
 
-_MAX_COMPARED = 200
+_MAX_COMPARED = 100
 _LONGEST = 1 << 16  # characters
 
 
@@ -97,8 +97,8 @@ def _sharing_one_passage(result: Result) -> dict[str, int]:
     if len(rows) < _MIN_SHARING:
         return {}
     words, word_offsets, starts = split_words(*text_buffers(strings(texts_of(corpus.chunks, both))))
-    hashes = hash_strings(words, word_offsets)
-    of_row = {row: hashes[starts[i] : starts[i + 1]] for i, row in enumerate(both.tolist())}
+    windows = TextWindows.of_texts(hash_strings(words, word_offsets), starts)
+    of_row = dict(zip(both.tolist(), windows, strict=True))
     pairs = zip(rows.tolist(), outcome.principal[rows].tolist(), strict=True)
     passages = Counter(passage_shared_alone(of_row[row], of_row[principal]) for row, principal in pairs)
     del passages[None]
