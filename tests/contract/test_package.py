@@ -121,7 +121,7 @@ def test_every_module_can_be_imported():
 
 OTHER_NAMES = {
     "documents", "signed", "mails", "progress", "options", "file_format", "extraction_limits", "n_terms",
-    "agreement", "splits", "translate", "density",
+    "agreement", "splits", "translate", "density", "min_terms", "bits", "distance", "permutations", "window",
 }  # fmt: skip
 """Parameters that are arguments of a command, or have no option of the same name; docs/guides/python-api.md."""
 
