@@ -95,8 +95,7 @@ class ShownPiece:
     """Piece of a comparison, separated from its leading space.
 
     ``is_spelling``: only the spelling differs. ``move`` says where a moved passage is in the other text; ``label``
-    names
-    the kinds where the difference begins.
+    names the kinds where the difference begins.
     """
 
     kind: str

@@ -215,19 +215,7 @@ def identity(
 def check_read_once(
     sources: Sequence[Source], others: Sequence[Source], again: Mapping[str, object], *, resume: bool
 ) -> None:
-    """Refuse standard input where it would be read twice.
-
-    Parameters
-    ----------
-    sources, others : sequence of Source
-    again : mapping of str to object
-        Parameters that read the input again, and whether each is given.
-    resume : bool
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse standard input where it would be read twice: ``again`` says which parameters read the input again."""
     if sum(source.path == STDIN for source in (*sources, *others)) > 1:
         raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
     is_input = any(source.path == STDIN for source in sources)

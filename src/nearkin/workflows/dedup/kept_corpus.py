@@ -109,10 +109,8 @@ def write_kept(
 
     Lines stay byte for byte, CSV and TSV keep their header and records, Parquet its columns, text files are copied;
     compressed files are compressed again. Of every other source the ids and texts become JSON Lines. The copy of a
-    damaged
-    file contains what comes before the damage. Files that lost all records are written too. Under ``out`` the files
-    have
-    the same relative paths as in the folder that all sources share.
+    damaged file contains what comes before the damage. Files that lost all records are written too. Under ``out`` the
+    files have the same relative paths as in the folder that all sources share.
 
     Parameters
     ----------

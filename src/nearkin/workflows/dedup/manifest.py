@@ -157,7 +157,6 @@ def counts(judged: Judged, options: DedupOptions) -> dict[str, int]:
 
 
 def _by_difference(judged: Judged) -> dict[str, int]:
-    """Count the dropped documents by what differs from the kept one."""
     outcome = judged.outcome
     dropped = outcome.differs[~outcome.keep]
     n_of_difference = np.bincount(dropped[dropped != UNKNOWN], minlength=len(DIFFERENCES)).tolist()
@@ -166,7 +165,6 @@ def _by_difference(judged: Judged) -> dict[str, int]:
 
 
 def _against_counts(judged: Judged, options: DedupOptions) -> dict[str, int] | None:
-    """Count documents of the other set that have a match, and that cannot have one."""
     if judged.others is None:
         return None
     n_of_result = np.bincount(judged.others.result, minlength=len(OTHER_RESULTS)).tolist()

@@ -115,7 +115,6 @@ def render_new_page(run: JobRun, manifest: DedupManifest, result: Result, option
 
 
 def _run_note(run: JobRun, manifest: DedupManifest) -> RunNote:
-    """Return when the run ended, and the results that lie beside the page."""
     with_groups = [] if manifest.is_against else ["groups.parquet"]  # of a run against another set it is empty
     names = ["documents.parquet", "pairs.parquet", *with_groups, "against.parquet", "problems.parquet"]
     note = RunNote.now(run.results, run.meter.elapsed_s, [*names, EXCEPTIONS_FILE])
@@ -175,7 +174,6 @@ class _Listed:
         return cls(rows[order], np.searchsorted(number[order], np.arange(len(principals) + 1)))
 
     def rows_of(self, number: int) -> I64:
-        """Return the documents of the group at a position."""
         return self.rows[self.starts[number] : self.starts[number + 1]]
 
 

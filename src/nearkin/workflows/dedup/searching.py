@@ -140,11 +140,7 @@ class Search(ABC):
     def link_all(self, sizes: Sizes, order: U32, meter: Meter) -> Runs:
         """Sort the keys and pair the texts that share a key.
 
-        Parameters
-        ----------
-        order : uint32 array, shape (n_nodes,)
-            Most preferred text first: in a long run of equal keys all others are compared with the first texts
-            only.
+        In a long run of equal keys all texts are compared with the first in ``order`` only: the most preferred ones.
         """
         mark, path = self.work / "runs.json", self.work / "runs.u64"
         parts = self._parts(sizes)
@@ -213,7 +209,6 @@ class Search(ABC):
 
     @property
     def _room_bytes(self) -> int:
-        """Return the maximum size of the entries of one part."""
         return self.resources.memory_bytes // 4 // self.resources.n_threads
 
     def _parts(self, sizes: Sizes) -> list[KeyRange]:

@@ -170,8 +170,7 @@ def _copy_key(mail: _Found, attachments: frozenset[str]) -> bytes:
     """Return a key that two mails share if one is a duplicate spare of the other.
 
     They have the same text and attachments, and the same Message-ID, date and subject, or else the same headers: only
-    the
-    copy of the sender names those who got a blind copy.
+    the copy of the sender names those who got a blind copy.
     """
     headers = copy_key(mail.headers) or replace(mail.headers, bcc=None)
     told = (headers, mail.digest, mail.is_read, sorted(attachments))

@@ -127,7 +127,6 @@ def dedup_frame(
 def _read_texts(
     frame: DataFrame, columns: FrameColumns, options: DedupOptions, work: Path, stages: Stages, rules: ReadingRules
 ) -> tuple[Partitions, Blocks]:
-    """Find the place of each row and the facts about the texts."""
     spool, rows = Spool(work / SPOOL), work / "rows"
     for folder in (spool.path, rows):
         folder.mkdir(exist_ok=True)

@@ -68,14 +68,8 @@ def find(
 ) -> Result:
     """Find the near-duplicates among documents, or between two sets; see `workflows.dedup.job.find`.
 
-    Parameters
-    ----------
-    work : Path
-        Folder that every executor can read and write.
-    resources : Resources
-        Resources of the driver.
-    known : (mapping, mapping) of str to SourceRecord
-        The files of each set by their paths, with their digests, if the driver computed them.
+    Every executor can read and write ``work``; ``known`` has the files of each set by their paths, with digests that
+    the driver computed.
     """
     work = work.absolute()  # tasks run in other directories
     spool, texts = Spool(work / SPOOL), work / "texts"
@@ -114,7 +108,6 @@ def find(
 
 
 def _corpus(partitions: Partitions, found: Blocks, texts: Path, *, is_against: bool) -> Corpus:
-    """Gather the facts of all documents from the partitions."""
     chunks = partitions.chunks()
     facts = [facts_of(chunk) for chunk in chunks]
     status, n_characters, keep_value = (

@@ -114,7 +114,6 @@ class SendBandKeysTask:
         counted: list[Occurrences],
         small: list[tuple[U32, U8, ShingleSets]],
     ) -> None:
-        """Add the keys of long texts; add short texts to ``small``, and their shingles to ``counted``."""
         is_small = keys.is_small(sets)
         if is_small.any():
             small.append((nodes[is_small], sides[is_small], sets.where(is_small)))
@@ -260,13 +259,6 @@ class EntryMeetings:
 
     Every band is split into equal ranges of its keys; one task takes one large range, or several small
     bands. Loose entries, which belong to no band, are split into one range per task.
-
-    Parameters
-    ----------
-    n_ranges : int
-        Ranges of the keys of each band.
-    n_targets : int
-        Number of tasks.
     """
 
     n_bands: int
@@ -302,8 +294,7 @@ def _ranges(keys: U64, n_ranges: int) -> I64:
 class PartitionEntries:
     """Entries of a partition, band by band.
 
-    A key of many texts in one partition is skewed, regardless of other partitions: its entries stay in place, so that
-    one key of very many documents does not flood a task. Only their number is sent to where its other entries meet.
+    The entries of a key of many texts stay in place, so that one key does not flood a task; only their number is sent.
     """
 
     def __init__(self, meetings: EntryMeetings) -> None:

@@ -200,7 +200,6 @@ class LinkEntriesTask:
     def _linked(
         self, band: int, marks: Sequence[Column], keys: U64, nodes: U32, sizes: U32, sides: U8
     ) -> Iterator[Block]:
-        """Yield the pairs of one band, and its skewed keys."""
         leads_first = np.argsort(sides & FOLLOWS, kind="stable").astype(np.uint32)
         keys, order = sort_entries(keys[leads_first], leads_first)
         found, starts, lengths = _runs(keys)
