@@ -9,6 +9,7 @@ import pytest
 from contract.leases import GAMMA, OTHER, collection_of_leases, tags_of
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.deciding import tags_as_labels
+from nearkin.collection.listing.coding import keyed_tags
 from nearkin.errors import ParameterError, UnknownDocumentError
 from places import SomePlace
 
@@ -130,6 +131,29 @@ def test_values_of_documents_are_one_activity(collection) -> None:
     }
     collection.undo(1)
     assert tags_of(collection) == {}
+
+
+def test_a_tag_keeps_its_key(collection) -> None:
+    def keys() -> dict[int, tuple[str, str]]:
+        with collection.opened.store.reading() as connection:
+            return keyed_tags(connection, 4)
+
+    assert keys() == {}
+    collection.tag(["d0", "d1"], "responsive", "yes", by="ada")
+    collection.tag(["d2"], "responsive", "no", by="ada")
+    expected = {1: ("responsive", "yes"), 2: ("responsive", "no")}
+    for i in (3, 4, 5):
+        assert keys() == expected
+        collection.tag([f"d{i}"], "responsive", "no", by="bo")
+    collection.tag_values({f"d{i}": str(i) for i in range(5)}, "custodian")  # more values than keys
+    collection.tag(["d0"], "date", "2024-01-31")
+    collection.tag_values({"d1": "z", "d2": "a"}, "issue")  # in the order of their rows
+    collection.tag(["d3"], "hot")  # a fifth tag
+    assert keys() == {**expected, 3: ("issue", "z"), 4: ("issue", "a")}
+    collection.tag(["d0", "d1"], "responsive", "no")
+    assert keys() == {2: ("responsive", "no"), 3: ("issue", "z"), 4: ("issue", "a")}
+    collection.tag(["d5"], "responsive", "yes", by="bo")
+    assert keys()[1] == ("responsive", "yes")
 
 
 def test_a_removal_is_an_activity(collection) -> None:

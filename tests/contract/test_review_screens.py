@@ -33,6 +33,19 @@ def visit(place: SomePlace) -> Iterator[Visit]:
         yield Visit(collection).sign_in()
 
 
+def test_keys_of_tags_do_not_follow_how_often_they_are_used(visit: Visit) -> None:
+    def key(number: int) -> str:
+        page = visit.get("/document", id="letter").text
+        return re.findall(rf'value="([^"]*)" class="small" data-quick="{number}"', page)[0]
+
+    collection = visit.service.collection
+    collection.tag(["lease", "lease/copy"], "privileged", "yes", by="ada")
+    collection.tag(["letter"], "privileged", "no", by="ada")
+    for doc_id in ("letter", "lease", "lease/copy"):
+        visit.post("/tags", id=doc_id, quick=key(2))
+    assert [(one.value, one.n_documents) for one in collection.tags().counts] == [("no", 3)]
+
+
 def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
     assert "not computed yet" in words_of(visit.get("/groups").text)
     answer = visit.post("/groups/update")

@@ -23,6 +23,7 @@ from nearkin.collection.groups.current import (
     stored_groups,
 )
 from nearkin.collection.groups.members import MAX_COMPARED, compared_groups, group_members, stored_members
+from nearkin.collection.listing.coding import keyed_tags
 from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
@@ -228,10 +229,10 @@ def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnsw
     return ScreenAnswer("group_member.html.j2", values, found.to_dict())
 
 
-def quick_tags(service: ReviewService) -> list[str]:
-    """Return the tags that the keys 1 to 9 set: the tags with the most documents."""
-    counts = sorted(service.collection.tags().counts, key=lambda one: -one.n_documents)
-    return [written_tag(one.field, one.value) for one in counts[:_MAX_TAGS]]
+def quick_tags(service: ReviewService) -> dict[int, str]:
+    """Return the tags that the keys 1 to 9 set, by key; see `keyed_tags`."""
+    with service.collection.opened.store.reading() as connection:
+        return {key: written_tag(*tag) for key, tag in keyed_tags(connection, _MAX_TAGS).items()}
 
 
 def written_tag(field: str, value: str) -> str:

@@ -48,7 +48,7 @@
     ["p", "Make the row's document the principal", "[data-act=p]", act("p")],
     ["m", "Unite with another group", "[name=other]", () => document.querySelector("[name=other]").focus()],
     ["c", "Tag", "#tag", () => document.getElementById("tag").focus()],
-    ["1", "Set the first tag; 2 to 9: the others", "[data-quick='1']", click("[data-quick='1']")],
+    ["1–9", "Set the tag beside the digit", "[data-quick]", null],
     ["u", "Undo the activity that is shown on top", ".done [data-key=u]", click(".done [data-key=u]")],
     ["u", "Undo the row's activity or decision", "[data-act=u]", act("u")],
     ["d", "Groups that changed, or documents to look at", "[data-key=d]", click("[data-key=d]")],
@@ -108,7 +108,7 @@
       goal.click();
       return;
     }
-    if (/^[2-9]$/.test(event.key)) click(`[data-quick="${event.key}"]`)();
+    if (/^[1-9]$/.test(event.key)) click(`[data-quick="${event.key}"]`)();
     const found = here().find(([key]) => key === event.key);
     if (!found || !found[3]) return;
     event.preventDefault();
