@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from nearkin.errors import FingerprintError, ParameterError
+from nearkin.kernels.buffers import integers
 from nearkin.records import I64, U32, BitSignatures, Bool, Candidates, LetterVectors, ShingleSets
 from nearkin.stages.documents.ignoring import NOTHING, Ignored
 from nearkin.stages.documents.normalisation import Normalisation
@@ -155,7 +156,7 @@ class TextCounting:
         )  # fmt: skip
         candidates = Candidates(left.astype(np.uint32), right.astype(np.uint32))
         codes = compared.differences(verify(candidates, hashes, starts, ends))
-        are_equal = pc.equal(normalised.take(pa.array(left)), normalised.take(pa.array(right))).to_pylist()
+        are_equal = pc.equal(normalised.take(integers(left)), normalised.take(integers(right))).to_pylist()
         return [
             "nothing" if is_equal else DIFFERENCES[code]
             for is_equal, code in zip(are_equal, codes.tolist(), strict=True)

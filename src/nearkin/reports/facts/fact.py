@@ -64,6 +64,15 @@ class Table:
     caption: str = ""
 
 
+BY_DIFFERENCE = {
+    "numbers": "differ in numbers or dates only",
+    "words and numbers": "differ in words and numbers",
+    "passage added": "differ by one passage more",
+    "passage replaced": "differ in one passage only",
+}
+"""Label for documents that differ in this way from the one beside them."""
+
+
 def warnings_if(counts: Mapping[tuple[str, str], int | None]) -> Iterator[Fact]:
     """Yield a warning for each count that is not 0, by its label and note."""
     yield from (Fact(label, n, note, "warning") for (label, note), n in counts.items() if n)

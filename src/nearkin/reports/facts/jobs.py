@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nearkin.errors import is_int
 from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, FamilyCounts
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
-from nearkin.reports.facts.fact import Fact, Table, counts_text, damage_facts, time_facts, warnings_if
+from nearkin.reports.facts.fact import BY_DIFFERENCE, Fact, Table, counts_text, damage_facts, time_facts, warnings_if
 from nearkin.reports.quantities import (
     criterion_text,
     magnitude_text,
@@ -127,12 +127,6 @@ def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
     )  # fmt: skip
 
 
-BY_DIFFERENCE = {
-    "numbers": "differ in numbers or dates only",
-    "words and numbers": "differ in words and numbers",
-    "passage added": "differ by one passage more",
-    "passage replaced": "differ in one passage only",
-}
 _NAMED_SHARE = 0.1
 _KINDS = {"code": "look like source code", "ocr": "look like OCR"}
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from nearkin.collection.tolerance import THRESHOLD, Tolerance
 from nearkin.nouns import first_of, wave_text
 from nearkin.planning.part_recall import PART_WORDS
-from nearkin.reports.facts.fact import Fact, counts_text, missing_facts, not_shown, warnings_if
-from nearkin.reports.facts.jobs import BY_DIFFERENCE
+from nearkin.reports.facts.fact import BY_DIFFERENCE, Fact, counts_text, missing_facts, not_shown, warnings_if
 from nearkin.reports.quantities import minute, recall_at_text, share_percent_text
 
 if TYPE_CHECKING:
