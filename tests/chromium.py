@@ -83,11 +83,12 @@ class Chromium:
         self._until(is_so, "what was waited for")
 
     def press(self, *keys: str) -> None:
-        """Press keys, one after another, once the scripts of the page ran."""
+        """Press keys, one after another, once the scripts of the page ran; ``Alt+p`` holds Alt."""
         self.wait("document.readyState === 'complete'")
-        for key in keys:
+        for pressed in keys:
+            key = pressed.removeprefix("Alt+")
             code, number, text = _KEYS[key] if key in _KEYS else (f"Key{key.upper()}", ord(key.upper()), key)
-            about = {"key": key, "code": code, "windowsVirtualKeyCode": number}
+            about = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": int(key != pressed)}
             self._call("Input.dispatchKeyEvent", type="keyDown", text=text, **about)
             self._call("Input.dispatchKeyEvent", type="keyUp", **about)
 

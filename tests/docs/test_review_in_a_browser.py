@@ -120,7 +120,7 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
         browser.press("Enter")
         browser.wait("document.querySelector('.done')")
         assert "responsive=yes" in browser.js("document.querySelector('.done').textContent")
-        browser.press("u")
+        browser.press("Alt+u")
         browser.wait("document.querySelector('.done')?.textContent.includes('undo activity 1')")
         assert browser.js("document.querySelectorAll('.members-list .chip').length") == 0
 
@@ -131,7 +131,7 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
         browser.press("Enter")
         browser.wait("document.querySelector('.done')?.textContent.includes('same group: ')")
         assert browser.js("document.querySelectorAll('.done a[href^=\"/group?\"]').length") == 2
-        browser.press("u")
+        browser.press("Alt+u")
         browser.wait("document.querySelector('.done')?.textContent.includes('undo activity 3')")
 
         origin = browser.js("location.origin")
@@ -155,6 +155,26 @@ def test_the_main_path_by_keyboard(served: Served, chromium: str, tmp_path: Path
         assert browser.js("document.querySelector('dialog').scrollTop") == 0
         browser.press("Escape")
         assert browser.errors == []
+
+
+def test_words_typed_into_no_field_change_nothing(served: Served, chromium: str, tmp_path: Path) -> None:
+    with Chromium(chromium, tmp_path) as browser, Collection.open(served.place) as opened:
+        browser.open(served.link())
+        principals = [one.principal for one in opened.groups().groups]
+        n_activities = len(opened.log())
+        browser.open(browser.js("location.origin") + "/group?number=1")
+        browser.wait("document.querySelector('#comparison .comparison')")
+        for word in ("responsive", "Proposed", "express undo"):
+            browser.press(*word)  # a member is selected
+            browser.press("Escape")
+        assert browser.js("location.pathname") == "/group"
+        assert (len(opened.log()), [one.principal for one in opened.groups().groups]) == (n_activities, principals)
+        browser.press("j", "Alt+p")
+        browser.wait("document.querySelector('.done')")
+        assert opened.log()[-1].kind == "principal"
+        browser.press("Alt+u")
+        browser.wait("document.querySelector('.done')?.textContent.includes('undo')")
+        assert [one.kind for one in opened.log()[n_activities:]] == ["principal", "undo"]
 
 
 PATHS = (

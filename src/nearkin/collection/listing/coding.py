@@ -27,7 +27,7 @@ def keyed_tags(connection: Connection, n_keys: int) -> dict[int, tuple[str, str]
         values = [activity["value"]] if "value" in activity else []
         if not values:
             of_activity = select(changes.now).where(changes.activity == number).group_by(changes.now)
-            values = connection.execute(of_activity.order_by(func.min(changes.number))).scalars().all()
+            values = list(connection.execute(of_activity.order_by(func.min(changes.number))).scalars())
         first |= {(activity["field"], value): None for value in values}
         if len(first) >= n_keys:
             break

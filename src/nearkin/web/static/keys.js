@@ -29,6 +29,7 @@
     step > 0 ? slider.stepUp() : slider.stepDown();
     slider.dispatchEvent(new Event("input", { bubbles: true }));
   };
+  // of a page with groups, what changes a decision at once needs Alt: words typed into no field must change nothing
   const keys = [
     ["j", "Next row", "[data-row]", move(1)],
     ["k", "Previous row", "[data-row]", move(-1)],
@@ -36,7 +37,7 @@
     ["J", "Next group", "[data-key=J]", click("[data-key=J]")],
     ["K", "Previous group", "[data-key=K]", click("[data-key=K]")],
     [" ", "Tick the row", "[data-row] input[type=checkbox]", () => at?.querySelector("input[type=checkbox]")?.click()],
-    ["x", "Split the row's document off", "[data-act=x]", act("x")],
+    ["Alt+X", "Split the row's document off", "[data-act=x]", act("x")],
     ["h", "History of the document or group", "[data-key=h]", click("[data-key=h]")],
     ["f", "Choose a file", "#file", click("#file")],
     ["a", "Store the file as new", "[data-key=a]", click("[data-key=a]")],
@@ -45,12 +46,12 @@
     ["a", "Accept the row's pair", "[data-act=a]", act("a")],
     ["x", "Reject the row's pair", "[data-act=reject]", act("reject")],
     ["r", "Resolve the row's conflict as proposed", "[data-act=r]", act("r")],
-    ["p", "Make the row's document the principal", "[data-act=p]", act("p")],
+    ["Alt+P", "Make the row's document the principal", "[data-act=p]", act("p")],
     ["m", "Unite with another group", "[name=other]", () => document.querySelector("[name=other]").focus()],
     ["c", "Tag", "#tag", () => document.getElementById("tag").focus()],
     ["1–9", "Set the tag beside the digit", "[data-quick]", null],
-    ["u", "Undo the activity that is shown on top", ".done [data-key=u]", click(".done [data-key=u]")],
-    ["u", "Undo the row's activity or decision", "[data-act=u]", act("u")],
+    ["Alt+U", "Undo the activity that is shown on top", ".done [data-key=u]", click(".done [data-key=u]")],
+    ["Alt+U", "Undo the row's activity or decision", "[data-act=u]", act("u")],
     ["d", "Groups that changed, or documents to look at", "[data-key=d]", click("[data-key=d]")],
     ["e", "Representatives only", "[data-key=e]", click("[data-key=e]")],
     ["o", "Download the overlay", "[data-key=o]", click("[data-key=o]")],
@@ -94,22 +95,25 @@
   });
   document.getElementById("help-button").addEventListener("click", help);
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
+    if (event.ctrlKey || event.metaKey || dialog.open) return;
+    // macOS writes another character with Alt: there the place of the key counts
+    const letter = /^[a-z]$/i.test(event.key) ? event.key.toUpperCase() : event.code.replace("Key", "");
+    const pressed = event.altKey ? `Alt+${letter}` : event.key;
     const field = event.target.closest("input:not([type=range]):not([type=checkbox]), textarea, select");
     if (field) {
       if (event.key === "Escape") field.blur();
       return;
     }
     if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
-    const goal = isGoing && document.querySelector(`[data-go="${CSS.escape(event.key)}"]`);
+    const goal = isGoing && document.querySelector(`[data-go="${CSS.escape(pressed)}"]`);
     isGoing = false;
     if (goal) {
       event.preventDefault();
       goal.click();
       return;
     }
-    if (/^[1-9]$/.test(event.key)) click(`[data-quick="${event.key}"]`)();
-    const found = here().find(([key]) => key === event.key);
+    if (/^[1-9]$/.test(pressed)) click(`[data-quick="${pressed}"]`)();
+    const found = here().find(([key]) => key === pressed);
     if (!found || !found[3]) return;
     event.preventDefault();
     found[3]();
