@@ -74,6 +74,18 @@ def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
     assert visit.service.collection.tags().counts == ()
 
 
+def test_no_value_is_proposed_for_a_sensitive_field(visit: Visit) -> None:
+    collection = visit.service.collection
+    for field in ("Privileged", "responsive"):
+        collection.tag(["lease", "lease/copy"], field, "no", by="ada")
+        collection.tag(["lease, signed"], field, "yes", by="bo")
+    for field, proposed in (("Privileged", None), ("responsive", "no")):
+        (row,) = visit.get("/conflicts.json", field=field).json()["groups"]
+        assert row["majority_label"] == proposed
+        assert row["labels"] == [{"label": "no", "n_documents": 2}, {"label": "yes", "n_documents": 1}]
+        assert ('action="/tags"' in visit.get("/conflicts", field=field).text) == (proposed is not None)
+
+
 def test_a_conflict_is_resolved_after_a_preview_and_undone(visit: Visit) -> None:
     assert "No document has a tag yet" in words_of(visit.get("/conflicts").text)
     assert visit.send("GET", "/conflicts.csv").status_code == 400

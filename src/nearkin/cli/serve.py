@@ -64,6 +64,10 @@ class ServeCommand(CacheOptions):
         help="Results of nearkin dedup, families, regroup or pairs to show as well: their reports, and pairs to accept "
         "or reject. Repeatable.",
     )  # fmt: skip
+    sensitive: Same[Sequence[str]] = _service(
+        (), kind=list, metavar="FIELD",
+        help="Field of tags for whose conflicts no value is proposed. Repeatable. [default: privileged, privilege]",
+    )  # fmt: skip
     behind_proxy: Same[Sequence[str]] = _team(
         (), kind=list, metavar="ADDRESS",
         help="Address or network of a proxy that encrypts. Its headers X-Forwarded-Proto and -For are trusted, and "
@@ -87,6 +91,7 @@ def serve(job: ServeCommand) -> None:
     try:
         from nearkin.web.client import read_token
         from nearkin.web.served_runs import ServedRuns
+        from nearkin.web.service import SENSITIVE
         from nearkin.web.serving import serve as serve_until_interrupted
         from nearkin.web.settings import settings_of
     except ImportError as error:
@@ -97,7 +102,14 @@ def serve(job: ServeCommand) -> None:
     gc.set_threshold(700, 10, 10)  # it runs for long; a short command looks for garbage less often
     with Collection.open(job.collection, cache=job.cache, wait=job.wait, read_only=job.read_only) as opened:
         serve_until_interrupted(
-            opened, settings, say=click.echo, token=token, by=job.by, users_file=job.users_file, runs=runs
+            opened,
+            settings,
+            say=click.echo,
+            token=token,
+            by=job.by,
+            users_file=job.users_file,
+            runs=runs,
+            sensitive=job.sensitive or SENSITIVE,
         )
 
 

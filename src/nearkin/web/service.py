@@ -19,6 +19,7 @@ import msgspec
 
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
+from nearkin.collection.decisions.deciding import checked_field
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, SPLIT_OFF, activity_of
 from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.stored.group_state import stored_tolerances
@@ -70,6 +71,8 @@ class GoTo:
 
 
 NOTHING_DONE, NO_RUNS = DoneQuery(), ServedRuns()
+SENSITIVE = ("privileged", "privilege")
+"""Fields of tags whose conflicts people resolve document by document, unless others are named."""
 _OF_A_PAGE = frozenset(("page", "limit"))
 _N_WRITERS = 4
 """Changes that are prepared at the same time; one at a time is written."""
@@ -88,6 +91,8 @@ class ReviewService:
         Paths of all screens; pages link to no others, and to those of runs if there are any.
     runs : ServedRuns, optional
         Finished runs that are shown, too.
+    sensitive : iterable of str
+        Fields of tags whose conflicts get no proposed resolution; capital and small letters do not differ.
     """
 
     def __init__(
@@ -97,8 +102,9 @@ class ReviewService:
         paths: Iterable[str] = (),
         *,
         runs: ServedRuns = NO_RUNS,
+        sensitive: Iterable[str] = SENSITIVE,
     ) -> None:
-        self.runs = runs
+        self.runs, self.sensitive = runs, frozenset(checked_field(field).casefold() for field in sensitive)
         self.collection, self.workers = collection, workers
         self.writers = Workers(_N_WRITERS, workers.n_waiting)  # a change that waits for another one delays no reader
         self.users: Callable[[], Users] | None = None  # None: only this machine can connect

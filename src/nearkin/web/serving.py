@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from nearkin.paths import why
 from nearkin.web.app import application
 from nearkin.web.screens import SCREENS
 from nearkin.web.served_runs import ServedRuns
-from nearkin.web.service import NO_RUNS, ReviewService, Workers
+from nearkin.web.service import NO_RUNS, SENSITIVE, ReviewService, Workers
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
 from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
@@ -39,6 +39,7 @@ def serve(
     by: str | None = None,
     users_file: Path | None = None,
     runs: ServedRuns = NO_RUNS,
+    sensitive: Iterable[str] = SENSITIVE,
 ) -> None:
     """Serve a collection until the process is interrupted.
 
@@ -58,6 +59,8 @@ def serve(
         Users that sign in through a proxy; by default the usual file of the collection.
     runs : ServedRuns, optional
         Finished runs that are shown, too.
+    sensitive : iterable of str
+        Fields of tags whose conflicts get no proposed resolution.
 
     Raises
     ------
@@ -75,7 +78,7 @@ def serve(
     with listening(settings.host, settings.port) as opened:
         bound = replace(settings, port=opened.getsockname()[1])
         workers = Workers(bound.n_threads, bound.n_waiting)
-        service = ReviewService(collection, workers, [one.path for one in SCREENS], runs=runs)
+        service = ReviewService(collection, workers, [one.path for one in SCREENS], runs=runs, sensitive=sensitive)
         if users_file is None:
             entry: Authenticator = _by_link(bound, say, token, by)
         else:

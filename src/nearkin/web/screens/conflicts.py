@@ -73,7 +73,7 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
         return ScreenAnswer("conflicts.html.j2", {"asked": asked, "field": None, "found": None}, {})
     read = labels_of_tag(service.collection, field)
     found = _found(service, asked, read, _MAX_SHOWN)
-    rows = by_group(found)
+    rows, is_sensitive = by_group(found), field.casefold() in service.sensitive
     values = {
         "asked": asked,
         "value": asked.tolerance.value,
@@ -83,12 +83,14 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
         "rows": rows,
         "facts": list(unlabelled_facts(found, tag=field)),
         "is_bare": read.is_bare,
+        "is_sensitive": is_sensitive,
         "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if read.is_bare else found.n_labelled,
         "tag_of": lambda label: tag_of(field, label, is_bare=read.is_bare),
         "without_passage": without_passage,
         "first_difference": first_difference_text,
     }
-    data = found.to_dict() | {"field": field, "groups": [one.to_dict() for one in rows]}
+    data = found.to_dict() | {"field": field, "is_sensitive": is_sensitive}
+    data["groups"] = [one.to_dict() | ({"majority_label": None, "odd_ids": []} if is_sensitive else {}) for one in rows]
     return ScreenAnswer("conflicts.html.j2", values, data)
 
 
