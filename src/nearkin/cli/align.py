@@ -176,7 +176,6 @@ def train(job: TrainCommand) -> None:
 
 
 def _write(job: TableCommand, summary: Callable[[], object], facts: Iterable[Fact], table: TranslationTable) -> None:
-    """Write a table; print what was read, its translations and words, and its place."""
     from nearkin.runs.files import published
 
     with published(job.out) as aside:
@@ -258,7 +257,6 @@ def merge(job: MergeCommand) -> None:
 
 
 def _write_made(job: TableCommand, command: str, table: TranslationTable) -> None:
-    """Write a table that was made from others, and describe it."""
     from nearkin.workflows.aligning.training import table_summary
 
     _write(job, lambda: {"command": f"align {command}", **table_summary(table)}, [], table)

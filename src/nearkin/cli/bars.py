@@ -81,8 +81,6 @@ def bars_shown(*, is_quiet: bool) -> Iterator[Bars]:
 
 
 class _Amount(ProgressColumn):
-    """Amount done; empty for a stage of one step."""
-
     def render(self, task: Task) -> Text:
         unit = task.fields["unit"]
         is_one_step = unit == "steps" and (task.total or 1) == 1
@@ -92,8 +90,6 @@ class _Amount(ProgressColumn):
 
 
 class _Rate(ProgressColumn):
-    """Units per second."""
-
     def render(self, task: Task) -> Text:
         unit, speed = task.fields["unit"], task.finished_speed or task.speed
         text = f"{_amount(speed, unit)}/s" if speed and unit != "steps" else ""
@@ -101,8 +97,6 @@ class _Rate(ProgressColumn):
 
 
 class _Left(ProgressColumn):
-    """Estimated time left."""
-
     def render(self, task: Task) -> Text:
         left_s = None if task.finished else task.time_remaining
         text = "" if left_s is None else f"{int(left_s) // 60}:{int(left_s) % 60:02d} left"

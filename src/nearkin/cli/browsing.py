@@ -206,7 +206,6 @@ def _show_list(console: Printer, found: ListedDocuments) -> None:
 
 
 def _if(has: dict[str, bool], *names: str) -> list[str]:
-    """Return the columns in which at least one row has a value."""
     return [name for name in names if has[name]]
 
 

@@ -75,15 +75,12 @@ def check_lines(job: CheckCommand, options: CheckOptions) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """The collection of a stream."""
-
     collection: Callable[[], Collection]
     say_created: Callable[[Sequence[LineAnswer]], None]
 
 
 @contextlib.contextmanager
 def _opened_collection(job: CheckCommand, bars: Progress) -> Iterator[_Target]:
-    """Open the collection; a missing one is created when a document can be stored."""
     from nearkin.collection.collection import Collection
     from nearkin.errors import MissingCollectionError
 
@@ -112,7 +109,6 @@ def _opened_collection(job: CheckCommand, bars: Progress) -> Iterator[_Target]:
 
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[BinaryIO]:
-    """Open a file, or standard input, whose lines are read as they arrive."""
     from nearkin.errors import SourceError
     from nearkin.paths import why
     from nearkin.stages.documents.head import standard_input
@@ -130,7 +126,6 @@ def _opened(file: Path) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _kept_file(kept: Path | None) -> Iterator[BinaryIO | None]:
-    """Open the file of kept lines; standard output for ``-``."""
     if kept is None or kept == _STDOUT:
         yield None if kept is None else sys.stdout.buffer
         return

@@ -41,7 +41,6 @@ class _WithPanels(click.Command):
     """Command whose help shows its options in panels, and its examples as they are typed."""
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the paragraphs of the help; an indented one is an example, and is not wrapped."""
         for paragraph in (self.help or "").strip().split("\n\n"):
             formatter.write_paragraph()
             with formatter.indentation():
@@ -51,7 +50,6 @@ class _WithPanels(click.Command):
                     formatter.write_text(paragraph)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write a section for each panel."""
         panels: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -182,7 +180,6 @@ def _read(values: Mapping[str, object]) -> Iterator[str | Path]:
 
 
 def _places(name: str, value: object) -> Iterator[str | Path]:
-    """Return the file names among the values of a parameter."""
     are_many = isinstance(value, list)
     for one in value if are_many else [value]:  # type: ignore[attr-defined]  # it is a list
         if isinstance(one, Path) or (are_many and isinstance(one, str) and name not in _NO_FILES):
@@ -230,7 +227,6 @@ class CommandEntry:
     ----------
     name : str
         The word that is typed.
-    summary : str
     module : str
         Below ``nearkin.cli``.
     help : str
@@ -263,8 +259,6 @@ class CommandGroup(_WithPanels, click.Group):
 
     Parameters
     ----------
-    name, help : str
-    panels : mapping of str to sequence of CommandEntry
     default : str
         Command that is meant if the first word is none; "" for none.
 

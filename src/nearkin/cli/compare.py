@@ -82,7 +82,6 @@ _version = partial(wanted, kind=int)
 
 
 def _kinds(given: Sequence[str]) -> tuple[str, ...]:
-    """Split the kinds of differences that are joined by commas, and refuse unknown ones."""
     from nearkin.stages.differences.ignoring import IGNORED
 
     kinds = tuple(kind.strip() for one in given for kind in one.split(","))
@@ -169,8 +168,6 @@ _WRITERS = {".html": _write_html, ".docx": _write_docx}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    """Two compared documents, as they will be shown."""
-
     name_a: str
     name_b: str
     texts: tuple[str, str]

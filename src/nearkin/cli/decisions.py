@@ -171,7 +171,6 @@ def untag(job: UntagCommand) -> None:
 
 
 def _numbered(given: Any) -> tuple[int, str]:
-    """Return the number of a group and a text."""
     if not (isinstance(given, tuple) and given[0].isascii() and given[0].isdecimal()):
         raise ParameterError.of("group_note", "the number of a group and a text", given)
     return int(given[0]), given[1]
@@ -219,7 +218,6 @@ def decide(job: DecideCommand) -> None:
 
 
 def _activity_number(text: Any) -> int:
-    """Return the number of an activity."""
     if not (text.isascii() and text.isdecimal() and len(text) < 19 and int(text)):
         raise ParameterError(f"{text!r} is not an activity number; `nearkin log COLLECTION` lists them.")
     return int(text)
@@ -294,7 +292,6 @@ def _show_removed(console: Printer, removed: Removed, limit: int) -> None:
 
 
 def _change(job: TagCommand | UntagCommand | UndoCommand, change: Callable[..., ActivityResult]) -> None:
-    """Make a change and print it; one of many documents is only shown without --yes."""
     found = change(by=job.by, dry_run=job.dry_run, max_changes=None if job.yes else _WITHOUT_YES)
     _answer_change(job, found, job.limit)
     if found.is_dry_run and not job.dry_run:
@@ -336,7 +333,6 @@ def named_ids(job: IdsOptions) -> list[str]:
 
 
 def _values(file: Path, column: str, id_column: str | None, encoding: str) -> dict[str, str]:
-    """Return the values of a table by id."""
     from nearkin.cli.printing import warn
     from nearkin.workflows.collection.labels import read_labels, values_by_id
 

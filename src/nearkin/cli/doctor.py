@@ -68,7 +68,6 @@ def _machine() -> dict[str, object]:
 
 
 def _sandbox() -> str:
-    """Start an extraction process and name its sandbox."""
     from nearkin.errors import RunError
     from nearkin.stages.documents.extraction.pool import check_sandbox
 
@@ -79,7 +78,6 @@ def _sandbox() -> str:
 
 
 def _java() -> str:
-    """Name the Java that Spark would start."""
     from nearkin.errors import EngineError
 
     try:

@@ -82,7 +82,6 @@ def families(job: FamiliesCommand) -> None:
 
 
 def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | None, out: Path) -> None:
-    """Print the members by relation, the documents without a form group, and where to look."""
     from nearkin.cli.printing import say_results
     from nearkin.reports.facts.fact import time_facts
     from nearkin.reports.facts.jobs import families_facts, relations_table
@@ -135,7 +134,6 @@ def threads(job: ThreadsCommand) -> None:
 
 
 def _show_threads(console: Printer, manifest: ThreadsManifest, out: Path) -> None:
-    """Print mails by result, threads, and where to look."""
     from nearkin.cli.printing import say_results
     from nearkin.reports.facts.fact import time_facts
     from nearkin.reports.facts.jobs import results_table, threads_facts

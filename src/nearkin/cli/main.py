@@ -95,7 +95,6 @@ def _code_of(arguments: list[str]) -> int:
 
 
 def _invoked(arguments: list[str]) -> object:
-    """Run the command that was typed, or answer a shell that completes one."""
     if instruction := os.environ.get(_COMPLETION):
         return shell_complete(app, {}, "nearkin", _COMPLETION, instruction)
     with app.make_context("nearkin", [*arguments]) as context:
@@ -132,7 +131,6 @@ def _say_memory(error: MemoryError) -> None:
 
 
 def _notes_of(error: BaseException | None) -> list[str]:
-    """Notes that were added to an error on its way: how to continue."""
     return getattr(error, "__notes__", [])
 
 

@@ -80,7 +80,6 @@ def pairs(job: PairsCommand) -> None:
 
 
 def _show(console: Printer, manifest: PairsManifest, out: Path) -> None:
-    """Print the counts of both sides and of the pairs, and where the results are."""
     from nearkin.cli.printing import say_results
     from nearkin.reports.facts.jobs import cost_facts, pairs_facts, sides_table
 

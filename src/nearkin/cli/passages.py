@@ -61,7 +61,6 @@ def passages(job: PassagesCommand) -> None:
 
 
 def _show(console: Printer, manifest: PassagesManifest, out: Path) -> None:
-    """Print the numbers of passages, and where to look."""
     from nearkin.cli.printing import say_results
     from nearkin.reports.facts.fact import time_facts
     from nearkin.reports.facts.jobs import passages_facts

@@ -83,12 +83,10 @@ def parse_count(text: str, option: str) -> int:
 
 
 def _summary_of(needs: ClusterNeeds | None) -> dict[str, object]:
-    """Return the needs as JSON types; empty without a cluster."""
     return {} if needs is None else {"spark": asdict(needs) | {"shuffled_bytes": needs.shuffled_bytes}}
 
 
 def _show_needs(console: Printer, needs: ClusterNeeds | None, n_cores: int, n_documents: int) -> None:
-    """Print the shuffled data, memory and disk space; nothing without a cluster."""
     if needs is None:
         return
     from nearkin.reports.facts.plan import cluster_facts, shuffles_table
@@ -175,7 +173,6 @@ def plan_pairs(job: PlanPairsCommand) -> None:
 
 
 def _sampled(job: PlanPairsCommand, options: PairOptions, n_left: int | None, n_right: int | None) -> PairForecast:
-    """Plan from samples of the documents."""
     from pathlib import Path
 
     from nearkin.planning.pairs.costs import Costs
@@ -200,7 +197,6 @@ def _show_pairs(
     console: Printer, question: Question, planned: Plan, options: PairOptions, sampled: PairForecast | None,
     needs: ClusterNeeds | None,
 ) -> None:  # fmt: skip
-    """Print the methods side by side, then the question and the reason for the choice."""
     from nearkin.reports.facts.plan import methods_table, plan_facts
     from nearkin.workflows.pairing.planning import MIN_PAIRS
     from nearkin.workflows.pairing.searching import MAX_PAIRS

@@ -171,7 +171,6 @@ class _AlignedTable(Table):
             yield Segment(f"{line}\n")
 
     def _lines(self, console: Console) -> Iterator[str]:
-        """Yield the header and the rows, unwrapped."""
         columns = []
         for column in self.columns:
             texts = [console.render_str(cell).plain if isinstance(cell, str) else str(cell) for cell in column.cells]

@@ -181,7 +181,6 @@ def users(job: UsersCommand) -> None:
 
 
 def _check(action: str, name: str | None, role: str | None, label: str | None) -> None:
-    """Refuse arguments and options that do not fit the action."""
     from nearkin.web.roles import ROLES
     from nearkin.web.users.records import checked_role
 
@@ -200,7 +199,6 @@ def _check(action: str, name: str | None, role: str | None, label: str | None) -
 
 
 def _changed(path: Path, action: str, name: str, role: str | None, label: str | None) -> Users:
-    """Change the file, and return the users."""
     from nearkin.web.users import records
     from nearkin.web.users.file import change_users, read_users
     from nearkin.web.users.records import checked_name

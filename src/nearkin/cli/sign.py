@@ -65,7 +65,6 @@ def sign(job: SignCommand) -> None:
 
 
 def _show(console: Printer, told: SigningRecord, out: Path) -> None:
-    """Print the number of signatures, the drift of online signatures, and the next step."""
     from nearkin.cli.printing import say_place
     from nearkin.reports.facts.fact import Table, time_facts
     from nearkin.reports.facts.jobs import sign_facts

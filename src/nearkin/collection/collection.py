@@ -43,16 +43,15 @@ _ADD_READS_NO_FILES = (
 class Collection(DocumentQueries, GroupQueries, DecisionMethods):
     """Stored documents, added in waves, and queries over all of them.
 
-    One process or thread writes at a time. Any number of them can read meanwhile; a query sees the state at its start.
-    Several threads may use one object. If the object is sent to another process, that process opens the collection
-    again.
+    One process or thread writes at a time; any number read meanwhile, and a query sees the state at its start. Threads
+    may share one object; a process to which it is sent opens the collection again.
 
     Attributes
     ----------
     place : Place
         The directory or URL; ``str(place)`` omits the password.
     opened : OpenedCollection
-        The store and the index, for Nearkin's own commands. It is not public and may change in any version.
+        Not public; it may change in any version.
 
     Examples
     --------
@@ -89,27 +88,25 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         path_or_url : str or Path
-            A directory, or ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``, to which ``?schema=NAME`` and settings
-            of libpq may be added. Omitted parts come from the environment, as for psql.
+            A directory, or ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``, to which ``?schema=NAME`` and settings of
+            libpq may be added. Omitted parts come from the environment, as for psql.
         create : bool
             Create a missing collection.
         alphabet : {"universal", "latin"}, optional
-            Letters that range search counts; fixed when the collection is created. An existing collection must have the
-            same alphabet.
+            Letters that range search counts.
         similarity_index : SimilarityIndex or str, optional
-            Method of the similarity indexes, by default ``"43B:k=40"``; fixed when the collection is created. An
-            existing collection must have the same method.
+            Method of the similarity indexes, by default ``"43B:k=40"``.
         ignored : Ignored, optional
-            Passages and numbers that do not count; fixed when the collection is created. An existing collection must
-            ignore the same ones.
+            Passages and numbers that do not count. These three are fixed when the collection is created, and must then
+            be the same.
         cache : str or Path, optional
-            Directory for the index of a collection in PostgreSQL, by default ``~/.cache/nearkin``. You can delete it at
+            Directory for the index of a collection in PostgreSQL, by default ``~/.cache/nearkin``. It can be deleted at
             any time: the index is rebuilt from the store.
         wait : float, optional
             Seconds to wait while another process is writing, by default 2.
         read_only : bool
-            Whether to write nothing, for a read-only medium. Missing parts of the index, and missing keys of check-ins,
-            are then made in memory for this object, which takes longer.
+            Write nothing, for a read-only medium. Missing parts of the index, and missing keys of check-ins, are then
+            made in memory for this object, which takes longer.
         progress : Progress, optional
             Receives progress reports.
 
@@ -149,8 +146,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         documents : pyarrow Table, pandas or polars DataFrame, iterable of str, of (id, text) pairs or of dicts
-            Texts, not files. If the first 20 strings are all names of files, they are refused; pass (id, text) if
-            they are the texts.
+            Texts, not files: if the first 20 strings are all names of files, they are refused.
         wave : str, optional
             Name of a new or existing wave; by default "wave 1", "wave 2", …
         text, id : str, optional
@@ -195,24 +191,17 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
     ) -> Removed:
         """Remove the named documents, or all documents of a wave. Their versions stay in the history.
 
-        The removal is an activity of the log; see `log`.
-
         Parameters
         ----------
         doc_ids : sequence of str
         wave : str, optional
             Wave that added the current versions of the documents.
         by : str, optional
-            Who removes them; by default the name of the system's user.
+            Who removes them, for the `log`; by default the name of the system's user.
         dry_run : bool
             Return the documents that would be removed, and remove nothing.
         max_documents : int, optional
-            Maximum number of documents to remove. If there are more, nothing is removed, as in a dry run.
-
-        Raises
-        ------
-        UnknownDocumentError
-            A document is not stored; nothing is removed.
+            If there are more documents to remove, nothing is removed, as in a dry run.
         """
         from nearkin.collection.decisions.methods import checked_max
         from nearkin.collection.decisions.removing import remove
@@ -275,14 +264,14 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         doc_id, version : str and int, optional
-            Id and version of the stored document to query with; the result does not contain it.
+            The stored document to query with; the result does not contain it.
         text : str, optional
-            Text to query with, instead of a stored document. A file name is not opened; it is compared as a text.
+            Text to query with instead. A file name is not opened; it is compared as a text.
         measure, gamma, threshold, tolerance
-            Measure of similarity and its limit, chosen for each query; by default ``threshold=0.5``. The limit is
-            ``threshold`` for "jaccard" (minimum Jaccard similarity of word 5-grams) and "containment";
-            ``gamma`` for "letters" (maximum distance of the letter counts, as a share of the query's length);
-            ``tolerance`` for "index" (similarity index). The measure can be omitted if the limit implies it.
+            Measure of similarity and its limit; by default ``threshold=0.5``. The limit is ``threshold`` for "jaccard"
+            (minimum Jaccard similarity of word 5-grams) and "containment"; ``gamma`` for "letters" (maximum distance of
+            the letter counts, as a share of the query's length); ``tolerance`` for "index" (similarity index). The
+            measure can be omitted if the limit implies it.
         limit : int
             Maximum number of documents to return; the result always has the total.
 
@@ -305,12 +294,12 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         text : str
-            The text. A file name is not opened; it is compared as a text.
+            A file name is not opened; it is compared as a text.
         options : CheckOptions, optional
             Thresholds of the answer.
         store : CheckIn, optional
-            Id and wave under which to store the text in the same transaction: if two similar texts are checked in at
-            the same time, the second check finds the first text. By default nothing is stored.
+            Id and wave under which to store the text in the same transaction: of two similar texts checked in at the
+            same time, the second check finds the first text. By default nothing is stored.
 
         Raises
         ------
@@ -342,27 +331,19 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         Parameters
         ----------
         documents : iterable of (str, str)
-            Ids and texts. For a long stream, call `check_many` with a few dozen documents at a time.
+            Ids and texts; of a long stream, a few dozen at a time.
         options : CheckOptions, optional
-            By default texts that contain one another are not searched for (``containment`` is None), as in ``nearkin
-            check --jsonl``.
+            By default ``containment`` is None, as in ``nearkin check --jsonl``.
         store : CheckInMany, optional
             How to store them; by default nothing is stored.
         stops_at_problem : bool
-            Whether to stop at the first document with a problem: later documents are then not checked, not stored, and
-            get no answer.
-
-        Returns
-        -------
-        tuple of CheckAnswer
-            The answers in the order of the documents.
+            Stop at the first document with a problem: later ones are not checked, not stored, and get no answer.
 
         Raises
         ------
         CollectionBusyError
         ParameterError
-            The name of the wave is invalid; ``documents`` are not pairs; or ``lines`` does not have one number per
-            document.
+            The name of the wave is invalid; ``documents`` are not pairs; or ``lines`` has another number of entries.
 
         Examples
         --------
@@ -427,8 +408,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
     def fsck(self, *, threads: int = 1, since: str | None = None) -> IntegrityReport:
         """Check every digest, compute all derived data again, and rebuild what differs from the texts.
 
-        With ``since``, the name of a wave, only the texts are checked that came with it or later, and the loads.
-        If the collection is opened read-only, nothing is rebuilt: ``not_rebuilt`` of the report lists what differs.
+        ``since``, the name of a wave, limits this to the loads and to texts that came with it or later. Opened read-
+        only, nothing is rebuilt: ``not_rebuilt`` of the report lists what differs.
         """
         check_int("threads", threads, 1)
 

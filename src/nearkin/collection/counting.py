@@ -33,14 +33,7 @@ _NAMED = {"similarity_index": "similarity indexes", "index": "similarity indexes
 
 @dataclass(frozen=True, slots=True)
 class TextCounting:
-    """Methods applied to every text of a collection.
-
-    Parameters
-    ----------
-    letters : LetterCounts
-    similarity_index : SimilarityIndex
-    ignored : Ignored
-        Passages and numbers that do not count; the stored texts have them.
+    """Methods applied to every text of a collection; what is ``ignored`` does not count, and is stored.
 
     Examples
     --------
@@ -123,7 +116,7 @@ class TextCounting:
         return SHINGLES.sets(self.normalise.apply(texts))
 
     def with_numbers(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """Normalise texts for the question whether they are equal, to which ignored numbers count."""
+        """Normalise texts to see whether they are equal; ignored numbers count."""
         ignored = replace(self.ignored, numbers=False)
         return (NORMALISE.ignoring(ignored) if ignored else NORMALISE).apply(texts)
 
@@ -139,14 +132,6 @@ class TextCounting:
         sets : ShingleSets
             Their word 5-grams.
         left, right : int64 arrays, shape (n_pairs,)
-            Indices of texts.
-
-        Examples
-        --------
-        >>> counting, bills = TextCounting(LetterCounts()), [f"Bill {n}: due on the first of May." for n in (1, 2)]
-        >>> normalised = counting.with_numbers(pa.array([*bills, bills[0].upper()], pa.large_string()))
-        >>> counting.differences(normalised, SHINGLES.sets(normalised), np.array([0, 0]), np.array([1, 2]))
-        ['numbers', 'nothing']
         """
         hashes, starts, ends = sets.hashes, sets.offsets[:-1], sets.offsets[1:]
         length, unit_words = SHINGLES.length_in_words
@@ -163,5 +148,4 @@ class TextCounting:
         ]
 
     def _left_of(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """Return texts without the passages and numbers that do not count, otherwise unchanged."""
         return self.ignored.removed(texts).texts if self.ignored else texts

@@ -1,4 +1,4 @@
-"""Dates of documents, taken from their tags, and the versions in force at a date."""
+"""Dates of documents from their tags, and the versions in force at a date."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class InForce:
     date_tag : str
         Field of the tags that have the dates.
     dates : mapping of str to date
-        Dates of the documents that have one, by id. A date belongs to the current version of a document.
+        Dates of current documents by id.
     documents : tuple of StoredDocument
-        Documents with the newest date that is not after ``at``; empty if all dates are later.
+        Those with the newest date that is not after ``at``; empty if all dates are later.
     """
 
     at: date
@@ -43,7 +43,7 @@ class InForce:
         return self.dates.get(document.doc_id) if document.is_current else None
 
     def to_dict(self, document: StoredDocument) -> dict[str, object]:
-        """Return the fields as JSON types, with the date of a document, without the dates of others."""
+        """Return the fields as JSON types, with the date of this document only."""
         own = self.date_of(document)
         return {
             "document_date": None if own is None else own.isoformat(),
@@ -71,11 +71,6 @@ class DateAsked:
         ------
         ParameterError
             The date is not one, or a field is given without a date.
-
-        Examples
-        --------
-        >>> DateAsked.of("2024-03-01", None)
-        DateAsked(at=datetime.date(2024, 3, 1), date_tag='date')
         """
         if at is None:
             if date_tag is not None:
@@ -90,13 +85,7 @@ class DateAsked:
 
 
 def iso_date(text: str) -> date | None:
-    """Parse a date of the form YYYY-MM-DD; None for anything else.
-
-    Examples
-    --------
-    >>> iso_date("2024-02-29"), iso_date("2023-02-29"), iso_date("1 May 2024")
-    (datetime.date(2024, 2, 29), None, None)
-    """
+    """Parse a date of the form YYYY-MM-DD; None for anything else."""
     try:
         return date.fromisoformat(text) if _ISO.fullmatch(text) else None
     except ValueError:
@@ -114,16 +103,7 @@ def refuse_wrong_dates(connection: Connection, date_tag: str) -> None:
 def in_force(
     connection: Connection, asked: DateAsked, document: StoredDocument, others: Iterable[StoredDocument]
 ) -> InForce:
-    """Find the versions of a document that are in force at a date.
-
-    Parameters
-    ----------
-    connection : Connection
-    asked : DateAsked
-    document : StoredDocument
-        It may be in force itself.
-    others : iterable of StoredDocument
-        All of its versions.
+    """Find the versions of a document, among it and the ``others``, that are in force at a date.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Versions of a document and members of a group in order of time, each with its change from the one before."""
+"""Versions of a document and members of a group in order of time, each with its change from the previous one."""
 
 from __future__ import annotations
 
@@ -48,10 +48,9 @@ class TextChange(AnswerRecord):
     n_differences : int
         Without the moved passages.
     passage : tuple of Piece
-        Most significant difference, with a few words around it; "only_a" is the text before the change, "only_b" the
-        text after it.
+        Most significant difference, with a few words around it: "only_a" before the change, "only_b" after it.
     is_whole : bool
-        Whether the texts were compared to the end; False if they were too long.
+        False if the texts were too long to be compared to the end.
     """
 
     is_same_text: bool
@@ -91,9 +90,9 @@ class HistoryEntry(AnswerRecord):
     added_at : str
         UTC, ISO 8601.
     removed_at : str or None
-        When this version was removed; None if it is current, or was replaced by the next version.
+        None if this version is current, or was replaced by the next one.
     change : TextChange or None
-        Change from the previous version; None for the first version, and if one of the two texts was erased.
+        From the previous version; None for the first version, and if one of the two texts was erased.
     is_erased : bool
         Whether the text was erased: see `Collection.purge`.
     """
@@ -123,7 +122,7 @@ class DocumentHistory(Tabular, AnswerRecord):
 
     @property
     def table(self) -> pa.Table:
-        """A row for each version, the oldest first, with its change as columns."""
+        """A row for each version, with its change as columns."""
         rows = ({**change_columns(one.change), **one.to_dict()} for one in self.versions)
         return table_of(rows, *DOCUMENT, *columns("added_at removed_at is_erased is_same_text"), *CHANGE)
 
@@ -162,9 +161,7 @@ def _rows(connection: Connection, doc_id: str) -> list[Any]:
 
 
 def comparisons(connection: Connection, numbers: Sequence[int | None]) -> Iterator[Comparison | None]:
-    """Yield for each content its comparison with the previous one; None for the first, and beside an erased content.
-
-    Two texts are held at a time. None among the numbers stands for an erased text.
+    """Yield for each content its comparison with the previous one; None for the first, and beside None, an erased text.
 
     Raises
     ------
@@ -192,23 +189,19 @@ class TimeLineEntry(AnswerRecord):
 
     Parameters
     ----------
-    document : StoredDocument
     date : date or None
-        Date of its tag; None if it has none, or one that is no date.
+        Of its tag.
     added_at : str
         UTC, ISO 8601.
-    before : StoredDocument or None
-        The member before it; None for the first.
     jaccard : float or None
-        Jaccard similarity of the word 5-grams with the member before; None for the first.
+        Of the word 5-grams with the member before.
     relation : str
         Relation to the member before, as ``nearkin families`` has it; empty for the first member, for two texts with
         like letters and unlike wording, and while another process writes.
     change : TextChange or None
-        Change from the member before, with its largest difference, one with a negation before all others; None for
-        the first, and behind `MAX_COMPARED` characters.
+        Change from the member before, a difference with a negation first; None behind `MAX_COMPARED` characters.
     n_of_kind : mapping of str to int
-        Number of differences of each kind that there is; a difference may have several.
+        Number of differences of each kind; a difference may have several.
     """
 
     document: StoredDocument
@@ -231,21 +224,14 @@ class GroupTimeLine(Tabular, AnswerRecord):
 
     Parameters
     ----------
-    number : int
-    tolerance : Tolerance
-    date_tag : str
-        Field of the tags that have the dates.
     is_by_date : bool
-        Whether the order is that of the dates, which all members then have, and of two with one date that of adding;
-        otherwise it is the order in which they were added.
+        Whether all members have a date and are in that order; otherwise they are as they were added.
     n_documents, n_dated : int
         Number of current members, and of those with a date.
     undated : tuple of str
         Ids of the first members without a date, at most three.
     offset : int
         Number of members before the returned ones.
-    entries : tuple of TimeLineEntry
-        The earliest first.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -262,7 +248,7 @@ class GroupTimeLine(Tabular, AnswerRecord):
 
     @property
     def table(self) -> pa.Table:
-        """A row for each member, the earliest first, with its change as columns."""
+        """A row for each member, with its change as columns."""
         rows = (
             {**change_columns(one.change), **one.to_dict(), "kinds": ", ".join(one.n_of_kind)} for one in self.entries
         )
@@ -282,9 +268,7 @@ def group_time_line(
     limit: int = 50,
     offset: int = 0,
 ) -> GroupTimeLine:
-    """Sort the current members of a stored group by time, and compare each with the previous member.
-
-    Relations are stored when they are first computed.
+    """Sort the current members of a stored group by time, and compare each with the previous one; relations are stored.
 
     Raises
     ------
@@ -308,7 +292,6 @@ def group_time_line(
 
 
 def _related_pair(one: TimeLineEntry, tolerance: Tolerance) -> tuple[int, int] | None:
-    """Return the contents whose relation is shown; None if there is none to show."""
     if one.before is None or one.change is None or one.jaccard is None or is_letters_only(one.jaccard, tolerance):
         return None
     return one.before.content, one.document.content
@@ -364,7 +347,6 @@ def _dates_of(connection: Connection, doc_ids: Sequence[str], field: str) -> dic
 
 
 def _in_order(connection: Connection, doc_ids: Sequence[str]) -> list[tuple[StoredDocument, str]]:
-    """Return the current documents with some ids, in this order, and when each was added."""
     found = dict[str, tuple[StoredDocument, str]]()
     for some in in_slices(doc_ids):
         query = with_documents().add_columns(loads.c.added_at)

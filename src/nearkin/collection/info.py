@@ -55,7 +55,7 @@ class Info(AnswerRecord):
     n_versions : int
         Number of stored versions: current, replaced and removed.
     n_removed : int
-        Number of removed documents; one that was added again is not removed.
+        Number of removed documents that were not added again.
     n_texts : int
         Number of distinct texts of all versions, without erased ones.
     n_erased : int
@@ -65,7 +65,7 @@ class Info(AnswerRecord):
     n_problems : int
         Number of documents that were not stored, for any reason, and have not been stored since.
     size_bytes : int
-        Size of these distinct texts in UTF-8.
+        Size of the distinct texts in UTF-8.
     waves : tuple of Wave
     n_segments : int
         Number of segments of the index.
@@ -74,14 +74,12 @@ class Info(AnswerRecord):
     n_indexed : int
         Number of distinct texts that have one; the others have too few words.
     ignored : str or None
-        Passages and numbers that do not count, as stored; None if everything counts.
+        Passages and numbers that do not count, as stored.
     n_extracted : int
         Number of current documents that were extracted from files.
-    n_no_text, n_partial : int
-        Exceptions: documents and files that gave no text, and those that gave a part of it.
-    n_not_stored : int
-        Exceptions, too: documents that were read, and are not stored because of their id or size, or because
-        the text was purged.
+    n_no_text, n_partial, n_not_stored : int
+        Exceptions: files and documents that gave no text, that gave a part of it, and that were read and are not stored
+        because of their id or size, or because the text was purged.
     n_by_ocr : int
         Number of current texts that were recognised in images, or in part.
     """
@@ -144,7 +142,6 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
 
 
 def _of_extraction(connection: Connection) -> dict[str, int]:
-    """Count the extracted documents by extractor, and the exceptions."""
     by_extractor = documents_by_extractor(connection)
     found = stored_exceptions(connection, ExceptionFilter())
     return {

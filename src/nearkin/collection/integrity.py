@@ -1,4 +1,4 @@
-"""Comparison of all stored data with its digests; derived data that differs from the texts is rebuilt."""
+"""Comparison of all stored data with its digests; derived data that differs is rebuilt."""
 
 from __future__ import annotations
 
@@ -41,14 +41,11 @@ class IntegrityReport(AnswerRecord):
     n_segments : int
         Number of segments of the index.
     damaged_documents : tuple of str
-        Documents whose text was changed or is missing. It cannot be recovered from the collection; adding the same text
-        again replaces a damaged one.
+        Documents whose text was changed or is missing, and cannot be recovered; adding the same text again replaces it.
     faults : tuple of str
         Other damage: what the database's own check finds, and loads whose documents differ from those that they added.
-    rebuilt : tuple of str
-        Derived data that differed from the texts, and was rebuilt.
-    not_rebuilt : tuple of str
-        Derived data that differs from the texts, and was left, as the collection was opened read-only.
+    rebuilt, not_rebuilt : tuple of str
+        Derived data that differed from the texts, and was rebuilt, or was left in a collection opened read-only.
     has_page_checksums : bool or None
         Whether PostgreSQL compares a checksum of each page that it reads; None for SQLite.
     """
@@ -76,11 +73,8 @@ def fsck(
 
     Parameters
     ----------
-    collection : OpenedCollection
-    threads : int
     since : str, optional
-        Name of a wave: of the texts only those are checked that came with it or later, and of what is derived from
-        them, only what is stored beside each text.
+        Wave: only texts that came with it or later are checked, and what is stored beside each.
     rebuilds : bool
         Whether differing data is rebuilt; in a collection opened read-only it never is.
 
@@ -169,7 +163,6 @@ class _Check:
             purging.finish(self._collection)
 
     def _check_index(self) -> int:
-        """Compare the segments of the index; return their number."""
         collection, index = self._collection, self._collection.index
         with collection.store.reading() as connection:
             spans = loads_of(connection, collection.store)
@@ -232,18 +225,7 @@ AT_A_TIME = 512
 
 @dataclass(slots=True)
 class TextFindings:
-    """Damage of stored texts.
-
-    Parameters
-    ----------
-    n_texts : int
-        Number of texts that were compared.
-    lost : list of int
-        Contents whose text does not match its digest.
-    wrong : dict of int to (dict or None, Profile)
-        Contents with wrong derived data: the correct columns, if any of those was wrong, and the
-        profile.
-    """
+    """Damage of stored texts: contents ``lost``, and the correct profile and columns, or None, of ``wrong`` ones."""
 
     n_texts: int = 0
     lost: list[int] = field(default_factory=list)
@@ -257,13 +239,12 @@ class TextFindings:
 
 
 def _first_content(connection: Connection, wave: str) -> int:
-    """Return the first content that came with a wave."""
     of_wave = select(func.min(loads.c.first_content)).where(loads.c.wave == number_of_wave(connection, wave))
     return int(connection.execute(of_wave).scalar_one() or 0)
 
 
 def check_texts(connection: Connection, collection: OpenedCollection, threads: int, first: int = 0) -> TextFindings:
-    """Compare every text from a content on with its digest, and compute all of its derived data again."""
+    """Compare every text from a content on with its digest, and with all that is derived from it."""
     found, progress, erased = TextFindings(), collection.progress, purged_contents(connection)
     is_wanted = contents.c.content >= first
     n_texts = connection.execute(select(func.count()).select_from(contents).where(is_wanted)).scalar_one()

@@ -1,4 +1,4 @@
-"""Verification of candidates against the stored texts, and the measures of similarity that every answer shows."""
+"""Verification of candidates against the stored texts, and the measures that every answer shows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from nearkin.stages.verification.edit import edit_similarity
 def verified(
     connection: Connection, counting: TextCounting, words: U64, lots: Iterable[Sequence[int]]
 ) -> Iterator[tuple[Content, Shares]]:
-    """Yield stored contents, given in lots that fit in memory, with the overlap of their word 5-grams with a set."""
+    """Yield contents, in lots that fit in memory, with the overlap of their word 5-grams with a set."""
     for some in lots:
         stored = list(contents_of(connection, some).values())
         sets = word_sets(counting, [content.text for content in stored])
@@ -40,17 +40,7 @@ def compare_with(
     found: Sequence[StoredDocument],
     known: Mapping[int, Shares] | None = None,
 ) -> list[SimilarDocument]:
-    """Compare each document with the query by every measure.
-
-    Parameters
-    ----------
-    connection : Connection
-    counting : TextCounting
-    query : Content
-    found : sequence of StoredDocument
-    known : mapping of int to Shares, optional
-        Overlaps that are known, by content.
-    """
+    """Compare each document with the query by every measure; ``known`` has overlaps by content."""
     known, numbers = known or {}, list(dict.fromkeys(one.content for one in found))
     indexes, measures = similarity_indexes(connection, numbers), dict[int, dict[str, object]]()
     (words,) = word_sets(counting, [query.text])
@@ -101,7 +91,6 @@ class ComparedDocuments(AnswerRecord):
     b : SimilarDocument
         With its distance from A and its similarities.
     comparison : Comparison
-        Word-by-word comparison.
     """
 
     a: StoredDocument

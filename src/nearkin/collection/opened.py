@@ -31,7 +31,7 @@ Answer = TypeVar("Answer")
 
 
 class StaleIndexError(Exception):
-    """A segment and the store disagree: the segment is damaged, and must be rebuilt."""
+    """A segment disagrees with the store, and must be rebuilt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +43,7 @@ class Snapshot:
 
 
 class OpenedCollection:
-    """Store, index and methods that all queries and changes of a collection use.
-
-    Attributes
-    ----------
-    place : Place
-    store : Store
-        The database.
-    counting : TextCounting
-        Methods applied to every text.
-    progress : Progress
-    """
+    """Store, index and methods that all queries and changes of a collection use."""
 
     _index: Segments
 
@@ -135,10 +125,7 @@ class OpenedCollection:
             yield Snapshot(connection, self.index.cover(connection, loads, self.progress, settle=False))
 
     def answered(self, ask: Callable[[Snapshot], Answer]) -> Answer:
-        """Return the result of ``ask`` for a snapshot; try again with a new index if the old one proves damaged.
-
-        ``ask`` raises `StaleIndexError` if the index and the store disagree.
-        """
+        """Return the result of ``ask``; after its `StaleIndexError` try again with a new index."""
         for is_last in (False, True):
             with self.snapshot() as seen:
                 try:
@@ -154,7 +141,7 @@ class OpenedCollection:
         raise CollectionError(f"The index of {self.place} cannot be built.")
 
     def settle(self) -> None:
-        """Index what was added. Queries do this themselves; the first one then takes longer."""
+        """Index what was added, so that the first query need not."""
         from nearkin.collection.stored.load_spans import loads_of
 
         with self.store.reading() as connection:

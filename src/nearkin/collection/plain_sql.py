@@ -1,4 +1,4 @@
-"""Installation and update of what plain SQL needs in PostgreSQL: sets of word 5-grams, functions and views."""
+"""What plain SQL needs in PostgreSQL: sets of word 5-grams, functions and views."""
 
 from __future__ import annotations
 
@@ -31,18 +31,7 @@ TABLES = ("documents", "contents", "profiles", "shingles", "check_keys")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """Objects now available to plain SQL.
-
-    Parameters
-    ----------
-    place : str
-    similarity_index : str
-        Method of the similarity indexes.
-    tables, views, functions : tuples of str
-        Names.
-    example : str
-        An example call.
-    """
+    """Names of objects now available to plain SQL, and an example call."""
 
     place: str
     similarity_index: str
@@ -88,7 +77,7 @@ def install(collection: OpenedCollection) -> Installed:
 
 
 def functions(schema: str) -> str:
-    """Return the statements that create the functions and views in a schema; they can be run again."""
+    """Return the statements that create functions and views in a schema; they can be run again."""
     conditions = "\n              ".join(
         f"AND p.{name} BETWEEN own.{name} - reach AND own.{name} + reach" for name in PROJECTIONS[1:]
     )
@@ -100,7 +89,6 @@ def functions(schema: str) -> str:
 
 
 def _example(connection: Connection, schema: str) -> str:
-    """Return a call with the first document that has words, quoted by the server."""
     with_words = (
         "SELECT quote_literal(d.doc_id) FROM documents d JOIN shingles s ON s.content = d.content "
         'WHERE d.is_current AND octet_length(s.hashes) > 0 ORDER BY d."row" LIMIT 1'

@@ -43,22 +43,19 @@ class GroupQueries:
     ) -> Versions:
         """List all versions of a document, the most similar first, with their changes and their relations to it.
 
-        The versions of a document are the other texts stored under its id, and all other documents within the
-        tolerance.
+        Versions are the other texts stored under its id, and all other documents within the tolerance.
 
         Parameters
         ----------
-        doc_id, version : str and int, optional
         measure, gamma, threshold, tolerance
             See `similar`; by default ``threshold=0.5``.
         limit : int
             Maximum number of versions to return.
         at : date or str, optional
-            Date such as ``"2024-03-01"``. The documents with the newest date that is not after it are marked as in
-            force; the document itself may be one of them.
+            Date such as ``"2024-03-01"``. The documents with the newest date that is not after it, perhaps the document
+            itself, are marked as in force.
         date_tag : str, optional
-            Field of the tags that have the dates, "date" by default. A date belongs to the current version of a
-            document: replaced and removed versions have no date.
+            Field of the tags that have the dates of current documents, "date" by default.
 
         Raises
         ------
@@ -92,7 +89,6 @@ class GroupQueries:
             See `groups`.
         limit : int
             Maximum number of documents to compare and return; the result always has the total.
-        threads : int
         """
         from nearkin.collection.conflicts.by_group import conflicts
 
@@ -109,20 +105,17 @@ class GroupQueries:
     ) -> CollectionGroups:
         """Group documents that match directly or through others, and list the changes since the last call.
 
-        Groups are stored: a group keeps its number and its principal when documents are added, and no number is used
-        twice. Only new documents, and groups that lost a member, are compared again. If the collection is opened
-        read-only, groups are computed and not stored; the numbers of new groups may then differ from those of the next
-        call.
+        A group keeps its number and its principal when documents are added, and no number is used twice. Only new
+        documents, and groups that lost a member, are compared again. Opened read-only, groups are not stored; numbers
+        of new groups may then differ from those of the next call.
 
         Parameters
         ----------
         measure : {"jaccard", "letters"}, optional
             "jaccard", the default: documents match if the Jaccard similarity of their word 5-grams is at least
-            ``threshold``, 0.5 by default. "letters": documents match if their letter counts are within ``gamma``, 0.025
-            by default.
+            ``threshold``, 0.5 by default. "letters": if their letter counts are within ``gamma``, 0.025 by default.
         threshold, gamma : float, optional
-            Limit of a match. Each limit has its own stored groups.
-        threads : int
+            Each limit has its own stored groups.
 
         Raises
         ------
@@ -145,13 +138,12 @@ class GroupQueries:
     ) -> GroupsSince:
         """List the changes of the stored groups since the end of a wave; nothing is grouped again or written.
 
-        The groups at the end of a wave are those of the first call of `groups` after its last load before the next
-        wave. Later loads of the wave do not change this; their documents are listed as changes. Documents added or
-        removed after the latest call of `groups` are only counted.
+        Those are the groups of the first call of `groups` after the wave's last load before the next wave; documents of
+        later loads of the wave are listed as changes. Documents added or removed after the latest call of `groups` are
+        only counted.
 
         Parameters
         ----------
-        wave : str
         measure, threshold, gamma
             See `groups`.
 
@@ -173,18 +165,6 @@ class DocumentQueries:
 
     def details(self, doc_id: str, *, version: int | None = None) -> DocumentDetails:
         """Return a document with its text, its dates, its versions and its copies.
-
-        Parameters
-        ----------
-        doc_id : str
-        version : int, optional
-            By default the current version.
-
-        Returns
-        -------
-        DocumentDetails
-            ``document`` (wave, source, line, length), ``text``, ``added_at``, ``removed_at``, ``versions``, and
-            ``copies``: the other current documents with the same text.
 
         Raises
         ------
@@ -233,15 +213,13 @@ class DocumentQueries:
         doc_id, source : str, optional
             Pattern of the id, or of the file name: ``*`` stands for any characters, ``?`` for one character.
         which : {"current", "removed", "all"}
-            "current": current versions. "removed": the last version of each removed document. "all": every version,
-            including replaced ones.
+            "removed": the last version of each removed document. "all": every version, including replaced ones.
         added_since, added_before : str, optional
             Date or time in ISO 8601, in UTC unless it has an offset.
         has_copies : bool
-            Only documents whose text is identical to that of another current document. Exact copies that are equal only
-            after normalisation do not count.
+            Only documents whose text is identical to that of another current document.
         tag : str, optional
-            ``FIELD`` or ``FIELD=VALUE``: only documents with this tag; ``FIELD`` alone means any value.
+            ``FIELD=VALUE``, or ``FIELD`` for any value: only documents with this tag.
         group : int, optional
             Only members of this stored group; see `groups`.
         has_near_duplicates : bool
@@ -249,17 +227,12 @@ class DocumentQueries:
         threshold, gamma : float, optional
             Tolerance of these groups; by default that of `groups`.
         sort : {"id", "added", "length", "wave", "date"}
-            "id": by id. "added": the newest first. "length": the longest first. "wave": the earliest wave first.
-            "date": by the dates in tags, the earliest first; documents without a date come last.
+            "added": the newest first. "length": the longest first. "wave": the earliest wave first. "date": by the
+            dates in tags, the earliest first; documents without a date come last.
         date_tag : str
             Field of the tags that have the dates.
         limit : int, optional
-            Maximum number of documents to return; the result always has the total. By default all.
-
-        Returns
-        -------
-        ListedDocuments
-            ``table``, a pyarrow Table, and ``n_found``.
+            Maximum number of documents to return, by default all; the result always has the total.
 
         Raises
         ------
@@ -316,15 +289,9 @@ class DocumentQueries:
         doc_id : str, optional
             Pattern of the id: ``*`` stands for any characters, ``?`` for one character.
         reason : str, optional
-            Reason, such as "encrypted"; `nearkin exceptions --help` lists them.
+            Such as "encrypted"; `nearkin exceptions --help` lists them.
         kind : str, optional
             Kind of the file by its content, such as "pdf".
-        which : {"all", "no text", "partial"}
-
-        Returns
-        -------
-        StoredExceptions
-            ``exceptions``; ``table``, a pyarrow Table of these; and ``counts`` by wave and reason.
 
         Raises
         ------
@@ -350,17 +317,6 @@ class DocumentQueries:
 
     def history(self, doc_id: str) -> DocumentHistory:
         """List all versions of a document, the oldest first, with the change that each made.
-
-        Parameters
-        ----------
-        doc_id : str
-            Id of a current or removed document.
-
-        Returns
-        -------
-        DocumentHistory
-            ``versions``: each with its ``document``, ``added_at``, ``removed_at``, and its ``change`` from the previous
-            version, with the most significant passage.
 
         Raises
         ------
@@ -398,12 +354,7 @@ class DocumentQueries:
         wave : str, optional
             Only documents whose current version this wave added.
         limit : int, optional
-            Maximum number of documents to return; None means all. The result always has the total.
-
-        Returns
-        -------
-        SearchResult
-            ``documents``: each with its ``document``, its ``relevance`` and a ``snippet``.
+            Maximum number of documents to return; None means all.
 
         Raises
         ------

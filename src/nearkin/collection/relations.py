@@ -1,7 +1,6 @@
 """Relations of stored texts to one of them, by the rules of ``nearkin families``.
 
-The rules compare word 3-grams, as ``nearkin families`` does by default, so that two texts have one relation wherever it
-is shown.
+They compare word 3-grams, as ``nearkin families`` does by default, so that two texts have one relation everywhere.
 """
 
 from __future__ import annotations
@@ -23,14 +22,7 @@ RELATION_SHINGLES = Words(3)
 
 @dataclass(frozen=True, slots=True)
 class RelatedText:
-    """A text, compared with its principal.
-
-    Parameters
-    ----------
-    comparison : MemberComparison
-    containment_in_principal, containment_of_principal : float
-        Share of the text's word 3-grams that the principal has, and vice versa; 0 for a text without any.
-    """
+    """A text compared with its principal; a containment is the share of the word 3-grams of one that the other has."""
 
     comparison: MemberComparison
     containment_in_principal: float
@@ -44,19 +36,10 @@ def relate(
 
     Parameters
     ----------
-    principal : str
-    texts : sequence of str
     n_shown : int
         Number of differences to keep of each.
     with_one_sided : bool
-        Whether to keep all text that only one of the two has.
-
-    Examples
-    --------
-    >>> form = "The rent is due on the first day of each month. Signed: ____________"
-    >>> (found,) = relate(form, [form.replace("____________", "/s/ Ada Kern")])
-    >>> found.comparison.judgement.relation, found.comparison.judgement.filled_in
-    ('signature or date filled in', 'member')
+        Keep all text that only one of the two has.
     """
     distinct = list(dict.fromkeys(texts))
     normalised = NORMALISE.apply(strings([principal, *distinct]))
@@ -82,6 +65,5 @@ def relate(
 
 
 def _containments(principal: U64, member: U64) -> tuple[float, float]:
-    """Return the share of the member's shingles that the principal has, and vice versa."""
     n_both = len(np.intersect1d(principal, member, assume_unique=True))
     return n_both / max(1, len(member)), n_both / max(1, len(principal))

@@ -22,7 +22,7 @@ class AnswerRecord:
     Attributes
     ----------
     hidden, computed : tuple of str
-        Fields that JSON does not have, and properties that it has, too. It never has tables.
+        Fields that JSON does not have, and properties that it has. It never has tables.
     """
 
     __slots__ = ()
@@ -30,7 +30,7 @@ class AnswerRecord:
     computed: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types; those of a document and of a tolerance stand among them."""
+        """Return the fields as JSON types, those of a document and of a tolerance among them."""
         values = dict[str, object]()
         for name in json_names(type(self)):
             value = getattr(self, name)
@@ -43,7 +43,7 @@ FLAT = ("document", "tolerance", "similar")
 
 
 def json_names(answer: Any) -> list[str]:
-    """Return the fields and properties of a type of answers, or of other records, that JSON has, in order."""
+    """Return the fields and properties of a type of records that JSON has, in order."""
     hidden = ("difference",) if answer is Piece else getattr(answer, "hidden", ())
     computed = getattr(answer, "computed", ())
     return [one.name for one in fields(answer) if one.type != "pa.Table" and one.name not in hidden] + [*computed]
@@ -70,7 +70,7 @@ class StoredDocument(AnswerRecord):
     ----------
     doc_id : str
     version : int
-        Number of the version, from 1. A changed text under the same id is a new version.
+        From 1; a changed text under the same id is a new version.
     wave : str
         The wave that added this version.
     source : str
@@ -83,7 +83,7 @@ class StoredDocument(AnswerRecord):
     is_counted : bool
         Whether there are enough letters for range search.
     is_current : bool
-        Whether this version is current; False if it was removed or replaced.
+        False if this version was removed or replaced.
     content : int
         Number of the text; identical texts share a number.
     """
@@ -113,8 +113,7 @@ class SimilarDocument(AnswerRecord):
     distance : float or None
         Euclidean distance of the letter counts; None if either text has too few letters.
     relative_distance : float or None
-        ``distance`` divided by the length of the query's vector of letter counts; the number that is compared with
-        gamma.
+        ``distance`` as a share of the length of the query's vector, to be compared with gamma.
     n_bits : int or None
         Number of different bits of the signatures; None if either text has no words.
     edit_similarity : float or None
@@ -128,7 +127,7 @@ class SimilarDocument(AnswerRecord):
     contained, contains : float
         Share of the query's word 5-grams that occur in the document, and vice versa.
     is_letters_only : bool
-        Whether it was found by its letters although its wording does not match: its Jaccard similarity is below 0.5.
+        Whether it was found by its letters although its Jaccard similarity is below 0.5.
     """
 
     document: StoredDocument
@@ -169,24 +168,23 @@ class SimilarDocuments(ByJaccard, AnswerRecord):
     ----------
     tolerance : Tolerance
     documents : tuple of SimilarDocument
-        Documents, the nearest first; at most ``limit``.
+        The nearest first; at most ``limit``.
     n_found : int
         Number of documents within the tolerance, including those not returned.
     is_answered : bool
         Whether the query is long enough for this method; if not, only identical texts are listed.
     similarity_index : int or None
-        Similarity index of the query, for the measure "index"; None if its text has too few words.
+        Of the query, for the measure "index"; None if its text has too few words.
     stages : tuple of SearchStage
     elapsed_s : float
     n_not_compared : int
-        Number of candidates that were not compared because there were too many (for "jaccard", more than 20,000). The
-        nearest candidates were compared.
+        Number of candidates that were not compared because there were too many (for "jaccard", more than 20,000): the
+        nearest were.
     n_hot_keys : int
         For "containment": number of keys of the query that occur in too many texts to compare all of these.
     expected_recall_of_parts : PartRecall or None
-        For "containment": expected share of the texts exactly at the threshold that are found, of those that contain
-        the query and of those that it contains. None if it is unknown: if the query has fewer than eight word 5-grams,
-        or if ``n_hot_keys`` or ``n_not_compared`` is not 0.
+        For "containment": expected share found of the texts exactly at the threshold. None if the query has fewer than
+        eight word 5-grams, or if ``n_hot_keys`` or ``n_not_compared`` is not 0.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -234,13 +232,7 @@ _NUMBERS = {"contained", "contains", "distance", "edit_similarity", "jaccard", "
 
 
 def columns(names: str, *, nullable: bool = True) -> list[pa.Field]:
-    """Return columns of tables, each with the one type that its name has everywhere.
-
-    Examples
-    --------
-    >>> [str(one.type) for one in columns("doc_id n_bits is_current jaccard")]
-    ['large_string', 'int64', 'bool', 'double']
-    """
+    """Return columns of tables, each with the one type that its name has everywhere."""
 
     def kind(name: str) -> pa.DataType:
         if name.startswith(("is_", "was_")):
@@ -261,5 +253,5 @@ CHANGE = columns("n_words_removed n_words_added n_words_moved n_differences is_w
 
 
 def table_of(rows: Iterable[Mapping[str, object]], *fields: pa.Field) -> pa.Table:
-    """Return a table with one row for each record, and only these columns."""
+    """Return a table of the records with only these columns."""
     return pa.Table.from_pylist(list(rows), pa.schema(fields))

@@ -42,20 +42,12 @@ class Near:
 
     Parameters
     ----------
-    contents : int64 array
-    stages : tuple of SearchStage
     is_answered : bool
         Whether the query is long enough for the measure.
-    shares : mapping of int to Shares
-        Overlaps with the query by content, if they were computed.
     n_not_compared : int
-        Number of candidates that were not compared word by word, as there were too many; the nearest ones were.
+        Number of candidates beyond the nearest that were not compared word by word.
     n_hot_keys : int
         Number of keys that occur in too many texts to look at all of them.
-    part_recall : PartRecall or None
-        Expected recall of a search by containment, if it is known.
-    similarity_index : int or None
-        Similarity index of the query, of a search by it.
     """
 
     contents: I64
@@ -159,7 +151,7 @@ def by_containment(collection: OpenedCollection, seen: Snapshot, query: Content,
 def by_index(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
     """Search the indexed column of similarity indexes, which is weak evidence.
 
-    The interval around 0 is empty, as in the paper; so a text with index 0 finds nothing, like one without an index.
+    The interval around 0 is empty, as in the paper: a text with index 0 finds nothing.
     """
     made = collection.counting.index(strings([query.text]))
     own = int(made.values[0]) if made.has_value[0] else None
@@ -221,7 +213,7 @@ def similar_documents(
 
 
 def prepare(collection: OpenedCollection, tolerance: Tolerance) -> None:
-    """Store the keys that a search by containment needs, if they are missing and may be stored."""
+    """Store missing keys for a search by containment, if they may be stored."""
     if tolerance.measure == "containment":
         from nearkin.collection.check_in.check_in import with_keys
 
@@ -238,7 +230,7 @@ def documents_among(
     limit: int,
     leave_out: StoredDocument | None,
 ) -> tuple[list[SimilarDocument], int]:
-    """Return the first documents of contents that were found, compared with the query, and their total number.
+    """Return the first documents of found contents, compared with the query, and their total number.
 
     Raises
     ------

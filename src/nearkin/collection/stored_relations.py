@@ -1,4 +1,4 @@
-"""Relations of texts to principals of groups, and to the member before in time, stored so that each is computed once.
+"""Relations of texts to principals and to the member before in time, each computed once.
 
 A text never changes, so a stored comparison stays right; one that cannot be unpacked is computed again. A purge removes
 all of them.
@@ -41,19 +41,17 @@ def relations_of(
 ) -> Iterator[tuple[Pair, RelatedText]]:
     """Yield the relation of each member to its principal; those that are not stored yet are computed and stored.
 
-    In a collection opened read-only, by a user who may not store them, or while another process writes, they are only
-    computed.
+    Opened read-only, without the permission to store, or while another process writes, they are only computed.
 
-    Comparisons are read, and stored, at most 512 at a time, and fewer of long texts, so that they fit in memory, other
-    writers have their turn, and an interrupted call loses little.
+    At most 512 are read and stored at a time, and fewer of long texts, so that they fit in memory, other writers have
+    their turn, and an interrupted call loses little.
 
     Parameters
     ----------
-    collection : OpenedCollection
     pairs : sequence of (int, int)
         Contents of a principal and of a member, those of one principal one after another.
     max_new : int, optional
-        Maximum number of relations to compute; pairs beyond it that are not stored are omitted. By default all.
+        Maximum number of relations to compute; pairs beyond it that are not stored are omitted.
 
     Raises
     ------
@@ -77,7 +75,6 @@ def relations_of(
 
 
 def _is_written(collection: OpenedCollection, found: Mapping[Pair, RelatedText]) -> bool:
-    """Store relations; return False if they cannot be stored."""
     try:
         with collection.store.writing() as connection:
             _write(connection, collection.store, found)
@@ -91,7 +88,6 @@ def _is_written(collection: OpenedCollection, found: Mapping[Pair, RelatedText])
 
 
 def _lots(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
-    """Yield the pairs in lots whose one-sided text fits in memory; a single pair is never too long."""
     for start in range(0, len(pairs), _PAIRS_AT_A_TIME):
         some = pairs[start : start + _PAIRS_AT_A_TIME]
         with collection.store.reading() as connection:
@@ -107,7 +103,6 @@ def _lots(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterator[Seque
 
 
 def _sizes(connection: Connection, numbers: Iterable[int]) -> dict[int, int]:
-    """Return the size of some texts in UTF-8."""
     sizes = dict[int, int]()
     for some in in_slices(sorted(numbers)):
         query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
@@ -127,7 +122,6 @@ def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) ->
 
 
 def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
-    """Return the stored relations among some pairs, without those that cannot be unpacked."""
     found = dict[Pair, RelatedText]()
     if not _are_right(connection, store):
         return found
@@ -140,7 +134,6 @@ def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict
 
 
 def _computed(connection: Connection, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
-    """Compare members with their principals, with as many texts at a time as fit in memory."""
     found = dict[Pair, RelatedText]()
     for principal, of_one in groupby(pairs, key=lambda pair: pair[0]):
         text = texts_of(connection, [principal])[principal]
@@ -153,7 +146,7 @@ def _computed(connection: Connection, pairs: Sequence[Pair]) -> dict[Pair, Relat
 
 
 def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedText]) -> None:
-    """Store relations, in a write transaction; what another process stored meanwhile is replaced."""
+    """Store relations, in a write transaction, over those of another process."""
     if not _are_right(connection, store):
         connection.execute(relations.delete())
         store.write_facts(connection, {_METHOD: FINGERPRINT})
@@ -167,7 +160,7 @@ def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedTex
 
 
 def forget(connection: Connection) -> None:
-    """Remove all relations, in a write transaction, so that nothing of an erased text stays."""
+    """Remove all relations, in a write transaction: nothing of an erased text stays."""
     connection.execute(relations.delete())
 
 
@@ -177,7 +170,6 @@ def n_stored(connection: Connection, store: Store) -> int:
 
 
 def _are_right(connection: Connection, store: Store) -> bool:
-    """Whether the stored relations follow the rules of this Nearkin."""
     return store.fact(connection, _METHOD) == FINGERPRINT
 
 
@@ -186,7 +178,6 @@ def _packed(one: RelatedText) -> bytes:
 
 
 def _unpacked(blob: bytes) -> RelatedText | None:
-    """Return a stored relation; None if it is damaged."""
     try:
         found = msgspec.json.decode(zstd.decompress(blob), type=RelatedText)
     except (zstd.ZstdError, msgspec.DecodeError, ValueError):

@@ -19,7 +19,7 @@ ALL = (1 << 31) - 1
 
 
 class Limit(NamedTuple):
-    """Limit of a measure: the name of its parameter, its default, its rule and the highest value."""
+    """Limit of a measure: name of its parameter, default, rule and highest value."""
 
     parameter: str
     default: float
@@ -50,10 +50,10 @@ class Tolerance:
     ----------
     measure : {"jaccard", "containment", "letters", "index"}
         "jaccard": the Jaccard similarity of the word 5-grams is at least ``threshold``. "containment": at least
-        ``threshold`` of the word 5-grams of either text occur in the other; its candidates are verified, and may be
-        incomplete. "letters": the distance of the letter counts is at most ``gamma`` times the length of the query's
-        vector. "index": the similarity indexes differ by less than ``tolerance`` times the query's index; this is not
-        symmetric, and neither complete nor exact, because one number is weak evidence.
+        ``threshold`` of the word 5-grams of either text occur in the other; candidates may be incomplete. "letters":
+        the distance of the letter counts is at most ``gamma`` times the length of the query's vector. "index": the
+        similarity indexes differ by less than ``tolerance`` times the query's index; this is not symmetric, and neither
+        complete nor exact.
     value : float
         threshold, above 0 and at most 1; gamma, at least 0 and below 1; or tolerance, above 0 and at most 10.
 
@@ -85,9 +85,7 @@ class Tolerance:
         threshold: float | None = None,
         tolerance: float | None = None,
     ) -> Tolerance:
-        """Make a tolerance; the measure follows from the given limit, the default limit from the measure.
-
-        Without a measure or a limit, the measure is "jaccard".
+        """Make a tolerance; the measure, by default "jaccard", follows from the limit, the limit from the measure.
 
         Raises
         ------
@@ -149,8 +147,7 @@ class Tolerance:
     def recall(self) -> float | None:
         """Minimum share of the documents within the tolerance that are found: expected for "jaccard", else certain.
 
-        None for "index": everything in the interval is found, but the share of similar documents in it is unknown. None
-        for "containment", whose candidates are found by other measures.
+        None for "index" and "containment", for which it is unknown.
         """
         return {"jaccard": RECALL, "letters": 1.0}.get(self.measure)
 
@@ -220,11 +217,5 @@ LETTERS_ONLY = "letters alike, wording not"
 
 
 def is_letters_only(jaccard: float, tolerance: Tolerance) -> bool:
-    """Whether a match by letters is below the default threshold of wording.
-
-    Examples
-    --------
-    >>> is_letters_only(0.1, Tolerance.of(gamma=0.05)), is_letters_only(0.1, Tolerance.of(threshold=0.05))
-    (True, False)
-    """
+    """Whether a match by letters is below the default threshold of wording."""
     return tolerance.measure == "letters" and jaccard < THRESHOLD

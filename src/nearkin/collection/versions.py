@@ -1,4 +1,4 @@
-"""All versions of a document, with their changes, their relations to it, and the version in force at a date."""
+"""All versions of a document, with their changes, relations, and the version in force at a date."""
 
 from __future__ import annotations
 
@@ -37,20 +37,19 @@ class Version(results.AnswerRecord):
     similar : SimilarDocument
         The version, with its distance from the document and its similarities to it.
     relation : str
-        Relation of the version to the document, as in ``nearkin families``: "shorter version or excerpt", …. Empty if
-        it was found by its letters and its wording does not match: it is then not a version.
+        Relation of the version to the document, as in ``nearkin families``. Empty if it was found by its letters and
+        its wording does not match: it is then not a version.
     filled_in : {"version", "document", "both", ""}
         Text that fills in the blanks of the other, if that is the relation.
     date : date or None
-        Date of the version, if the versions in force at a date were requested.
+        If the versions in force at a date were requested.
     is_in_force : bool
         Whether it is in force at that date.
     is_older : bool
-        Whether it was stored earlier under the same id. The changes then lead from the version to the document;
-        otherwise they lead from the document to the version.
+        Whether it was stored earlier under the same id. The changes then lead from it to the document; otherwise they
+        lead from the document to it.
     change : TextChange or None
-        Changes of the text; its passage is the most significant difference. None: the texts are too long to compare
-        all of them in one call.
+        None: the texts are too long to compare all of them in one call.
     """
 
     hidden = ("change",)
@@ -64,7 +63,7 @@ class Version(results.AnswerRecord):
     change: TextChange | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types, those of the change among its own."""
+        """Return the fields as JSON types, with those of the change."""
         change = dict.fromkeys(results.json_names(TextChange)) if self.change is None else self.change.to_dict()
         relation = {"relation": self.relation or None, "filled_in": self.filled_in or None}
         return {**change, **results.AnswerRecord.to_dict(self), **relation}
@@ -79,14 +78,12 @@ class Versions(results.ByJaccard, results.AnswerRecord):
     document : StoredDocument
     tolerance : Tolerance
     versions : tuple of Version
-        Other texts stored under the same id (current, replaced or removed), and other documents within the tolerance.
-        Each text occurs once; the most similar by the measure of the tolerance come first. The versions in force are
-        always included.
+        Other texts stored under the same id, and other documents within the tolerance: each text once, the most similar
+        first. The versions in force are always included.
     n_found : int
-        Total number, including versions that are not returned, and documents that were found by letters although their
-        wording does not match.
+        Total number, including versions that are not returned, and documents found by letters only.
     in_force : InForce or None
-        Versions in force at the date, if a date was given; the document itself may be in force.
+        At the date, if one was given; the document itself may be in force.
     n_not_compared : int
         See `SimilarDocuments`.
     """
@@ -102,7 +99,7 @@ class Versions(results.ByJaccard, results.AnswerRecord):
     n_not_compared: int = 0
 
     def first(self, limit: int) -> Versions:
-        """Return the same result with at most this many versions, and the versions in force."""
+        """Return the same with at most this many versions, and those in force."""
         kept = [one for i, one in enumerate(self.versions) if i < limit or one.is_in_force]
         return replace(self, versions=tuple(kept))
 
@@ -188,7 +185,7 @@ def versions(
 def _compared(
     connection: Connection, own: results.StoredDocument, text: str, alike: Sequence[results.SimilarDocument]
 ) -> dict[tuple[int, bool], TextChange]:
-    """Compare the texts of versions with the document, the longest last and not more than a call may, by content."""
+    """Compare the document with its versions, the longest last, as far as one call may."""
     changes, n_left = dict[tuple[int, bool], TextChange](), MAX_COMPARED
     for one in sorted((one.document for one in alike), key=lambda one: one.n_characters):
         key = one.content, _is_older(one, own)
@@ -205,7 +202,6 @@ def _is_older(one: results.StoredDocument, own: results.StoredDocument) -> bool:
 
 
 def _with_relations(collection: OpenedCollection, found: Versions) -> Iterator[Version]:
-    """Yield the versions with their relations, which are stored when they are first computed."""
     shown = {one.similar.document.content for one in found.versions if one.change and not one.similar.is_letters_only}
     pairs = [(found.document.content, content) for content in sorted(shown)]
     of_content = {content: related.comparison.judgement for (_, content), related in relations_of(collection, pairs)}
@@ -219,7 +215,6 @@ def _with_relations(collection: OpenedCollection, found: Versions) -> Iterator[V
 
 
 def _all(connection: Connection, contents: I64) -> Sequence[results.StoredDocument]:
-    """Return every current document with one of these contents."""
     found, _ = current_documents(connection, contents.tolist(), 2**62)
     return found
 
@@ -228,7 +223,6 @@ _FILLED_IN = {"principal": "document", "member": "version"}
 
 
 def _order(one: results.SimilarDocument, tolerance: Tolerance) -> tuple[float, float]:
-    """Return the sort key: the measure that was asked for, then the edit similarity."""
     edit = one.jaccard if one.edit_similarity is None else one.edit_similarity
     if tolerance.measure == "letters":
         return (math.inf if one.relative_distance is None else one.relative_distance), -edit

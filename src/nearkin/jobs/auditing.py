@@ -188,7 +188,6 @@ def audit(
 def _given_again(
     place: str | Path, documents: tuple[Documents | None, Documents | None], progress: Progress
 ) -> GivenAgain:
-    """Return the documents that a run read from memory, by the names that they had."""
     if all(one is None for one in documents):
         return {}
     stored = manifest_in(path_of(place, "place"), tuple(AUDITED))
@@ -216,7 +215,6 @@ def _given_again(
 
 
 def _place(given: Where | Run | Collection) -> str | Path:
-    """Return the directory or URL."""
     if isinstance(given, Collection):
         return given.place.address
     if isinstance(given, Run):

@@ -214,7 +214,6 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
 
 
 def _result(directory: Path, manifest: Mapping[str, Any], in_memory: Documents, out: Path | None) -> DedupResult:
-    """Read the tables of a run."""
     documents = table_in(directory, "documents")
     keep = documents["keep"].to_numpy()
     return DedupResult(

@@ -54,12 +54,10 @@ def inputs_of(
 
     Parameters
     ----------
-    documents : Documents
     name : str
         Function and parameter, for messages; ``name`` also begins the names of documents without an id.
     text, id, keep_column : str, optional
         Columns of documents in memory.
-    progress : Progress
 
     Raises
     ------
@@ -133,7 +131,6 @@ def paths_of(documents: Documents) -> list[str] | None:
 
 
 def _check_paths(paths: Iterable[str | os.PathLike[str]]) -> None:
-    """Refuse a path that no file system can have."""
     for path in paths:
         if "\0" in os.fsdecode(path):
             raise SourceError(f"{quoted(os.fsdecode(path))}: a path cannot contain the character U+0000.")
@@ -178,7 +175,6 @@ def only(documents: Documents, keep: Bool) -> Documents:
     ----------
     documents : Documents
         In memory, already `readable_twice`.
-    keep : bool array, shape (n_documents,)
 
     Raises
     ------
@@ -218,7 +214,6 @@ def _filtered(documents: Any, keep: pa.BooleanArray) -> Any:
 
 
 def _readable(documents: Documents) -> Documents:
-    """Return a data set as the Arrow table that it is; other documents as they are."""
     return documents.with_format("arrow")[:] if _is_dataset(documents) else documents
 
 
@@ -232,7 +227,6 @@ def _is_dataset(documents: Documents) -> bool:
 
 
 def _package(documents: Documents) -> str:
-    """Return the library of a type, or of the first of its base classes that has one of those known here."""
     libraries = [kind.__module__.partition(".")[0] for kind in type(documents).__mro__]
     return next((library for library in libraries if library in _LIBRARIES), libraries[0])
 

@@ -124,7 +124,6 @@ def families(documents: Documents, job: FamiliesJob) -> FamiliesResult:
 
 
 def _result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> FamiliesResult:
-    """Read the tables of a run."""
     members, documents, pairs, groups = (
         table_in(directory, name) for name in ("families", "documents", "pairs", "groups")
     )

@@ -144,6 +144,5 @@ def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
 
 
 def _result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> PairsResult:
-    """Read the tables of a run."""
     found, documents = table_in(directory, "pairs"), table_in(directory, "documents")
     return PairsResult(pairs=found, documents=documents, manifest=manifest, out=out)

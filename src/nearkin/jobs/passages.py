@@ -146,6 +146,5 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
 
 
 def _result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> PassagesResult:
-    """Read the tables of a run."""
     passages, documents = (table_in(directory, name) for name in ("passages", "documents"))
     return PassagesResult(passages=passages, documents=documents, manifest=manifest, out=out)

@@ -98,12 +98,7 @@ Listener = Progress | Callable[[str], object]
 
 
 class Messages(Silent):
-    """Progress that passes the name of each stage and every message to a function.
-
-    Parameters
-    ----------
-    receive : callable
-    """
+    """Progress that passes the name of each stage and every message to a function."""
 
     def __init__(self, receive: Callable[[str], object]) -> None:
         self._receive = receive

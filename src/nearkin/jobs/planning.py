@@ -240,7 +240,6 @@ _OF_PAIRS = (*_OF_SEARCH, *_OF_MACHINE, *_OF_SAMPLES, "terms", "n_other")
 
 
 def _checked(given: Mapping[str, Any], names: tuple[str, ...], kind: str) -> dict[str, object]:
-    """Refuse parameters of the other kind of plan."""
     if unknown := [name for name in given if name not in names]:
         raise ParameterError(f"{kind} has no parameter {unknown[0]!r}; it has {', '.join(names)}.")
     return dict(given)
@@ -318,14 +317,12 @@ def _pairs_plan(
 
 
 def _planned(manifest: Mapping[str, Any]) -> PairsPlan:
-    """Return a plan with its methods as a table."""
     ways = [manifest["chosen"] | {"is_chosen": True}, *(one | {"is_chosen": False} for one in manifest["alternatives"])]
     methods = pa.Table.from_pylist(ways)
     return PairsPlan(methods=methods, reaches_recall=manifest["reaches_recall"], manifest=manifest)
 
 
 def _machine(chosen: Mapping[str, Any]) -> tuple[int, Costs | None]:
-    """Return the cores of the machine and its costs; None: they are measured."""
     cores, speed = chosen.get("cores", 1), chosen.get("speed", 1.0)
     if not is_int(cores) or cores < 1:
         raise ParameterError.of("cores", "an int >= 1", cores)
@@ -337,7 +334,6 @@ def _machine(chosen: Mapping[str, Any]) -> tuple[int, Costs | None]:
 
 
 def _terms(given: object) -> tuple[float, float]:
-    """Return the mean numbers of terms on both sides."""
     if given is None:
         return FEW_TERMS, FEW_TERMS
     if not isinstance(given, tuple | list) or len(given) != 2 or not all(is_number(n) and 0 < n < 1e6 for n in given):
@@ -346,6 +342,5 @@ def _terms(given: object) -> tuple[float, float]:
 
 
 def _check_count(given: object, name: str) -> None:
-    """Refuse what is no number of documents."""
     if given is not None and (not is_int(given) or not 1 <= given <= _MAX_DOCUMENTS):
         raise ParameterError.of(name, f"an int from 1 to {_MAX_DOCUMENTS:,}", given)

@@ -260,7 +260,6 @@ def neighbours(signed: SignedDocuments | Where, job: NeighboursJob) -> Neighbour
 
 
 def _signed(given: SignedDocuments | Where, parameter: str) -> SignedDocuments:
-    """Return signatures, read from a file if a path was given."""
     if isinstance(given, SignedDocuments):
         return given
     return SignedDocuments.open(path_of(given, parameter))

@@ -119,7 +119,6 @@ def threads(mails: Where | Iterable[Where], job: ThreadsJob) -> ThreadsResult:
 
 
 def _files(mails: Where | Iterable[Where]) -> Documents:
-    """Return a list of strings as a list of paths."""
     if (
         not isinstance(mails, Iterable)
         or isinstance(mails, str | bytes | Mapping)

@@ -199,7 +199,6 @@ class ReadOnlyFile:
 
 
 def _postgresql_engine(place: Place, wait_s: float) -> Engine:
-    """Return an engine for a schema of a PostgreSQL database."""
     # a prepared statement breaks when its table is made anew
     settings = {"fallback_application_name": "nearkin", "prepare_threshold": None}
     engine = create_engine(place.url, connect_args=settings, use_native_hstore=False, pool_pre_ping=True)

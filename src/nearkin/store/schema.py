@@ -22,13 +22,11 @@ metadata = sa.MetaData()
 
 
 def _key(name: str, kind: Any, *rest: Any) -> sa.Column[Any]:
-    """Make a column of a primary key, whose values we give."""
     *of, comment = rest
     return sa.Column(name, kind, *of, primary_key=True, autoincrement=False, comment=comment)
 
 
 def _value(name: str, kind: Any, *rest: Any) -> sa.Column[Any]:
-    """Make a column that is never null."""
     *of, comment = rest
     return sa.Column(name, kind, *of, nullable=False, comment=comment)
 

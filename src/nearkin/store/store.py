@@ -185,7 +185,6 @@ class Store:
 
     @contextlib.contextmanager
     def _in_turn(self) -> Iterator[None]:
-        """Wait until no other thread of this process writes."""
         self._waiting.add(threading.get_ident())
         try:
             is_next = self._turn.acquire(timeout=self.access.patience_s)
@@ -245,7 +244,6 @@ class Store:
 
 
 def _file_to_read(place: Place, directory: Path, *, create: bool, access: Access) -> ReadOnlyFile | None:
-    """Return SQLite's file if it is only read; make the directory of a new one."""
     path = directory / FILE
     if os.path.isfile(path) and os.path.getsize(path):
         return ReadOnlyFile(place, path) if access.is_read_only else None
@@ -262,7 +260,6 @@ def _file_to_read(place: Place, directory: Path, *, create: bool, access: Access
 def _opened(
     engine: Engine, place: Place, given: Mapping[str, str] | None, *, create: bool, access: Access
 ) -> dict[str, str]:
-    """Return the facts of a collection, created if it is missing."""
     with transaction(engine, is_writing=False) as connection:
         has_tables = _has_tables(connection, place)
         if has_tables and not _is_bare(connection):

@@ -44,14 +44,8 @@ class Query:
 
     Parameters
     ----------
-    text : str
-    digest : bytes
-        SHA-256 of the unchanged text.
-    keys : Keys
     words : uint64 array
         Sorted set of word 5-grams.
-    signature : uint8 array or None
-    similarity_index : int or None
     """
 
     text: str
@@ -98,16 +92,13 @@ class CheckCandidates:
     Parameters
     ----------
     contents : list of int
-        Those of current documents, the most promising first; one with the same digest is always included.
+        Of current documents, the most promising first; one with the same digest is always included.
     sizes : dict of int to int
         Bytes of the text of each.
-    is_purged : bool
-        Whether the text was erased by a purge.
     n_hot_keys : int
         Number of keys that occur in too many texts.
     part_recall : PartRecall or None
-        Expected recall of texts that contain the text, and of its parts. None if it is unknown: without a search for
-        parts, or if a key occurs in too many texts.
+        None without a search for parts, or if a key occurs in too many texts.
     """
 
     contents: list[int]
@@ -128,10 +119,6 @@ def candidates_by_keys(
 
     Parameters
     ----------
-    connection : Connection
-    counting : TextCounting
-    query : Query
-    options : CheckOptions
     first_missing : int or None
         First content without stored keys: keys from there on are made for this call.
     """
@@ -174,14 +161,10 @@ class _Shared:
 
     Parameters
     ----------
-    marks : Marks
-        Of the contents that share keys.
     n_keys : int64 array, shape (3, n_contents)
         Number of keys of each kind that each shares.
-    n_hot_keys : int
     same : list of int
         The content with the digest of the text, if there is one.
-    is_purged : bool
     """
 
     marks: Marks
@@ -194,7 +177,6 @@ class _Shared:
 def _shared(
     connection: Connection, counting: TextCounting, query: Query, places: I64, first_missing: int | None
 ) -> _Shared:
-    """Look up the keys of a text at some places in the table, and in the texts without stored keys."""
     keys = query.keys.values[places]
     if first_missing == 0:  # the table has no keys of today's method
         places = places[:0]
@@ -217,7 +199,6 @@ def _shared(
 
 
 def _in_table(connection: Connection, query: Query, places: I64) -> tuple[I64, U8, int, list[int], bool]:
-    """Return the contents with each key, the kinds of these keys, the number of hot keys, and the equal content."""
     kind_of = dict(zip(query.keys.values[places].tolist(), query.keys.kinds[places].tolist(), strict=True))
     most = {key: MAX_OF_A_SAMPLE if kind == SAMPLE else MAX_OF_A_KEY for key, kind in kind_of.items()}
     rows = _rows_with(connection, kind_of, query.digest)
@@ -238,10 +219,7 @@ _IS_CURRENT = "EXISTS (SELECT 1 FROM documents WHERE documents.content = check_k
 def _rows_with(
     connection: Connection, kind_of: dict[int, int], digest: bytes, *, current: bool = False
 ) -> list[tuple[int, int, list[int]]]:
-    """Return the content with a digest, with the stored bytes of its text; and the first contents with each key.
-
-    Of each key, one more content is returned than are examined, if there are so many.
-    """
+    """Return the content with a digest and its stored text; and contents with each key, one more than are examined."""
     condition = f" AND {_IS_CURRENT}" if current else ""
     of_key = f"SELECT content FROM check_keys WHERE check_keys.key = asked.number{condition} ORDER BY content LIMIT"
     parts = [
@@ -266,13 +244,11 @@ def _counts(places: I64, kinds: U8, n: int) -> I64:
 
 
 def _least_jaccard(options: CheckOptions) -> tuple[float, float]:
-    """Return the Jaccard similarities that texts with a common band must reach: to be near, and to be parts."""
     near = options.threshold
     return near, near if options.containment is None else min(near, PARTS_JACCARD)
 
 
 def _min_containment(options: CheckOptions) -> float:
-    """Return the smallest containment to search for; without a search for parts, that of a near-duplicate."""
     if options.containment is None:
         return 2 * options.threshold / (1 + options.threshold)
     return options.containment
@@ -287,14 +263,8 @@ def _power_of_two(n_samples: int) -> int:
 def least_shared(chance: float, n_counted: int) -> I64:
     """Return the minimum number of shared sampled shingles for a contained text, indexed by their total number.
 
-    A text that is contained to a share of ``containment`` shares each sampled shingle that is looked up with that
-    probability; 1% of such texts share fewer than this. The last number, that of ``n_counted``, also serves for all
-    larger totals.
-
-    Examples
-    --------
-    >>> least_shared(0.9, 20)[[1, 3, 5, 20]].tolist()
-    [1, 1, 3, 14]
+    A contained text shares each sampled shingle with probability ``chance``; 1% of such texts share fewer than this.
+    The last number also serves for all larger totals.
     """
     chances, least = np.array([1.0]), np.ones(n_counted + 1, np.int64)
     for n in range(1, n_counted + 1):
@@ -316,7 +286,6 @@ def candidates_by_index(
 
 
 def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[int]:
-    """Search the indexed column upwards and downwards from the index of the query, until enough contents are found."""
     low, high = interval(own, options.tolerance)
     profiles = schema.profiles.c
     value = profiles.similarity_index
@@ -332,7 +301,6 @@ def _nearest(connection: Connection, own: int, options: CheckOptions) -> list[in
 def _of_documents(
     connection: Connection, shared: _Shared, numbers: Sequence[int], recall: PartRecall | None = None
 ) -> CheckCandidates:
-    """Return the contents of current documents: the one with the digest of the text, then the others."""
     wanted, sizes = list(dict.fromkeys([*shared.same, *numbers])), dict[int, int]()
     if wanted:
         current = text(

@@ -1,9 +1,8 @@
 """Checks whether a similar text is stored, and storage of the text in a transaction in which the answer is true.
 
-All that can be computed about a text is computed before the transaction: its keys, its signature, its rows, and, of a
-single document, the answer of a snapshot. The transaction keeps other writers waiting, so it only looks whether
-anything was stored since; if so, the texts that came since are compared, too. Documents that are stored together are
-answered in the transaction only: each is compared with those before it, so an answer of the snapshot would not last.
+All that can be computed about a text is computed before the transaction, which keeps other writers waiting: it only
+compares what was stored since. Documents stored together are answered in the transaction only, each compared with
+those before it.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _SIMILAR = frozenset(results.VERDICTS) - {"new"}
 
 
 def with_keys(collection: OpenedCollection, ask: Callable[[Connection, int | None], Answer]) -> Answer:
-    """Return the answer in a snapshot, after missing keys were stored; and with the first that could not be stored."""
+    """Return the answer in a snapshot, after missing keys were stored; and the first content without stored keys."""
     with collection.store.reading() as connection:
         first = KEYS.first_missing(connection)
         if first is None:
@@ -97,7 +96,6 @@ def _outcomes(
     stops: bool,
     refused: Collection[results.Verdict],
 ) -> list[results.Checked | NearkinError]:
-    """Return the answer for each document, or why it has none; see `_in_order`."""
     checks = [_prepared(collection, *one, options, is_stored=under is not None) for one in documents]
     if under is not None:
         return _stored(collection, documents, checks, under, stops=stops, refused=refused)
@@ -111,7 +109,6 @@ def _outcomes(
 def _prepared(
     collection: OpenedCollection, doc_id: str | None, text: str, options: results.CheckOptions, *, is_stored: bool
 ) -> TextCheck | ParameterError:
-    """Compute what can be computed about a text before the store is asked."""
     try:
         if is_stored:
             results.check_name("doc_id", doc_id)
@@ -172,7 +169,6 @@ class _State(NamedTuple):
 
     @classmethod
     def of(cls, connection: Connection, first_missing: int | None) -> _State:
-        """Read it; ``first_missing``: first content without stored keys."""
         return cls(*connection.execute(_STATE).one(), first_missing)
 
 
@@ -185,7 +181,7 @@ def _stored(
     stops: bool,
     refused: Collection[results.Verdict],
 ) -> list[results.Checked | NearkinError]:
-    """Check and store in one transaction: each document is also compared with those stored before it."""
+    """Check and store in one transaction, each document compared also with those stored before it."""
     wave, lines = checked_wave(under.wave), under.lines or range(1, len(documents) + 1)
     if len(lines) != len(documents):
         raise ParameterError.of("lines", f"one line per document, {len(documents)}", lines)
@@ -200,7 +196,6 @@ def _stored(
         return examine(incoming, collection.counting, known=known, wave=wave, dialect=dialect)
 
     def snapshot(connection: Connection, first_missing: int | None) -> tuple[_State, Examined, results.Checked | None]:
-        """Return the state, the documents, and the answer if there is only one document."""
         state, answer = _State.of(connection, first_missing), None
         with suppress(CollectionError):  # it is raised again in the transaction, unless the damage was repaired
             if len(checks) == 1 and isinstance(checks[0], TextCheck):

@@ -35,8 +35,6 @@ MAX_COMPARED = 256
 
 @dataclass(frozen=True, slots=True)
 class _Likeness:
-    """Result of comparing a stored text word by word."""
-
     content: int
     relation: Verdict
     shares: Shares
@@ -45,7 +43,6 @@ class _Likeness:
 
     @property
     def rank(self) -> tuple[object, ...]:
-        """Sort key; the most similar texts come first."""
         by_parts = {"contained": self.shares.contained, "contains": self.shares.contains}
         alike = by_parts.get(self.relation, self.shares.jaccard)
         return VERDICTS.index(self.relation), not self.is_same_text, -alike, self.content
@@ -54,16 +51,12 @@ class _Likeness:
 class TextCheck:
     """Check of one text.
 
-    A stored text never changes, so each is compared once: what was measured in a snapshot is not measured again in the
-    transaction that stores the text.
+    A stored text never changes: what was measured in a snapshot is not measured again in the transaction.
 
     Parameters
     ----------
-    counting : TextCounting
-    query : Query
-    options : CheckOptions
     doc_id : str, optional
-        Id under which the text came: the answer then says whether it is stored under this id already.
+        The answer then says whether the text is stored under this id already.
     """
 
     def __init__(self, counting: TextCounting, query: Query, options: CheckOptions, doc_id: str | None = None) -> None:
@@ -74,13 +67,7 @@ class TextCheck:
         self._passages: dict[int, FirstPassage] = {}
 
     def answer(self, connection: Connection, first_missing: int | None) -> Checked:
-        """Find the texts similar to the text, in one snapshot or transaction.
-
-        Parameters
-        ----------
-        connection : Connection
-        first_missing : int or None
-            First content without stored keys.
+        """Find the texts similar to the text, in one snapshot or transaction; ``first_missing`` has no stored keys.
 
         Raises
         ------
@@ -125,7 +112,6 @@ class TextCheck:
         return checked if self._doc_id is None else self._with_resent(connection, checked, self._doc_id)
 
     def _alike(self, connection: Connection, candidates: CheckCandidates) -> dict[int, _Likeness]:
-        """Return the similar contents, the most similar first."""
         if not self._normalised:  # a text without words, or of which all are ignored, is no copy of another one
             return {}
         lots = candidates.lots(MAX_COMPARED, known=self._compared)
@@ -159,7 +145,6 @@ class TextCheck:
         return str(self._counting.with_numbers(strings([text]))[0].as_py())
 
     def _compare(self, found: Sequence[_Likeness]) -> None:
-        """Determine what differs in texts that are not equal."""
         new = [one for one in found if one.relation != "exact" and one.content not in self._differences]
         if new:
             normalised = self._counting.with_numbers(strings([self.query.text, *(one.text for one in new)]))
@@ -168,7 +153,6 @@ class TextCheck:
             self._differences |= dict(zip((one.content for one in new), differences, strict=True))
 
     def _shown(self, document: StoredDocument, index: int | None, likeness: _Likeness) -> CheckedDocument:
-        """Return a document with how similar its text is."""
         if likeness.content not in self._edits:
             self._edits[likeness.content] = _edit(likeness, self.query)
         return CheckedDocument(
@@ -184,7 +168,6 @@ class TextCheck:
         )
 
     def _passage(self, shown: Sequence[CheckedDocument], alike: Mapping[int, _Likeness]) -> FirstPassage | None:
-        """Return where the text differs from the most similar document; None if they are not compared."""
         if not shown or shown[0].is_same_text or shown[0].relation not in ("exact", "near"):
             return None
         from nearkin.stages.differences.comparing import first_passage  # here, because most answers have no passage
@@ -195,10 +178,9 @@ class TextCheck:
         return self._passages[content]
 
     def _with_resent(self, connection: Connection, checked: Checked, doc_id: str) -> Checked:
-        """Add whether the text is stored under its id already; to be asked before the text is stored.
+        """Add whether the text is stored under its id already, before it is stored.
 
-        An empty text is no copy of another document, so it was compared with none. If the document of this id has it,
-        the text is resent like any other, and that document is its only match.
+        An empty text is compared with none; resent, its document is its only match.
         """
         if any(one.is_same_text and one.document.doc_id == doc_id for one in checked.documents):
             return replace(checked, is_resent=True)
@@ -219,14 +201,13 @@ class TextCheck:
 
 
 def expected_recall(options: CheckOptions) -> float | None:
-    """Return the expected recall of near-duplicates of a text without hot keys; None with another measure."""
+    """Expected recall of near-duplicates of a text without hot keys; None with another measure."""
     if options.measure != "jaccard":
         return None
     return rounded_down(float(BANDS.probability(options.threshold)), 4)
 
 
 def _current(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[StoredDocument, int | None]]:
-    """Return the current documents that meet a condition, in the order in which they were added, and their indexes."""
     query = with_documents().outerjoin(profiles, profiles.c.content == documents.c.content)
     query = query.add_columns(profiles.c.similarity_index).where(documents.c.is_current & condition)
     rows = connection.execute(query.order_by(documents.c.row)).all()

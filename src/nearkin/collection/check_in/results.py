@@ -41,16 +41,16 @@ class CheckOptions:
         Minimum Jaccard similarity (word 5-grams) of a near-duplicate, in (0, 1].
     containment : float or None
         Minimum share of one text's word 5-grams that occur in the other, in (0, 1]. None: a text that is part of
-        another is not similar to it, and the verdicts "contained" and "contains" do not occur.
+        another is not similar to it.
     measure : {"jaccard", "index"}
-        Search for candidates. "jaccard": bands and sampled shingles. "index": only the similarity index, the nearest
-        documents within ``tolerance``. With both, every listed document was compared word by word.
+        Search for candidates. "jaccard": bands and sampled shingles. "index": the documents with the nearest similarity
+        indexes within ``tolerance``. With both, every listed document was compared word by word.
     tolerance : float
-        Maximum relative difference of similarity indexes, for the measure "index".
+        Maximum relative difference of similarity indexes, for "index".
     limit : int
         Maximum number of documents to return.
     with_passage : bool
-        Whether to return the passage in which the text differs from the most similar document; this doubles the time.
+        Return the passage in which the text differs from the most similar document; this doubles the time.
     """
 
     threshold: float = 0.7
@@ -89,10 +89,9 @@ class CheckInMany:
     lines : sequence of int
         Line of each document in its source; by default 1, 2, …
     only_new : bool
-        Store a document only if its verdict is "new" or "contains". A document that contains another has text that is
-        not stored yet.
+        Store a document only if its verdict is "new" or "contains": the text that it adds is not stored yet.
     by : str, optional
-        Name of the person who stores the documents, for the activity log.
+        Name of a person, for the activity log.
     """
 
     wave: str = "check-ins"
@@ -119,8 +118,8 @@ class CheckIn(CheckInMany):
     file : KnownFile
         The file from which the text was extracted.
     id_is_new : bool, optional
-        Whether the id must be new (True) or must be that of a current document (False); by default both are accepted.
-        The id is looked up in the transaction that stores the document.
+        Whether the id must be new (True) or that of a current document (False) when the text is stored; by default both
+        are accepted.
     wave, source, lines, only_new, by
         As in `CheckInMany`.
     """
@@ -135,12 +134,7 @@ class CheckIn(CheckInMany):
         check_name("doc_id", self.doc_id)
 
     def refuse_other_id(self, is_there: bool) -> None:
-        """Refuse an id that breaks the rule of ``id_is_new``.
-
-        Parameters
-        ----------
-        is_there : bool
-            Whether there is a current document with the id.
+        """Refuse an id that breaks the rule of ``id_is_new``; ``is_there``: a current document has it.
 
         Raises
         ------
@@ -162,17 +156,15 @@ class CheckedDocument(AnswerRecord):
     ----------
     document : StoredDocument
     relation : {"exact", "near", "contained", "contains"}
-        Relation of the checked text to this document; for example, "contained": the text is contained in the document.
+        Relation of the text to this document: a "contained" text is part of it.
     jaccard : float
         Jaccard similarity of the word 5-grams, ignoring case and white space; in [0, 1].
-    contained : float
-        Share of the text's word 5-grams that occur in the document.
-    contains : float
-        Share of the document's word 5-grams that occur in the text.
+    contained, contains : float
+        Share of the text's word 5-grams that occur in the document, and vice versa.
     edit_similarity : float or None
-        Edit similarity in characters; None if the texts are too long, or if one is only part of the other.
+        In characters; None if the texts are too long, or if one is only part of the other.
     similarity_index : int or None
-        Similarity index of the document, if it has one.
+        Of the document.
     is_same_text : bool
         Whether the texts are identical.
     differs : str
@@ -198,32 +190,31 @@ class Checked(ByJaccard, AnswerRecord):
     ----------
     verdict : {"exact", "near", "contained", "contains", "new"}
     documents : tuple of CheckedDocument
-        Similar documents in the order of the verdicts, the most similar first; at most ``limit``.
+        In the order of the verdicts, the most similar first; at most ``limit``.
     n_found : int
         Number of similar documents, including those not returned.
     passage : tuple of Piece
         First significant difference between the first document ("only_a") and the text ("only_b"); empty if there is
         none, or if one text is only part of the other.
     n_differences, n_moves : int or None
-        Number of differences between the two, and of passages that both have in different places; None if they were not
-        compared for the passage.
+        Number of differences between the two, and of passages that both have in different places; None if not compared.
     options : CheckOptions
     expected_recall : float or None
-        Expected share of the near-duplicates exactly at the threshold that are found; more are found above it. None if
-        it is unknown: with the measure "index", and if ``n_hot_keys`` is not 0.
+        Expected share of the near-duplicates exactly at the threshold that are found; more are found above it. None
+        with the measure "index", and if ``n_hot_keys`` is not 0.
     n_candidates, n_compared : int
-        Number of candidates, and of candidates that were compared word by word.
+        Number of candidates, and of those compared word by word.
     n_hot_keys : int
         Number of keys of the text that occur in too many stored texts to compare all of these.
     is_answered : bool
-        Whether the text has enough words to compare; if not, only identical texts are listed. An empty text matches
+        Whether the text has enough words to compare; if not, only identical texts are listed, and for an empty text
         only the document that has it under the same id.
     similarity_index : int or None
-        Similarity index of the text; None unless the measure is "index", which alone searches with it.
+        Of the text; None unless the measure is "index".
     stored_as : str or None
         Id under which the text was stored; None if it was not.
     version : int or None
-        Version of the stored document. Above 1: the id had another text before.
+        Version of the stored document; above 1, the id had another text before.
     is_resent : bool
         Whether this text was already stored under the id.
     is_purged : bool
@@ -231,13 +222,12 @@ class Checked(ByJaccard, AnswerRecord):
     missing : str or None
         The parts that the text lacks, if it could be extracted only partly from its file.
     not_checked : tuple of str
-        Ids of the documents inside the file, such as the attachments of a mail: they were not compared.
+        Ids of the documents inside the file, such as attachments, which were not compared.
     elapsed_s : float
-        Time of the check, including that to make missing keys of stored texts.
+        Includes making missing keys of stored texts.
     expected_recall_of_parts : PartRecall or None
-        Expected share of the texts exactly at the containment that are found: of those that contain the text, and of
-        those that it contains. None if it is unknown: if parts are not searched for, if the text has fewer than eight
-        word 5-grams, if ``n_hot_keys`` is not 0, or if not all candidates were compared.
+        Expected share found of the texts exactly at the containment. None if parts are not searched for, if the text
+        has fewer than eight word 5-grams, if ``n_hot_keys`` is not 0, or if not all candidates were compared.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -305,9 +295,9 @@ class CheckAnswer:
     checked : Checked or None
         None if the document could not be checked or stored.
     problem : str or None
-        Reason why the document could not be checked or stored.
+        The reason for that.
     is_purged : bool
-        Whether that is so because its text was erased by a purge.
+        Whether the reason is that its text was erased by a purge.
     """
 
     doc_id: str
@@ -324,13 +314,12 @@ class CheckAnswer:
     def is_kept(self) -> bool:
         """Whether the document is part of the cleaned stream.
 
-        That is so if it is new, contains a stored document, or is stored under its id with the same text already, by
-        an earlier call or by this one.
+        That is so if it is new, contains a stored document, or is stored under its id.
         """
         return self.checked is not None and (self.checked.verdict not in DROPPED_FROM_STREAMS or self.is_resent)
 
     def to_dict(self) -> dict[str, object]:
-        """Return the id, the verdict, whether the document was stored or erased, and what is similar, as JSON types."""
+        """Return the answer as JSON types."""
         if self.checked is None:
             return {"id": self.doc_id, "error": self.problem, "is_purged": self.is_purged}
         names = ("relation", "jaccard", "contained", "contains", "edit_similarity", "is_same_text", "differs")
@@ -372,23 +361,16 @@ class StreamSummary:
 
     Parameters
     ----------
-    threshold : float
-    containment : float or None
-        See `CheckOptions`.
     expected_recall : float or None
-        Expected share of the near-duplicates exactly at the threshold that are found, for documents without skewed
-        keys; None if it is unknown.
+        Of documents without skewed keys.
     parts : MeanPartRecall
-        Mean expected recall of parts, of the documents for which it is known.
+        Mean over the documents for which it is known.
     n_hot : int
         Number of documents with skewed keys, of which similar documents may have been missed.
     n_documents : int
         Lines that are not blank, including unreadable ones.
-    verdicts : dict of str to int
-        Number of documents with each verdict.
     n_kept : int
-        Documents that are new, contain a stored document, or are stored under their ids with the same text; a repeated
-        line of a stream that is stored counts once.
+        See `CheckAnswer.is_kept`; a repeated line of a stream that is stored counts once.
     n_stored : int
         Documents that this call stored.
     n_already_stored : int
@@ -399,7 +381,6 @@ class StreamSummary:
         Documents whose text was erased by a purge. If documents are stored, these are not, and have no verdict.
     n_problems : int
         Documents that could not be read, checked or stored for another reason; they have no verdict.
-    elapsed_s : float
     """
 
     threshold: float
@@ -418,7 +399,7 @@ class StreamSummary:
     elapsed_s: float = 0.0
 
     def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types; the mean recall of parts only if they are searched for."""
+        """Return the fields as JSON types; the recall of parts only if they are searched for."""
         fields = asdict(self)
         del fields["parts"]
         of_parts = {} if self.containment is None else {"expected_recall_of_parts": self.parts.to_dict()}

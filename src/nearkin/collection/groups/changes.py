@@ -1,4 +1,4 @@
-"""What changed between two stored groupings: since the last call of ``nearkin groups``, or since the end of a wave."""
+"""What changed between two stored groupings."""
 
 from __future__ import annotations
 
@@ -42,13 +42,11 @@ class GroupChange:
     Parameters
     ----------
     number : int
-    is_new : bool
-        Whether no group had this number then.
-    is_dissolved : bool
-        Whether no group has this number now.
+    is_new, is_dissolved : bool
+        Whether no group had this number then, or has it now.
     n_documents, n_documents_were : int
     principal, principal_was : str or None
-        Principal now, and then; None if the group does not exist, or did not exist.
+        Principal now, and then; None without a group.
     merged : tuple of int
         Groups of which at least two documents are now in this one; their numbers are gone.
     split_from : tuple of int
@@ -60,7 +58,7 @@ class GroupChange:
     moved : tuple of str
         Members that were in another group, apart from those of ``merged``.
     left : tuple of str
-        Former members that are in no group now, or in another one, apart from one that this one was merged into.
+        Former members that are in no group now, or in one that this one was not merged into.
     removed : tuple of str
         Former members that were removed from the collection.
     """
@@ -95,14 +93,12 @@ class GroupsSince(Tabular, AnswerRecord):
     tolerance : Tolerance
     wave : str
     grouped_then, grouped_now : str
-        Times of the two compared groupings: the first one after the wave, and the latest. UTC, ISO 8601.
+        Times of the compared groupings: the first one after the wave, and the latest. UTC, ISO 8601.
     n_groups, n_groups_were : int
     changes : tuple of GroupChange
-        Changes sorted by the number of the group. A group that was merged into another is listed with that one.
-    n_not_grouped : int
-        Number of documents added or changed since the latest grouping.
-    n_decisions : int
-        Number of decisions on groups since the latest grouping.
+        By the number of the group; a group that was merged into another is listed with that one.
+    n_not_grouped, n_decisions : int
+        Number of documents added or changed, and of decisions on groups, since the latest grouping.
     documents : Table
         One row per document with a change, sorted by group.
     """
@@ -153,7 +149,6 @@ def known_waves(connection: Connection, tolerance: Tolerance) -> list[str]:
 
 
 def _call_of(connection: Connection, wave: str, now: GroupState, tolerance: Tolerance) -> int:
-    """Return the call that stored the groups at the end of a wave."""
     calls = _calls_of_waves(connection, now.tolerance)
     if wave not in calls:
         raise ParameterError(f"There is no wave {quoted(wave)}. Waves: {first_of([*calls], _N_NAMED, len(calls))}")
@@ -170,10 +165,7 @@ def _call_of(connection: Connection, wave: str, now: GroupState, tolerance: Tole
 
 
 def _calls_of_waves(connection: Connection, tolerance: str) -> dict[str, int | None]:
-    """Return the first call after the end of each wave and before the next one; None if there was none.
-
-    A wave ends with its last load before the next wave: what was added to it later does not move its end.
-    """
+    """Return the first call after the end of each wave and before the next one; None if there was none."""
     of_waves = select(waves.c.name, loads.c.load).select_from(waves.join(loads)).order_by(loads.c.load)
     ends, begun = dict[str, tuple[int, int]](), list[str]()
     for wave, load in connection.execute(of_waves):
@@ -192,7 +184,7 @@ def _calls_of_waves(connection: Connection, tolerance: str) -> dict[str, int | N
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ChangedDocument:
-    """A document with a change, and its groups then and now; None: in none."""
+    """Changed document and its groups then and now; None: in none."""
 
     document: StoredDocument
     was: int | None
@@ -203,20 +195,7 @@ class _ChangedDocument:
 def changes_between(
     connection: Connection, then: GroupState, now: GroupState
 ) -> tuple[tuple[GroupChange, ...], pa.Table]:
-    """Compare two groupings at one tolerance.
-
-    Parameters
-    ----------
-    connection : Connection
-    then, now : GroupState
-
-    Returns
-    -------
-    changes : tuple of GroupChange
-        By the number of the group.
-    documents : Table
-        A row for each document with a change, with `CHANGES_SCHEMA`.
-    """
+    """Compare two groupings at one tolerance; the table has `CHANGES_SCHEMA`."""
     rows, groups_then, groups_now = _changed_rows(then, now)
     led = {number for number, _ in then.principals.items() ^ now.principals.items()}
     numbers = {*groups_then.tolist(), *groups_now.tolist(), *led}
@@ -284,7 +263,6 @@ def _documents(connection: Connection, rows: Collection[int]) -> dict[int, Store
 
 
 def _kind(was: tuple[int, int] | None, now: tuple[int, int] | None, seen_row: int, *, is_current: bool) -> ChangeKind:
-    """Return the change of a document from its row and group then, and now."""
     if now is None:
         return "left" if is_current else "removed"
     if now[0] >= seen_row and (was is None or was[0] != now[0]):
@@ -311,7 +289,6 @@ def _listed(
 
 
 def _by_target(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    """Return the first numbers of pairs by the second ones, in order."""
     found = dict[int, list[int]]()
     for source, target in sorted(pairs):
         found.setdefault(target, []).append(source)

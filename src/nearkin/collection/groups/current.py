@@ -49,7 +49,7 @@ class CollectionGroups(Tabular, AnswerRecord):
     groups : tuple of Group
         The largest first.
     changes : tuple of GroupChange
-        Changes sorted by the number of the group; empty the first time.
+        By the number of the group; empty the first time.
     is_first : bool
         Whether there were no groups at this tolerance before.
     new_waves : tuple of str
@@ -57,9 +57,8 @@ class CollectionGroups(Tabular, AnswerRecord):
     n_uncounted : int
         Number of current documents with too few letters or words to compare; they are in no group.
     n_not_compared : int
-        Number of pairs of texts with near signatures that were not compared by words, in this call and all earlier
-        ones, because nearer pairs of the same groups or texts did not match. Later calls may have put some of these
-        pairs into one group.
+        Number of pairs with near signatures that were not compared by words, so far, because nearer pairs of the same
+        groups or texts did not match. Later calls may have put some of these pairs into one group.
     members : Table
         One row per document in a group: the principal of each group first, then the others, the most similar first.
     """
@@ -112,10 +111,7 @@ def group(
     threads: int,
     progress: Progress | None = None,
 ) -> CollectionGroups:
-    """Update the groups at a tolerance, store them unless opened read-only, and return the changes.
-
-    See `Collection.groups`. ``progress`` is by default that of the collection.
-    """
+    """Update the groups at a tolerance, store them unless opened read-only, and return the changes."""
     check_threads(threads)
 
     def ask(seen: Snapshot) -> tuple[CollectionGroups, GroupState, GroupState]:
@@ -196,17 +192,8 @@ def _waves_since(connection: Connection, row: int) -> list[str]:
 def _returned_principals(connection: Connection, state: GroupState, rows: MemberRows) -> dict[int, int]:
     """Return, by group, the position of the member that was its last principal before it left.
 
-    A group with a new number, such as one that was united with another and is apart again, gets the member that was the
-    principal of any group last. A document that was stored since the last call, for example because it had been removed
-    and is added again, gets nothing back.
-
-    Parameters
-    ----------
-    connection : Connection
-    state : GroupState
-        Groups at the last call.
-    rows : MemberRows
-        Groups now, of which at least one has got texts back as a decision was undone.
+    A group with a new number, such as one that is apart again, gets the member that last was the principal of any
+    group. A document stored since the last call gets nothing back.
     """
     were = principals_over_time(connection, state.number)
     ids = {one.row: one.doc_id for one in document_rows(connection, documents.c.row, [row for _, row in were])}
@@ -228,17 +215,7 @@ _COUNTED = KeptValues[list[tuple[int, int, int]]]()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredGroup:
-    """A stored group.
-
-    Parameters
-    ----------
-    number : int
-    principal : str
-        Id of its principal, or of the member that stands in for it; see `shown_principals`.
-    n_documents, n_texts : int
-        Number of current documents, and of their distinct texts.
-    note : str or None
-    """
+    """A stored group; ``principal`` may be the member that stands in for it, see `shown_principals`."""
 
     number: int
     principal: str
@@ -261,11 +238,8 @@ class StoredGroups(AnswerRecord):
 
     Parameters
     ----------
-    tolerance : Tolerance
     groups : tuple of StoredGroup
-        The largest first, without the first ``offset`` ones; at most ``limit``.
-    sizes : tuple of SizeCount
-        In ascending order.
+        The largest first; a page of them.
     n_not_grouped : int
         Number of current documents that were added or changed since the groups were updated.
     n_decisions : int
@@ -303,7 +277,7 @@ def stored_groups(
     min_documents: int = 2,
     max_documents: int | None = None,
 ) -> StoredGroups:
-    """List the stored groups at a tolerance that have at least a number of current documents, two or more."""
+    """List the stored groups with at least two current documents, or within other bounds."""
     check_limit(limit)
     state = GroupState.known(connection, str(tolerance))
     rows = [
@@ -337,10 +311,7 @@ def neighbours_of(connection: Connection, tolerance: Tolerance, number: int) -> 
 
 
 def sizes_of_groups(connection: Connection, state: GroupState) -> list[tuple[int, int, int]]:
-    """Return the number of each group, and its numbers of documents and texts, the largest first.
-
-    They are counted again only if the grouping or the documents of the open store have changed.
-    """
+    """Return the number, documents and texts of each group, the largest first; counted again only after a change."""
     if state.number is None:
         return []
     made_from = state, StoredState.now(connection)

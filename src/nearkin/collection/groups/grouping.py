@@ -1,7 +1,7 @@
 """Groups with permanent numbers: updated for a wave, stored, and reported with their changes.
 
-Groups are the connected components of matches (`nearkin.collection.matching.matches`). Every member is reported with
-its similarity to the group's principal, which shows members that are linked only through a chain.
+Groups are the connected components of matches. Every member is reported with its similarity to the group's principal,
+which shows members that are linked only through a chain.
 """
 
 from __future__ import annotations
@@ -37,16 +37,15 @@ class GroupDecisions:
     Parameters
     ----------
     same, never : int64 arrays, shape (n_pairs, 2)
-        Contents of documents that must be, and must not be, in one group.
+        Contents that must be, and must not be, in one group.
     leaving : int64 array, shape (n_never,)
         The content of each pair of ``never`` that leaves a group that holds both; -1: neither.
     undone : int64 array
-        Contents of pairs that the stored groups keep and that no decision is about any more: it was undone, or one of
-        its documents was removed or has a new version.
+        Contents of pairs that the stored groups keep and that no decision is about any more.
     changed : int64 array
-        Contents of documents that decisions were about which the stored groups do not follow yet.
+        Contents of decisions that the stored groups do not follow yet.
     anchors : int64 array
-        Contents of the pairs that the stored groups keep apart. A component that was divided has one in every part.
+        Contents of the pairs that the stored groups keep apart: one in every part of a divided component.
     """
 
     same: I64
@@ -101,7 +100,6 @@ class GroupDecisions:
 
 
 def _contents(pairs: Iterable[DocumentPair], content_of: Mapping[str, int]) -> set[ContentPair]:
-    """Return the contents of pairs of documents that are both current."""
     both = [sorted((content_of[a], content_of[b])) for a, b in pairs if a in content_of and b in content_of]
     return {(low, high) for low, high in both}
 
@@ -121,7 +119,6 @@ def _as_array(pairs: set[ContentPair]) -> I64:
 
 
 def _decided_since(connection: Connection, seen: int) -> I64:
-    """Return the contents of current documents that decisions on groups after an activity are about."""
     documents, contents = schema.documents.c, set[int]()
     found = {doc_id for _, subject, other, _ in _changes_since(connection, seen) for doc_id in (subject, other)}
     for some in in_slices(sorted(found)):
@@ -133,7 +130,7 @@ def _decided_since(connection: Connection, seen: int) -> I64:
 def _former(
     connection: Connection, pairs: PairDecisions, seen: int, seen_row: int
 ) -> tuple[set[ContentPair], set[ContentPair]]:
-    """Return the pairs that were in one group, and those in different groups, when the groups were computed.
+    """Return the pairs that were in one group, and in different groups, at the call.
 
     A document that is removed is taken as one that was current then: nothing says which happened first.
     """
@@ -176,13 +173,10 @@ class Regrouped:
 
     Parameters
     ----------
-    membership : Membership
-    next_group : int
-        The next free number.
     n_uncounted : int
         Number of current documents with too few letters or words to be compared.
     n_not_compared : int
-        Number of pairs of texts that may match and were not compared; see `nearkin.collection.matching.matches`.
+        Number of pairs of texts that may match and were not compared.
     is_undone : bool
         Whether a decision that the stored groups keep has ended, so that texts may be back in their former groups.
     """
@@ -210,20 +204,8 @@ def regroup(
 ) -> Regrouped:
     """Update groups; the members are those that a first grouping of the same texts and decisions would have.
 
-    Only new texts, groups that lost a text or a decision, and the parts of divided components to which new texts or
-    decisions belong, are compared again.
-
-    Parameters
-    ----------
-    connection : Connection
-        Connection of the snapshot that the matching belongs to.
-    state : GroupState
-        State of the grouping and of the documents.
-    matching : Matching
-    similarity : callable
-        Decides to which part of a divided group a text belongs; see `nearkin.collection.matching.constraints`.
-    threads : int
-    progress : Progress
+    Only new texts, groups that lost a text or a decision, and parts of divided components that new texts or decisions
+    touch, are compared again.
     """
     before = state.membership
     decided = GroupDecisions.read(connection, state)
@@ -303,8 +285,8 @@ def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
 def _numbered(nodes: I64, component: I64, before: Membership, replaced: Membership, next_group: int) -> tuple[I64, int]:
     """Return the group number of each node: the number that most members of its component had, or a new number.
 
-    An old number goes to the component with most of its members; in a tie, to that with the lowest content. If all of
-    its texts are gone, it goes to the component of new texts with most of its documents, at least two.
+    An old number goes to the component with most of its members, in a tie to that with the lowest content; if all of
+    its texts are gone, to the component of new texts with most of its documents, at least two.
     """
     was = before.group_of(nodes)
     is_old = was != NO_GROUP
@@ -339,7 +321,7 @@ def moved_together(membership: Membership, replaced: Membership) -> list[tuple[i
 
 
 def replaced_members(connection: Connection, state: GroupState) -> Membership:
-    """Return the documents whose former text was in a group, as stored, and that have a version it does not know."""
+    """Return the documents whose former text was in a group and that have a newer version."""
     is_new = (documents.c.row >= state.seen_row) & documents.c.is_current & (documents.c.version > 1)
     now = dict(connection.execute(select(documents.c.doc_id, documents.c.content).where(is_new)).all())
     if not now or not len(state.membership):

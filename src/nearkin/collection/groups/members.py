@@ -46,18 +46,18 @@ class Group:
     Parameters
     ----------
     number : int
-        Permanent number; never given to another group.
+        Permanent; never given to another group.
     principal : str
-        Document that represents the group. It stays the principal, in any version, as long as it is in the group; if a
-        decision took it out and is undone, it is the principal again.
+        Document that represents the group, in any version, as long as it is in the group; if a decision took it out and
+        is undone, it is the principal again.
     proposed_principal : str or None
-        Suggestion of a better principal: the document with the most letters and digits, in a tie the earliest. None if
-        that is the principal, or if a person chose the principal.
+        Document with the most letters and digits, in a tie the earliest. None if that is the principal, or if a person
+        chose the principal.
     n_documents : int
     n_texts : int
         Number of distinct texts.
     n_chained : int
-        Number of documents that do not match the principal; they are linked to it only through other documents.
+        Number of documents that do not match the principal; they are linked to it only through others.
     """
 
     number: int
@@ -69,14 +69,10 @@ class Group:
 
 
 class MemberRows:
-    """Current documents with the contents of groups, as columns sorted by group, then by row.
+    """Current documents of groups as columns, sorted by group, then by row.
 
     Attributes
     ----------
-    row, group, content, n_letters, n_characters, version : int64 arrays, shape (n_documents,)
-    doc_id, wave : list of str
-    numbers, starts, ends : int64 arrays, shape (n_groups,)
-        Number of each group, and the places of its first document and behind its last one.
     longest : int64 array, shape (n_groups,)
         Place of the document of each group with the most letters and digits; in a tie, the one stored first.
     """
@@ -103,28 +99,14 @@ class MemberRows:
 
 
 class ComparedMembers:
-    """Members of groups with their similarity to the principal.
+    """Members of groups with their similarity to the principal; what differs only if ``is_listed``.
 
     Parameters
     ----------
-    rows : MemberRows
     principals : int64 array, shape (n_groups,)
         Places of the principals.
     chosen : mapping of str to int
         Documents that people chose as principals.
-    matching, measures
-        See `nearkin.collection.matching.matches`.
-    is_listed : bool
-        Whether each member is listed, with what differs.
-
-    Attributes
-    ----------
-    proposed : int64 array, shape (n_groups,)
-        Places of the proposed principals; that of the principal if no other is proposed.
-    similarities : Similarities
-    is_match : bool array, shape (n_documents,)
-    differs : list of str
-        What differs from the principal; empty unless ``is_listed``.
     """
 
     def __init__(
@@ -162,7 +144,7 @@ class ComparedMembers:
             )
 
     def table(self, tolerance: Tolerance, is_new: Bool) -> pa.Table:
-        """Return a row for each member, with `MEMBERS_SCHEMA`: the principal of each group, then the most similar."""
+        """Return the members with `MEMBERS_SCHEMA`: the principal of each group, then the most similar."""
         rows, found = self.rows, self.similarities
         is_principal, is_proposed = np.zeros((2, len(rows.row)), np.bool_)
         is_principal[self.principals] = True
@@ -188,7 +170,7 @@ def stored_compared(
     *,
     is_listed: bool = True,
 ) -> ComparedMembers:
-    """Compare the members of some stored groups with their principals, by default of all groups."""
+    """Compare the members of some stored groups, by default of all, with their principals."""
     connection, state = seen.connection, GroupState.known(seen.connection, str(tolerance))
     membership = state.membership if numbers is None else state.membership.in_groups(numbers)
     rows = MemberRows(connection, membership)
@@ -227,15 +209,7 @@ MAX_COMPARED = 5_000
 def compared_groups(
     collection: OpenedCollection, tolerance: Tolerance, sizes: Sequence[tuple[int, int]]
 ) -> dict[int, Group]:
-    """Return the stored groups of a page with their proposed principals and indirect members.
-
-    Parameters
-    ----------
-    collection : OpenedCollection
-    tolerance : Tolerance
-    sizes : sequence of (int, int)
-        Number and number of documents of each group; groups beyond `MAX_COMPARED` documents are omitted.
-    """
+    """Return a page of stored groups, given by number and size; those beyond `MAX_COMPARED` documents are omitted."""
     chosen, n_left = list[int](), MAX_COMPARED
     for number, n_documents in sizes:
         if n_documents <= n_left:
@@ -261,30 +235,20 @@ class GroupMember(AnswerRecord):
 
     Parameters
     ----------
-    document : StoredDocument
-    jaccard : float
-        Jaccard similarity of the word 5-grams.
     relative_distance : float
         Distance of the letter counts, as a share of the longer vector's length.
-    is_principal : bool
     is_match : bool
         Whether it matches the principal; otherwise it is linked to it through others.
-    is_same_text : bool
     is_letters_only : bool
         Whether its letters are like the principal's, and its wording is not.
-    differs : str
-        What differs from the principal, as ``nearkin dedup`` has it.
     relation : str
-        As ``nearkin families`` has it; empty for the principal, and for members whose relation was not computed.
-    tags : mapping of str to str
-        Values by field.
+        As ``nearkin families`` has it; empty for the principal, and if it was not computed.
     n_words_added, n_words_lacked : int or None
         Number of words that only this document has, and that only the principal has; None if it was not compared.
     n_words_moved : int or None
         Number of words that both have, in different places.
     added, lacked : OneSidedPassages or None
-        About the first 2,000 characters of these words, negations first; None if there are none. `representatives` has
-        all of them.
+        About the first 2,000 characters of these words, negations first; `representatives` has all of them.
     """
 
     hidden = ("added", "lacked")
@@ -329,21 +293,12 @@ class GroupMember(AnswerRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupMembers(AnswerRecord):
-    """A stored group.
+    """A page of the members of a stored group: the principal first, then the most similar.
 
     Parameters
     ----------
-    number : int
-    tolerance : Tolerance
-    members : tuple of GroupMember
-        The principal first, then the others, the most similar first; at most ``limit``.
-    n_documents : int
-        Number of members, including those not returned.
-    note : str or None
-    proposed_principal : str or None
-        As in `Group`.
-    n_indirect : int
-        Number of members that do not match the principal, including those not returned.
+    n_documents, n_indirect : int
+        Number of members, and of those that do not match the principal, including those not returned.
     n_shown : int
         Number of distinct texts of members, the shortest first, before the first one whose relation is missing.
     n_left : int
@@ -387,17 +342,10 @@ def group_members(
 
     Parameters
     ----------
-    collection : OpenedCollection
-    number : int
-    tolerance : Tolerance
-    limit : int
-        Maximum number of members to return.
     within_s : float, optional
         Time for relations that are not stored yet, those of short texts first; one that would take longer is not begun.
-        By default all are computed.
     n_shown : int, optional
-        `GroupMembers.n_shown` of the call before, which this one continues: it leaves these out, and computes at least
-        one relation, however long that takes.
+        `GroupMembers.n_shown` of the call before, which this one continues: it computes at least one relation.
 
     Raises
     ------
@@ -431,7 +379,7 @@ def group_members(
 
 
 def _lots(pairs: Sequence[tuple[int, int]], lengths: Mapping[int, int]) -> Iterator[list[tuple[int, int]]]:
-    """Yield the pairs in lots of short texts, so that each takes some tenths of a second; a long text is alone."""
+    """Yield the pairs in lots of some tenths of a second; a long text is alone."""
     lot, n_characters = list[tuple[int, int]](), 0
     for pair in pairs:
         if lot and n_characters + lengths[pair[1]] > _A_LOT:

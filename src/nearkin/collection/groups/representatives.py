@@ -1,4 +1,4 @@
-"""Documents to review instead of all: the principal of each group, with the text that the other members add."""
+"""Documents to review instead of all: the principal of each group, with the text that other members add."""
 
 from __future__ import annotations
 
@@ -34,20 +34,14 @@ _AN_EXCERPT = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneSidedPassages(AnswerRecord):
-    """Passages that only one has of a member of a group and its principal.
+    """Passages that only a member of a group, or only its principal, has.
 
     Parameters
     ----------
-    doc_id : str
-        Of the member.
-    n_words : int
-        Number of words that only this one has.
-    passages : tuple of str
-        All of them, as they are in the text.
-    negations : tuple of str
-        English negations among them that the other text does not have there, such as "not".
+    passages, negations : tuple of str
+        As they are in the text; English negations among them that the other text does not have there.
     n_words_left_out : int
-        Number of words that are not in the passages, since these end after 1,000,000 characters or are `shortened`.
+        Number of words beyond 1,000,000 characters, or left out by `shortened`.
     is_whole : bool
         False if the texts were too long to be compared to the end.
     negations_at : tuple of (int, int)
@@ -88,7 +82,7 @@ class OneSidedPassages(AnswerRecord):
         return excerpt(self.passages, self.negations_at, self.n_words, most)
 
     def shortened(self, most: int) -> OneSidedPassages:
-        """Return the same with about the first ``most`` characters of the passages, those with a negation first."""
+        """Return about the first ``most`` characters of the passages, those with a negation first."""
         if sum(map(len, self.passages)) <= most:
             return self
         first = first_passages(self.passages, self.negations_at, most)
@@ -155,17 +149,11 @@ class Representative(AnswerRecord):
 
     Parameters
     ----------
-    group : int
-    doc_id : str
-    n_documents : int
-        Number of current documents of the group.
     additions : tuple of OneSidedPassages
-        Of members that add words, or have some in another place: those that add a negation first, then those that add
-        the most words. Members with the same text, or with less of it, are not among them; of members that differ only
-        in white space, the first is.
+        Of members that add or move words: those that add a negation first, then those that add the most words. Of
+        members that differ only in white space, the first.
     omissions : tuple of OneSidedPassages
-        Of members that lack words of the principal, such as a "not", in the same order; a member that replaces words is
-        in both.
+        Of members that lack words of the principal, in the same order; one that replaces words is in both.
     n_not_compared : int
         Number of other texts of the group that are not compared yet.
     """
@@ -188,17 +176,7 @@ def representatives(
 ) -> Iterator[Representative]:
     """Yield the principals of some stored groups, in this order, each with the text that the other members add.
 
-    Only the text of one group is in memory at a time. Comparisons of texts are stored when they are first made.
-
-    Parameters
-    ----------
-    collection : OpenedCollection
-    tolerance : Tolerance
-    numbers : sequence of int
-        Numbers of the groups.
-    max_new : int, optional
-        Maximum number of texts to compare that were not compared before; by default all.
-    progress : Progress, optional
+    Only one group is in memory at a time. Comparisons are stored when first made, at most ``max_new`` in this call.
 
     Raises
     ------
@@ -231,7 +209,6 @@ def _representative(
     compared: Sequence[tuple[int, RelatedText]],
     n_not_compared: int,
 ) -> Representative:
-    """Return the representative of a group with the texts that were compared with it."""
     first_of = {one.content: one.doc_id for one in reversed(here)}
     added, lacked = (
         {
@@ -252,12 +229,11 @@ def _representative(
 
 
 def _in_order(some: Sequence[OneSidedPassages]) -> tuple[OneSidedPassages, ...]:
-    """Return members whose passages have a negation before the others, then those with the most words."""
     return tuple(sorted(some, key=lambda one: (not one.negations, -one.n_words, one.doc_id)))
 
 
 def _distinct(store: Store, by_content: Mapping[int, OneSidedPassages]) -> list[OneSidedPassages]:
-    """Return the passages of some contents, without contents that differ from an earlier one only in white space."""
+    """Return the passages of some contents, without those that differ from an earlier one only in white space."""
     alike = dict[tuple[int, tuple[str, ...]], list[int]]()
     for content, one in by_content.items():
         alike.setdefault((one.n_words, one.passages), []).append(content)
@@ -276,10 +252,7 @@ def _distinct(store: Store, by_content: Mapping[int, OneSidedPassages]) -> list[
 
 
 def n_texts_not_compared(connection: Connection, store: Store, tolerance: Tolerance) -> int:
-    """Count the texts of all stored groups whose comparison with their principal is not stored.
-
-    They are counted again only if the groups, the documents or the stored comparisons have changed.
-    """
+    """Count the texts of all stored groups whose comparison is not stored; counted again only after a change."""
     state = GroupState.known(connection, str(tolerance))
     if state.number is None:
         return 0
@@ -293,7 +266,6 @@ def n_texts_not_compared(connection: Connection, store: Store, tolerance: Tolera
 
 
 def _pairs(members: Mapping[int, Sequence[DocumentRow]]) -> list[Pair]:
-    """Return the pairs of texts to compare: the principal of each group with each other text."""
     return [
         (here[0].content, content)
         for here in members.values()
@@ -302,7 +274,6 @@ def _pairs(members: Mapping[int, Sequence[DocumentRow]]) -> list[Pair]:
 
 
 def _members(connection: Connection, tolerance: Tolerance, numbers: Sequence[int]) -> dict[int, list[DocumentRow]]:
-    """Return the current documents of some groups: the principal first, then the others as they were added."""
     state = GroupState.known(connection, str(tolerance))
     group_of = state.membership.in_groups(numbers).by_content()
     members = dict[int, list[DocumentRow]]()

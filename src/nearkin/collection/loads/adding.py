@@ -33,10 +33,8 @@ class Added:
     wave : str
     n_new : int
         Documents whose ids were not in the collection, or had been removed.
-    n_new_versions : int
-        Documents whose text differs from the current one of their id.
-    n_unchanged : int
-        Documents whose text is the current one of their id.
+    n_new_versions, n_unchanged : int
+        Documents whose text differs from the current one of their id, or is the same.
     n_exceptions : int
         Documents that are not stored, or have no text or only a part of it, as `nearkin exceptions` lists them.
     n_problems : int
@@ -80,14 +78,8 @@ def add_incoming(
 
     Parameters
     ----------
-    opened : OpenedCollection
-    incoming : iterable of Incoming
     wave : str, optional
-        Name of a new wave or of an existing one, which grows; by default "wave 1", "wave 2", …
-    threads : int
-        Number of threads that count and sign.
-    rules : ReadingRules
-        Whether an unreadable document ends the load, and how many may be unreadable.
+        New or existing; by default "wave 1", "wave 2", …
     by : str, optional
         Name of a person: what is stored is then an activity of theirs in the log.
     dry_run : bool
@@ -147,7 +139,6 @@ class _RolledBackError(Exception):
 
 
 def _problems(examined: Examined) -> Iterator[tuple[str, str]]:
-    """Yield the place and the problem of each document that cannot be stored."""
     columns = examined.doc_ids, examined.sources, examined.lines, examined.problems
     for doc_id, source, line, problem in zip(*columns, strict=True):
         if problem is not None:

@@ -33,17 +33,7 @@ CONTENT_COLUMNS = tuple(column.name for column in schema.contents.columns)[1:]
 
 @dataclass(frozen=True, slots=True)
 class KnownTexts:
-    """Digests that the store has.
-
-    Parameters
-    ----------
-    whole : set of bytes
-        The stored text matches its digest.
-    damaged : set of bytes
-        It does not: the text counts as absent.
-    purged : set of bytes
-        The text was erased by a decision, and is not stored again.
-    """
+    """Digests that the store has: of whole texts, of damaged ones, which count as absent, and of purged ones."""
 
     whole: set[bytes] = field(default_factory=set)
     damaged: set[bytes] = field(default_factory=set)
@@ -90,13 +80,10 @@ class Incoming:
     ----------
     batch : RecordBatch
         Of `records.DOCUMENTS_SCHEMA`.
-    sources : LargeStringArray, shape (n_documents,)
-        Source of each document.
     name : str or None
         Prefix of the names given to documents without an id; by default the wave.
     file_of : callable, optional
-        Digests the file of a document by its place in the batch; None if its file is no plain text. It is called for
-        documents without a text.
+        Digests the file of a document without a text; None if its file is no plain text.
     """
 
     batch: pa.RecordBatch
@@ -128,20 +115,14 @@ class Examined:
 
     Parameters
     ----------
-    doc_ids, sources, problems : lists of str
-    digests : list of bytes
-    lines : list of int
-    contents : dict of bytes to tuple
-        Contents that the store may lack, by digest: the columns of ``contents`` after the number.
-    profiles : dict of bytes to tuple
-        The columns of ``profiles``, in the same way.
+    contents, profiles : dicts of bytes to tuple
+        Columns of what the store may lack, by digest, without the number.
     words : dict of bytes to list of str
-        Words for the search, by digest; see `word_tables.prepared`.
+        For the search, by digest; see `word_tables.prepared`.
     damaged : set of bytes
         Digests whose stored text is damaged, to be replaced by the added one.
     origins : dict of int to tuple
-        Values of the table ``origins``, by the place of each document that was extracted, is inside of another, or is a
-        plain text without a text.
+        By the place of each document that was extracted, is inside of another, or is a plain text without a text.
     blank : set of int
         Places of documents whose text is empty, or white space.
     are_unnamed : bool array, shape (n_documents,), or None
@@ -183,7 +164,7 @@ class Examined:
 def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str, dialect: str) -> Examined:
     """Check and digest the documents; count, sign, index and compress contents that are not stored yet.
 
-    All that can be computed is computed here, so that a writer of one batch keeps others waiting as briefly as it can.
+    All that can be computed is computed here, before the writer keeps others waiting.
     """
     prepared = prepare(incoming.batch, AS_IT_CAME, source_name=wave if incoming.name is None else incoming.name)
     doc_ids, digests = prepared["doc_id"].to_pylist(), prepared["digest"].to_pylist()
@@ -242,14 +223,12 @@ def _blank(texts: pa.LargeStringArray) -> frozenset[int]:
 def _origins(
     prepared: pa.RecordBatch, doc_ids: Sequence[str], problems: Sequence[str | None]
 ) -> dict[int, OriginValues]:
-    """Return the origins of the documents, without those that must not be stored."""
     return {place: one for place, one in origins_in(prepared).items() if _is_storable(doc_ids[place], problems[place])}
 
 
 def _plain_files(
     incoming: Incoming, doc_ids: Sequence[str], problems: Sequence[str | None], blank: Set[int]
 ) -> dict[int, OriginValues]:
-    """Return what is known of the files of documents without a text that were not extracted."""
     found = {}
     for place in sorted(blank | {place for place, problem in enumerate(problems) if problem is not None}):
         is_extracted = incoming.batch[ORIGIN][place].is_valid
@@ -261,14 +240,12 @@ def _plain_files(
 
 
 def _is_storable(doc_id: str, problem: str | None) -> bool:
-    """Whether anything may be stored of a document."""
     return problem is None or (problem != PURGED and not _bad_id(doc_id))
 
 
 def _contents(
     prepared: pa.RecordBatch, counting: TextCounting
 ) -> tuple[dict[bytes, tuple[Any, ...]], dict[bytes, Profile]]:
-    """Return the rows of the tables ``contents`` and ``profiles``, without their numbers."""
     if not prepared.num_rows:
         return {}, {}
     texts, digests = prepared["text"], prepared["digest"].to_pylist()
@@ -289,8 +266,7 @@ def _bad_id(doc_id: str) -> str | None:
 class SeenIds:
     """Ids seen in a load, in eight bytes each.
 
-    Two ids may have the same hash, with a probability below one in a hundred thousand for ten million ids; the later
-    document is then counted as repeating an id.
+    Below one in a hundred thousand for ten million ids, two have one hash: the later then counts as a repeated id.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """A load in progress: decides which documents are new, changed or stored already, and collects the rows to write.
 
-An id that is not current is new; the current text again is unchanged; another text is a new version, which is current.
-If an id occurs twice in a load with two texts, the first is stored, and the second is an exception.
+An id that is not current is new; another text is a new version. If an id occurs twice in a load with two texts, the
+first is stored, and the second is an exception.
 """
 
 from __future__ import annotations
@@ -37,14 +37,7 @@ _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name
 
 @dataclass(slots=True)
 class LoadRows:
-    """Rows that a batch adds to the tables.
-
-    Attributes
-    ----------
-    documents, contents, profiles, problems : lists of tuple
-    replaced : list of int
-        Rows of documents that have a newer version now.
-    """
+    """Rows that a batch adds to the tables; ``replaced`` documents have a newer version now."""
 
     documents: list[tuple[Any, ...]] = field(default_factory=list)
     contents: list[tuple[Any, ...]] = field(default_factory=list)
@@ -117,13 +110,13 @@ class Load:
     digest : LoadDigest
         Of the documents so far; see `nearkin.store.schema`.
     keeps_words : bool
-        Whether the collection has stored sets of word 5-grams: those of new texts are stored before their documents.
+        Whether sets of word 5-grams of new texts are stored, before their documents.
     n_new_problems : int
         Number of problems that were not recorded before.
     failing, read_again : sets of str
         Ids of documents with a problem in this load, and of those that are read, and had one before.
     by : str or None
-        Name of the person by whom the log has an activity of what is stored; None: it has none.
+        Person by whom the log has an activity of what is stored; None: it has none.
     """
 
     connection: Connection
@@ -149,7 +142,7 @@ class Load:
 
     @classmethod
     def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
-        """Begin a load with the next free numbers; the wave is looked up or created."""
+        """Begin a load with the next free numbers, and create the wave if it is missing."""
         waves, loads = schema.waves, schema.loads
         known = select(waves.c.wave).where(waves.c.name == name).scalar_subquery()
         columns = loads.c.end_content, loads.c.load, waves.c.wave, schema.documents.c.row
@@ -184,10 +177,7 @@ class Load:
         )
 
     def store(self, examined: Examined, made: tuple[Keys, Marks] | None = None) -> dict[str, _Newest]:
-        """Store a batch, in the order of its documents, and return the newest version of each id.
-
-        ``made``: keys and marks of the only document, if it is checked in.
-        """
+        """Store a batch in order, with keys that are ``made`` already; return the newest version of each id."""
         readable = [i for i, problem in enumerate(examined.problems) if problem is None]
         is_repeated = np.zeros(len(examined.doc_ids), np.bool_)
         ids = [examined.doc_ids[i] for i in readable]
@@ -214,7 +204,7 @@ class Load:
         return batch.newest
 
     def _repair(self, examined: Examined, numbers: dict[bytes, int]) -> None:
-        """Replace damaged texts by the added ones; keys and sets, which may lack them, are made again."""
+        """Replace damaged texts by the added ones; keys and sets that may lack them are made again."""
         contents, damaged = schema.contents, examined.damaged & numbers.keys()
         for digest in damaged:
             right = dict(zip(CONTENT_COLUMNS, examined.contents[digest], strict=True))
@@ -226,7 +216,7 @@ class Load:
             shingle_table.fill(self.connection, self.collection_store, self.counting)
 
     def _write(self, batch: _LoadBatch, made: tuple[Keys, Marks] | None) -> None:
-        """Write the rows of a batch; ``made``: keys of a document that is checked in, which are stored in any case."""
+        """Write the rows of a batch; keys of a document that is checked in are stored in any case."""
         rows, words = batch.rows, batch.examined.words
         documents = schema.documents
         for some in in_slices(rows.replaced):
@@ -242,7 +232,7 @@ class Load:
         self._write_problems(rows.problems)
 
     def _write_keys(self, rows: LoadRows, made: tuple[Keys, Marks] | None) -> None:
-        """Store the keys of new contents, before their documents, and their sets if the collection keeps them."""
+        """Store the keys of new contents, before their documents, and their sets if these are kept."""
         numbers = np.array([row[0] for row in rows.contents], np.int64)
         if made is not None:
             keys, marks = made[0], made[1]._replace(contents=numbers)
@@ -255,7 +245,6 @@ class Load:
             shingle_table.append(self.connection, self.collection_store, numbers.tolist(), keys.sets)
 
     def _write_problems(self, problems: list[tuple[Any, ...]]) -> None:
-        """Record problems, and count them; those that are recorded already are not recorded again."""
         columns, told = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")], set[Any]()
         for some in in_slices([problem[0] for problem in problems]):
             told |= {tuple(row) for row in self.connection.execute(select(*columns).where(columns[0].in_(some)))}
@@ -271,7 +260,6 @@ class Load:
         self.origins.look_up([newest.row for newest in known if newest.is_current], doc_ids)
 
     def _store_document(self, i: int, batch: _LoadBatch) -> None:
-        """Store a document with a text, unless it is stored; note a problem if its id has another text in this load."""
         examined, rows = batch.examined, batch.rows
         doc_id, digest, origin = examined.doc_ids[i], examined.digests[i], examined.origins.get(i)
         newest, content = batch.newest.get(doc_id), batch.numbers.get(digest)
@@ -303,7 +291,6 @@ class Load:
             )
 
     def _list(self, i: int, batch: _LoadBatch) -> None:
-        """List a document that is not stored as an exception."""
         examined, doc_id, problem = batch.examined, batch.examined.doc_ids[i], batch.examined.problems[i]
         self.figures.n_exceptions += 1
         origin, newest = examined.origins.get(i), batch.newest.get(doc_id)
@@ -349,7 +336,6 @@ class Load:
         return figures
 
     def _record_stored(self) -> None:
-        """Enter the stored documents in the log if somebody is named."""
         if self.by is None:
             return
         documents = schema.documents.c

@@ -25,12 +25,8 @@ class LoadOrigins:
 
     Attributes
     ----------
-    connection : Connection
-    load : int
     added_at : str
         When the load began.
-    n_written : int
-        Number of origins that were stored.
     """
 
     connection: Connection
@@ -45,7 +41,7 @@ class LoadOrigins:
     _read_since: list[int] = field(default_factory=list)
 
     def look_up(self, rows: Sequence[int], doc_ids: Iterable[str]) -> None:
-        """Look up what is stored: origins of the current versions of documents, and of ids that gave no text."""
+        """Look up the origins of current versions of documents, and of ids that gave no text."""
         self._known, self._unread, self._plain = {}, {}, {}
         for some in in_slices(rows):
             for row in self.connection.execute(stored.with_origins().where(origins.c.row.in_(some))):

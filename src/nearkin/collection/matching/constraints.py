@@ -33,22 +33,19 @@ def constrained(
 ) -> tuple[I64, I64]:
     """Return components that keep every decision; components without one keep their members.
 
-    Contents that must be together are united first. Then every component that holds a pair that must not be together
-    is divided. The contents of its pairs are the anchors. In order of their numbers, each anchor joins the nearest part
-    that holds none of its opponents, or begins a part. Every other content goes to the part of its nearest anchor:
-    the most similar one; in a tie, the lowest. Of a pair of which one content leaves, this one takes along only what is
-    equal to it: everything else goes to the other anchors. Contents that must be together move as one. The result does
-    not depend on the order of the arguments' rows, nor on earlier groups.
+    Contents that must be together are united first, and move as one. Then every component that holds a pair that must
+    not be together is divided. The contents of its pairs are the anchors: in order of their numbers, each joins the
+    nearest part that holds none of its opponents, or begins a part. Every other content goes to the part of its most
+    similar anchor; in a tie, the lowest. A content that leaves takes along only what is equal to it. The result does
+    not depend on the order of the rows, nor on earlier groups.
 
     Parameters
     ----------
-    nodes : int64 array, shape (n_nodes,)
-        Distinct contents.
-    component : int64 array, shape (n_nodes,)
-        Component of each.
+    nodes, component : int64 arrays, shape (n_nodes,)
+        Distinct contents, and the component of each.
     same, never : int64 arrays, shape (n_pairs, 2)
-        Pairs of contents. Contents of ``same`` may be missing from the nodes, and are added; pairs of ``never`` with a
-        missing content are kept already.
+        Pairs of contents. Those of ``same`` are added if missing; pairs of ``never`` with a missing one are kept
+        already.
     leaving : int64 array, shape (n_pairs,), optional
         The content of each pair of ``never`` that leaves; -1: neither. Without it, none leaves.
     similarity : callable, optional
@@ -63,19 +60,6 @@ def constrained(
     ------
     ParameterError
         A pair must be together and must not be.
-
-    Examples
-    --------
-    Content 3 must not be together with 4, and then must not and leaves:
-
-    >>> nodes, component = np.array([3, 4, 5, 8, 9]), np.array([0, 0, 0, 1, 1])
-    >>> nothing = np.zeros((0, 2), np.int64)
-    >>> constrained(nodes, component, nothing, np.array([[3, 4]]))[1].tolist()
-    [0, 1, 0, 3, 3]
-    >>> constrained(nodes, component, np.array([[4, 5], [5, 9]]), np.array([[3, 4]]))[1].tolist()
-    [0, 1, 1, 0, 1]
-    >>> constrained(nodes, component, nothing, np.array([[3, 4]]), leaving=np.array([3]))[1].tolist()
-    [0, 1, 1, 3, 3]
     """
     same, never = same.reshape(-1, 2), never.reshape(-1, 2)
     leaving = np.full(len(never), _NOTHING) if leaving is None else leaving
@@ -116,8 +100,6 @@ def _lowest(labels: I64) -> I64:
 
 @dataclass(frozen=True, slots=True)
 class _Division:
-    """Settings of the division of a component."""
-
     nodes: I64
     units: I64
     similarity: Similarity | None
@@ -191,10 +173,6 @@ class Forest:
 
     One thread connects; others may look up roots meanwhile, and find those of now or of a moment ago.
 
-    Parameters
-    ----------
-    n_contents : int
-
     Examples
     --------
     >>> forest = Forest(5)
@@ -208,7 +186,7 @@ class Forest:
         self._is_in = np.zeros(n_contents, np.bool_)
 
     def connect(self, left: I64, right: I64) -> None:
-        """Add pairs; a content paired with itself is a component of its own unless another pair connects it."""
+        """Add pairs; a content paired with itself is a component of its own."""
         self._is_in[left] = self._is_in[right] = True
         a, b = self.roots(left), self.roots(right)
         self._parent[left], self._parent[right] = a, b  # shorter ways for the next ones
@@ -254,24 +232,15 @@ Linked = Callable[[I64], I64]
 def linked_parts(nodes: I64, united: I64, component: I64, anchors: I64, linked: Linked) -> I64:
     """Return the components, of which those that were divided consist of contents that are linked.
 
-    A content goes to the part of its most similar anchor, also where all are equally unlike it, and an anchor may join
-    a part without any match. So each part is split into what is linked in it. What has no anchor then joins the first
-    part that it is linked with, and is a component of its own if there is none.
+    An anchor or a content may have joined a part without any match, so each part is split into what is linked in it.
+    What has no anchor then joins the first part that it is linked with, or is a component of its own.
 
     Parameters
     ----------
-    nodes : int64 array, shape (n_nodes,)
-        Distinct contents, ascending.
     united, component : int64 arrays, shape (n_nodes,)
-        Component of each before and after the division.
+        Component of each node, ascending, before and after the division.
     anchors : int64 array
         Contents of the pairs that must not be together.
-    linked : callable
-
-    Returns
-    -------
-    int64 array, shape (n_nodes,)
-        The position of the lowest content of each one's component.
 
     Examples
     --------
@@ -298,7 +267,6 @@ def linked_parts(nodes: I64, united: I64, component: I64, anchors: I64, linked: 
 
 
 def _split(contents: I64, labels: I64) -> list[I64]:
-    """Return the contents with each label, those with the lowest content first."""
     found = [contents[labels == label] for label in np.unique(labels)]
     return sorted(found, key=lambda part: int(part.min()))
 
@@ -324,5 +292,4 @@ def _joined(pieces: Sequence[I64], anchors: I64, linked: Linked) -> list[I64]:
 
 
 def _are_linked(piece: I64, other: I64, linked: Linked) -> bool:
-    """Whether two pieces, each of which is linked in itself, are linked with each other."""
     return len(np.unique(linked(np.union1d(piece, other)))) == 1

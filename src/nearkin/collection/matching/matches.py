@@ -1,8 +1,8 @@
 """Matches of stored texts, by their wording or by their letters, for groups and conflicts.
 
-By wording, two texts match if the Jaccard similarity of their word 5-grams reaches a threshold. Candidates are pairs
-of signatures with few different bits, and each is compared exactly. By letters, they match if either is within gamma of
-the other; that is complete and exact, but texts with the same letters may be unrelated.
+By wording, two texts match if the Jaccard similarity of their word 5-grams reaches a threshold; candidates are found by
+signatures, and compared exactly. By letters, they match if either is within gamma of the other: that is complete and
+exact, but texts with the same letters may be unrelated.
 """
 
 from __future__ import annotations
@@ -36,15 +36,7 @@ _MAX_PROMISING = 16
 
 @dataclass(frozen=True, slots=True)
 class Similarities:
-    """Similarities of pairs of texts.
-
-    Parameters
-    ----------
-    jaccard : float64 array, shape (n_pairs,)
-        Exact Jaccard similarity of the word 5-grams.
-    relative_distance : float64 array, shape (n_pairs,)
-        Distance of the letter counts, as a share of the longer vector's length.
-    """
+    """Jaccard similarities of word 5-grams, and distances of letter counts as shares of the longer vector's length."""
 
     jaccard: F64
     relative_distance: F64
@@ -52,14 +44,7 @@ class Similarities:
 
 @dataclass(frozen=True, slots=True)
 class PairMeasures:
-    """Compares stored texts.
-
-    Parameters
-    ----------
-    counting : TextCounting
-    segments : sequence of Segment
-    sets : WordSets
-    """
+    """Compares stored texts."""
 
     counting: TextCounting
     segments: Sequence[Segment]
@@ -89,7 +74,7 @@ class Matching(Protocol):
         """Whether each content has enough letters or words, shape (n_contents,); copies of others form no group."""
 
     def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
-        """Connect the asked contents with all live ones that match; return the number of pairs left uncompared."""
+        """Connect the asked contents with all live matches; return the number of pairs left uncompared."""
 
     def is_match(self, found: Similarities) -> Bool:
         """Whether each pair of contents matches."""
@@ -100,14 +85,7 @@ class Matching(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LetterMatching:
-    """Matches by letter counts; see `Matching`.
-
-    Parameters
-    ----------
-    measures : PairMeasures
-    gamma : float
-    is_comparable : bool array, shape (n_contents,)
-    """
+    """Matches by letter counts; see `Matching`."""
 
     measures: PairMeasures
     gamma: float
@@ -140,15 +118,7 @@ class LetterMatching:
 
 
 class WordMatching:
-    """Matches by wording; see `Matching`.
-
-    Parameters
-    ----------
-    segments : sequence of Segment
-    threshold : float
-        Minimum Jaccard similarity of the word 5-grams.
-    sets : WordSets
-    """
+    """Matches by wording; see `Matching`."""
 
     def __init__(self, segments: Sequence[Segment], threshold: float, sets: WordSets) -> None:
         self._threshold, self._sets = threshold, sets
@@ -163,7 +133,7 @@ class WordMatching:
         return self._is_comparable
 
     def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
-        """Connect all matches, except of components and of hot texts of which the nearest pairs do not match."""
+        """Connect all matches, except of components and hot texts whose nearest pairs do not match."""
         is_live = is_live & self._is_comparable
         links = WordLinks(self._words, self._sets, self._threshold, self._reach)
         return links.link(forest, asked[is_live[asked]], is_live, threads=threads, progress=progress)
@@ -186,7 +156,7 @@ def matching_of(
     Raises
     ------
     ParameterError
-        The method has no pairs: it is neither by wording nor by letters.
+        The measure is neither by wording nor by letters.
     """
     if not tolerance.has_groups:
         raise ParameterError.of("measure", "'jaccard' or 'letters'", tolerance.measure)
@@ -211,14 +181,7 @@ _ROUNDING = 1e-9
 
 
 def link_clusters(search: RangePairs, gamma: float, forest: Forest) -> I64:
-    """Connect all matches of texts in dense clusters, and return the asked contents that are left to be searched for.
-
-    Parameters
-    ----------
-    search : RangePairs
-    gamma : float
-    forest : Forest
-    """
+    """Connect all matches of texts in dense clusters; return the asked contents that are left to be searched for."""
     left = search.asked
     if gamma > _MAX_GAMMA:
         return left
@@ -263,17 +226,7 @@ _UNKNOWN = -2
 
 
 class RangePairs:
-    """Search settings, which threads may share.
-
-    Parameters
-    ----------
-    counting : TextCounting
-    segments : sequence of Segment
-    asked : int64 array
-    is_live : bool array, shape (n_contents,)
-    gamma : float
-        Below 1.
-    """
+    """Search settings, which threads may share."""
 
     def __init__(
         self, counting: TextCounting, segments: Sequence[Segment], asked: I64, is_live: Bool, gamma: float
@@ -286,7 +239,7 @@ class RangePairs:
         self._limits = np.full(len(is_live), _UNKNOWN, np.int64)
 
     def pairs_of(self, part: slice) -> tuple[I64, I64]:
-        """Return the pairs of some queries; a pair of two queries is found only from the lower one."""
+        """Return the pairs of some queries, those of two queries only from the lower one."""
         some = self.asked[part]
         vectors = self._vectors_of(some)
         # a text that finds the query is at most this far from it, relative to the query's own length
@@ -311,7 +264,7 @@ class RangePairs:
         return float(np.sqrt(counts @ counts))
 
     def reached(self, content: int, gamma: float) -> tuple[I64, I64]:
-        """Return the live contents within another gamma of one, and their squared distances."""
+        """Return the live contents within another gamma, and their squared distances."""
         vectors = self._vectors_of(np.array([content]))
         wide, survivors = self._queries(vectors, gamma), np.zeros((1, 3), np.int64)
         found: list[tuple[I64, I64]] = [(self.asked[:0],) * 2]
@@ -330,7 +283,6 @@ class RangePairs:
         return is_pair
 
     def _limits_of(self, contents: I64) -> I64:
-        """Return the maximum squared distance for each content, computed by the first thread that needs it."""
         limits = self._limits[contents]
         unknown = np.unique(contents[limits == _UNKNOWN])
         for start in range(0, len(unknown), _CONTENTS_AT_A_TIME):
@@ -361,7 +313,7 @@ def _widened(gamma: float) -> float:
 
 
 def are_counted(segments: Sequence[Segment]) -> Bool:
-    """Return which contents have enough letters; copies of the others form no group and are reported separately."""
+    """Return which contents have enough letters; copies of others are reported separately."""
     is_counted = [np.zeros(0, np.bool_)]
     for segment in segments:
         taking_part = np.zeros(len(segment), np.bool_)

@@ -1,10 +1,9 @@
 """Connection of stored texts whose wording matches, with bounded work where very many texts are nearly alike.
 
-Candidates are pairs of signatures with few different bits, and each is compared exactly. Two things bound the work.
-Texts that are connected are not compared with one another. A hot text, which has very many candidates (a form of
-which each copy has as many words of its own), is compared with its nearest ones among other hot texts only. Pairs of
-two components are compared until some did not match, and the others only if they are few. The pairs left out are
-counted.
+Candidates, pairs of signatures with few different bits, are compared exactly. Texts that are connected are not compared
+with one another. A hot text, which has very many candidates (a form of which each copy has as many words of its own),
+is compared with its nearest ones among other hot texts only. Pairs of two components are compared until some did not
+match, and the others only if they are few. The pairs left out are counted.
 """
 
 from __future__ import annotations
@@ -44,9 +43,6 @@ class WordLinks:
     ----------
     words : uint64 array, shape (n_contents, n_words)
         Signatures.
-    sets : WordSets
-    threshold : float
-        Minimum Jaccard similarity of a match.
     reach : int
         Maximum number of different bits of a candidate.
     """
@@ -56,7 +52,7 @@ class WordLinks:
         self._n_rest_left = MAX_REST
 
     def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
-        """Connect the asked contents with all live ones that match; return the number of pairs left uncompared."""
+        """Connect the asked contents with all live matches; return the number of pairs left uncompared."""
         if not len(asked):
             return 0
         self._link_buckets(forest, asked, is_live)
@@ -110,10 +106,7 @@ class WordLinks:
         return is_hot
 
     def _settle(self, forest: Forest, left: I64, right: I64, bits: I64) -> tuple[I64, I64]:
-        """Compare pairs until their components are one, or were compared often enough; return what is left apart.
-
-        If few pairs are left, they are compared, too.
-        """
+        """Compare pairs until their components are one, or were compared often; a few left are compared, too."""
         nearest = np.lexsort((bits, right))
         firsts = nearest[np.unique(right[nearest], return_index=True)[1]]
         is_left = np.ones(len(left), np.bool_)
@@ -162,7 +155,6 @@ def _nearest_of_each(left: I64, bits: I64, n: int) -> I64:
 
 
 def _first_of_each(low: I64, high: I64, bits: I64, n: int) -> I64:
-    """Return the places of the first ``n`` pairs of each pair of components, by bits."""
     order = np.lexsort((bits, high, low))
     starts = np.flatnonzero(np.diff(low[order], prepend=-1) | np.diff(high[order], prepend=-1))
     rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
@@ -172,7 +164,7 @@ def _first_of_each(low: I64, high: I64, bits: I64, n: int) -> I64:
 class _Apart:
     """Counts pairs that were not compared and whose components are still apart in the end.
 
-    Pairs of components are remembered while they are few; of more, some may be counted that are connected later.
+    Of very many pairs of components, some may be counted that are connected later.
     """
 
     def __init__(self, forest: Forest) -> None:
@@ -181,7 +173,6 @@ class _Apart:
         self._n_kept = self._n_others = 0
 
     def add(self, left: I64, right: I64) -> None:
-        """Add pairs of contents."""
         a, b = self._forest.roots(left), self._forest.roots(right)
         is_apart = a != b
         if self._n_kept > _MAX_KEPT:
@@ -193,7 +184,6 @@ class _Apart:
         self._n_kept += len(keys)
 
     def count(self) -> int:
-        """Count the pairs whose components are still apart."""
         return self._n_others + sum(int(n[self._forest.are_apart(a, b)].sum()) for a, b, n in self._pairs)
 
 
@@ -218,9 +208,9 @@ def near_signatures(
 ) -> Iterator[Near]:
     """Yield batches of pairs with their number of different bits; every pair occurs at most once.
 
-    None is missed of two texts that the forest does not connect yet. Texts of one component lie side by side, and
-    neither is compared with the other, so that n near-equal texts do not cost n * n comparisons. A batch has the pairs
-    that are apart when it is yielded, so the batches are the same for every number of threads.
+    None is missed of two texts that the forest does not connect yet; those of one component are not compared, so that n
+    near-equal texts do not cost n * n comparisons. A batch has the pairs that are apart when it is yielded, so the
+    batches are the same for every number of threads.
 
     Parameters
     ----------
@@ -228,15 +218,10 @@ def near_signatures(
         Signatures.
     asked : int64 array, shape (n_asked,)
         Contents to compare with all others; live.
-    is_live : bool array, shape (n_contents,)
-        Whether each content takes part.
     reach : int
         Maximum number of different bits.
     forest : Forest
-        Components; the caller connects more of them while pairs are yielded. Pairs that are connected when they are
-        found, in threads, are dropped at once.
-    threads : int
-    progress : Progress
+        Components; the caller connects more of them while pairs are yielded.
     """
     asked = np.unique(asked)
     others = is_live.copy()
@@ -267,7 +252,7 @@ def near_signatures(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SignatureOrder:
-    """Texts in the order in which they are compared: those asked for, by component, then all others, by component."""
+    """Texts in the order of comparison: those asked for, by component, then all others, by component."""
 
     words: U64
     tiles: U64
@@ -278,7 +263,7 @@ class _SignatureOrder:
     others_end: I64
 
     def pairs_of(self, part: slice, reach: int, is_wanted: Callable[[I64, I64], Bool]) -> tuple[Near, int]:
-        """Return the wanted pairs of some texts with later ones of other components, and the number of other pairs."""
+        """Return the wanted pairs of some texts with later ones of other components, and the number of others."""
         own = self.words[self.order[part]]
         room = np.empty(_ROOM_OF_PAIRS, np.uint64), np.empty(_ROOM_OF_PAIRS, np.uint16)
         found: list[Near] = [(self.order[:0],) * 3]
@@ -297,8 +282,6 @@ class _SignatureOrder:
 
 @dataclass(frozen=True, slots=True)
 class _SignatureOrders:
-    """Makes orders of the texts that are left to be asked for, and of all others."""
-
     words: U64
     others: I64
     forest: Forest

@@ -37,7 +37,7 @@ BLANK: dict[str, object] = {
 
 
 def purged_contents(connection: Connection, numbers: Iterable[int] | None = None) -> dict[int, int]:
-    """Return those contents that were erased, of all or of some, and the numbers of the activities."""
+    """Return those contents that were erased, with the number of the activity."""
     if numbers is None:
         return dict(connection.execute(select(purges)).all())
     found = dict[int, int]()
@@ -62,19 +62,7 @@ _NOT_STORED = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """A text with its counts and signature.
-
-    Parameters
-    ----------
-    number : int
-        -1: not in the store.
-    digest : bytes
-        SHA-256.
-    counts : uint32 array, shape (n_dimensions,)
-    is_counted : bool
-    signature : uint8 array, shape (n_bytes,), or None
-    text : str
-    """
+    """A text with its counts, signature and SHA-256; number -1: not in the store."""
 
     number: int
     digest: bytes
@@ -132,7 +120,6 @@ def texts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
 def _with_texts(
     connection: Connection, columns: Sequence[ColumnElement[Any]], numbers: Sequence[int]
 ) -> Iterator[tuple[Any, str]]:
-    """Yield the rows of contents with their texts."""
     found = set[int]()
     for some in in_slices(numbers):
         for row in connection.execute(select(*columns).where(contents.c.content.in_(some))):
@@ -181,7 +168,7 @@ def digest_of_text(text: object) -> bytes:
 
 
 def content_of(connection: Connection, counting: TextCounting, text: str) -> Content:
-    """Count and sign a given text; the result has its number if the text is stored.
+    """Count and sign a given text; the result has its number if it is stored.
 
     Raises
     ------
@@ -242,7 +229,7 @@ def texts_from(
 ) -> Iterator[tuple[I64, list[str], list[int]]]:
     """Yield the contents from a number on with their texts, in lots that fit in memory, and the damaged ones.
 
-    Erased texts are skipped: nothing of them is to be derived, and they are not damaged.
+    Erased texts are skipped: nothing of them is to be derived.
     """
     contents = schema.contents.c
     is_wanted = (contents.content >= first) & (contents.content < end)

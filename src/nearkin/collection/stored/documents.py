@@ -58,7 +58,7 @@ _FIELDS = tuple(one.name for one in fields(StoredDocument))
 def documents_by_row(
     connection: Connection, column: ColumnElement[Any], values: Iterable[Any]
 ) -> dict[int, StoredDocument]:
-    """Return all versions in which a column of ``documents`` has one of some values, by their rows."""
+    """Return, by row, all versions in which a column of ``documents`` has one of some values."""
     wanted, found = [one for one in values if not isinstance(one, str) or is_storable(one)], dict[int, StoredDocument]()
     for some in in_slices(wanted):
         rows = connection.execute(with_documents().where(column.in_(some)).order_by(documents.c.row)).all()
@@ -69,10 +69,7 @@ def documents_by_row(
 def current_documents(
     connection: Connection, numbers: Sequence[int], limit: int, where: ColumnElement[bool] | None = None
 ) -> tuple[list[StoredDocument], int]:
-    """Return the first ``limit`` current documents with these contents, in order of content, and their total number.
-
-    Documents that share a content are in the order in which they were added. ``where`` is one more condition.
-    """
+    """Return the first ``limit`` current documents with these contents, by content, then as added; and their number."""
     found: list[StoredDocument] = []
     n_found = 0
     for some in in_slices(numbers):
@@ -120,7 +117,7 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
 
 
 def refuse_unknown(connection: Connection, doc_ids: Sequence[str], known: Container[str]) -> None:
-    """Refuse ids that are not among the known ones; of a single one, the error says why it is missing.
+    """Refuse ids that are not among the known ones.
 
     Raises
     ------
@@ -136,7 +133,7 @@ def refuse_unknown(connection: Connection, doc_ids: Sequence[str], known: Contai
 
 
 def is_removed() -> ColumnElement[bool]:
-    """Return the condition for the last versions of removed documents, not of those that were added again."""
+    """Return the condition for the last versions of documents that are removed now."""
     return documents.c.removed_at.is_not(None) & is_newest()
 
 
@@ -208,7 +205,6 @@ def number_of_wave(connection: Connection, wave: str) -> int:
 
 
 def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
-    """Say why a document is missing."""
     if not is_storable(doc_id):
         return f"There is no document {doc_id!r}."
     stored = connection.execute(
@@ -246,7 +242,7 @@ _ROWS = select(*(documents.c[name] for name in DocumentRow._fields)).order_by(do
 
 
 def document_rows(connection: Connection, column: ColumnElement[Any], values: Iterable[Any]) -> list[DocumentRow]:
-    """Return the rows, in order, in which a column of ``documents`` has one of some values, of all versions."""
+    """Return the rows of all versions in which a column of ``documents`` has one of some values."""
     wanted = list(dict.fromkeys(value for value in values if not isinstance(value, str) or is_storable(value)))
     return sorted(row for some in in_slices(wanted) for row in rows_where(connection, column.in_(some)))
 
@@ -278,5 +274,5 @@ def current_contents(connection: Connection, doc_ids: Iterable[str]) -> dict[str
 
 
 def contents_of_current(connection: Connection) -> dict[str, int]:
-    """Return the content of each current document, in the order in which they were added."""
+    """Return the content of each current document, as they were added."""
     return {row.doc_id: row.content for row in rows_where(connection, documents.c.is_current)}

@@ -1,4 +1,4 @@
-"""Stored groups: each call of ``nearkin groups`` stores a whole grouping, of which the changed rows are written."""
+"""Stored groups: each call of ``nearkin groups`` stores the rows that changed."""
 
 from __future__ import annotations
 
@@ -22,15 +22,7 @@ NO_GROUP = -1
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """Contents and their groups.
-
-    Parameters
-    ----------
-    contents : int64 array, shape (n_members,)
-        Sorted.
-    groups : int64 array, shape (n_members,)
-        Number of each one's group.
-    """
+    """Contents, ascending, and their groups."""
 
     contents: I64
     groups: I64
@@ -39,13 +31,7 @@ class Membership:
         return len(self.contents)
 
     def group_of(self, contents: I64) -> I64:
-        """Return the group of each content; NO_GROUP if it is in no group.
-
-        Examples
-        --------
-        >>> Membership(np.array([3, 5]), np.array([1, 2])).group_of(np.array([5, 4])).tolist()
-        [2, -1]
-        """
+        """Return the group of each content; NO_GROUP if it is in no group."""
         if not len(self.contents):
             return np.full(len(contents), NO_GROUP)
         places = np.minimum(np.searchsorted(self.contents, contents), len(self.contents) - 1)
@@ -67,9 +53,8 @@ class GroupState:
 
     Parameters
     ----------
-    tolerance : str
     number : int or None
-        Number of the tolerance; None if there are no groups at it yet.
+        Of the tolerance; None if there are no groups at it yet.
     call : int
         Number of the call; 0: there was none.
     grouped_at : str
@@ -78,7 +63,6 @@ class GroupState:
         Latest load that was grouped; -1: none.
     seen_row : int
         Documents with this row and above are not grouped yet.
-    next_group : int
     last_activity : int
         Latest activity whose decisions the groups follow.
     n_not_compared : int
@@ -87,8 +71,6 @@ class GroupState:
         Number of principals that were chosen since the call.
     rows, row_groups : int64 arrays, shape (n_documents,)
         Rows of the documents in groups, ascending, and the group of each.
-    membership : Membership
-        Contents of these documents.
     principals : dict of int to int
         Row of each group's principal.
     """
@@ -110,7 +92,7 @@ class GroupState:
 
     @classmethod
     def read(cls, connection: Connection, tolerance: str) -> GroupState:
-        """Read the latest groups at a tolerance, with the principals that were chosen since; or return empty ones."""
+        """Read the latest groups at a tolerance, or none, with the principals that were chosen since."""
         latest = connection.execute(_calls(tolerance).limit(1)).first()
         return cls._of(connection, tolerance, latest, members.c.until.is_(None))
 
@@ -145,10 +127,7 @@ class GroupState:
 
     @classmethod
     def known(cls, connection: Connection, tolerance: str) -> GroupState:
-        """Return the groups as `read` does; not read again from an open store while they stay the same.
-
-        Pages that show groups ask many times for the same ones.
-        """
+        """Return the groups as `read` does; read again only after a change."""
         latest = connection.execute(_calls(tolerance).limit(1)).first()
         if latest is None:  # not kept: visitors may ask for any number of tolerances
             _KNOWN.forget(connection.engine, tolerance)
@@ -168,7 +147,7 @@ class GroupState:
         return self.membership.in_groups([group]).contents.tolist()  # type: ignore[no-any-return]
 
     def live_contents(self, connection: Connection, n_contents: int) -> tuple[Bool, I64]:
-        """Return which contents a current document has, and the number of documents of each, shape (n_contents,)."""
+        """Return which contents a current document has, and how many, shape (n_contents,)."""
         n_copies = np.zeros(n_contents, np.int64)
         for start in range(0, n_contents, _AT_A_TIME):
             is_in = (documents.c.content >= start) & (documents.c.content < start + _AT_A_TIME)
@@ -191,7 +170,6 @@ _KNOWN = KeptValues[GroupState]()
 
 
 def _calls(tolerance: str) -> Select[Any]:
-    """Return the calls at a tolerance, the latest first."""
     return select(groupings).where(groupings.c.tolerance == tolerance).order_by(groupings.c.call.desc())
 
 
@@ -201,7 +179,7 @@ def n_rows(connection: Connection) -> int:
 
 
 def store(connection: Connection, before: GroupState, now: GroupState) -> None:
-    """Store the groups of a call, inside the connection's transaction: rows that are as ``before`` stay as they are."""
+    """Store the groups of a call, inside the transaction; rows that are as ``before`` stay."""
     number, call = before.number, before.call + 1
     if number is None:
         number = 1 + (connection.execute(select(func.max(groupings.c.grouping))).scalar() or 0)
@@ -239,10 +217,7 @@ def _assign(
 
 
 def make_principal(connection: Connection, number: int, group: int, row: int) -> None:
-    """Make a document the principal of a group, inside the connection's transaction; it counts from the next call on.
-
-    Groups that are shown have it at once.
-    """
+    """Make a document the principal of a group, inside the transaction; the next call counts it, pages show it now."""
     is_group = (members.c.grouping == number) & (members.c.group_number == group) & members.c.until.is_(None)
     former = connection.execute(select(members.c.row).where(is_group & members.c.is_principal)).scalars().all()
     call = connection.execute(select(func.max(groupings.c.call)).where(groupings.c.grouping == number)).scalar_one()
@@ -253,19 +228,19 @@ def make_principal(connection: Connection, number: int, group: int, row: int) ->
 
 
 def principals_over_time(connection: Connection, number: int | None) -> list[tuple[int, int]]:
-    """Return the group and the row of each principal that was ever stored, in order of the calls."""
+    """Return the group and row of each principal that was ever stored, in order of the calls."""
     query = select(members.c.group_number, members.c.row).where((members.c.grouping == number) & members.c.is_principal)
     return [(row[0], row[1]) for row in connection.execute(query.order_by(members.c.since, members.c.group_number))]
 
 
 def calls_by_load(connection: Connection, tolerance: str) -> dict[int, int]:
-    """Return the first call that was made after each load, by the load."""
+    """Return the first call after each load."""
     calls = connection.execute(_calls(tolerance)).all()
     return {row.last_load: row.call for row in calls}  # the latest first: the first ones stay
 
 
 def _last_load_before(connection: Connection, seen_row: int) -> int:
-    """Return the latest load that a grouping of the documents below a row has seen; -1 if there is none."""
+    """Return the latest load that a grouping of the documents below a row has seen; -1: none."""
     later = select(func.min(documents.c.load)).where(documents.c.row >= seen_row)
     first_unseen = connection.execute(later).scalar()
     last = connection.execute(select(func.max(loads.c.load))).scalar()
@@ -284,7 +259,7 @@ def no_group_text(tolerance: str, group: int) -> str:
 
 
 def no_groups_text(connection: Connection, tolerance: str) -> str:
-    """Say that no groups are stored for a tolerance, at which others they are, and how to compute them."""
+    """Say that no groups are stored for a tolerance, and at which others."""
     asked = Tolerance.of_stored(tolerance)
     if asked is not None and not asked.has_groups:
         return f"Groups are by 'jaccard' or 'letters'. Got: {asked.measure!r}"

@@ -1,7 +1,6 @@
 """Documents that were extracted from a file, or are inside of another document.
 
-Ids say what is inside of what, but a file may have a name like that of a member. The file that a document was read from
-decides.
+Ids say what is inside of what, but a file may be named like a member: the file that a document was read from decides.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def documents_inside(connection: Connection, sources: Sources) -> Iterator[tuple
 
 
 def unread_inside(connection: Connection, sources: Sources) -> Iterator[tuple[int, str]]:
-    """Yield the number of the origin and the id of files without a text with these ids, and of those inside."""
+    """Yield origin and id of files without a text with these ids, and of those inside."""
     query = select(origins.c.number, origins.c.doc_id).where(IS_UNREAD)
     for some in _parts(sources):
         found = connection.execute(query.where(_are_inside(connection, some))).all()
@@ -60,7 +59,7 @@ def unread_inside(connection: Connection, sources: Sources) -> Iterator[tuple[in
 
 
 def unread_sources(connection: Connection, doc_ids: Sequence[str]) -> dict[str, set[str]]:
-    """Return the files of documents without a text, which only the table of problems has."""
+    """Return the files of documents without a text, from the table of problems."""
     found = dict[str, set[str]]()
     for some in in_slices([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
         query = select(problems.c.doc_id, problems.c.source).where(problems.c.doc_id.in_(some))

@@ -30,21 +30,13 @@ from nearkin.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class DerivedData:
-    """Kind of data derived from the texts.
-
-    Parameters
-    ----------
-    name : str
-        Name of the fact with the fingerprint of the method.
-    fingerprint : str
-        Fingerprint of today's method.
-    """
+    """Data derived from the texts: the fact with the fingerprint of its method, and that of today's."""
 
     name: str
     fingerprint: str
 
     def end(self, connection: Connection) -> int | None:
-        """Return the content up to which data of today's method is stored; None if what is stored is unusable."""
+        """Return the content up to which data of today's method is stored; None if it is unusable."""
         return self._state(connection)[0]
 
     def first_missing(self, connection: Connection) -> int | None:
@@ -65,7 +57,7 @@ class DerivedData:
         return int(said) if is_usable else None, int(n_stored)
 
     def write_end(self, connection: Connection, store: Store, end: int) -> None:
-        """Record, in a write transaction, that all contents below a number have data of today's method."""
+        """Record, in a write transaction, that all contents below a number have today's data."""
         store.write_facts(connection, {self.name: self.fingerprint, f"{self.name}_end": str(end)})
 
 
@@ -85,10 +77,6 @@ class Marks(NamedTuple):
 
     Parameters
     ----------
-    contents : int64 array, shape (n_contents,)
-    n_samples : int64 array, shape (n_contents,)
-        Number of sampled shingles of each.
-    signatures : uint8 array, shape (n_contents, n_bytes)
     is_signed : bool array, shape (n_contents,)
         False: the content has no words, and its signature means nothing.
     """
@@ -121,16 +109,7 @@ class Marks(NamedTuple):
 
 
 class MissingKeys(NamedTuple):
-    """Keys of contents that have none yet, ready to be stored.
-
-    Parameters
-    ----------
-    first, end : int
-        Range of the contents.
-    values, owners : int64 arrays, shape (n_keys,)
-        Keys in ascending order, and the content of each.
-    marks : Marks
-    """
+    """Keys of a range of contents that have none yet, ascending."""
 
     first: int
     end: int
@@ -140,13 +119,13 @@ class MissingKeys(NamedTuple):
 
 
 def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
-    """Store the keys of every content that has none yet, inside a write transaction."""
+    """Store the keys of every content that has none, inside a write transaction."""
     while (keys := _missing(connection, counting, progress)) is not None:
         _store(connection, store, keys)
 
 
 def fill_in_steps(store: Store, counting: TextCounting, progress: Progress) -> None:
-    """Store the same in transactions of their own, which begin when their keys are computed."""
+    """Store the same in transactions that begin when their keys are computed."""
     store.refuse_read_only()
     while True:
         with store.reading() as connection:
@@ -160,7 +139,6 @@ def fill_in_steps(store: Store, counting: TextCounting, progress: Progress) -> N
 
 
 def _missing(connection: Connection, counting: TextCounting, progress: Progress) -> MissingKeys | None:
-    """Compute the keys of the next contents without any; None if there are none."""
     first = KEYS.first_missing(connection)
     if first is None:
         return None
@@ -199,7 +177,7 @@ def remake(connection: Connection, store: Store, counting: TextCounting, progres
 
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
-    """Delete the keys of erased texts; no keys are expected of them any more."""
+    """Delete the keys of erased texts; none are expected any more."""
     for some in in_slices(numbers):
         connection.execute(schema.check_keys.delete().where(schema.check_keys.c.content.in_(some)))
         connection.execute(schema.checked_contents.delete().where(schema.checked_contents.c.content.in_(some)))
@@ -247,7 +225,7 @@ def _sorted(values: I64, owners: I64) -> tuple[I64, I64]:
 
 
 def numbers_in(connection: Connection, name: str) -> str:
-    """Return SQL for a parameter with integers, as `sent` makes it, as a table with the column ``number``."""
+    """Return SQL for a parameter, made by `sent`, as a table with the column ``number``."""
     if connection.dialect.name == "sqlite":
         return f"(SELECT value AS number FROM json_each(:{name}))"
     return f"(SELECT unnest(CAST(:{name} AS bigint[])) AS number)"
@@ -259,7 +237,7 @@ def sent(connection: Connection, numbers: Sequence[int]) -> object:
 
 
 def array_of(connection: Connection, query: str) -> str:
-    """Return SQL for the values of a query of the column ``content`` as one value: JSON in SQLite."""
+    """Return SQL for the values of a query as one value: JSON in SQLite."""
     if connection.dialect.name == "sqlite":
         return f"(SELECT json_group_array(content) FROM ({query}))"
     return f"ARRAY({query})"

@@ -41,13 +41,10 @@ class Keys:
 
     Parameters
     ----------
-    values : int64 array, shape (n_keys,)
     texts : int64 array, shape (n_keys,)
         Position of the text that each belongs to.
     kinds : uint8 array, shape (n_keys,)
         EXACT, BAND or SAMPLE.
-    sets : ShingleSets
-        Shingles from which they were made.
     """
 
     values: I64
@@ -57,15 +54,7 @@ class Keys:
 
 
 def keys_of(texts: Sequence[str], ignored: Ignored = NOTHING) -> Keys:
-    """Return the keys of some texts, without what does not count.
-
-    Examples
-    --------
-    >>> keys = keys_of(["To be, or not to be, that is the question.", "to be,  or not to be, THAT is the question."])
-    >>> exact = keys.values[keys.kinds == EXACT]
-    >>> bool(exact[0] == exact[1]), int((keys.kinds == BAND).sum())
-    (True, 24)
-    """
+    """Return the keys of some texts, without what does not count."""
     normalised = NORMALISE.ignoring(ignored).apply(strings(texts))
     sets = SHINGLES.sets(normalised)
     digests = [hashlib.sha256(text.as_buffer()).digest()[:8] for text in normalised]

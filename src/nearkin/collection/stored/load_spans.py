@@ -40,10 +40,8 @@ class LoadSpan:
 
     Parameters
     ----------
-    first, end : int
-        First content, and one after the last.
     digest : bytes
-        Digest of the load and of all before it: equal digests mean equal texts in the span.
+        Of the load and of all before it: equal digests mean equal texts in the span.
     generation : int
         That of the store, which is raised when derived data must be rebuilt.
     """

@@ -1,4 +1,4 @@
-"""Origins of stored documents: what was known of their files when they were extracted, as rows and as records."""
+"""What was known of the files of stored documents when they were extracted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TEXTS = frozenset(("sha256", "kind", "declared_kind", "extractor", "exception",
 
 
 def origins_in(prepared: pa.RecordBatch) -> dict[int, OriginValues]:
-    """Return the origins in a prepared batch as rows have them, by the place of each document that has one."""
+    """Return the origins in a prepared batch as rows, by place."""
     columns = {name: prepared[name] for name in (PARENT, ORIGIN) if name in prepared.schema.names}
     if not columns:
         return {}  # texts that were not extracted cost nothing here
@@ -56,7 +56,7 @@ def _values(parent: str | None, origin: Mapping[str, Any] | None) -> OriginValue
 
 
 def of_plain_file(kind: str, sha256: str, size_bytes: int) -> OriginValues:
-    """Return the origin of a document that was read from a file of text, not extracted."""
+    """Return the origin of a document that was read from a file of text."""
     return _values(None, {"kind": kind, "sha256": sha256, "size_bytes": size_bytes})
 
 
@@ -86,7 +86,7 @@ def as_arrow(values: OriginValues) -> tuple[str | None, Mapping[str, Any] | None
 
 
 def with_origins() -> Select[Any]:
-    """Return a query for rows of origins, to which conditions can be added."""
+    """Return a query for origins, to which conditions can be added."""
     return select(origins)
 
 
@@ -121,7 +121,7 @@ def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginV
 
 
 def origin_of(connection: Connection, row: int) -> tuple[str | None, Origin | None]:
-    """Return the parent of one stored version, and its origin; None if it was not extracted from a file."""
+    """Return the parent of a stored version, and its origin, if it was extracted from a file."""
     values = origins_of(connection, [row]).get(row)
     parent, told = (None, None) if values is None else as_arrow(values)
     if told is None:
@@ -153,7 +153,7 @@ extracted."""
 
 
 def is_not_stored(problem: str) -> bool:
-    """Whether a document was read, and is not stored because of its id or its size, or because it was purged."""
+    """Whether a document was read, and is not stored because of its id or size, or a purge."""
     return problem.startswith(("the id ", "too long to be stored", PURGED))
 
 

@@ -1,7 +1,7 @@
-"""Numbers of each text for similarity search in plain SQL: its similarity index, and some of its letter counts.
+"""Numbers of each text for plain SQL: its similarity index, and some of its letter counts.
 
-Two vectors of letter counts differ in length, and in each count, by at most their distance: so conditions on these
-columns lose no text within a distance.
+Vectors of letter counts differ in length, and in each count, by at most their distance: so conditions on these columns
+lose no text within a distance.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OTHER_PLACES = tuple(N_LATIN + (mix(ord(letter)) >> 58) for letter in schema.OT
 
 
 def measured(texts: pa.LargeStringArray, counting: TextCounting) -> tuple[list[tuple[Any, ...]], list[Profile]]:
-    """Compute what is stored beside each text: the columns `MEASURED` of ``contents``, and the row of ``profiles``."""
+    """Compute the columns `MEASURED` of ``contents``, and the row of ``profiles``, for each text."""
     vectors, signed, indexed = counting.count(texts), counting.sign(texts), counting.index(texts)
     columns = [
         pc.binary_length(texts).to_pylist(),
@@ -48,14 +48,6 @@ def measured(texts: pa.LargeStringArray, counting: TextCounting) -> tuple[list[t
 
 def profiles_of(counts: U32, is_counted: Bool, values: I64, has_value: Bool) -> list[Profile]:
     """Return the rows of the table ``profiles``, without their numbers.
-
-    Parameters
-    ----------
-    counts : uint32 array, shape (n_texts, n_dimensions)
-    is_counted : bool array, shape (n_texts,)
-    values : int64 array, shape (n_texts,)
-        Similarity indexes.
-    has_value : bool array, shape (n_texts,)
 
     Examples
     --------

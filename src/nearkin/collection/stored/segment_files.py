@@ -1,8 +1,8 @@
 """Files of segments: memory-mapped arrays, each with its checksum.
 
-A segment is derived from the store. It is written under another name and renamed into place, never changed afterwards,
-and can be removed and rebuilt. Before use, its files must match those last checked in size and time; otherwise, and for
-small files, their checksums are computed.
+A segment is written under another name and renamed into place, never changed afterwards, and can be removed and
+rebuilt. Before use, its files must match those last checked in size and time; otherwise, and for small files, their
+checksums are computed.
 """
 
 from __future__ import annotations
@@ -39,17 +39,7 @@ class DamagedSegmentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Contents of some consecutive loads, ready to be searched.
-
-    Parameters
-    ----------
-    first, end : int
-        Range of its contents: from ``first`` up to, but not including, ``end``.
-    vectors : RangeSegment
-    words : uint64 array, shape (n_contents, n_words)
-        Signatures.
-    has_features : bool array, shape (n_contents,)
-    """
+    """Contents of some consecutive loads, from ``first`` up to ``end``, ready to be searched."""
 
     first: int
     end: int
@@ -72,13 +62,7 @@ class Segment:
 
 
 def name_of(first: int, end: int) -> str:
-    """Return the name of a segment's directory.
-
-    Examples
-    --------
-    >>> name_of(0, 1797)
-    '000000000000-000000001797'
-    """
+    """Return the name of a segment's directory."""
     return f"{first:012d}-{end:012d}"
 
 
@@ -90,13 +74,7 @@ def part_of_index(name: str) -> str:
 def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None:
     """Write a segment and rename it into place; if another process was faster, its segment stays.
 
-    Parameters
-    ----------
-    segment : Segment
-    folder : Path
-        Directory of all segments.
-    identity : mapping
-        What the segment was made from; only readers with the same identity can open it.
+    Only readers with the same ``identity``, what it was made from, can open it.
     """
     target = folder / segment.name
     aside = folder / f".{target.name}.{os.getpid()}-{threading.get_ident()}.part"
@@ -148,15 +126,7 @@ def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> 
 
 
 def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> None:
-    """Refuse a segment that was changed.
-
-    Parameters
-    ----------
-    directory : Path
-    identity : mapping
-        See `save`.
-    fully : bool
-        Compute every checksum, regardless of earlier checks.
+    """Refuse a segment that was changed; ``fully``: compute every checksum, regardless of earlier checks.
 
     Raises
     ------

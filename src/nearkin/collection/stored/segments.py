@@ -1,7 +1,7 @@
 """Index of a collection: decides which segments should exist, and makes them; it is kept beside the store.
 
-The store is authoritative. A segment that is missing, damaged, or made from other data is rebuilt from it; without
-write permission it is built in memory. So a crash, a full disk or a lost folder costs time but no results.
+The store is authoritative: a segment that is missing, damaged, or made from other data is rebuilt from it, without
+write permission in memory. So a crash, a full disk or a lost folder costs time but no results.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Span = tuple[int, int]
 def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
     """Return the segments that should exist: each at least twice as long as the next.
 
-    So there are few segments after any number of loads, and each content is copied only a few times.
+    So there are few segments, and each content is copied only a few times.
 
     Examples
     --------
@@ -66,9 +66,6 @@ class Segments:
     ----------
     folder : Path
         Directory of the segments; it may be missing.
-    collection : str
-        Id of the collection.
-    counting : TextCounting
     is_read_only : bool
         Whether missing segments are built in memory and not saved.
     database : Path, optional
@@ -101,17 +98,9 @@ class Segments:
     def cover(
         self, connection: Connection, loads: Sequence[LoadSpan], progress: Progress, *, settle: bool
     ) -> tuple[segment_files.Segment, ...]:
-        """Return segments for all contents, in order; missing ones are built.
+        """Return segments for all contents of the loads, in order; missing ones are built.
 
-        Parameters
-        ----------
-        connection : Connection
-            Connection of the snapshot from which the loads were read.
-        loads : sequence of LoadSpan
-        progress : Progress
-            Reports what is rebuilt.
-        settle : bool
-            Make the segments of `wanted_spans` and remove all others: for writers. Readers use those that exist.
+        Writers ``settle``: make the segments of `wanted_spans` and remove all others. Readers use those that exist.
         """
         with self._lock:
             if not settle and self._held and loads == self._loads:  # nothing was added since the last query
@@ -127,10 +116,7 @@ class Segments:
             return tuple(segments.values())
 
     def check(self, loads: Sequence[LoadSpan]) -> dict[str, str | None]:
-        """Check every checksum of every existing segment: return its name, and the fault or None.
-
-        Segments of loads after these are left out.
-        """
+        """Check every checksum of the existing segments of these loads: return its name, and the fault or None."""
         told: dict[str, str | None] = {}
         for span in self.listed():
             if span[1] > max((load.end for load in loads), default=0):
@@ -143,7 +129,7 @@ class Segments:
         return told
 
     def differs_from_store(self, connection: Connection, loads: Sequence[LoadSpan], name: str) -> str | None:
-        """Return how a segment differs from the store, or None: it may have been built when the store was damaged."""
+        """Return how a segment differs from the store, or None: it may be from when the store was damaged."""
         first, _, end = name.partition("-")
         span = int(first), int(end)
         try:
@@ -167,7 +153,7 @@ class Segments:
             segment_files.remove(self.folder / name)
 
     def remove_all(self) -> None:
-        """Remove every segment, and what killed processes left, so that nothing of an erased text stays."""
+        """Remove every segment, and what killed processes left: nothing of an erased text stays."""
         with self._lock:
             self._held.clear()
             self._loads = ()
@@ -187,7 +173,7 @@ class Segments:
 
     @staticmethod
     def _digest(loads: Sequence[LoadSpan], span: Span) -> str:
-        """Return a digest of the store's contents in the span; a store restored from a backup may have others."""
+        """Return a digest of the store's contents in the span; after a restore they may be others."""
         last = [load for load in loads if span[0] <= load.first and load.end <= span[1]][-1:]
         return "".join(f"{load.digest.hex()}-{load.generation}" for load in last)
 
@@ -217,7 +203,6 @@ class Segments:
     def _have(
         self, connection: Connection, loads: Sequence[LoadSpan], span: Span, progress: Progress
     ) -> segment_files.Segment:
-        """Load a segment from its files, or build it."""
         identity = self._identity(loads, span)
         try:
             if segment_files.name_of(*span) not in self._forgotten:

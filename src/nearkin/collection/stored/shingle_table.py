@@ -1,8 +1,8 @@
 """Sets of word 5-grams of all stored texts, so that plain SQL computes exact Jaccard similarities.
 
-Only collections in PostgreSQL in which plain SQL was installed have them (`nearkin sql install`). Every load then
-stores the sets and the keys of its new texts before its documents, so that they are complete whenever a document is
-visible. A fact says up to which content they are stored.
+Only collections in PostgreSQL in which plain SQL was installed (`nearkin sql install`) have them. Every load then
+stores the sets and keys of its new texts before its documents, so that they are complete whenever a document is
+visible.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _TOLD = "sets of word 5-grams"
 
 
 def are_kept(connection: Connection) -> bool:
-    """Whether plain SQL by words was installed, so that sets are stored with every text."""
+    """Whether sets are stored with every text."""
     if connection.dialect.name == "sqlite":
         return False
     return bool(connection.exec_driver_sql("SELECT to_regclass('shingles') IS NOT NULL").scalar())
 
 
 def keep(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
-    """Store the sets and keys of all texts, inside a write transaction, and of all later ones from now on."""
+    """Store the sets and keys of all texts, inside a write transaction, and of later ones from now on."""
     if not are_kept(connection):
         for statement in _MADE:
             connection.exec_driver_sql(statement)
@@ -57,7 +57,7 @@ def keep(connection: Connection, store: Store, counting: TextCounting, progress:
 
 
 def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress | None = None) -> None:
-    """Store the sets and keys of contents that have none yet, inside a write transaction."""
+    """Store the missing sets and keys, inside a write transaction."""
     progress = progress or Silent()
     key_table.fill(connection, store, counting, progress)
     first, last = SETS.end(connection) or 0, n_contents(connection)
@@ -70,7 +70,7 @@ def fill(connection: Connection, store: Store, counting: TextCounting, progress:
 
 
 def append(connection: Connection, store: Store, numbers: Sequence[int], sets: ShingleSets) -> None:
-    """Store the sets of new contents, whose keys are stored, in their transaction and before their documents."""
+    """Store the sets of new contents, whose keys are stored, before their documents."""
     bounds = zip(sets.offsets[:-1].tolist(), sets.offsets[1:].tolist(), strict=True)
     _write(connection, numbers, [np.sort(sets.hashes[a:b]) for a, b in bounds])
     for derived in (key_table.KEYS, SETS):
@@ -111,7 +111,7 @@ def remake(connection: Connection, store: Store, counting: TextCounting, progres
 
 
 def forget(connection: Connection, numbers: Sequence[int]) -> None:
-    """Delete the sets of erased texts; none is expected of them any more."""
+    """Delete the sets of erased texts; none are expected any more."""
     if not are_kept(connection):
         return
     for some in in_slices(numbers):

@@ -35,7 +35,7 @@ def word_sets(counting: TextCounting, texts: Sequence[str]) -> list[U64]:
 
 
 class Shares(NamedTuple):
-    """Overlap of two sets: their Jaccard similarity, the shares of each in the other, the number of common elements."""
+    """Jaccard similarity of two sets, the shares of each in the other, and the number of common elements."""
 
     jaccard: float
     contained: float
@@ -44,13 +44,7 @@ class Shares(NamedTuple):
 
 
 def shares(a: U64, b: U64) -> Shares:
-    """Return the overlap of two sets; all shares are 1 if both are empty.
-
-    Examples
-    --------
-    >>> shares(np.array([1, 2], np.uint64), np.array([1, 2, 3, 4], np.uint64))
-    Shares(jaccard=0.5, contained=1.0, contains=0.5, n_common=2)
-    """
+    """Return the overlap of two sets; all shares are 1 if both are empty."""
     n_both = len(np.intersect1d(a, b, assume_unique=True))
     n_all = len(a) + len(b) - n_both
     if not n_all:
@@ -59,7 +53,7 @@ def shares(a: U64, b: U64) -> Shares:
 
 
 def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the contents in lots whose texts fit in memory; a single text is never too long."""
+    """Yield contents in lots whose texts fit in memory; a single text is never too long."""
 
     def sizes() -> Iterator[tuple[int, int]]:
         for some in in_slices(numbers):
@@ -84,15 +78,7 @@ def in_lots(sizes: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
 
 
 class WordSets:
-    """Sets of stored texts, read when they are compared and kept for the next pairs while there is room.
-
-    Parameters
-    ----------
-    connection : Connection
-    counting : TextCounting
-    n_contents : int
-        All contents have lower numbers.
-    """
+    """Sets of stored texts, all numbered below ``n_contents``, kept for the next pairs while there is room."""
 
     def __init__(self, connection: Connection, counting: TextCounting, n_contents: int) -> None:
         self._connection, self._counting = connection, counting
@@ -101,7 +87,7 @@ class WordSets:
         self._ends = np.zeros(1, np.int64)
 
     def jaccards(self, left: I64, right: I64) -> F64:
-        """Return the exact Jaccard similarity of each pair of contents; 1 for two texts without words.
+        """Return the exact Jaccard similarity of each pair of contents; 1 for two without words.
 
         Raises
         ------
@@ -169,7 +155,6 @@ class WordSets:
             self._keep(np.array(some, np.int64), sets)
 
     def _keep(self, numbers: I64, sets: ShingleSets) -> None:
-        """Add the sets of some contents."""
         n_held, n_hashes = len(self._ends) - 1, int(self._ends[-1])
         self._reserve(n_hashes, len(sets.hashes))
         self._hashes[n_hashes : n_hashes + len(sets.hashes)] = sets.hashes

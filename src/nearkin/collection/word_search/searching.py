@@ -67,7 +67,7 @@ class SearchResult(Tabular, AnswerRecord):
     ----------
     query : str
     documents : tuple of FoundDocument
-        Documents, the most relevant first; at most ``limit``.
+        The most relevant first; at most ``limit``.
     n_found : int
         Number of current documents that meet the query, including those not returned.
     elapsed_s : float
@@ -148,14 +148,7 @@ Occurrence = tuple[int, int, int]
 
 
 def snippet(text: str, terms: Sequence[Term]) -> tuple[SnippetPiece, ...]:
-    r"""Return the passage of a text with the most different terms, in one line, with their words marked.
-
-    Examples
-    --------
-    >>> pieces = snippet("The rent is\ndue today.", [Term(("rent",)), Term(("du",), is_prefix=True)])
-    >>> [piece.text for piece in pieces if piece.is_match]
-    ['rent', 'due']
-    """
+    r"""Return the passage with the most different terms, in one line, with their words marked."""
     best: tuple[int, int, int, list[list[int]], list[Occurrence]] = (-1, 0, 0, [], [])
     for part, start in enumerate(range(0, max(len(text), 1), _CHARACTERS_AT_A_TIME)):
         spans, occurrences = _occurrences(text, start, terms)
@@ -183,7 +176,6 @@ def snippet(text: str, terms: Sequence[Term]) -> tuple[SnippetPiece, ...]:
 
 
 def _occurrences(text: str, start: int, terms: Sequence[Term]) -> tuple[list[list[int]], list[Occurrence]]:
-    """Return where the words of a part of a text begin and end, and which of them are terms, in order."""
     end = start + _READ_AT_A_TIME
     spans = [[start + begin, start + after] for begin, after in _spans(text[start:end])]
     spans = spans[start > 0 : len(spans) - (end < len(text))]  # words at its edges may be cut
@@ -199,7 +191,6 @@ def _occurrences(text: str, start: int, terms: Sequence[Term]) -> tuple[list[lis
 
 
 def _densest(occurrences: Sequence[Occurrence]) -> tuple[int, int]:
-    """Return the first word of the passage with the most different terms, and their number."""
     best, n_best = 0, 0
     for at, (first, _, _) in enumerate(occurrences):
         after = first + _WORDS - _WORDS_BEFORE
@@ -210,7 +201,6 @@ def _densest(occurrences: Sequence[Occurrence]) -> tuple[int, int]:
 
 
 def _spans(text: str) -> list[list[int]]:
-    """Return where the words of a text begin and end as it is written, without normalisation."""
     kinds = character_classes()[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)]
     places = np.flatnonzero((kinds != FORMAT) & (kinds != MARK))
     own = kinds[places]

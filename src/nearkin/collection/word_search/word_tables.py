@@ -1,7 +1,6 @@
-"""Words of the stored texts, in the full-text index of each database: FTS5 of SQLite, and tsvector of PostgreSQL.
+"""Words of the stored texts, in the full-text index of each database: FTS5, and tsvector.
 
-Nearkin splits the words, so that both databases find the same documents. They are written with the texts, in the
-transaction of their load.
+Nearkin splits the words, so that both find the same documents. They are written in the transaction of their load.
 """
 
 from __future__ import annotations
@@ -33,13 +32,7 @@ _RULE = 'words, "phrases", beginnings of words such as terminat*, and AND, OR, N
 
 
 def words_of(texts: Sequence[str]) -> list[list[str]]:
-    """Return the words of texts as word shingles have them, each cut to its first 100 characters.
-
-    Examples
-    --------
-    >>> words_of(["It's DUE, due.", "ﬁle 日本"])
-    [['it', 's', 'due', 'due'], ['file', '日', '本']]
-    """
+    """Return the words of texts as word shingles have them, each cut to its first 100 characters."""
     if not texts:
         return []
     split = _SPLITTER.split(NORMALISE.apply(strings(texts)))
@@ -50,7 +43,7 @@ def words_of(texts: Sequence[str]) -> list[list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word, or words that follow one another; the last may be the beginning of a word."""
+    """Words that follow one another; the last may be the beginning of a word."""
 
     words: tuple[str, ...]
     is_prefix: bool = False
@@ -69,7 +62,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """Two queries: both have to be met, one of them, or the first without the second."""
+    """Two queries, of which both, one, or the first without the second have to be met."""
 
     operator: Literal["AND", "OR", "NOT"]
     left: Query
@@ -80,7 +73,7 @@ Query = Term | Combination
 
 
 def terms_of(query: Query) -> Iterator[Term]:
-    """Yield the terms of a query that a text may have, in order."""
+    """Yield the terms that a text may have, in order."""
     if isinstance(query, Term):
         yield query
         return
@@ -97,14 +90,6 @@ def parse(query: object) -> Query:
     ParameterError
         It has no word or too many, an open quote or parenthesis, a ``*`` that follows no word, or an operator without
         both sides.
-
-    Examples
-    --------
-    >>> parse("Rent well-kept")
-    Combination(operator='AND', left=Term(words=('rent',), is_prefix=False), \
-right=Term(words=('well', 'kept'), is_prefix=False))
-    >>> [term.words for term in terms_of(parse('(crown* OR "first day") NOT lease'))]
-    [('crown',), ('first', 'day')]
     """
     if not isinstance(query, str) or any("\ud800" <= one <= "\udfff" for one in query):
         raise ParameterError.of("query", _RULE, query)
@@ -156,7 +141,6 @@ class _Parser:
         return Combination(operator, left, right)
 
     def _unit(self) -> Query | None:
-        """Return a term or what stands in parentheses; None for punctuation."""
         part = self._parts.pop(0) if self._parts else ")"
         if part == "(":
             found = self._either()
@@ -186,7 +170,7 @@ _VOCABULARY_OF_SQLITE = "CREATE VIRTUAL TABLE IF NOT EXISTS temp.search_terms US
 
 
 def prepared(texts: Sequence[str], dialect: str) -> list[list[str]]:
-    """Return the words of each text as `write` stores them: SQLite takes them at once, PostgreSQL in parts."""
+    """Return the words of each text as `write` stores them: for PostgreSQL in parts."""
     if dialect == "sqlite":
         return [[" ".join(words)] for words in words_of(texts)]
     return [
@@ -221,10 +205,7 @@ def _parts(words: list[str]) -> list[list[str]]:
 
 
 def found(connection: Connection, query: Query) -> list[tuple[int, float]]:
-    """Return the contents that meet a query and how relevant each is, the most relevant first.
-
-    The relevance is bm25 of FTS5, or ts_rank of PostgreSQL.
-    """
+    """Return the contents that meet a query and their relevance, bm25 or ts_rank, the most relevant first."""
     if connection.dialect.name == "sqlite":
         statement = text(
             "SELECT rowid, -bm25(search_words) FROM search_words WHERE search_words MATCH :query ORDER BY 2 DESC, 1"

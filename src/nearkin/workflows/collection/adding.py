@@ -78,7 +78,6 @@ def _incoming(texts: Texts, progress: Progress) -> Iterator[Incoming]:
 
 
 def _plain_file(sources: Sequence[Source], numbers: I64, place: int) -> PlainFile | None:
-    """Digest the file of a document if it is a text; None if it cannot be read any more."""
     source = sources[numbers[place]]
     if source.format not in FORMATS or FORMATS[source.format].holds != "one document" or source.path == STDIN:
         return None
@@ -89,7 +88,6 @@ def _plain_file(sources: Sequence[Source], numbers: I64, place: int) -> PlainFil
 
 
 def _check_apart(collection: Collection, texts: Texts) -> None:
-    """Refuse the collection's own files as documents."""
     directory = collection.place.directory
     if directory is None:
         return
@@ -130,7 +128,6 @@ def opened_to_preview(path_or_url: str | Path, open_at: Callable[..., Collection
 
     Parameters
     ----------
-    path_or_url : str or Path
     open_at : callable
         `Collection.open` with its settings: it takes a place, and ``create``.
 

@@ -39,7 +39,6 @@ class LineAnswer:
         From 1.
     doc_id : str or None
         None: the line has no id.
-    answer : CheckAnswer
     data : bytes
         The line itself, without its newline.
     is_repeated : bool
@@ -111,13 +110,10 @@ def check_stream(
     ----------
     collection : callable
         Returns the `Collection`, each time the same one; called when a document can be checked.
-    stream : binary file
     answered : callable
         Receives the answers of each transaction.
-    options : CheckOptions
     store : CheckInMany or None
         How to store documents; its lines are those of the stream.
-    columns : StreamColumns
     rules : ReadingRules
         ``on_error`` and ``max_document_bytes`` apply.
 
@@ -162,7 +158,6 @@ def check_stream(
 def _rows(
     lot: Iterable[ArrivedLine], columns: StreamColumns, rules: ReadingRules, *, are_stored: bool
 ) -> Iterator[_ReadLine]:
-    """Parse the lines that are not blank; if documents are to be stored, they need an id."""
     lines = [line for line in lot if line.is_too_long or line.data.strip(_WHITE)]
     whole = [line.data for line in lines if not line.is_too_long]
     read = json_documents(whole, text=columns.text, doc_id=columns.doc_id)
@@ -182,7 +177,6 @@ def _rows(
 
 
 def _until_problem(rows: Sequence[_ReadLine]) -> list[_ReadLine]:
-    """Return the rows up to the first unreadable one, including it."""
     first = next((i for i, row in enumerate(rows) if row.problem is not None), len(rows))
     return list(rows[: first + 1])
 

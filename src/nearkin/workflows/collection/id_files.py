@@ -58,7 +58,6 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
 
 
 def _id_in(sheet: sheets.Sheet, place: int, row: int) -> str:
-    """Return the id of a row; empty if the whole row is blank."""
     where, value = f"{sheet.path}:{sheet.lines[row]}", sheet.rows[row][place]
     if value is None or not str(value).strip():
         if any(other is not None and str(other).strip() for other in sheet.rows[row]):

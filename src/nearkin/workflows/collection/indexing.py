@@ -23,8 +23,6 @@ class IndexedText:
 
     Parameters
     ----------
-    doc_id, source : str
-    line : int
     similarity_index : int or None
         None: too few words.
     text_key : int or None

@@ -140,7 +140,6 @@ def _is_headless(sheet: sheets.Sheet, is_document: Callable[[str], bool] | None)
 
 
 def _columns(path: Path, header: Sequence[str], doc_id: str | None, label: str | None) -> tuple[int, int]:
-    """Return the places of the ids and of the labels."""
     at_id, at_label = sheets.named_column(path, header, doc_id), sheets.named_column(path, header, label, "label")
     if at_id is None:
         at_id = next(iter(sheets.id_columns(path, header, at_label)), None)
@@ -166,7 +165,6 @@ def _columns(path: Path, header: Sequence[str], doc_id: str | None, label: str |
 
 
 def _known(path: Path, header: Sequence[str], place: int | None, what: str, option: str) -> int:
-    """Return the place, or raise an error if there is none."""
     if place is None:
         raise SourceError(
             f"Which column of {path} has the {what}? Name it with {option}. The columns are: {listed_columns(header)}."

@@ -34,12 +34,10 @@ def write_group_overlay(
 
     Parameters
     ----------
-    collection : Collection
     members : Table
         Of `CollectionGroups`.
     tool : str
         One of `overlay.TOOLS`.
-    out : Path
     left_out : container of str
         Documents that get no row, because their groups are not known.
     """
@@ -54,7 +52,6 @@ def write_group_overlay(
 
 
 def _unread(connection: Connection, current: Container[str]) -> list[str]:
-    """Return the documents that could not be read, as `nearkin exceptions` lists them, if their ids are known."""
     listed = stored_exceptions(connection, ExceptionFilter(which="no text")).exceptions
     without = {one.doc_id for one in listed if one.exception != "not stored"}
     named = {one.doc_id: None for one in problems_of(connection) if one.doc_id != f"{one.source}:{one.line}"}
@@ -62,7 +59,6 @@ def _unread(connection: Connection, current: Container[str]) -> list[str]:
 
 
 def _rows(members: pa.Table, texts: Mapping[str, int], textless: Mapping[int, str]) -> list[Row]:
-    """Return a row for each current document; ``texts`` has the number of its text, ``textless`` why that is none."""
     columns = (members[name].to_pylist() for name in ("doc_id", "group", "is_principal", "jaccard"))
     in_groups = {doc_id: member for doc_id, *member in zip(*columns, strict=True)}
     principals = {group: doc_id for doc_id, (group, *_) in reversed(in_groups.items())}  # each group begins with it
