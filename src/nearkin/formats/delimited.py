@@ -33,7 +33,6 @@ class SheetWriter:
     ----------
     file : text file
         Open for writing with ``newline=""``.
-    delimiter, line_end : str
     """
 
     def __init__(self, file: IO[str], *, delimiter: str = ",", line_end: str = "\n") -> None:
@@ -62,24 +61,12 @@ class _Lines:
 
 
 def safe(cell: str) -> str:
-    """Make a text safe for a spreadsheet; `as_it_was` restores it.
-
-    Examples
-    --------
-    >>> [safe(one) for one in ("=1+1", "-7", " @a", "a-b", "'=x", "'tis")]
-    ["'=1+1", "'-7", "' @a", 'a-b', "''=x", "'tis"]
-    """
+    """Make a text safe for a spreadsheet; `as_it_was` restores it."""
     return f"'{cell}" if re.match(_FORMULA, cell) else cell
 
 
 def safe_column(texts: pa.LargeStringArray) -> pa.LargeStringArray:
-    """Make the texts of a column safe for a spreadsheet.
-
-    Examples
-    --------
-    >>> safe_column(pa.array(["=1+1", "a", None], pa.large_string())).to_pylist()
-    ["'=1+1", 'a', None]
-    """
+    """Make the texts of a column safe for a spreadsheet."""
     is_formula = pc.fill_null(pc.match_substring_regex(texts, _FORMULA), False)
     if not pc.any(is_formula).as_py():
         return texts
@@ -89,13 +76,7 @@ def safe_column(texts: pa.LargeStringArray) -> pa.LargeStringArray:
 
 
 def as_it_was(cell: str) -> str:
-    """Restore a cell that `safe` may have changed; other cells stay as they are.
-
-    Examples
-    --------
-    >>> [as_it_was(one) for one in ("'=1+1", "-7", "''=x", "'tis")]
-    ['=1+1', '-7', "'=x", "'tis"]
-    """
+    """Restore a cell that `safe` may have changed; other cells stay as they are."""
     return cell[1:] if cell.startswith("'") and re.match(_FORMULA, cell) else cell
 
 
@@ -108,8 +89,6 @@ def check_suffix(out: Path, option: str, *, may_have_none: bool = False) -> None
 
     Parameters
     ----------
-    out : Path
-    option : str
     may_have_none : bool
         Whether a name without a suffix is a Parquet file.
 

@@ -47,8 +47,6 @@ class KeptFile(Stored):
         Path in the directory of the run.
     input : int
         Index of the input that its documents are from.
-    size_bytes : int
-    sha256 : str
     """
 
     path: str

@@ -48,8 +48,6 @@ class SideRecord(SideFacts):
     ----------
     inputs : tuple of mapping
         Sources in the form stored by `SourceRecord`.
-    encoding : str
-    damaged_files : tuple of DamagedFile
     not_read : tuple of NotReadFiles or None
         Files and folders of the input that were not read.
     """
@@ -113,7 +111,6 @@ class KnownFound(Stored):
 
     Parameters
     ----------
-    told_by : str
     n_told, n_known, n_comparable : int
         Listed pairs; those with both documents present; those with a vector for both.
     n_found, n_first : int

@@ -20,7 +20,6 @@ class PassageCounts(Stored):
         Readable documents of the input with fewer words than a passage.
     with_passages : int
         Documents of the input in which a passage stands.
-    passages, occurrences : int
     inside_one_document : int
         Passages whose occurrences are all in one document.
     longest_words, most_documents : int

@@ -16,7 +16,6 @@ class DriftRow:
     ----------
     n_seen_from, n_seen_to : int
         Range of the number of documents counted so far.
-    n_sampled : int
     mean_share, high_share : float
         Share of the bits that differ from the final signature: the mean, and the 95th percentile.
     """
@@ -43,17 +42,12 @@ class SigningRecord(Stored):
 
     Parameters
     ----------
-    command : str
-    documents, signed, distinct_signatures, without_features, unreadable : int
-    damaged_files : tuple of DamagedFile
     parameters : mapping
         Method, bits, features, normalise, seed, density.
     fingerprint : str
         Two sets of signatures are comparable if their fingerprints are equal.
-    statistics : StatisticsRecord or None
     drift : tuple of DriftRow
         Drift of signatures while the statistics grew with the documents.
-    elapsed_s : float
     not_read : tuple of NotReadFiles or None
         Files and folders of the input that were not read.
     """

@@ -31,7 +31,6 @@ class ThreadCounts(Stored):
         Mails and missing mails that answer another one, by how that is known.
     other_subject : int
         Answers with another subject than the mail that their headers name.
-    without_message_id, without_date : int
     """
 
     documents: int = 0

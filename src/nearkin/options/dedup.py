@@ -167,13 +167,7 @@ class GivenSearch(IgnoringOptions, SearchOptions):
 
 
 class DedupOptions(GivenSearch):
-    """Options that decide the result of a deduplication.
-
-    Examples
-    --------
-    >>> DedupOptions(threshold=0.9, shingle="chars:8").shingle
-    Characters(length=8)
-    """
+    """Options that decide the result of a deduplication."""
 
     drop: Same[Drop | None] = _kept(
         choices=get_args(Drop), needs="against",

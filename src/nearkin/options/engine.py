@@ -57,11 +57,6 @@ def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> En
         An engine that is not one, a master of no known form, a setting without =, options of Spark without it.
     MissingExtraError
         PySpark is not installed.
-
-    Examples
-    --------
-    >>> engine_of("spark", "local[2]", ["spark.ui.enabled=false"])
-    Cluster(master='local[2]', settings={'spark.ui.enabled': 'false'})
     """
     check_engine(engine)
     pairs = [setting.partition("=") for setting in conf or ()]

@@ -28,19 +28,8 @@ class GrowingArray:
     ----------
     path : Path
         Its file; an existing file is replaced.
-    dtype : dtype
     name : str, optional
         Name under which the file is read later; default: that of ``path``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     growing = GrowingArray(Path(folder) / "numbers", np.int32)
-    ...     growing.add(np.array([1, 2])), growing.add(np.array([3]))
-    ...     growing.mapped().tolist()
-    (None, None)
-    [1, 2, 3]
     """
 
     def __init__(self, path: Path, dtype: DTypeLike, *, name: str | None = None) -> None:

@@ -25,7 +25,6 @@ def published(path: Path, *, durable: bool = True) -> Iterator[Path]:
 
     Parameters
     ----------
-    path : Path
     durable : bool
         Wait until the disk has stored it: for results, not for files that a run can make again.
 
@@ -57,7 +56,6 @@ def published_together(folder: Path, name: str) -> Iterator[Path]:
 
     Parameters
     ----------
-    folder : Path
     name : str
         Name of the task.
 

@@ -76,7 +76,6 @@ def read_results(directory: Path, tables: Collection[str] = TABLES) -> Mapping[s
 
     Parameters
     ----------
-    directory : Path
     tables : collection of str
         Tables that the caller reads; the others are not checked.
 

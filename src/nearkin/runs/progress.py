@@ -36,7 +36,6 @@ class LabelledProgress:
 
     Parameters
     ----------
-    label : str
     progress : Progress
         Receives everything.
     """
@@ -87,8 +86,6 @@ class StageCost:
 
     Parameters
     ----------
-    name : str
-    elapsed_s : float
     peak_memory_bytes : int
         Highest resident memory of the process during the stage; since the start of the process if the system cannot
         measure stages.

@@ -20,7 +20,6 @@ def check_free(
 
     Parameters
     ----------
-    out : Path
     overwrite : bool
         Whether the file may be replaced.
     inputs : iterable of str or Path

@@ -62,7 +62,6 @@ class JobRun:
     ----------
     path : Path
         The directory.
-    meter : Meter
     is_resumable : bool
         Whether the command accepts ``--resume``.
     """
@@ -251,7 +250,6 @@ class JobRun:
 
         Parameters
         ----------
-        manifest : FinishedRecord
         render : callable
             Makes the page from the manifest.
         instead : str

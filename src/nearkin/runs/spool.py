@@ -25,10 +25,8 @@ class Chunk:
 
     Parameters
     ----------
-    path : Path
     start : int
         Row of the first document.
-    n_documents : int
     """
 
     path: Path

@@ -104,10 +104,6 @@ class _Work:
 def align(a: Wording, b: Wording) -> Alignment:
     """Find the stretches in which two texts differ.
 
-    Parameters
-    ----------
-    a, b : Wording
-
     Examples
     --------
     >>> found = align(Wording("rent of 100 crowns"), Wording("a rent of 250 crowns"))

@@ -61,16 +61,6 @@ def compare_texts(
     ------
     ParameterError
         A parameter is not an integer of at least 0, or a kind to ignore is unknown.
-
-    Examples
-    --------
-    >>> found = compare_texts("Rent\nis due in 30 days", "Rent is due\nin 45 days at once")
-    >>> found.n_words_only_a, found.n_words_only_b, found.n_differences
-    (1, 3, 2)
-    >>> for line in found.hunks[0].lines:
-    ...     print(line.line_a, line.line_b, [piece.text for piece in line.pieces if piece.kind != "only_a"])
-    1 1 ['Rent']
-    2 1 ['is due in', ' 45', ' days', ' at once']
     """
     for name, value in (("context_lines", context_lines), ("context_words", context_words)):
         check_int(name, value, 0)
@@ -159,16 +149,7 @@ class FirstPassage:
 
 
 def first_passage(text_a: str, text_b: str) -> FirstPassage:
-    """Return the first difference of two texts, for answers that show only one passage.
-
-    Examples
-    --------
-    >>> found = first_passage("Rent is due in 30 days", "Rent is due in 45 days, at noon")
-    >>> [piece.text for piece in found.pieces], found.n_differences
-    (['Rent is due in', ' 30', ' 45', ' days', ''], 2)
-    >>> [piece.text for piece in first_passage("Pay a fee of -500 in May", "pay a fee of 500 in June").pieces]
-    ['', ' a fee of', ' -', ' 500 in', '']
-    """
+    """Return the first difference of two texts, for answers that show only one passage."""
     a, b = Wording(text_a), Wording(text_b)
     found = find_moves(a, b, find_changes(a, b)) if text_a != text_b else None
     if found is None or not found.changes:
@@ -242,7 +223,6 @@ class View:
 
     Parameters
     ----------
-    a, b : Wording
     context_lines : int
         Lines shown before and after a change.
     context_words : int

@@ -304,11 +304,5 @@ def marked_pieces(pieces: Sequence[Piece], notes: Mapping[int, str] | None = Non
 
 
 def marked_text(pieces: Sequence[Piece]) -> str:
-    """Return a line or a passage as a single text.
-
-    Examples
-    --------
-    >>> marked_text((Piece("gap", ""), Piece("only_a", "a"), Piece("only_b", " b")))
-    '… [-a-] {+b+}'
-    """
+    """Return a line or a passage as a single text."""
     return "".join(text for _, text in marked_pieces(pieces))

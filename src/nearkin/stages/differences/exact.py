@@ -28,11 +28,6 @@ def exact_segments(text_a: str, text_b: str) -> Iterator[TextSegment]:
 
     The differences are those of `find_changes`, and in addition those of white space and of characters that are
     canonically equivalent: the segments that are not only in B are A, those that are not only in A are B.
-
-    Examples
-    --------
-    >>> [(one.kind, one.text) for one in exact_segments("due in 30  days", "due in 45 days")]
-    [('equal', 'due in '), ('only_a', '30  '), ('only_b', '45 '), ('equal', 'days')]
     """
     of_a, of_b = list[str](), list[str]()
     for one in _segments(text_a, text_b):

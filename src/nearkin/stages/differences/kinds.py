@@ -267,13 +267,6 @@ def number_signs(text: str, start: int, end: int) -> dict[int, str]:
     """Return the characters of a part of a text that change a number beside them, by their places.
 
     Dashes are returned as ``-``, and other forms of a character as the plain one, but not raised and lowered ones.
-
-    Examples
-    --------
-    >>> number_signs("pay -$500 (100) or 5-year 1.5 %", 0, 31)
-    {4: '-', 5: '$', 10: '(', 14: ')', 27: '.', 30: '%'}
-    >>> number_signs("- 5 apples", 0, 10), number_signs("– $5", 0, 4)
-    ({}, {0: '-', 2: '$'})
     """
     if _is_without_signs(text, start, end):
         return {}

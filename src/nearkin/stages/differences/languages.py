@@ -20,7 +20,6 @@ class Language:
 
     Parameters
     ----------
-    name : str
     determiners : frozenset of str
         Words, in lower case, after which a single capitalised word is a term and not a name.
     has_capital_nouns : bool

@@ -52,15 +52,6 @@ def mark_differences(
     ------
     ParameterError
         A limit is out of range.
-
-    Examples
-    --------
-    >>> for piece in mark_differences("to be paid in 30 days", "to be paid within 45 days"):
-    ...     print(piece.kind, repr(piece.text))
-    equal 'to be paid'
-    only_a ' in 30'
-    only_b ' within 45'
-    equal ' days'
     """
     _check("context_words", context_words, 0)
     _check("max_words", max_words, 1)

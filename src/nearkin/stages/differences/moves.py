@@ -37,7 +37,6 @@ class Moves:
 
     Parameters
     ----------
-    changes : tuple of Change
     counterpart : dict of int to int
         Indices of changes: where a passage was, to where it is, and back.
     """
@@ -85,15 +84,6 @@ def find_moves(a: Wording, b: Wording, found: Changes, ignored: Collection[Ignor
 
     A moved passage has the same characters in both texts, except for white space and for what is ignored, so no other
     change hides in it; see above for passages that are not moves. Of equal passages each is paired with at most one.
-
-    Examples
-    --------
-    >>> from nearkin.stages.differences.changes import find_changes
-    >>> rent, garden = "Rent is due on the first of each month.", "The tenant shall keep the garden in good order."
-    >>> a, b = Wording(f"{rent} {garden}"), Wording(f"{garden} {rent}")
-    >>> moves = find_moves(a, b, find_changes(a, b))
-    >>> [b.text[one.start_b : one.end_b] for one in moves.changes], moves.counterpart
-    (['The tenant shall keep the garden in good order.', ''], {1: 0, 0: 1})
     """
     if found.is_whole and min(found.counts.n_words) < MIN_MOVED_WORDS:
         return Moves(found.changes, {})

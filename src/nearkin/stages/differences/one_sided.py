@@ -54,7 +54,6 @@ class Excerpt:
 
     Parameters
     ----------
-    text : str
     n_words_left : int
         Number of words that are not in it.
     """
@@ -72,17 +71,7 @@ class FirstPassages:
 
 
 def one_sided_texts(a: Wording, b: Wording, found: Changes) -> tuple[OneSidedText, OneSidedText]:
-    """Return what only the first text has, and what only the second one has.
-
-    Examples
-    --------
-    >>> from nearkin.stages.differences.changes import find_changes
-    >>> a, b = Wording("the tenant shall not pay the rent"), Wording("the lessee shall pay the rent")
-    >>> for one in one_sided_texts(a, b, find_changes(a, b)):
-    ...     print(one.passages, one.negations, one.negations_at)
-    ('tenant', 'not') ('not',) ((1, 0),)
-    ('lessee',) () ()
-    """
+    """Return what only the first text has, and what only the second one has."""
     moves = find_moves(a, b, found)
     moved = [moves.changes[i] for i in sorted(moves.counterpart)]
     moved_a = [one.span_a for one in moved if one.end_a > one.start_a]
@@ -130,7 +119,6 @@ def excerpt(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], n_
 
     Parameters
     ----------
-    passages : sequence of str
     negations_at : sequence of (int, int)
         Passages with a negation, and the place of the first in each; see `OneSidedText`.
     n_words : int

@@ -184,7 +184,6 @@ class Side:
         Numbers of names of persons, parties and places; of numbers and sums; of months and weekdays; of other words.
     n_joining, n_pronouns : int
         Numbers of joining words; of pronouns, which are also counted among the other words.
-    n_blanks : int
     other : frozenset of str
         The other words.
     is_signing : bool
@@ -224,7 +223,6 @@ def look_at(words: Sequence[Word], own: Original, texts: tuple[Original, Origina
     ----------
     words : sequence of Word
         Words of ``own``.
-    own : Original
     texts : (Original, Original)
         Both texts: a word in lower case in either is not a name.
     """

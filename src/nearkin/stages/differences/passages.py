@@ -65,7 +65,6 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
 
     Parameters
     ----------
-    comparison : Comparison
     max_words : int, default 30
         Approximate number of words shown: long differences and their context are cut. A gap without text marks
         omitted words.
@@ -79,13 +78,6 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
     ------
     ParameterError
         ``max_words`` is less than 3.
-
-    Examples
-    --------
-    >>> from nearkin.stages.differences.comparing import compare_texts
-    >>> found = compare_texts("The rent is payable in 30 days from now.", "The rent is payable in 45 days from now.")
-    >>> "".join(piece.text or "…" for piece in first_difference(found, 6))
-    '…payable in 30 45 days from…'
     """
     check_int("max_words", max_words, 3)
     if not comparison.differences:

@@ -38,7 +38,6 @@ class DifferenceInContext:
         Common text around it, as in the principal, up to the differences before and after.
     is_after_cut : bool
         Whether the common text continues after that.
-    principal, member : Stretch
     line_principal, line_member : int
         First line, counted from 1; where a side is empty, the line before.
     """
@@ -68,7 +67,6 @@ class MemberComparison:
 
     Parameters
     ----------
-    judgement : Judgement
     is_whole : bool
         False if the texts were too long to be compared completely.
     first : FirstLines or None

@@ -99,10 +99,8 @@ class Judgement:
 
     Parameters
     ----------
-    relation : Relation
     filled_in : {"principal", "member", "both", ""}
         Text that fills in blanks of the other, if that is the relation.
-    measured : Measured
     """
 
     relation: Relation
@@ -125,7 +123,6 @@ def judge_relation(
 
     Parameters
     ----------
-    principal, member : Original
     found : Changes
         Differences of the two, in this order.
     containment_in_principal, containment_of_principal : float

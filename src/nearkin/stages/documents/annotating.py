@@ -19,14 +19,10 @@ _AT_ONCE = 10_000
 
 
 class Annotations:
-    """Columns for the records of a source.
+    """Columns for the records of the source called ``name``, each on its line of ``lines`` (int64).
 
     Parameters
     ----------
-    name : str
-        Name of the source, for messages.
-    lines : int64 array, shape (n_documents,)
-        Line of each record.
     columns : Table
         Names begin with `PREFIX`; a record without a value in the last of them cannot be read, and stays as it is.
     """
@@ -92,7 +88,6 @@ class Annotations:
         return pa.RecordBatch.from_arrays([*rows.columns, *added], schema=self.schema(rows.schema))
 
     def _of(self, line: int) -> dict[str, object] | None:
-        """Return the values of a record; None for one that cannot be read, or is no document."""
         row = int(self._rows[line]) if line < len(self._rows) else len(self._columns)
         if row >= len(self._columns):
             return None
@@ -113,18 +108,12 @@ def _field(value: object) -> str:
 
 
 class Shortened(Annotations):
-    """Texts without some of their parts, for the records of a source in JSON Lines or Parquet.
+    """Texts of ``column`` without some of their parts, for the records of a source in JSON Lines or Parquet.
 
     Parameters
     ----------
-    name : str
-        Name of the source, for messages.
-    lines : int64 array, shape (n_documents,)
-        Line of each record.
-    column : str
-        Column of the texts.
     cuts : mapping of line to list of (int, int)
-        Parts of the texts to remove, in characters; ascending.
+        Parts to remove, in characters; ascending.
     """
 
     def __init__(self, name: str, lines: I64, column: str, cuts: Mapping[int, Sequence[tuple[int, int]]]) -> None:

@@ -71,14 +71,10 @@ class Column:
         Average length of the values; None unless they are strings.
     mean_words : float
         Average number of words in the values that have some.
-    may_be_id : bool
-        Whether the values may be ids: strings or integers.
     nested : str
         "an object" or "a list" if it holds these, of JSON or of Arrow.
     unfit : str
         Type of the values if they cannot be texts.
-    is_empty : bool
-        Whether all values are null or empty, though they may be texts.
     is_code : bool
         Whether the values are strings that all look like ids, numbers, dates, hashes or addresses.
     """
@@ -98,14 +94,10 @@ class ColumnSample:
 
     Parameters
     ----------
-    columns : mapping of str to Column
-        In the order of the source.
     header : sequence of str
-        Names as the source has them, so that they can repeat; empty if each record names its own.
-    records : sequence of mapping
-        First records of JSON, CSV or Python.
+        Names as the source has them, which can repeat; empty if each record names its own.
     table : Table or None
-        First rows of a table instead.
+        First rows of a table, instead of records.
     delimiter : str or None
         Separator of the columns if it varies between files.
     """
@@ -191,7 +183,6 @@ def objects_of_schema(schema: pa.Schema) -> dict[str, str]:
 
 
 def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:
-    """Return string or binary values; strings may contain bytes that are not UTF-8."""
     values = [value for chunk in column.chunks for value in as_binary(plain(chunk)).to_pylist()]
     if is_binary(column.type):
         return values
@@ -199,7 +190,6 @@ def _characters(column: pa.ChunkedArray) -> list[bytes | str | None]:
 
 
 def _is_code(value: str | bytes) -> bool:
-    """Whether a string is empty, or looks like an id, a number, a date, a hash or an address."""
     characters = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
     return len(characters) <= _MAX_CODE and (not characters.strip() or _CODE.fullmatch(characters) is not None)
 
@@ -223,13 +213,7 @@ class Columns:
 
 
 def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
-    """Return the named columns, or guess them from names and, for the text, from contents.
-
-    Raises
-    ------
-    SourceError
-        A named column is missing, or no column, or more than one, can be the text.
-    """
+    """Return the named columns, or guess them from names and, for the text, from contents."""
     for path in [] if text is None else text_paths(text, sample.names):
         if path.column not in sample.names:
             raise missing_column(label, "text", path.column, sample.names, objects=sample.objects)
@@ -271,7 +255,6 @@ def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:
 
 
 def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
-    """Return the column with a likely name, else the only one with texts that are not ids."""
     columns = listed_columns(sample.names) or "none"
     named = likely_text(sample, doc_id)
     if named is not None and (unfit := sample.columns[named].unfit):
@@ -301,8 +284,8 @@ def _texts(sample: ColumnSample, doc_id: str | None) -> list[str]:
     """Return the columns that may be the text; if there are several, the choice is ambiguous.
 
     Labels, names and numbers as strings do not count beside a column with more than a few words, or with objects or
-    lists. The column of the ids, and those of values that look like ids, numbers, dates, hashes or addresses,
-    never count, and a column without values does where no other has more than a few words: its texts may come later.
+    lists. The ids, and values that look like ids, numbers, dates, hashes or addresses, never count; a column without
+    values counts where no other has more than a few words: its texts may come later.
     """
     columns = sample.columns
     ids = doc_id or _first_named(ID_NAMES, sample.names)
@@ -333,7 +316,6 @@ def _folded(name: str) -> str:
 
 
 def _first_named(likely: Sequence[str], names: Sequence[str]) -> str | None:
-    """Return the first of the likely names that exists, ignoring case."""
     by_folded: dict[str, str] = {}
     for name in names:
         by_folded.setdefault(_folded(name), name)
@@ -366,10 +348,7 @@ def check_header(names: Sequence[str], label: str) -> None:
 
 
 def check_unique(label: str, used: Mapping[str, str | None], names: Sequence[str]) -> None:
-    """Raise SourceError if several columns have the name of a used one; names of unused columns may repeat.
-
-    ``used`` has the names by their parameters, of which "" is none.
-    """
+    """Raise SourceError if several columns have the name of a used one; names of unused columns may repeat."""
     for parameter, named in used.items():
         if named is not None and (n_alike := list(names).count(named)) > 1:
             raise SourceError(
@@ -398,11 +377,7 @@ def missing_column(
     n_seen: int | None = None,
     objects: Mapping[str, str] = MappingProxyType({}),
 ) -> MissingColumnError:
-    """Return the error for a missing column; ``n_seen`` records were read where each may have other columns.
-
-    If one of the ``objects`` is named with a field of it, such as ``meta.site``, the error says that fields have no
-    names.
-    """
+    """Return the error for a missing column; ``n_seen`` records were read where each may have other columns."""
     hint = inside_hint((named[:at] for at, letter in enumerate(named) if letter in ".["), objects, parameter)
     columns, seen = listed_columns(names) or "none", ". The"
     if n_seen is not None:

@@ -9,13 +9,7 @@ from nearkin.errors import SourceError
 
 
 def file_sha256(path: str) -> str:
-    """Return the SHA-256 of a file's stored bytes, in hexadecimal.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read.
-    """
+    """Return the SHA-256 of a file's stored bytes, in hexadecimal; SourceError if it cannot be read."""
     try:
         with Path(path).open("rb", buffering=0) as raw:
             return hashlib.file_digest(raw, "sha256").hexdigest()

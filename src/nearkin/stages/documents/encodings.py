@@ -87,7 +87,6 @@ def is_told_by_line(encoding: str) -> bool:
 
 @lru_cache
 def _keeps_ascii(encoding: str) -> bool:
-    """Whether ASCII text has the same bytes in this encoding."""
     ascii_bytes = bytes(range(128))
     try:
         return ascii_bytes.decode(encoding) == ascii_bytes.decode("ascii")
@@ -165,10 +164,8 @@ def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> RecordFault |
     ----------
     data : bytes
         The text after its conversion to UTF-8.
-    encoding : str
-        Encoding that the user named.
     mark : bytes
-        Byte order mark of the file. It says the encoding, so no other one is advised.
+        Byte order mark of the file; then no other encoding is advised.
 
     Examples
     --------
@@ -220,11 +217,6 @@ def looks_like_utf16(data: bytes) -> str | None:
     r"""Return advice for a file that looks like UTF-16 without a byte order mark; None otherwise.
 
     In UTF-16, blanks and line ends have a zero byte, always on the same side, in every script.
-
-    Examples
-    --------
-    >>> looks_like_utf16("plain words".encode("utf-16-le"))
-    'looks like UTF-16 without a byte order mark: repeat the command and add --encoding utf-16-le'
     """
     import numpy as np  # a worker that extracts texts begins sooner without it
 

@@ -53,14 +53,7 @@ def is_picture(problem: str | None) -> bool:
 
 
 class RecordFault(Exception):
-    """A record or document that cannot be read; those around it can.
-
-    Parameters
-    ----------
-    reason : str
-        One of `REASONS`.
-    sentence : str
-    """
+    """A record or document that cannot be read; those around it can."""
 
     def __init__(self, reason: Reason, sentence: str) -> None:
         super().__init__(problem_of(reason, sentence))
@@ -69,14 +62,7 @@ class RecordFault(Exception):
 
 
 class StreamFault(Exception):
-    """The rest of a file cannot be read; the message says why.
-
-    Parameters
-    ----------
-    message : str
-    line : int or None
-        Line, or row of a table, at which reading ended; set by the reader that counts them.
-    """
+    """The rest of a file cannot be read; its reader sets the ``line`` or row at which reading ended."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -85,13 +71,6 @@ class StreamFault(Exception):
 
 def truncated_input(name: str, fault: StreamFault | str, n_documents: int = 0) -> TruncatedInputError:
     """Return the error for a damaged file.
-
-    Parameters
-    ----------
-    name : str
-    fault : StreamFault or str
-    n_documents : int
-        Number of documents read before the damage.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Files that the arguments of a command name: files, globs, folders, standard input; and what is not read among them.
 
-Tables are accompanied by other files: Spark and Hive write markers and checksums beside them, a checkout from Hugging
-Face has a card and a licence, `datasets.save_to_disk` describes its Arrow files in JSON. Such files are skipped by
-name, and listed. Only a folder of nothing but tables is a folder of tables; in any other each file is a document.
+Spark and Hive write markers and checksums beside tables, a checkout from Hugging Face has a card and a licence,
+`datasets.save_to_disk` describes its Arrow files in JSON: these are skipped by name, and listed. A folder of nothing
+but tables is a folder of tables; in any other each file is a document.
 """
 
 from __future__ import annotations
@@ -75,13 +75,10 @@ def find(
 
     Parameters
     ----------
-    arguments : sequence of str
     file_format : str or None
         Format that the user named, for all files. A format of whole documents, such as "file", accepts every file.
     notes : list of Note
         Gets what is not read, and how folders are read.
-    without : Path or None
-        A folder inside to skip, because its contents will be replaced.
 
     Raises
     ------
@@ -106,7 +103,6 @@ def find(
 
 
 def _by_pattern(pattern: str, file_format: str | None, notes: list[Note], without: Path | None) -> Iterator[FoundFile]:
-    """Yield the matching files, without those that only accompany tables."""
     matches = sorted(glob.iglob(pattern, recursive=True))
     # results that the pattern names are kept: a user who writes clean/*.parquet wants to read them
     root = os.path.dirname(pattern[: min(pattern.find(sign) for sign in "*?[" if sign in pattern)])
@@ -136,7 +132,6 @@ def _by_pattern(pattern: str, file_format: str | None, notes: list[Note], withou
 
 
 def _in_folder(folder: str, file_format: str | None, notes: list[Note], without: Path | None) -> Iterator[FoundFile]:
-    """Yield every file below a folder that is a document, or contains some: tables, or documents."""
     paths = _walk(folder, without, notes)
     load_files, others = list[str](), paths
     if file_format in (None, "load-file", "document"):
@@ -231,10 +226,7 @@ def is_shard(path: str) -> bool:
 
 
 def _company(paths: Sequence[str], tables: set[str], by_name: set[str] | None = None) -> set[str]:
-    """Return the files that only accompany tables; none if no table would be left.
-
-    ``by_name`` are those that have the name of a table, if the user named the format of all files.
-    """
+    """Return the files that only accompany tables; none if no table would be left."""
     company, few = set[str](), set[str]()
     for path in paths:
         name, is_table = os.path.basename(path), path in (tables if by_name is None else by_name)
@@ -250,8 +242,7 @@ def _company(paths: Sequence[str], tables: set[str], by_name: set[str] | None = 
 def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
     """Return the regular files below a folder, sorted.
 
-    Links to folders are not followed, which excludes cycles; nor are those that lead out of the folder, which may come
-    from somebody else.
+    Links to folders are not followed, which excludes cycles; nor are those that lead out of the folder.
     """
 
     def refuse(error: OSError) -> None:
@@ -293,13 +284,11 @@ def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
 
 
 def _leads_inside(path: str, folder: str) -> bool:
-    """Whether a link leads to a file below a folder, or nowhere."""
     target = os.path.realpath(path)
     return target.startswith(folder.rstrip(os.sep) + os.sep) or not os.path.exists(target)
 
 
 def _not_read(reason: str, paths: Sequence[str], place: str) -> Iterator[NotRead]:
-    """Yield what is not read in a folder or of a pattern, if anything."""
     if paths:
         message = WarningMessage if reason in (DANGLING, OUTSIDE, LINKED, SPECIAL) else str
         names = _named(place if os.path.isdir(place) else ".", paths)
@@ -309,7 +298,6 @@ def _not_read(reason: str, paths: Sequence[str], place: str) -> Iterator[NotRead
 
 
 def _named(folder: str, paths: Sequence[str]) -> str:
-    """Return the first of some files, relative to the folder, and the number of the rest."""
     return first_of([_below(path, folder) for path in paths[:_SHOWN]], _SHOWN, len(paths))
 
 
@@ -325,7 +313,6 @@ def _refuse_delta(folder: str, paths: Sequence[str]) -> None:
 
 
 def _is_manifest(path: str) -> bool:
-    """Whether a file is the manifest of a command of Nearkin."""
     if not os.path.isfile(path):  # reading a pipe would block
         return False
     try:
@@ -346,14 +333,12 @@ def _is_own(folder: str) -> bool:
 
 
 def _own_above(path: str, root: str, is_own: Callable[[str], bool]) -> str | None:
-    """Return the outermost folder of results below ``root`` that a path is, or is in."""
     parts = Path(os.path.relpath(path, root or ".")).parts
     above = (os.path.join(root, *parts[:n]) for n in range(1, len(parts) + 1))
     return next((one for one in above if os.path.isdir(one) and is_own(one)), None)
 
 
 def _image_lists(paths: Sequence[str]) -> list[str]:
-    """Return the files that list images: Opticon and LFP."""
     found = []
     for path in paths:
         if path.lower().endswith((".opt", ".lfp", ".log")) and os.path.isfile(path):  # reading a pipe would block
@@ -365,10 +350,7 @@ def _image_lists(paths: Sequence[str]) -> list[str]:
 def _without_load_files(
     folder: str, paths: Sequence[str], file_format: str | None, notes: list[Note]
 ) -> tuple[list[str], list[str]]:
-    """Return the load files, and the files that are neither one nor named by one, nor lists of images.
-
-    Load files without a column of texts are skipped, or beside documents are some of them.
-    """
+    """Return the load files, and the files that are neither one nor named by one, nor lists of images."""
     from nearkin.stages.documents.readers.load_file import file_key, files_named_in, has_texts, is_load_file
 
     images = _image_lists(paths)

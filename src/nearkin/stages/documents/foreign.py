@@ -1,9 +1,7 @@
 """Files that are neither plain text nor a supported table, recognised by their first bytes.
 
-There are two kinds. Archives and images contain no readable text; all other bytes that are no text are an unreadable
-document when they are read. HTML pages and mailboxes are text with
-markup: they are refused as well, because the markup would be compared, but ``--format file`` reads them
-unchanged.
+Archives and images contain no readable text; all other bytes that are no text are an unreadable document. HTML pages
+and mailboxes are refused as well, because the markup would be compared, but ``--format file`` reads them unchanged.
 """
 
 from __future__ import annotations
@@ -82,22 +80,13 @@ def markup_of(data: bytes) -> str | None:
 
 
 def is_image_list(data: bytes) -> bool:
-    r"""Whether a file lists images, as load files of Opticon and IPRO (LFP) do.
-
-    Examples
-    --------
-    >>> is_image_list(b"A-1,V1,IMG\\A-1.tif,Y,,,1\nA-2,V1,IMG\\A-2.tif,Y,,,1\n"), is_image_list(b"It was, once.")
-    (True, False)
-    >>> is_image_list(b"A-1,V1,IMG\\A-1.tif,Y,,,1")
-    True
-    """
+    r"""Whether a file lists images, as load files of Opticon and IPRO (LFP) do."""
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     has_fields = text.find(b",", 0, _MAX_FIELD_BYTES + 1) >= 0  # found sooner than by the pattern, for each page
     return has_fields and (_is_of_lines(_OPTICON, text) or _is_of_lines(_LFP, text))
 
 
 def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:
-    """Whether the first two lines match a pattern, or the only line."""
     first = line.match(text)
     if first is None:
         return False
@@ -179,15 +168,7 @@ FIRST_BYTES = 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A kind of file that is not plain text.
-
-    Parameters
-    ----------
-    name : str
-        With its article, such as "a PDF file", and with what to do where that is not obvious.
-    is_text : bool
-        Whether it is text with markup, which ``--format file`` reads unchanged.
-    """
+    """A kind of file that is not plain text, with its article; ``is_text``: it has markup, and can be read as it is."""
 
     name: str
     is_text: bool = False
@@ -205,14 +186,7 @@ class Foreign:
 
 
 def foreign(data: bytes, path: str) -> Foreign | None:
-    r"""Return the kind of a file that is not plain text; None if it may be text.
-
-    Parameters
-    ----------
-    data : bytes
-        Its beginning, decompressed: `FIRST_BYTES` or more.
-    path : str
-        Used only for kinds of ZIP archives, which are distinguished by suffix.
+    r"""Return the kind of a file by its first `FIRST_BYTES`, of ZIP archives by suffix; None if it may be text.
 
     Examples
     --------
@@ -228,7 +202,6 @@ def foreign(data: bytes, path: str) -> Foreign | None:
 
 
 def _binary(data: bytes, path: str) -> Foreign | None:
-    """Recognise kinds that cannot be read as text."""
     if data.startswith(_ZIP):
         return Foreign(_ZIPPED.get(PurePath(path).suffix.lower(), "a ZIP archive"))
     if data.startswith(_FIRST_BYTES):

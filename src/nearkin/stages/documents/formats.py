@@ -19,24 +19,17 @@ class Format:
 
     Parameters
     ----------
-    name : str
-        Name in ``--format``.
     of : str
         Module of the folder `readers` and class, such as "jsonl:JsonLines".
     in_words, a_file : str
         Name in a sentence; phrase for a file of the format, with the article.
     hint, listed : str
         Explanation in the help text of ``--format``; entry in that of input files, empty if another entry includes it.
-    suffixes : tuple of str
-        File name suffixes, in lower case, each with its dot.
     magic : tuple of bytes
         First bytes of tables that name their columns and types; others have none.
     holds : {"records", "one document", "documents"}
-        Contents of a file: records or lines; a single document; or several nested documents, such as a mail with
-        attachments. A folder of the latter two is a folder of documents, not of tables.
-    has_columns, has_types, has_ids : bool
-        Whether text and id are in named columns; whether values may be numbers instead of strings; whether records can
-        have ids.
+        "documents" are nested, as in a mail with attachments. A folder of the latter two is one of documents, not of
+        tables.
     is_settled : bool
         Whether the suffix determines the format; otherwise the reader inspects the content.
     is_unmistakable : bool
@@ -156,12 +149,6 @@ def table_begun_by(data: bytes) -> Format | None:
 
 
 def names_with_hints() -> str:
-    """Return the names of all formats, for a help text.
-
-    Examples
-    --------
-    >>> names_with_hints()[:38]
-    'jsonl, parquet, arrow, csv, tsv, lines'
-    """
+    """Return the names of all formats, for a help text."""
     *most, last = [f"{one.name} ({one.hint})" if one.hint else one.name for one in FORMATS.values()]
     return f"{', '.join(most)} or {last}"

@@ -37,13 +37,10 @@ class Head:
 
     Parameters
     ----------
-    data : bytes
     compression : {"none", "gzip", "zstd", "bzip2", "xz"}
-        Determined by the first bytes, regardless of the file's name.
+        By the first bytes, regardless of the file's name.
     is_all : bool
         Whether this is the whole file.
-    table : {"parquet", "arrow"} or None
-        Kind of table, if the file is one.
     kind : Foreign or None
         Kind of file, if it is neither plain text nor a table.
     mark : bytes
@@ -62,7 +59,7 @@ class Head:
 
     @property
     def encoding(self) -> str | None:
-        """Encoding of the byte order mark, otherwise the encoding that the user named; None if there is neither."""
+        """Encoding of the byte order mark, otherwise the one that the user named."""
         return next((encoding for mark, encoding in BYTE_ORDER_MARKS if mark == self.mark), self.named)
 
     @property
@@ -99,15 +96,7 @@ def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_
 
 
 def head_of_file(path: str, name: str, encoding: str) -> Head:
-    """Return the beginning of a file.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be opened.
-    TruncatedInputError
-        The file cannot be decompressed.
-    """
+    """Return the beginning of a file; SourceError if it cannot be opened, TruncatedInputError if not decompressed."""
     try:
         with open(path, "rb", buffering=0) as raw:
             first = raw.read(FIRST_BYTES)
@@ -147,7 +136,6 @@ def opened_text(path: str, encoding: str = "utf-8", progress: Progress = no_prog
 
 
 def _recognised(head: Head, first: bytes, path: str) -> Head:
-    """Return the head with the result of recognition, by original and by decoded bytes."""
     table = table_begun_by(first)
     if table is not None:
         return replace(head, table=table.name)

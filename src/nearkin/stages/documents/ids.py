@@ -24,13 +24,7 @@ class IdKind(IntEnum):
 
     @classmethod
     def of(cls, ids: pa.Array) -> IdKind:
-        """Return the kind of a batch's ids, ignoring documents without an id.
-
-        Examples
-        --------
-        >>> IdKind.of(pa.array([7, None])).name, IdKind.of(pa.array([None], pa.large_string())).name
-        ('INTEGERS', 'NONE')
-        """
+        """Return the kind of a batch's ids, ignoring documents without an id."""
         if ids.null_count == len(ids):
             return cls.NONE
         return cls.INTEGERS if pa.types.is_int64(ids.type) else cls.STRINGS
@@ -48,24 +42,9 @@ class IdKind(IntEnum):
 
 
 def given_ids(names: pa.LargeStringArray, has_id: pa.BooleanArray, kind: IdKind) -> pa.LargeStringArray | pa.Int64Array:
-    """Return the ids of documents, from the names given by `preparing.prepare`: null if a document has no id.
+    """Return the ids of all documents from their names, null if a document has none.
 
-    If no document has an id, the names are the ids.
-
-    Parameters
-    ----------
-    names : LargeStringArray
-    has_id : BooleanArray
-    kind : IdKind
-        Kind of all ids.
-
-    Examples
-    --------
-    >>> names, has_id = pa.array(["7", "a.jsonl:2"], pa.large_string()), pa.array([True, False])
-    >>> given_ids(names, has_id, IdKind.INTEGERS).to_pylist()
-    [7, None]
-    >>> given_ids(names, pa.array([False, False]), IdKind.NONE).to_pylist()
-    ['7', 'a.jsonl:2']
+    If no document has one, the names.
     """
     if kind == IdKind.NONE:
         return names

@@ -43,14 +43,7 @@ _SPACE = r"[\s\pZ]+"
 
 
 class Remaining(NamedTuple):
-    """Texts without the passages and numbers.
-
-    Parameters
-    ----------
-    texts : LargeStringArray
-    is_only_numbers : bool array, shape (n_texts,), or None
-        Whether the text had digits and no letters, so that nothing of it is left; None if digits count.
-    """
+    """Texts without the passages and numbers, and of which, if digits do not count, nothing but digits was there."""
 
     texts: pa.LargeStringArray
     is_only_numbers: Bool | None
@@ -241,7 +234,6 @@ def _shortened(passage: str) -> str:
 
 
 def _without(texts: pa.LargeStringArray, literal: str) -> pa.LargeStringArray:
-    """Remove a passage unless it is a part of longer words."""
     words = [_SPECIAL.sub(r"\\\1", word) for word in literal.split()]
     before = rf"(^|{_EDGE})" if _is_of_word(words[0][0]) else "()"
     after = rf"($|{_EDGE})" if _is_of_word(words[-1][-1]) else "()"
@@ -300,7 +292,6 @@ _MAX_KEY = 8
 
 
 def _words(texts: pa.LargeStringArray) -> tuple[U64, I64, U32]:
-    """Return a hash of each word, the first word of each text, and the bounds of words; case and width do not count."""
     (data, offsets, starts), bounds = locate_words(*text_buffers(texts))
     folded, folded_offsets, is_left = fold(data, offsets, ("nfkc", "case", "arabic"), collapse=False)
     hashes = np.where(is_left, hash_strings(data, offsets), hash_strings(folded, folded_offsets))
@@ -329,7 +320,6 @@ def _passage(line: str) -> str:
 
 
 def _check(passage: str, number: int) -> None:
-    """Raise ParameterError for a passage that cannot be removed, or would remove nothing."""
     kind = next((kind for kind in _KINDS if passage.startswith(kind)), "")
     value = passage.removeprefix(kind)
     if not kind or not value.strip():

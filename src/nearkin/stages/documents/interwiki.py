@@ -45,40 +45,20 @@ def interwiki_links(
     langlinks : Path, optional
         The dump of the table ``langlinks`` of the same edition and day, SQL, possibly compressed.
     takes_damaged : bool
-        Use the links before the damage of a file; otherwise damage is an error, because some links would be taken for
-        all.
-    progress : callable, optional
-        Receives the number of bytes consumed since the last call.
+        Use the links before the damage of a file; otherwise it is a TruncatedInputError.
 
     Returns
     -------
     Table
         Columns ``title`` and ``other``, large_string, in the order of the dump, without repeated pairs. Titles are as
-        document names: with spaces, the other with a capital, without the section to which a link may point.
-        Only namespace 0, without redirects, including stubs. An article may have several.
+        document names: with spaces, the other with a capital, without a section. Only namespace 0, without redirects.
 
     Raises
     ------
     SourceError
         A file cannot be read, or has another format; the message says where.
-    TruncatedInputError
-        A file is truncated or damaged.
     ParameterError
         The language is not the code of an edition.
-
-    Notes
-    -----
-    Only the links of that language are held in memory.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> page = "<page><title>Regen</title><id>7</id><revision><text>[[en:rain]]</text></revision></page>"
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     dump = Path(folder, "dewiki.xml")
-    ...     _ = dump.write_text(f"<mediawiki>{page}</mediawiki>")
-    ...     interwiki_links(dump, "en").to_pylist()
-    [{'title': 'Regen', 'other': 'Rain'}]
     """
     language = language.strip().lower()
     if not re.fullmatch(r"[a-z]{2,12}(-[a-z]{2,12})*", language):
@@ -101,7 +81,6 @@ def interwiki_links(
 
 @contextmanager
 def _opened(path: Path, progress: Progress, *, takes_damaged: bool) -> Iterator[ByteStream]:
-    """Open a decompressed file; if it breaks off, the block ends, or an error is raised."""
     with opened_text(str(path), progress=progress) as stream:
         try:
             yield stream
@@ -111,7 +90,6 @@ def _opened(path: Path, progress: Progress, *, takes_damaged: bool) -> Iterator[
 
 
 def _articles(stream: ByteStream, name: str, language: str) -> Iterator[tuple[str, int | None, list[str]]]:
-    """Yield title, number and inline links of each article."""
     inline = re.compile(rf"\[\[[ \t_]*+{language}[ \t_]*+:([^\[\]{{}}|<>\n]++)", re.IGNORECASE)
     reader = PageReader(stream, name)
     pages = reader.pages()
@@ -149,29 +127,9 @@ _ESCAPED = {b"0": b"\0", b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"Z
 
 
 def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tuple[int, str]]:
-    r"""Yield the number and the title of each page that has a title in a language.
+    r"""Yield number and title of each page with a title in a language; SourceError if it is another table.
 
-    Parameters
-    ----------
-    stream : ByteStream
-        Only one row at a time is held, however long the statements are.
-    name : str
-        For messages.
-    language : str
-
-    Raises
-    ------
-    SourceError
-        The file contains another table, or an invalid row.
-    StreamFault
-        The file breaks off; all earlier rows have been yielded.
-
-    Examples
-    --------
-    >>> import io
-    >>> sql = rb"INSERT INTO `langlinks` VALUES (7,'en','Rain'),(8,'en','Hobson\'s choice'),(8,'fr','Choix');"
-    >>> list(read_langlinks(ByteStream(io.BytesIO(sql), "none"), "a.sql", "en"))
-    [(7, 'Rain'), (8, "Hobson's choice")]
+    Only one row at a time is held, however long the statements are.
     """
     wanted = language.encode()
     data, n_statements, is_inside = b"\n", 0, False

@@ -47,21 +47,9 @@ def noting_values_without_number(
 
 
 def check_keep(name: str, sample: ColumnSample, column: str, *, is_text: bool) -> bool | None:
-    """Return whether the first values of a column are dates; None if none is visible.
+    """Return whether the first values of a column are dates.
 
-    Parameters
-    ----------
-    name : str
-        Of the source, for messages.
-    sample : ColumnSample
-    column : str
-    is_text : bool
-        Whether all values are characters, as in CSV.
-
-    Raises
-    ------
-    SourceError
-        The column is missing, holds neither numbers nor dates, or holds both.
+    SourceError if it holds neither numbers nor dates, or both. ``is_text``: all values are characters, as in CSV.
     """
     keep = KeepColumn(column)
     if sample.table is not None:
@@ -110,17 +98,7 @@ _LIKE_DATE = r"^\s*[0-9]{4}-[0-9]{2}"
 
 @dataclass(slots=True)
 class KeepColumn:
-    """A column of one source, which holds numbers or dates; the first value of either kind decides.
-
-    Numbers and dates cannot be compared: values of the other kind are ignored, and counted.
-
-    Parameters
-    ----------
-    name : str
-    holds_dates : bool or None
-        None until a value decides.
-    n_others : int
-        Number of values of the other kind.
+    """A column of one source, which holds numbers or dates by its first value; values of the other kind are counted.
 
     Examples
     --------
@@ -160,7 +138,6 @@ class KeepColumn:
         return self._chosen(numbers, microseconds_of_strings(pa.array(strings, pa.large_binary())))
 
     def _chosen(self, numbers: pa.DoubleArray | None, dates: pa.DoubleArray | None) -> pa.DoubleArray:
-        """Return the numbers or the dates of some values, by the kind of the column; None: there are none."""
         none = pa.nulls(max(len(some) for some in (numbers, dates) if some is not None), pa.float64())
         numbers, dates = none if numbers is None else numbers, none if dates is None else dates
         if self.holds_dates is None:
@@ -195,7 +172,6 @@ def numbers_of(strings: pa.LargeStringArray) -> pa.DoubleArray:
 
 
 def _number(word: str) -> float | None:
-    """Convert one number, by the rule for a column."""
     if word.strip().casefold() in ("true", "false"):
         return float(word.strip().casefold() == "true")
     try:
@@ -206,7 +182,6 @@ def _number(word: str) -> float | None:
 
 
 def _legible(values: pa.Array) -> pa.LargeStringArray:
-    """Return values as strings; invalid UTF-8 is neither a number nor a date, and becomes null."""
     raw = as_binary(values)  # strings would not be checked
     try:
         return raw.cast(pa.large_string())
@@ -220,25 +195,9 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 
 
 def microseconds_of_strings(values: pa.Array) -> pa.DoubleArray:
-    """Parse dates and times in the extended form of ISO 8601; null for other strings.
+    """Parse dates and times of ISO 8601, extended, into microseconds since 1970 in UTC; null for other strings.
 
-    A date means its midnight. A time without an offset means UTC. Fractions of a second count to six digits.
-
-    Parameters
-    ----------
-    values : Array
-        Array of strings.
-
-    Returns
-    -------
-    DoubleArray
-        Microseconds since 1970 in UTC; exact between 1685 and 2255.
-
-    Examples
-    --------
-    >>> said = ["1970-01-02", "1970-01-01T01:00:00.25+01:00", "soon", "1970-02-30"]
-    >>> microseconds_of_strings(pa.array(said)).to_pylist()
-    [86400000000.0, 250000.0, None, None]
+    A date means its midnight, a time without an offset UTC; fractions count to six digits. Exact between 1685 and 2255.
     """
     strings = values.cast(pa.large_string())
     is_date = pc.match_substring_regex(strings, _ISO).fill_null(False)

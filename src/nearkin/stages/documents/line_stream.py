@@ -21,16 +21,7 @@ _BATCH_BYTES = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class ArrivedLine:
-    """A line of a stream.
-
-    Parameters
-    ----------
-    number : int
-        From 1.
-    data : bytes
-        Without its newline; empty if it is too long.
-    is_too_long : bool
-    """
+    """A line of a stream, numbered from 1, without its newline; empty if it is too long."""
 
     number: int
     data: bytes
@@ -42,21 +33,8 @@ def arriving_lines(
 ) -> Iterator[list[ArrivedLine]]:
     r"""Yield the lines that have arrived, in batches of at most ``max_lines`` and about 4 MiB.
 
-    A lot is yielded as soon as one line is complete and no more can be read without waiting, so a program that waits
-    for the answer to a line gets it. The last line may lack its newline. Of a line that is too long nothing is kept.
-    A byte order mark of UTF-8 before the first line is left out.
-
-    Parameters
-    ----------
-    stream : binary file
-        Its method ``read1`` returns what is there, and waits only if there is nothing.
-    max_lines, max_line_bytes : int
-
-    Examples
-    --------
-    >>> import io
-    >>> [[line.data for line in lot] for lot in arriving_lines(io.BytesIO(b"a\nb\n\nc"), max_lines=2)]
-    [[b'a', b'b'], [b''], [b'c']]
+    A batch is yielded as soon as one line is complete and no more can be read (``read1``) without waiting, so a program
+    that waits for the answer to a line gets it. Of a line that is too long nothing is kept.
     """
     parts, n_held, n_dropped, number = list[bytes](), 0, 0, 0  # of the line whose end has not arrived
     lot, n_bytes = list[ArrivedLine](), 0
@@ -87,17 +65,7 @@ def arriving_lines(
 
 @dataclass(frozen=True, slots=True)
 class JsonDocument:
-    """The document of one line.
-
-    Parameters
-    ----------
-    doc_id : str or None
-        None: the object has no id.
-    text : str
-        Empty if there is a problem.
-    problem : str or None
-        Why the line cannot be read.
-    """
+    """The document of one line, whose text is empty if there is a problem."""
 
     doc_id: str | None
     text: str
@@ -105,20 +73,7 @@ class JsonDocument:
 
 
 def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterator[JsonDocument]:
-    r"""Yield the document of each line, which is a JSON object; the lines are not blank.
-
-    Parameters
-    ----------
-    lines : sequence of bytes
-    text, doc_id : str
-        Members of the object that hold the text and the id.
-
-    Examples
-    --------
-    >>> lines = [b'{"id": 7, "text": "It was."}', b'{"id": 8}']
-    >>> [(one.doc_id, one.text, one.problem) for one in json_documents(lines, text="text", doc_id="id")]
-    [('7', 'It was.', None), ('8', '', "no such column: the object has no key 'text'")]
-    """
+    r"""Yield the document of each line, a JSON object with members ``text`` and ``doc_id``; no line is blank."""
     # behind a blank line no line is taken for the byte order mark of a file, which would decode all the others by it
     stream = ByteStream(io.BytesIO(b"\n" + b"\n".join(lines)), "none")
     batches = read_jsonl(stream, text=text, doc_id=doc_id, batch_bytes=_BATCH_BYTES, max_document_bytes=1 << 40)

@@ -18,17 +18,7 @@ SENT = "sent: "
 
 
 def place_text(doc_id: str | None, source: str, line: int) -> str:
-    """Write where a document is: ``file:line``, or the id of a document inside a file, which names it.
-
-    A document of standard input that has no id of its own is named after its line; its place begins with this name.
-
-    Examples
-    --------
-    >>> place_text("x", "in.jsonl", 248), place_text("d.zip!a.txt", "d.zip", 248)
-    ('in.jsonl:248', 'd.zip!a.txt')
-    >>> place_text("x", "-", 95), place_text("-:95", "-", 95), place_text(None, "-", 95)
-    ('standard input, line 95', '-:95 (standard input)', '-:95 (standard input)')
-    """
+    """Write where a document is: ``file:line``, or the id of a document inside a file, which names it."""
     if doc_id is not None and doc_id.startswith(f"{source}{BETWEEN}"):
         return doc_id
     name = f"{source}:{line}"
@@ -56,20 +46,9 @@ def _line_text(source: str, line: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InnerDocument:
-    """A document of a file that may contain several.
+    """A document of a file that may contain several: named as the file for the file's own text, else by `MemberIds.of`.
 
-    Parameters
-    ----------
-    doc_id : str
-        Name of the file for the file's own text; otherwise from `MemberIds.of`.
-    parent : str or None
-        Id of the enclosing document, or of a container that has no text and is not a document itself.
-    text : bytes or None
-        Encoded in UTF-8.
-    problem : str or None
-        Why there is no text.
-    origin : Origin or None
-        Of a document that was extracted.
+    ``parent`` may be a container that is no document itself.
     """
 
     doc_id: str
@@ -80,32 +59,13 @@ class InnerDocument:
 
 
 class MemberIds:
-    """Ids of the documents inside one file: distinct, and the same each time that the file is read.
-
-    Examples
-    --------
-    >>> ids = MemberIds()
-    >>> mail = ids.of("archive.zip", "mails/a.eml", 1)
-    >>> [mail, ids.of(mail, "scan.pdf", 1), ids.of(mail, "scan.pdf", 2), ids.of(mail, None, 3)]
-    ['archive.zip!mails/a.eml', 'archive.zip!mails/a.eml!scan.pdf', 'archive.zip!mails/a.eml!scan.pdf#2', \
-'archive.zip!mails/a.eml!#3']
-    """
+    """Ids of the documents inside one file: distinct, and the same each time that the file is read."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
 
     def of(self, parent: str, name: str | None, position: int) -> str:
-        """Return the id of a member.
-
-        Parameters
-        ----------
-        parent : str
-            Id of the enclosing document or container.
-        name : str or None
-            If empty or None, the member is named after its position.
-        position : int
-            Position among the members of its parent, counted from 1.
-        """
+        """Return the id of a member by its name, else by its position among the members of its parent, from 1."""
         doc_id = f"{parent}{BETWEEN}{escaped(name)}" if name else f"{parent}{BETWEEN}#{position}"
         while doc_id in self._taken:
             doc_id += f"#{position}"
@@ -125,13 +85,7 @@ def printable_id(doc_id: str) -> str:
 
 
 def escaped(name: str) -> str:
-    r"""Return the name of a member for use in ids: without "!", and with unpaired surrogates as JSON writes them.
-
-    Examples
-    --------
-    >>> escaped("100% sure!.txt"), escaped("a%21b"), escaped("%d \ud800")
-    ('100% sure%21.txt', 'a%2521b', '%d \\ud800')
-    """
+    r"""Return the name of a member for use in ids: without "!", and with unpaired surrogates as JSON writes them."""
     return re.sub(r"%(?=2[15])", "%25", printable_id(name)).replace(BETWEEN, "%21")
 
 

@@ -40,16 +40,7 @@ _OF_TABLES = ("nfkc", "case", "arabic", "accents")
 
 
 class Normalised(NamedTuple):
-    """Normalised texts, and of which of them nothing is left because of what does not count.
-
-    Parameters
-    ----------
-    texts : LargeStringArray
-    is_only_numbers : bool array, shape (n_texts,), or None
-        Whether the text had digits and no letters; None if digits count.
-    is_only_ignored : bool array, shape (n_texts,), or None
-        Whether the text had nothing but passages that do not count; None if there are no such passages.
-    """
+    """Normalised texts, and whether each has nothing left without numbers or passages; None: they count."""
 
     texts: pa.LargeStringArray
     is_only_numbers: Bool | None
@@ -215,7 +206,6 @@ def _are_empty(texts: pa.LargeStringArray) -> Bool:
 
 @functools.cache
 def _composes() -> bool:
-    """Whether Arrow's NFKC joins letters and accents: before pyarrow 26, it does not."""
     composed: bool = pc.utf8_normalize(pa.array(["a\u0300"]), form="NFKC")[0].as_py() == "\u00e0"
     return composed
 
@@ -241,8 +231,6 @@ _ENDS = ".,;:!?)\"'”’»"
 
 
 class _Numbered(NamedTuple):
-    """A line with its number, and where its text begins."""
-
     line: int
     number: int
     start: int
@@ -251,10 +239,9 @@ class _Numbered(NamedTuple):
 def without_margins(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     r"""Remove line numbers and Bates numbers in the margin of most lines or pages of a text.
 
-    Line numbers: most lines of the text begin with the numbers 1, 2, 3, …, without a full stop or bracket, at most to
-    60, and then again from 1; and these lines are wrapped prose. A numbered list, a table, and verses are none. Bates
-    numbers: lines of capitals and at least five digits, or fewer with a zero in front, which count upwards from page
-    to page.
+    Line numbers: most lines of the text begin with 1, 2, 3, …, without a full stop or bracket, at most to 60, and then
+    again from 1; and these lines are wrapped prose, no list, table or verse. Bates numbers: lines of capitals and at
+    least five digits, or fewer with a zero in front, which count upwards from page to page.
 
     Examples
     --------
@@ -280,7 +267,6 @@ def _without_numbers(text: str) -> str:
 
 
 def _numbered_lines(lines: list[str]) -> list[_Numbered]:
-    """Return the lines whose numbers follow one another, or begin again at 1."""
     numbered: list[_Numbered] = []
     for i, line in enumerate(lines):
         found = _LINE_NUMBER.match(line)
@@ -291,7 +277,6 @@ def _numbered_lines(lines: list[str]) -> list[_Numbered]:
 
 
 def _are_line_numbers(lines: list[str], numbered: list[_Numbered], n_full: int) -> bool:
-    """Whether most lines of wrapped prose have a number."""
     if len(numbered) < _MIN_LINES or all(one.number == 1 for one in numbered):
         return False
     texts = [line for one in numbered if (line := lines[one.line][one.start :].strip())]

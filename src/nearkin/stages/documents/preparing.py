@@ -42,23 +42,14 @@ _WHITE_SPACE, _SPACE = Normalisation.parse("space"), ord(" ")
 
 
 def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name: str) -> pa.RecordBatch:
-    """Check, normalise and digest a batch.
-
-    Parameters
-    ----------
-    batch : RecordBatch
-        Of `DOCUMENTS_SCHEMA`; ``doc_id`` may be int64.
-    normalisation : Normalisation
-    source_name : str
-        A document without an id is named ``source_name:line``.
+    """Check, normalise and digest a batch; a document without an id is named ``source_name:line``.
 
     Returns
     -------
     RecordBatch
-        Table with `PREPARED_SCHEMA`, one row per input row. An unreadable document has an empty text and a
-        ``problem``. If some documents are nested in others, there is a column ``parent``, too; if some were extracted,
-        a column ``origin``; if numbers do not count, columns ``has_only_numbers`` and ``numbers``; if passages do
-        not count, a column ``has_only_ignored``. Texts that have nothing else become empty.
+        With `PREPARED_SCHEMA`, one row per input row. An unreadable document has an empty text and a ``problem``. If
+        some documents are nested in others, there is a column ``parent``; if some were extracted, ``origin``; if
+        numbers do not count, ``has_only_numbers`` and ``numbers``; if passages do not count, ``has_only_ignored``.
     """
     texts, problems, n_characters = _check_utf8(batch["text"], batch["problem"])
     normalised, only_numbers, only_ignored = normalisation.normalised(texts)
@@ -91,19 +82,7 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
 
 
 def visible_lengths(texts: pa.LargeStringArray, *, is_collapsed: bool = False) -> pa.Int64Array:
-    r"""Return the number of characters of each text that are no white space.
-
-    Parameters
-    ----------
-    texts : LargeStringArray
-    is_collapsed : bool, default False
-        Whether `Normalisation.space` was applied to them, which leaves no white space but spaces.
-
-    Examples
-    --------
-    >>> visible_lengths(pa.array(["a b", " \t\u00a0a\n"], pa.large_string())).to_pylist()
-    [2, 1]
-    """
+    r"""Count the characters of each text that are no white space; ``is_collapsed``: there is none but spaces."""
     collapsed = texts if is_collapsed else _WHITE_SPACE.apply(texts)
     data, offsets = text_buffers(collapsed)
     # the places of all spaces: half the time of Arrow's count_substring
@@ -114,13 +93,7 @@ def visible_lengths(texts: pa.LargeStringArray, *, is_collapsed: bool = False) -
 def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:
     """Return the SHA-256 of each text.
 
-    The only loop over documents in Python: hashlib's SHA-256 uses the processor's own instructions, and even with the
-    cost of the loop, under 1 µs per document, it is faster than any kernel of ours could be.
-
-    Examples
-    --------
-    >>> digests(pa.array(["abc"], pa.large_string()))[0].as_py().hex()[:16]
-    'ba7816bf8f01cfea'
+    The only loop over documents in Python: hashlib uses the processor's own instructions, under 1 µs per document.
     """
     data, offsets = text_buffers(texts)
     view, sha256, bounds = data.data, hashlib.sha256, offsets.tolist()
@@ -131,10 +104,7 @@ def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:
 def _check_utf8(
     texts: pa.LargeBinaryArray, problems: pa.LargeStringArray
 ) -> tuple[pa.LargeStringArray, pa.LargeStringArray, I64]:
-    """Return the texts as strings, the problems, and the lengths in characters.
-
-    A text that is not UTF-8 becomes empty, with a problem.
-    """
+    """Return the texts as strings, the problems, and the lengths in characters."""
     data, offsets = text_buffers(texts)
     invalid_at, n_characters = first_invalid_byte(data, offsets)
     bad = np.flatnonzero(invalid_at >= 0)
@@ -160,7 +130,6 @@ def _are_given(ids: pa.Array) -> pa.BooleanArray:
 
 
 def _doc_ids(batch: pa.RecordBatch, source_name: str) -> pa.LargeStringArray:
-    """Return the user's ids as strings, or the places of documents without an id."""
     ids = as_type(batch["doc_id"], pa.large_string())
     if ids.null_count:
         places = pc.binary_join_element_wise(

@@ -1,6 +1,6 @@
 """Reading of a source of any format as Arrow batches of documents; what the reader of a format provides.
 
-A reader is a class of the folder `formats`, named in the list of its `__init__`. It needs one method, `batches`.
+A reader is a class of the folder `readers`, named in `formats.FORMATS`. It needs one method, `batches`.
 """
 
 from __future__ import annotations
@@ -46,12 +46,9 @@ class Reader:
     """Reader of a format; instances have no state."""
 
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents; see `read_batches`.
+        """Yield batches of documents.
 
-        Raises
-        ------
-        StreamFault
-            The file breaks off; all earlier documents have been yielded.
+        See `read_batches`. StreamFault if the file breaks off, after the earlier ones.
         """
         raise NotImplementedError
 
@@ -60,10 +57,7 @@ class Reader:
         return False
 
     def settled(self, head: Head, text: str | None) -> str | None:
-        """Return the name of the format of a file with its suffix, if the content may show another one.
-
-        ``text`` is the named column.
-        """
+        """Return the name of the format of a file with its suffix, if the content may show another one."""
         return None
 
     def evidence(self, head: Head) -> str:
@@ -75,10 +69,7 @@ class Reader:
         return None
 
     def sample(self, source: Source, head: Head) -> ColumnSample | None:
-        """Return the columns of the first records; None if the format has none, or none are visible.
-
-        The names, the delimiter and the path of the source may help.
-        """
+        """Return the columns of the first records; None if the format has none, or none are visible."""
         return None
 
     def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
@@ -86,24 +77,12 @@ class Reader:
         return choose_columns(sample, label, text=text, doc_id=doc_id)
 
     def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
-        """Write the kept documents of a source; only for formats that are copied.
-
-        Raises
-        ------
-        StreamFault
-            The source breaks off; the copy of everything before is valid.
-        """
+        """Write the kept documents of a source; StreamFault if it breaks off, after everything before."""
         raise NotImplementedError
 
 
 class StreamReader(Reader):
-    """Reader of characters, from the beginning to the end.
-
-    Attributes
-    ----------
-    declares_encoding : bool
-        Whether a file declares its own character encoding.
-    """
+    """Reader of characters, from the beginning to the end; a file may declare its own encoding."""
 
     declares_encoding: ClassVar[bool] = False
 
@@ -193,50 +172,41 @@ def read_batches(
     """Yield the documents of a source in batches.
 
     An unreadable record becomes a row with a null text and a ``problem``; so does a text that is not UTF-8, or longer
-    than the source allows. In tables, texts that are not UTF-8 are returned unchanged. A file that breaks off is an
-    error, or, if the source accepts damaged files, also a row (see :mod:`.faults`).
+    than the source allows. In tables, texts that are not UTF-8 are returned unchanged.
 
-    The ids of a source are int64 while all are integers; from the first batch with another id on they are strings (see
-    :class:`.rows.IdType`). The same source and ``batch_bytes`` give the same batches, and any ``batch_bytes`` gives the
-    same rows.
+    The ids of a source are int64 while all are integers; from the first batch with another id on they are strings. Any
+    ``batch_bytes`` gives the same rows.
 
     Parameters
     ----------
-    source : Source
-        From :func:`.sources.resolve_sources`.
     batch_bytes : int, default 8 MiB
-        Approximate number of decompressed bytes per batch. A longer record has a batch of its own. Memory is
-        bounded by a few times this, and by a few times the longest document that the source allows.
+        Approximate number of decompressed bytes per batch. A longer record has a batch of its own. Memory is bounded by
+        a few times this, and by a few times the longest document that the source allows.
     keep_column : str, optional
         Its values become ``keep_value``: numbers, true as 1, dates and times as microseconds since 1970, others null.
-        See :class:`.keeping.KeepColumn`.
     progress : callable, optional
         Receives the number of bytes of the file consumed since the last call; they add up to its size.
     stdin : binary file, optional
         Standard input, or a copy of it, for the source "-".
     encoding : str, default "utf-8"
-        Encoding of text that is not valid UTF-8 and has no byte order mark, in all formats except tables. A text file
-        is judged as a whole, other files line by line, or by the first MiB of the file if lines cannot be judged (see
-        :mod:`.encodings`).
+        Encoding of text that is not valid UTF-8 and has no byte order mark, except in tables; see :mod:`.encodings`.
     note : callable, optional
-        Receives a sentence at the end of the source if some documents have no value in ``keep_column``; for a dump
-        of Wikipedia, the number of omitted pages with reasons; for an accepted damaged file, where it breaks off.
+        Receives sentences at the end of the source: on values in ``keep_column``, omitted pages, accepted damage.
     content : bytes, optional
         All bytes of the file, if it was read already: it is not opened again.
     nodes : iterable of ExtractedNode, optional
         Documents that extraction workers made from the file.
     check : callable, optional
-        Receives a source whose columns were not known, with those that were chosen, and the names of all; it may refuse
-        them.
+        Receives a source whose columns were not known, with those chosen, and the names of all; it may refuse them.
     carry : sequence of str
         More columns, which follow in batches under the names of `.rows.carried_field`.
     damage_is_row : bool
-        Whether damage is an error or a row, as above; otherwise a `StreamFault` is raised.
+        Whether damage is an error, or a row if the source accepts damage; otherwise a `StreamFault` is raised.
 
     Yields
     ------
     RecordBatch
-        Table with `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64.
+        With `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64.
 
     Raises
     ------
@@ -244,8 +214,6 @@ def read_batches(
         With the first batch: the file cannot be opened, or lacks a column.
     TruncatedInputError
         The file is truncated or damaged; all earlier documents have been yielded.
-    ParameterError
-        A parameter breaks its rule.
     """
     encoding = check_encoding(encoding)
     if batch_bytes < 1:
@@ -275,7 +243,6 @@ def read_batches(
 
 
 def _opened(source: Source, stdin: BinaryIO | None) -> AbstractContextManager[BinaryIO]:
-    """Open the file, to be closed after use; standard input is left open."""
     if source.path == STDIN:
         return nullcontext(standard_input(stdin))
     try:
@@ -287,7 +254,6 @@ def _opened(source: Source, stdin: BinaryIO | None) -> AbstractContextManager[Bi
 def _until_damage(
     source: Source, batches: Iterator[pa.RecordBatch], note: Callable[[str], None]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the batches; if the file breaks off, raise an error, or yield a row that says so."""
     n_documents = 0
     try:
         for batch in batches:
@@ -321,7 +287,7 @@ def without_columns(name: str, file_format: str) -> str:
 
 
 def check_has_columns(name: str, file_format: str | None) -> None:
-    """Raise SourceError for a format without a column to keep by; None stands for strings and pairs in memory."""
+    """Raise SourceError for a format without a column to keep by; None: strings and pairs in memory."""
     if file_format is None:
         raise SourceError("a column needs columns; strings and (id, text) pairs have none.", parameter="keep")
     if file_format in FORMATS and not FORMATS[file_format].has_columns:

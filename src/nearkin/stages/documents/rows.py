@@ -29,10 +29,7 @@ _LEFT_OUT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowPiece:
-    """Some rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema.
-
-    Omitted columns have no value in any row. Carried columns are as ids.
-    """
+    """Rows: ``doc_id`` int64 or large_string, ``text`` large_binary, the rest as in the documents schema or absent."""
 
     text: pa.Array
     line: I64
@@ -64,16 +61,9 @@ class Numbering(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class RowList:
-    """Rows collected one by one.
+    """Rows collected one by one, full at ``batch_bytes`` of text or ``batch_rows``.
 
-    Parameters
-    ----------
-    keep : Numbering or None
-        Converts the values to keep by.
-    are_characters : bool
-        Whether ids and other values were read as characters, so that they may be integers or numbers.
-    batch_bytes, batch_rows : int
-        Bytes of text, and number of rows, of a full list.
+    ``are_characters``: ids and other values were read as characters, so they may be integers or numbers.
     """
 
     keep: Numbering | None = None
@@ -171,10 +161,8 @@ def problem_piece(line: int, problem: RecordFault | str) -> RowPiece:
 class IdType:
     """Type of a source's ids: undecided, integers, strings.
 
-    The first batch with an id decides: int64 if every id there is an integer, otherwise strings. Rows without an id,
-    including unreadable ones, do not count. A source of integers in which a string occurs later is widened: from then
-    on its batches are large_string. No id is lost, because an integer is written in only one way; and no source
-    returns to integers.
+    The first batch with an id decides. A source of integers in which a string occurs later is widened to large_string
+    for good. No id is lost, because an integer is written in only one way.
     """
 
     is_string: bool | None = None
@@ -216,7 +204,6 @@ def _joined(arrays: list[pa.Array]) -> pa.Array:
 
 
 def _joined_ids(arrays: list[pa.Array]) -> pa.Array:
-    """Concatenate ids of several pieces in one type; null fits any, one string makes all strings."""
     known = {array.type for array in arrays if array.null_count < len(array)}
     if not known:
         return pa.nulls(sum(map(len, arrays)))
@@ -277,10 +264,7 @@ def without_empty(doc_ids: pa.Array) -> pa.Array:
 
 
 def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
-    """Return ids read as characters: int64 if each is an integer in canonical form, otherwise unchanged.
-
-    "007", "+7" and "-0" are not canonical: conversion to integers would change them.
-    """
+    """Return ids read as characters: int64 if each is an integer in canonical form, otherwise unchanged."""
     if doc_ids.null_count == len(doc_ids):
         return pa.nulls(len(doc_ids))
     first = next(value for value in doc_ids if value.is_valid)

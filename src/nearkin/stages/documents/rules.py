@@ -29,24 +29,16 @@ class ReadingRules:
     Parameters
     ----------
     on_error : {"skip-documents", "skip", "stop"}
-        "skip-documents" leaves a bad document out and lists it; a truncated or damaged file ends the run. "skip" also
-        uses what comes before the damage of a file. "stop" ends the run at the first bad document.
+        "skip-documents" leaves a bad document out and lists it; a damaged file ends the run. "skip" also uses what
+        comes before the damage of a file. "stop" ends the run at the first bad document.
     max_unreadable : float
         Maximum share of documents that may be unreadable, from 0 to 1; with more the run fails.
     max_document_bytes : int
-        Maximum size of a document: of its line or record, as UTF-8, or of the text in a table. A longer one is
-        unreadable.
+        Maximum size of a document: of its line or record, as UTF-8, or of the text in a table.
     text_root : str or None
         Folder below which the text files that load files name are; None: the folder of the load file.
-    limits : ExtractionLimits
-        Maximum cost of the extraction of a file.
     ocr : str or None
         Languages for the recognition of text in images, such as "eng+deu"; None: it is not recognised.
-
-    Examples
-    --------
-    >>> ReadingRules.of(max_unreadable="1%", max_document_size="16MiB").max_document_bytes
-    16777216
     """
 
     on_error: OnError = "skip-documents"
@@ -78,8 +70,6 @@ class ReadingRules:
 
         Raises
         ------
-        ParameterError
-            A value breaks its rule, or a language of ``ocr`` has no data on this machine.
         MissingExtraError
             ``ocr`` needs libraries that are not installed.
         """
@@ -115,25 +105,10 @@ class ReadingRules:
     def check_readable(
         self, n_unreadable: int, n_documents: int, first: str, *, n_pictures: int = 0, of: str = ""
     ) -> None:
-        """Check that not too many documents are unreadable.
+        """Raise SourceError if all documents are unreadable, DocumentError if more than `max_unreadable` are.
 
-        Parameters
-        ----------
-        n_unreadable, n_documents : int
-        first : str
-            Place of the first unreadable document, and the reason.
-        n_pictures : int
-            Of the unreadable ones, images and scanned pages without a text. Without OCR they are listed, but count
-            neither as unreadable nor as documents.
-        of : str, optional
-            Option that names the documents, such as "--against".
-
-        Raises
-        ------
-        SourceError
-            All of them are unreadable.
-        DocumentError
-            More than `max_unreadable` of them are unreadable.
+        ``n_pictures`` of them are images without a text: without OCR these count neither as unreadable nor as
+        documents. ``of`` is the option that names the documents, such as "--against".
         """
         if not n_unreadable:
             return
@@ -156,18 +131,7 @@ class ReadingRules:
 
 
 def parse_share(given: str | float) -> float:
-    """Parse a percentage such as ``1%``, or a number from 0 to 1.
-
-    Raises
-    ------
-    ParameterError
-        The input is anything else.
-
-    Examples
-    --------
-    >>> parse_share("1%"), parse_share("0.01"), parse_share(0.5)
-    (0.01, 0.01, 0.5)
-    """
+    """Parse a percentage such as ``1%``, or a number from 0 to 1; ParameterError for anything else."""
     share = -1.0
     if isinstance(given, str):
         if found := re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", given, re.ASCII):

@@ -14,18 +14,7 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?))?(b?)\s*", re.IGNORECA
 
 
 def parse_size(text: str, parameter: str = "memory") -> int:
-    """Parse a size such as ``2GiB``, ``500MB`` or ``1073741824``, and return bytes.
-
-    Raises
-    ------
-    ParameterError
-        The input is anything else; the message names the parameter.
-
-    Examples
-    --------
-    >>> parse_size("2GiB"), parse_size("1.5 MB")
-    (2147483648, 1500000)
-    """
+    """Parse a size such as ``2GiB``, ``500MB`` or ``1073741824`` into bytes; ParameterError for anything else."""
     found = _SIZE.fullmatch(text)
     if not found:
         raise ParameterError.of(parameter, SIZE_RULE, text)

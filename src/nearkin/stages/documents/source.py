@@ -35,33 +35,23 @@ class Source:
     path : str
         As given, or as found in a folder or by a glob; "-" is standard input.
     name : str
-        Name for messages and for documents without an id: the path; in a folder of documents the path relative to
-        that folder.
+        Name for messages and for documents without an id: the path, in a folder of documents relative to it.
     format : str
-        One of `.formats.FORMATS`; or "collection", "results" and "table", which are not files; see
-        `workflows.reading.inputs.StoredSource`.
-    compression : {"none", "gzip", "zstd", "bzip2", "xz"}, default "none"
+        One of `.formats.FORMATS`; or "collection", "results" and "table"; see `workflows.reading.inputs.StoredSource`.
     text, id : str or None
-        The columns; None if the format has none, if there is no id, and for a pipe whose first line is not visible:
-        then the reader guesses.
+        The columns; None if there is none, and for a pipe whose first line is not visible: then the reader guesses.
     size_bytes : int, default 0
         Size of the stored file; 0 for a pipe.
     delimiter : str or None
-        Delimiter of a CSV file; None if it is not visible yet: then the reader takes it from the header.
-    max_document_bytes : int
-        Maximum size of a readable document.
+        Delimiter of a CSV file; None if it is not visible yet.
     takes_damaged : bool
         Whether documents before the damage of a file are used; otherwise damage is an error.
     is_forced : bool
         Whether the user named the format "file": text with markup is read unchanged.
     text_root : str or None
-        Folder below which the text files of a load file are; None: the folder of the load file.
-    limits : ExtractionLimits
-        Maximum cost of its extraction.
-    ocr : str or None
-        Languages for the recognition of text in images; None: it is not recognised.
+        Folder of the texts of a load file; None: its own folder.
     place : str or None
-        Path that names the file in results if another file has the same name; otherwise None.
+        Path that names the file in results if another file has the same name.
     """
 
     path: str
@@ -106,7 +96,7 @@ class Source:
 
 
 def is_descriptor(path: str) -> bool:
-    """Whether a path names an open file of a process, such as ``/dev/stdin``: another file in another process.
+    """Whether a path names an open file of a process, such as ``/dev/stdin``: another file elsewhere.
 
     Examples
     --------
@@ -142,19 +132,7 @@ class OpenedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotRead:
-    """Files or folders of one place that are not read, for one reason.
-
-    Parameters
-    ----------
-    place : str
-        Folder or pattern that they were found by.
-    reason : str
-        Noun in the plural, such as "hidden files and folders".
-    paths : tuple of str
-        Sorted.
-    sentence : str
-        What a command says of them.
-    """
+    """Files or folders of one place that are not read, for one reason, a noun in the plural; paths are sorted."""
 
     place: str
     reason: str

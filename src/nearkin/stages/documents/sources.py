@@ -46,16 +46,7 @@ _N_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class SourceSet:
-    """The sources in reading order, and guesses about them.
-
-    Parameters
-    ----------
-    sources : tuple of Source
-    guesses : tuple of str
-        Sentences to print.
-    not_read : tuple of NotRead
-        Files and folders that are not read; ``guesses`` has their sentences, too.
-    """
+    """The sources in reading order, and sentences on guesses and on files that are not read."""
 
     sources: tuple[Source, ...]
     guesses: tuple[str, ...]
@@ -98,7 +89,7 @@ def resolve_sources(
     arguments : sequence of str
         Files, globs (including ``**``), folders, and "-" for standard input.
     file_format : str, optional
-        One of `.formats.FORMATS`, for all sources; by default determined by the suffix, else by the content.
+        One of `.formats.FORMATS`; by default determined by the suffix, else by the content.
     text, doc_id : str, optional
         The columns; by default guessed from their names.
     optional : collection of str, default none
@@ -109,12 +100,9 @@ def resolve_sources(
     stdin : binary file, optional
         Standard input; it is inspected, but nothing is taken from it.
     in_order : bool, default False
-        Read the arguments in their order, and the files of a folder or a pattern sorted by path. By default all files
-        are sorted by path, so that the order of the arguments does not matter.
+        Keep the order of the arguments; by default all files are sorted by path, so that it does not matter.
     has_columns_later : bool, default False
         Do not look for columns: the caller chooses them.
-    rules : ReadingRules, optional
-        Whether damaged files are accepted, and how long a document may be.
     without : Path, optional
         A folder to skip although it lies in a folder of the input.
 
@@ -124,8 +112,6 @@ def resolve_sources(
         Nothing is found, a file is unreadable, or a column is missing.
     TruncatedInputError
         A file is damaged from its beginning, and the rules do not accept that.
-    ParameterError
-        ``file_format`` is none of the formats.
     """
     if file_format is not None and not is_among(file_format, FORMATS):
         every = ", ".join(FORMATS)
@@ -153,7 +139,6 @@ def resolve_sources(
 def _files(
     arguments: Sequence[str], file_format: str | None, without: Path | None, notes: list[Note], *, in_order: bool
 ) -> list[FoundFile]:
-    """Return all files that the arguments name, once each in reading order."""
     found: dict[str, FoundFile] = {}
     repeated = list[str]()
     for one in find(arguments, file_format, notes, without):
@@ -171,7 +156,6 @@ def _files(
 
 
 def _gathered(notes: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
-    """Yield the notes about files, each once, with the first names of the files unless it is the same for all."""
     names: dict[str, list[str]] = {}
     for name, of_file in notes:
         for note in of_file:
@@ -181,7 +165,6 @@ def _gathered(notes: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
 
 
 def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source, tuple[str, ...]]:
-    """Return the source of one file, and the guesses about it."""
     named, compression = by_suffix(one.path)
     size_bytes = 0
     if one.path != STDIN:
@@ -207,7 +190,6 @@ def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source,
 def _resolve_seen(
     one: FoundFile, forced: str | None, named: str | None, size_bytes: int, asked: _Asked
 ) -> tuple[Source, tuple[str, ...]]:
-    """Return the source of a file from its beginning."""
     if one.path == STDIN:
         _refuse_documents_in_a_pipe(forced)
         head = head_of_stdin(standard_input(asked.stdin), asked.encoding)
@@ -283,7 +265,6 @@ def _refuse_documents_in_a_pipe(forced: str | None) -> None:
 
 
 def _refuse_foreign(one: FoundFile, head: Head, forced: str | None) -> None:
-    """Raise SourceError for a file that is neither plain text nor in a supported format."""
     kind = head.kind
     if kind is None or (kind.is_text and forced is not None):
         return
@@ -297,7 +278,6 @@ def _refuse_foreign(one: FoundFile, head: Head, forced: str | None) -> None:
 
 
 def _check_format(one: FoundFile, file_format: str, head: Head) -> None:
-    """Raise SourceError if the content is of another format."""
     form = FORMATS[file_format]
     if form.holds == "records" and not form.magic and (advice := looks_like_utf16(head.data)) is not None:
         raise SourceError(f"{one.name}: {advice}.")
@@ -310,7 +290,6 @@ def _check_format(one: FoundFile, file_format: str, head: Head) -> None:
 
 
 def _with_columns(source: Source, head: Head, asked: _Asked) -> tuple[Source, tuple[str, ...]]:
-    """Return a source with its columns, and notes about them."""
     text, doc_id = asked.text, asked.doc_id
     reader = FORMATS[source.format].reader
     sample: ColumnSample | None = reader.sample(replace(source, text=text, id=doc_id), head)
@@ -335,7 +314,6 @@ def _with_columns(source: Source, head: Head, asked: _Asked) -> tuple[Source, tu
 
 
 def _check_text(source: Source, sample: ColumnSample) -> None:
-    """Raise SourceError if the column of the text cannot hold texts, as far as the first records show."""
     text = source.text
     if text is None:
         return
@@ -360,15 +338,9 @@ def _check_text(source: Source, sample: ColumnSample) -> None:
 def check_keep_column(
     sources: Sequence[Source], column: str, *, encoding: str = "utf-8", stdin: BinaryIO | None = None
 ) -> None:
-    """Check that each source has the column that chooses which copy survives.
+    """Raise SourceError if a source lacks the column to keep by, or it holds numbers in one and dates in another.
 
-    Only the beginning of a file is read, for Parquet and Arrow the schema and first rows; nothing is taken from a pipe.
-
-    Raises
-    ------
-    SourceError
-        The column is missing or has the wrong type; the message names the file, the column and the existing columns.
-        Or it holds numbers in one source and dates in another.
+    Only the beginning of a file is read; nothing is taken from a pipe.
     """
     kinds: dict[bool, str] = {}
     for source in sources:

@@ -42,8 +42,6 @@ def no_progress(n_bytes: int) -> None:
 
 
 def _counted(raw: BinaryIO, progress: Progress) -> Pull:
-    """Return the bytes of ``raw`` unchanged, reporting each to ``progress`` once."""
-
     def pull(n_bytes: int) -> bytes:
         try:
             piece = raw.read(n_bytes)
@@ -56,10 +54,7 @@ def _counted(raw: BinaryIO, progress: Progress) -> Pull:
 
 
 def _in_utf8(pull: Pull, encoding: str) -> Pull:
-    """Convert another encoding to UTF-8; undecodable bytes become bytes that are not UTF-8 either.
-
-    A file that ends within a character is truncated.
-    """
+    """Convert another encoding to UTF-8; undecodable bytes become bytes that are not UTF-8 either."""
     # they become unpaired surrogates, which the UTF-8 check rejects, so only the record that contains them is lost
     decoder = codecs.getincrementaldecoder(encoding)(ESCAPE)
     at_end = False
@@ -81,7 +76,7 @@ def _in_utf8(pull: Pull, encoding: str) -> Pull:
 def _lines_in_utf8(pull: Pull, encoding: str, max_line_bytes: int) -> Pull:
     """Return whole lines; lines in UTF-8 are unchanged, the others decoded.
 
-    A line longer than ``max_line_bytes`` is returned unchanged in pieces: no reader uses it, so it is not held.
+    A line longer than ``max_line_bytes`` is returned unchanged in pieces: no reader uses it.
     """
     waiting: list[bytes] = []  # the beginning of an incomplete line
     is_passing = False  # the line is too long: its pieces are returned directly
@@ -122,11 +117,6 @@ class ByteStream:
 
     Parameters
     ----------
-    raw : binary file
-        Read from its current position.
-    compression : {"none", "gzip", "zstd", "bzip2", "xz"}
-    encoding : str
-        Encoding of the characters if they are not UTF-8 (see :mod:`.encodings`).
     progress : callable
         Receives the number of bytes of the file itself consumed since the last call.
     max_line_bytes : int
@@ -161,10 +151,7 @@ class ByteStream:
         return self._mark
 
     def as_it_was(self, data: bytes) -> bytes:
-        """Convert complete characters that were read back to the encoding of the file.
-
-        Not for encodings that are judged line by line; a stream to be written again reads such a file as UTF-8.
-        """
+        """Convert complete characters back to the encoding of the file, if that is not judged line by line."""
         if self._pull is self._bytes_of_file:
             return data
         return back_from_utf8(data, self._encoding)
@@ -204,17 +191,10 @@ class ByteStream:
         return data
 
     def skip(self, end_in: Callable[[bytes], int]) -> int:
-        r"""Skip to the end of a line or record, and its last byte, without holding it.
+        r"""Skip to the last byte of a line or record, without holding it; return the number of bytes before it.
 
-        Parameters
-        ----------
-        end_in : callable
-            Returns the place of the last byte in the next piece; -1 if it is not there.
-
-        Returns
-        -------
-        int
-            Number of skipped bytes, without the last one. If the file ends or breaks off first, the next read shows it.
+        ``end_in`` returns its place in the next piece, or -1. If the file ends or breaks off first, the next read shows
+        it.
 
         Examples
         --------
@@ -240,14 +220,12 @@ class ByteStream:
             n_passed += len(piece)
 
     def _give(self, room: memoryview, piece: bytes) -> int:
-        """Copy a piece to the room; the rest waits."""
         n_given = min(len(piece), len(room))
         room[:n_given] = piece[:n_given]
         self._left = piece[n_given:]
         return n_given
 
     def _read_raw(self, room: memoryview) -> int:
-        """Read bytes of the file directly into the room."""
         try:
             n_read: int = self._raw.readinto(room)  # type: ignore[union-attr]
         except OSError as error:
@@ -256,7 +234,6 @@ class ByteStream:
         return n_read
 
     def _start(self) -> None:
-        """Remove the byte order mark, and set up the decoding."""
         self._started = True
         encoding = self._encoding
         is_by_line = is_told_by_line(encoding)
@@ -335,19 +312,13 @@ def compression_of(magic: bytes) -> Compression:
 
 
 def unpacked(pull: Pull, compression: Compression) -> Pull:
-    """Return the decompressed bytes of a stream.
-
-    Raises
-    ------
-    StreamFault
-        Raised by the pull: the stream is truncated or damaged, or needs too much memory.
-    """
+    """Return the decompressed bytes; the pull raises StreamFault if they are damaged or need too much memory."""
     return pull if compression == "none" else _unframed(pull, compression)
 
 
 @dataclass(frozen=True, slots=True)
 class _Frames:
-    """Decompression of the frames of a format, of which a file may have thousands."""
+    """Decompression of the frames of a file, which may have thousands."""
 
     new: Callable[[], Any]
     step: Callable[[Any, memoryview, int], tuple[bytes, memoryview]]
@@ -360,7 +331,6 @@ def _step_gzip(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, m
 
 
 def _step_blocks(decoder: Any, packed: memoryview, n_bytes: int) -> tuple[bytes, memoryview]:
-    """Decompress; the decoder keeps input that it has not processed yet."""
     return decoder.decompress(packed, n_bytes), memoryview(b"")
 
 
@@ -433,8 +403,8 @@ _KEPT_BYTES = 16 << 20
 def keep_memory() -> None:
     """Let glibc keep memory that texts have left.
 
-    Else it gives it back, and gets each page of it again by a page fault, which takes a fifth of the time of a short
-    file. Once a large piece has been freed, it keeps twice as much (mallopt(3), M_MMAP_THRESHOLD).
+    Else each page comes again by a page fault, a fifth of the time of a short file. Once a large piece has been freed,
+    it keeps twice as much (mallopt(3), M_MMAP_THRESHOLD).
     """
     bytes(_KEPT_BYTES)  # not a bytearray, which would be filled with zeros, page by page
 

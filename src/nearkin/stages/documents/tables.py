@@ -84,20 +84,19 @@ def read_table(
     read_files : str
         Sentence that says how to read files, for the refusal of their names.
     must_have_columns : bool
-        Refuse ``text`` and ``doc_id`` for documents without columns, such as pairs, where they have no effect.
+        Refuse ``text`` and ``doc_id`` for documents without columns, where they have no effect.
     chosen : callable
-        Receives the columns before the first batch, with a sentence for each guess, unless there are none or no rows.
+        Receives the columns before the first batch, with a sentence for each guess.
 
     Yields
     ------
     RecordBatch
-        Table with `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64. ``line`` is the row, from 1.
+        With `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64. ``line`` is the row, from 1.
 
     Raises
     ------
     ParameterError
-        With the first batch: the table has none of these types, or its first strings are names of files by the rule
-        of `check_are_texts`.
+        With the first batch: the table has none of these types, or holds names of files; see `check_are_texts`.
     SourceError
         With the first batch: a column is missing or unsuitable.
     """
@@ -120,7 +119,6 @@ def read_table(
 def _read(
     table: object, names: _Names, batch_rows: int, *, is_whole: bool, read_files: str
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the batches of a table of any kind."""
     table = as_table(table)
     names = replace(names, every=_columns_of_frame(table))
     table = _held(table)
@@ -145,16 +143,8 @@ def _read(
 def as_table(documents: object) -> object:
     """Return columns, lazy frames and data sets of several splits as tables; other documents unchanged.
 
-    Parameters
-    ----------
-    documents : object
-        A mapping of names to columns of one length; a polars LazyFrame, which is collected; or a datasets.DatasetDict,
-        whose splits follow each other, with the name of each in the column ``split``.
-
-    Raises
-    ------
-    ParameterError
-        A mapping has something else than columns of one length.
+    A mapping must name columns of one length, else ParameterError. A polars LazyFrame is collected; splits of a
+    datasets.DatasetDict follow each other, with their names in the column ``split``.
 
     Examples
     --------
@@ -196,10 +186,7 @@ def _not_accepted(table: object, came: str = "") -> ParameterError:
 
 
 def _held(table: object) -> object:
-    """Return the table; or the records of a pandas frame that Arrow refuses: one odd value is one bad document.
-
-    Arrow accepts a column of objects only if all have one type, and rejects unpaired surrogates in strings.
-    """
+    """Return the table; or the records of a pandas frame that Arrow refuses: one odd value is one bad document."""
     if type(table).__module__.partition(".")[0] != "pandas" or not hasattr(table, "__arrow_c_stream__"):
         return table
     try:
@@ -222,7 +209,6 @@ def _columns_of_frame(table: object) -> tuple[str, ...]:
 
 
 def _as_arrow(table: object) -> pa.Table | None:
-    """Return the data as an Arrow table; None if it is a single column."""
     if isinstance(table, pa.Table):
         return table
     if isinstance(table, (pa.Array, pa.ChunkedArray)):
@@ -238,7 +224,6 @@ def _as_arrow(table: object) -> pa.Table | None:
 
 
 def _read_arrow(table: pa.Table, names: _Names, batch_rows: int, *, is_whole: bool) -> Iterator[pa.RecordBatch]:
-    """Yield batches of an Arrow table; none if it has no rows, whose columns may lack types."""
     text, doc_id, keep = names.text, names.doc_id, names.keep
     keep_column = None if keep is None else keep.name
     if not len(table):
@@ -281,7 +266,6 @@ class _Names:
     chosen: Callable[[Columns], None] = no_columns
 
     def check_have_effect(self) -> None:
-        """Refuse named columns of documents that have none."""
         for parameter, name in (("text", self.text), ("id", self.doc_id)):
             if self.must_exist and name is not None:
                 raise ParameterError(
@@ -292,7 +276,6 @@ class _Names:
 def _read_records(
     head: list[object], stream: Iterator[object], names: _Names, batch_rows: int
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches of Python objects: the first ones, and the rest, which may be an endless iterator."""
     text, doc_id, keep = names.text, names.doc_id, names.keep
     dicts = [record for record in head if isinstance(record, Mapping)]
     if dicts:
@@ -323,7 +306,6 @@ def _read_records(
 
 
 def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: object) -> None:
-    """Refuse keys that are no strings where columns are guessed from them."""
     if text is not None and doc_id is not None:
         return
     for key in (key for one in dicts for key in one if not isinstance(key, str)):

@@ -47,9 +47,8 @@ def look_like_code(texts: Sequence[str]) -> list[bool]:
 def look_like_ocr(texts: Sequence[str]) -> list[bool]:
     """Whether each text has many misread words: 3 in 100 words of five letters and more.
 
-    A word is taken for a misread one if it has letters and digits, or if another word of the texts, which occurs at
-    least four times as often, has another letter at one place. Words inflect: their ends do not count, nor does a vowel
-    for a vowel.
+    A word counts as misread if it has letters and digits, or if another word that occurs at least four times as often
+    has another letter at one place. Words inflect: their ends do not count, nor does a vowel for a vowel.
     """
     words = [_WORD.findall(text[:_MAX_CHARACTERS].lower())[:_MAX_WORDS] for text in texts]
     counts = Counter(word for of_text in words for word in of_text if len(word) in _LENGTHS)
@@ -62,12 +61,10 @@ def look_like_ocr(texts: Sequence[str]) -> list[bool]:
 
 
 def _gaps(word: str) -> list[tuple[str, str, bool]]:
-    """Return what is before and after each letter that is judged, and whether it is a vowel."""
     return [(word[:i], word[i + 1 :], word[i] in _VOWELS) for i in range(1, len(word) - 2)]
 
 
 def _most(neighbours: dict[tuple[str, str, bool], int], word: str) -> int:
-    """Return how often the most frequent word occurs that may have been misread as this one."""
     gaps = _gaps(word)
     n_others = [neighbours.get((start, end, not is_vowel), 0) for start, end, is_vowel in gaps]
     return max([0, *n_others, *(neighbours[gap] for gap in gaps if not gap[2])])

@@ -24,30 +24,15 @@ _CODES = frozenset(("bpt", "ept", "it", "ph", "ut"))
 
 @dataclass
 class _Unit:
-    """A unit being read: the languages and texts of its variants, and its first line."""
-
     line: int
     texts: list[tuple[str, str | None]] = field(default_factory=list)
     problem: str | None = None
 
 
 class TmxReader:
-    """Reader of the units of a TMX file that have a text in two languages.
+    """Reader of the units of a TMX file that have a text in two languages; ``de`` includes ``de-AT``.
 
-    Parameters
-    ----------
-    stream : ByteStream
-    name : str
-        For messages.
-    source, target : str
-        Codes of languages; ``de`` includes ``de-AT``. The first of several variants in one language is used.
-
-    Attributes
-    ----------
-    languages : Counter of str
-        Languages of all variants read so far.
-    n_units : int
-        Number of units read so far, with or without both languages.
+    The first of several variants in one language is used. ``languages`` and ``n_units`` count all that was read so far.
     """
 
     def __init__(self, stream: ByteStream, name: str, source: str, target: str) -> None:
@@ -66,12 +51,7 @@ class TmxReader:
     def batches(self) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
         """Yield batches of source texts, each with that of their translations; ``line`` is where a unit begins.
 
-        Raises
-        ------
-        StreamFault
-            The file breaks off or is not XML; all earlier units have been yielded.
-        SourceError
-            The file declares entities.
+        StreamFault if the file breaks off or is not XML, after earlier units; SourceError if it declares entities.
         """
         parser = self._parser = guarded_parser(self._stream, self._name)
         parser.SkippedEntityHandler = self._skipped
@@ -128,7 +108,6 @@ class TmxReader:
                 self._text.append(text)
 
     def _close(self) -> None:
-        """Keep the unit if it has both languages."""
         unit = self._unit
         if unit is None:
             return

@@ -17,14 +17,9 @@ from nearkin.stages.documents.faults import RecordFault
 
 
 def text_of(value: object, *, is_utf8: bool = True) -> bytes:
-    r"""Return the text as bytes.
+    r"""Return the text as bytes; RecordFault if there is none.
 
-    ``is_utf8`` is false if the value came from bytes that are not UTF-8, which it contains as surrogates.
-
-    Raises
-    ------
-    RecordFault
-        There is none.
+    ``is_utf8`` is false if the value has bytes that are not UTF-8 as surrogates.
 
     Examples
     --------
@@ -52,10 +47,7 @@ def text_of(value: object, *, is_utf8: bool = True) -> bytes:
 def id_of(value: object) -> int | str | bytes | None:
     r"""Return an id: integers, strings and bytes unchanged, values with a text of their own as it, others as JSON.
 
-    Raises
-    ------
-    ParameterError
-        An object of Python has no text of its own: that of ``object`` has its address, which is another one each time.
+    ParameterError for an object of Python whose text would have its address, which is another one each time.
 
     Examples
     --------
@@ -133,9 +125,9 @@ class ColumnPath:
 
     @classmethod
     def of(cls, name: str, columns: Collection[str] = (), *, may_repeat: bool = True) -> ColumnPath:
-        """Return the path that a name is; the column alone if there is one of that name, or it is no path.
+        """Return the path that a name is; the column alone if there is one of that name.
 
-        Only a text can have several values, so that other paths have no ``[]``.
+        Only a text can have several values, so other paths have no ``[]``.
         """
         path = None if name in columns else _PATH.fullmatch(name)
         steps = () if path is None else tuple(step[1] or _EACH for step in _STEP.finditer(path[2]))

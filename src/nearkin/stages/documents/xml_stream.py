@@ -44,13 +44,7 @@ def guarded_parser(stream: ByteStream, name: str) -> expat.XMLParserType:
 
 
 def parse(parser: expat.XMLParserType, stream: ByteStream) -> Iterator[bytes]:
-    """Feed the stream to the parser; yield each piece after the parser has processed it.
-
-    Raises
-    ------
-    StreamFault
-        The file breaks off or is not XML.
-    """
+    """Feed the stream to the parser; yield each piece then. StreamFault if the file breaks off or is not XML."""
     n_fed = 0
     is_done = False
     while not is_done:

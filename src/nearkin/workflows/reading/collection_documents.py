@@ -37,7 +37,6 @@ class CollectionDocuments(StoredDocuments):
 
     Parameters
     ----------
-    place : Place
     collection : str
         The collection's own id.
     rows, contents, sizes : int64 arrays, shape (n_documents,)

@@ -46,13 +46,8 @@ class ExceptionRow:
         Its name, which every document has.
     given_id : int, str or None
         Its id, a number if all ids are integers; None if it has none, as in ``documents.parquet``.
-    parent : str or None
-    exception : str
-    is_partial : bool
-    sentence : str
     kind, sha256 : str or None
         None for a document that was not extracted: `exception_lines` takes those of its file.
-    size_bytes : int or None
     source : int
         Number of the source.
     line : int or None
@@ -137,7 +132,6 @@ def exception_lines(
 
     Parameters
     ----------
-    exceptions : sequence of ExceptionRow
     names : sequence of str
         Name of each source.
     files : dict of int to InputFile
@@ -198,7 +192,6 @@ def exceptions_of_collections(sources: Sequence[Source], known: Sequence[Excepti
 
     Parameters
     ----------
-    sources : sequence of Source
     known : sequence of ExceptionRow
         Exceptions of the documents that were read.
     """

@@ -106,12 +106,10 @@ class Input:
     ----------
     sources : tuple of Source
         One, or consecutive files of one or a few documents each.
-    encoding : str
     keep_column : str, optional
         Column to keep by.
     carry : sequence of str
         More columns to read; see `read_batches`.
-    stdin : binary file, optional
     n_workers : int, optional
         Processes that extract texts; by default one for each processor.
     """
@@ -319,7 +317,6 @@ def text_format_of(name: str, data: bytes) -> str | None:
 
     Parameters
     ----------
-    name : str
     data : bytes
         Its beginning, in UTF-8 or with a byte order mark.
     """

@@ -35,10 +35,8 @@ class OneDocument:
 
     Parameters
     ----------
-    doc_id, text : str
     source : str
         Name of its file.
-    file : KnownFile
     inside : tuple of str
         Ids of the documents inside it, such as the attachments of a mail, if they were asked for.
     """

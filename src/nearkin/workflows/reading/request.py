@@ -130,7 +130,6 @@ class ReadingRequest:
 
         Parameters
         ----------
-        progress : Progress
         in_order, without
             See `resolve_sources`. Format and columns are refused if there are no files, except those that are optional.
         with_unread : bool
@@ -245,7 +244,6 @@ def names_of_columns(side: str, **columns: tuple[str | None, str | None]) -> dic
 
     Parameters
     ----------
-    side : str
     **columns : (str or None, str or None)
         For "text" and "id", the column of this side and that of both. The parameter for both is meant only if it alone
         was given: otherwise the other side may have no such column.

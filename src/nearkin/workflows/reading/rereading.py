@@ -162,15 +162,12 @@ def records_again(
 
     Parameters
     ----------
-    files : sequence of InputFile
     encoding : str or None
         Encoding of the run; UTF-8 if it has none.
     reading : HowRead or None
         None if the run read no files.
     in_memory : mapping
         Documents that were in memory, if they are given again.
-    threads : int
-    progress : Progress
 
     Raises
     ------
@@ -280,7 +277,6 @@ class KeptDocuments(StoredDocuments):
     ----------
     directory : Path
         Directory of the run.
-    manifest_sha256 : str
     rows : int64 array, shape (n_kept,)
         Kept documents, in the order of the run.
     ids : Array, shape (n_kept,)

@@ -49,8 +49,6 @@ class Sheet:
 
     Parameters
     ----------
-    path : Path
-    names : tuple of str
     rows : sequence of tuple
         Values as they were read; None: missing.
     lines : sequence of int
@@ -95,7 +93,6 @@ def read_sheet(path: Path, encoding: str, places_of: Callable[[Sequence[str]], S
 
     Parameters
     ----------
-    path : Path
     encoding : str
         Fallback encoding of text that is not UTF-8.
     places_of : callable

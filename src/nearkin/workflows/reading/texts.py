@@ -94,7 +94,6 @@ class Texts:
 
     Attributes
     ----------
-    rules : ReadingRules
     id_kind : IdKind
         Known once everything is read.
     n_documents : int
@@ -280,7 +279,6 @@ def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: st
     ----------
     documents : sequence of Table or RecordBatch
         With the columns ``source``, ``line`` and ``problem``, in reading order.
-    rules : ReadingRules
     of : str, optional
         Option that names the documents.
 

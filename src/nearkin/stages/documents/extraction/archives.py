@@ -85,7 +85,6 @@ def _file_of_zip(
 
 
 def _unpacked(file: IO[bytes], packed_bytes: int, limits: ExtractionLimits) -> bytes:
-    """Return the content of a member; ExtractionError if it is too big or a bomb."""
     most, by_ratio = limits.size, max(FREE_BYTES, packed_bytes * limits.ratio)
     pieces, size = [], 0
     while piece := file.read(_PIECE_BYTES):

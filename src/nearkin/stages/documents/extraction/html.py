@@ -36,13 +36,7 @@ def read_page(given: Given) -> DocumentRead:
 
 
 def decoded_page(data: bytes, declared: str | None = None, fallback: str = "utf-8") -> DecodedText:
-    r"""Return a page as characters, by the character set declared outside of it or in it.
-
-    Examples
-    --------
-    >>> decoded_page(b"<meta charset=windows-1251>\xcc\xe8\xf0").text[-3:]
-    'Мир'
-    """
+    r"""Return a page as characters, by the character set declared outside of it or in it."""
     if declared is None:
         head = data[:_DECLARED_WITHIN]
         found = _CHARSET.search(head) if b"=" in head else None
@@ -56,13 +50,7 @@ def decoded_page(data: bytes, declared: str | None = None, fallback: str = "utf-
 
 
 def text_of_html(page: str) -> str:
-    r"""Return the text that a page shows.
-
-    Examples
-    --------
-    >>> text_of_html("<h1>A &amp; B</h1><p>one<br>two<script>x()</script> <b>th</b>ree<table><td>1<td>2")
-    'A & B\none\ntwo three\n1 2'
-    """
+    r"""Return the text that a page shows."""
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
     page = page.replace(_BREAK, " ").replace("\0", "")

@@ -68,18 +68,6 @@ def kind_of(blob: Blob, name: str) -> str:
     r"""Return the kind of a file: one of the values of `KIND_OF_SUFFIX`, "text", "image", "packed" or "unsupported".
 
     "packed" is gzip, bzip2, xz or zstd around anything; its content decides.
-
-    Parameters
-    ----------
-    blob : Blob
-    name : str
-
-    Examples
-    --------
-    >>> kind_of(Blob(b"%PDF-1.7 and so on"), "offer.doc"), kind_of(Blob(rb"{\rtf1 Dear Sir}"), "offer.doc")
-    ('pdf', 'rtf')
-    >>> kind_of(Blob(b"Dear Sir"), "offer.txt")
-    'text'
     """
     head, declared = blob.head, declared_kind(name)
     if head.startswith((_LOCAL_HEADER, b"PK\x05\x06")):
@@ -110,18 +98,11 @@ def is_read(head: bytes, name: str, *, with_images: bool = False) -> bool:
 
 
 def is_extracted(head: bytes, name: str) -> bool:
-    """Whether a file with this beginning is extracted instead of read as plain text.
-
-    Examples
-    --------
-    >>> is_extracted(b"%PDF-1.7", "a"), is_extracted(b"Dear Sir", "a.txt")
-    (True, False)
-    """
+    """Whether a file with this beginning is extracted instead of read as plain text."""
     return kind_of(Blob(head), name) not in ("packed", "text")
 
 
 def _text_kind(blob: Blob, name: str, declared: str | None) -> str:
-    """Return the kind of what may be text, by its markup, or of an archive behind other bytes, by its name."""
     head = blob.head
     if not head:
         return "text"  # an empty file, whatever its suffix
@@ -141,7 +122,6 @@ def _text_kind(blob: Blob, name: str, declared: str | None) -> str:
 
 
 def _narrowed(head: bytes) -> bytes:
-    """Return a beginning in UTF-16 as ASCII, for recognition."""
     for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
         if head.startswith(mark):
             return head[2:].decode(encoding, "replace").encode("ascii", "replace")
@@ -183,7 +163,6 @@ def _ole_kind(blob: Blob, declared: str | None) -> str:
 
 
 def _is_tar(head: bytes) -> bool:
-    """Whether a file begins with the header of a tar archive, old ones without a magic included."""
     block = head[:_TAR_BLOCK]
     if len(block) < _TAR_BLOCK or not block[0]:
         return False
@@ -219,13 +198,7 @@ def extractor_of(kind: str) -> str:
 
 
 def is_ocr(extractor: str) -> bool:
-    """Whether a text, or a part of it, was recognised in images.
-
-    Examples
-    --------
-    >>> is_ocr("xberg OCR eng (data 7d4322bd) 1.3.9"), is_ocr("xberg 1.3.9")
-    (True, False)
-    """
+    """Whether a text, or a part of it, was recognised in images."""
     return extractor.startswith(f"{OCR} ")
 
 

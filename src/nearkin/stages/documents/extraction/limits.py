@@ -27,38 +27,10 @@ IN_WORDS = (
 class ExtractionLimits:
     """Maximum cost of the extraction of a file, by the names on the command line; sizes are in bytes, times in seconds.
 
-    Parameters
-    ----------
-    time : int
-        Processor time, and elapsed time, for each document in the file; both start again for each page that is
-        recognised.
-    memory : int
-        Address space of a worker process.
-    size : int
-        Size of the text of one document, and of one file that is read as a whole: a PDF, an office file or a mail, or
-        any file inside an archive or a mail.
-    total : int
-        Unpacked size of everything inside one file.
-    disk : int
-        Size of the nameless temporary file into which a compressed archive is unpacked.
-    files : int
-        Number of files inside one file, at all levels.
-    levels : int
-        Number of levels of files inside files.
-    ratio : int
-        Unpacked size of a file inside an archive, divided by its packed size.
-    ocr : int
-        Elapsed time after which no further page of a document is recognised.
-
-    Raises
-    ------
-    ParameterError
-        A value breaks its rule.
-
-    Examples
-    --------
-    >>> ExtractionLimits().time
-    60
+    ``time``, elapsed and of the processor, is for each document, and starts again for each page that is recognised;
+    ``size`` for the text of a document and for a file that is read as a whole; ``total`` for everything inside one
+    file; ``disk`` for the nameless file into which an archive is unpacked; ``ratio`` for a file in an archive, unpacked
+    size divided by packed size. After ``ocr`` no further page of a document is recognised.
     """
 
     time: int = 60
@@ -80,12 +52,7 @@ class ExtractionLimits:
 
     @classmethod
     def of(cls, given: Mapping[str, int | str]) -> ExtractionLimits:
-        """Make limits from those that differ from the defaults.
-
-        Raises
-        ------
-        ParameterError
-            There is no such limit, or a value breaks its rule.
+        """Make limits from those that differ from the defaults; ParameterError if there is no such limit.
 
         Examples
         --------
@@ -108,7 +75,6 @@ class ExtractionLimits:
 
 
 def _parsed(told: int | str, kind: str) -> int | str:
-    """Return a value as a number; as it came if it is none."""
     try:
         return told if not isinstance(told, str) else parse_size(told) if kind == "SIZE" else int(told)
     except ValueError:

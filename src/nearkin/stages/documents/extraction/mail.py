@@ -50,17 +50,7 @@ def read_mail(given: Given) -> DocumentRead:
 
 
 class MailReading:
-    """The reading of a parsed mail.
-
-    Parameters
-    ----------
-    message : Message
-    given : Given
-    data : bytes
-        The mail as it was; empty if it was made of something else.
-    damage : mapping, optional
-        What is known to be wrong with parts, by `id`.
-    """
+    """The reading of a parsed mail, or of what was made one; ``damage`` is by `id` of parts."""
 
     def __init__(
         self, message: Message, given: Given, data: bytes = b"", damage: Mapping[int, str] | None = None
@@ -99,7 +89,6 @@ class MailReading:
         return read if damage is None else read.lacking("damaged", damage)
 
     def _damage_of(self, part: Message) -> str | None:
-        """Return what is wrong with the base64 of a part; None if nothing is."""
         return _DAMAGED if _is_damaged(part) else self._damage.get(id(part))
 
     def _members(self, attached: Sequence[Message]) -> Iterator[Member]:
@@ -118,7 +107,6 @@ class MailReading:
             yield Member(name=name, blob=blob, kind=own_kind, exception=exception, sentence=damage)
 
     def _text(self, part: Message) -> str:
-        """Return the text of a part of the body."""
         decode = decoded_page if part.get_content_subtype() == "html" else decoded
         content = decode(_payload(part), _charset(part), self._given.encoding)
         self._warnings += content.warnings
@@ -129,7 +117,7 @@ class MailReading:
 
 
 def _sorted(message: Message) -> tuple[list[Message], list[Message], int]:
-    """Sort the parts of a mail into its body and its attachments, in their order; count images inside of pages."""
+    """Sort the parts of a mail into its body and its attachments; count images inside of pages."""
     body: list[Message] = []
     attached: list[Message] = []
     n_inline = 0
@@ -163,12 +151,10 @@ def _is_attached(part: Message) -> bool:
 
 
 def _has_name(part: Message) -> bool:
-    """Whether a part is a file for itself."""
     return _is_attached(part) or bool(_file_name(part))
 
 
 def _as_bytes(message: object) -> bytes:
-    """Return a mail inside a mail as bytes; one that the parser took apart too badly has none."""
     try:
         return message.as_bytes(policy=compat32) if isinstance(message, Message) else b""
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -185,7 +171,6 @@ def _file_name(part: Message) -> str | None:
 
 
 def _payload(part: Message) -> bytes:
-    """Return the bytes of a part, without their encoding for transport."""
     try:
         data = part.get_payload(decode=True)
     except (ValueError, LookupError, AssertionError):
@@ -248,11 +233,6 @@ def parsed_mail(data: bytes) -> Message:
 
     The parser takes a body line by line, also where it does not look into it: that of a mail without parts is taken at
     once.
-
-    Examples
-    --------
-    >>> parsed_mail(b"Subject: x\r\n\r\nGood\r\nday").get_payload()
-    'Good\r\nday'
     """
     if (end := end_of_headers(data)) is not None:
         message = BytesHeaderParser(policy=compat32).parsebytes(data[:end])
@@ -300,13 +280,6 @@ def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None
 
     A mail begins with a line that begins with "From " and contains a time, at the beginning of the file or after a
     blank line. Text before the first such line is a mail of its own; blank lines there are ignored.
-
-    Examples
-    --------
-    >>> import io
-    >>> box = b"From a Mon Jan  1 10:00:00 2024\nA: 1\n\n>From x\n\nFrom b Mon Jan  1 10:00:00 2024\nB: 2\n"
-    >>> list(mails_of(io.BytesIO(box), 99))
-    [(13, b'A: 1\n\nFrom x\n', False), (5, b'B: 2\n', False)]
     """
     held: list[bytes] = []
     size, blank, is_begun = 0, b"\n", False  # a blank line is only known to belong to a mail when another line follows

@@ -34,21 +34,15 @@ class WorkerFault(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionRequest:
-    """Request to a worker for one file, which comes as an open descriptor.
+    """Request to a worker for one file, which comes as an open descriptor; of its name only the suffix counts.
 
     Parameters
     ----------
-    name : str
-        Name of the file; only its suffix counts.
-    kind : str or None
-        Kind that the user named, for what looks like plain text.
-    encoding : str
-        Encoding of plain text that is not UTF-8.
     first : int
         Number of the first node to send: those before it were received from a worker that died.
     parents : tuple of int
-        Those before it that have members. Of the others nothing is read again: a document that was refused, or that
-        killed a worker, may show members to another look, and then all numbers behind it would be different.
+        Those before it that have members. Of the others nothing is read again: a document that killed a worker may show
+        members to another look, and then all numbers behind it would be different.
     given_up : mapping of int to tuple of str
         Exceptions and sentences of documents that killed a worker, by their numbers.
     """
@@ -69,18 +63,10 @@ class ExtractedNode:
     ----------
     number : int
         Counted from 0 in the order of sending; a parent comes before its members.
-    parent : int or None
-        Number of the node that it is inside of; None for the file.
-    name : str or None
-        Name of a member.
     is_container : bool
         Whether it is an archive or a mailbox, which has no text.
-    has_members : bool
-        Whether it is a document with others inside.
     origin : Origin
         Without its family.
-    text : bytes or None
-        In UTF-8.
     """
 
     number: int
@@ -143,19 +129,7 @@ def _check(node: ExtractedNode) -> None:
 
 
 def restored(kind: type[_Record], content: bytes) -> _Record:
-    """Restore a record from its message.
-
-    Raises
-    ------
-    WorkerFault
-        A value is not of the type of its field.
-
-    Examples
-    --------
-    >>> request = ExtractionRequest(name="a.eml", first=2, parents=(0,), given_up={2: ("crashed", "it died")})
-    >>> restored(ExtractionRequest, as_message(request)[HEAD.size :]) == request
-    True
-    """
+    """Restore a record from its message; WorkerFault if a value is not of the type of its field."""
     try:
         return msgspec.msgpack.decode(content, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:

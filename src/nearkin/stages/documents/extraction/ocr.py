@@ -38,13 +38,7 @@ _LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageData:
-    """Find a folder with the data of all the languages.
-
-    Parameters
-    ----------
-    languages : str
-        Such as "eng" or "eng+deu". The order matters: tesseract prefers the first.
-    folders : sequence of str
+    """Find a folder with the data of all the languages, such as "eng+deu": tesseract prefers the first.
 
     Raises
     ------
@@ -67,7 +61,6 @@ def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageD
 
 
 def _missing(names: Sequence[str], folders: Sequence[str]) -> str:
-    """Return the rest of a message: the missing data, the folders that were searched, and what to install."""
     known = {name for folder in folders for name in names if os.path.isfile(LanguageData(name, folder).files[0])}
     lacking = [name for name in names if name not in known] or names
     files = ", ".join(f"{one}.traineddata" for one in lacking)
@@ -117,13 +110,7 @@ class OcrTimeError(ExtractionError):
 
 
 class ImageReading:
-    """OCR of the pages of one document; each page has the time limit of a document, and all pages share another limit.
-
-    Parameters
-    ----------
-    given : Given
-    data : LanguageData
-    """
+    """OCR of the pages of one document; each page has its time limit, and all share another."""
 
     def __init__(self, given: Given, data: LanguageData) -> None:
         self._given = given
@@ -167,13 +154,7 @@ def tiff_pages(data: bytes) -> Iterator[bytes]:
 
 
 def recognised(image: bytes, mime_type: str, given: Given, data: LanguageData) -> str:
-    """Return the text in an image.
-
-    Raises
-    ------
-    ExtractionError
-        The image cannot be decoded, or is too large.
-    """
+    """Return the text in an image; ExtractionError if it cannot be decoded, or is too large."""
     from nearkin.stages.documents.extraction.office import asked_of_xberg
 
     try:
@@ -195,7 +176,6 @@ def _failure(message: str, given: Given) -> ExtractionError:
 
 @lru_cache(maxsize=2)
 def _settings(output_bytes: int, data: LanguageData) -> xberg.ExtractionConfig:
-    """Return the settings for xberg: unchanged lines, and no tables, caches or threads."""
     import xberg
 
     languages = data.languages.split("+")

@@ -1,7 +1,7 @@
 """Office files by xberg: Word, Excel, PowerPoint, OpenDocument, RTF, EPUB; what is embedded in them are members.
 
-xberg reads a part (an XML file inside an office file) that ends too early as far as it goes, does not read some parts,
-such as comments and charts of workbooks, and reports neither: the words of the parts are compared with its text.
+xberg reads a truncated part (an XML file inside an office file) as far as it goes, skips parts such as comments and
+charts of workbooks, and reports neither: the words of the parts are compared with its text.
 """
 
 from __future__ import annotations
@@ -105,7 +105,6 @@ class _Embedded:
 
 
 def _inside(given: Given) -> _Embedded:
-    """Look for what is embedded. Raises ExtractionError if the directory of a ZIP archive cannot be read."""
     data = given.data
     if data.startswith(COMPOUND_FILE):
         return _in_compound_file(data)
@@ -144,7 +143,6 @@ def _in_archive(blob: Blob) -> _Embedded:
 
 
 def _in_compound_file(data: bytes) -> _Embedded:
-    """Look for embedded objects of files of Word, Excel and PowerPoint 97."""
     try:
         file = OleFile(data)
         paths = {"/".join(path).lower() for path in (*file.streams, *file.storages)}
@@ -181,7 +179,7 @@ _MIN_CELLS, _BYTES_A_CELL = 100_000, 128
 
 @dataclass(frozen=True, slots=True)
 class OfficeText:
-    """What xberg makes of a file: its text, its warnings, and the number of embedded objects that it does not read."""
+    """What xberg makes of a file: its text, its warnings, and how many embedded objects it does not read."""
 
     text: str
     warnings: tuple[str, ...]
@@ -276,7 +274,6 @@ def settings_of_xberg(limits: ExtractionLimits, kind: str, *, has_margins: bool 
 
 
 def _in_words(message: str) -> ExtractionError:
-    """Return the exception for an error of xberg."""
     why = re.sub(r"^(?:Parsing|Validation|IO|Security) error: ", "", message.splitlines()[0] if message else "")[:300]
     if _ENCRYPTED.search(why):
         return ExtractionError("encrypted", "encrypted with a password")
@@ -292,14 +289,7 @@ _NATIVE = "\x01Ole10Native"
 
 
 def unwrapped(name: str, data: bytes) -> Member | None:
-    """Return an embedded file; None if there is no file that can be read.
-
-    Parameters
-    ----------
-    name : str
-        Name of the embedded file in the office file.
-    data : bytes
-    """
+    """Return an embedded file; None if there is no file that can be read."""
     if not data.startswith(COMPOUND_FILE):
         return Member(name=name, blob=Blob(data))
     try:
@@ -332,7 +322,6 @@ def _of_native(name: str, native: bytes) -> Member | None:
 
 
 def _string(data: bytes, at: int) -> tuple[str, int]:
-    """Return a string that ends with a zero byte, and the position after it."""
     end = data.find(b"\0", at)
     if end < 0:
         raise struct.error("a name has no end")
@@ -386,16 +375,7 @@ _MIN_MISSING, _MISSING_SHARE = 3, 0.02
 
 
 def with_parts(read: DocumentRead, archive: zipfile.ZipFile, kind: str) -> DocumentRead:
-    """Return a text with the parts beside it that were not read, and the exception that words of others are missing.
-
-    Examples
-    --------
-    >>> import io
-    >>> with zipfile.ZipFile(io.BytesIO(), "w") as archive:
-    ...     archive.writestr("word/document.xml", "<w:document><w:t>It was a dark and stormy night.</w:t></w:document>")
-    ...     with_parts(DocumentRead(text="It was a"), archive, "docx").sentence
-    '4 words of 7 not extracted: text may be missing'
-    """
+    """Return a text with the parts beside it that were not read, and the exception that words of others are missing."""
     text, names = read.text or "", dict.fromkeys(archive.namelist())
     try:
         parts = {name: _part(archive, name) for name in filter(_PARTS[kind].fullmatch, names)}
@@ -423,7 +403,6 @@ def with_parts(read: DocumentRead, archive: zipfile.ZipFile, kind: str) -> Docum
 
 
 def _part(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return a part. Raises ExtractionError if its end is missing, or it cannot be unpacked."""
     try:
         part = _unpacked(archive, archive.getinfo(name)).strip()
     except (*ARCHIVE_FAULTS, zlib.error):
@@ -448,7 +427,6 @@ def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 
 def _has_all(text: str, parts: Mapping[str, bytes], kind: str) -> bool:
-    """Whether each word is there as it stands: the quick answer, in the usual case."""
     if any(_BESIDE.search(name) and not _is_wordless(name, part) for name, part in parts.items()):
         return False
     told = list[str]()
@@ -470,7 +448,6 @@ def _is_wordless(name: str, part: bytes) -> bool:
 
 
 def _text_of(part: bytes, name: str, kind: str) -> str:
-    """Return the text of a part, with a line for each paragraph or cell."""
     shown = _HIDDEN.sub(b"", part)
     if kind.startswith("od"):
         shown = _XML_TAG.sub(b"", _BREAK_IN_ODF.sub(rb"\n\g<0>", shown[max(0, shown.find(_BODY)) :]))

@@ -16,10 +16,7 @@ class OleError(ValueError):
 
 
 class OleFile:
-    """A compound file in memory; paths are found whatever the case of their names.
-
-    Raises OleError if its header or its tables are damaged.
-    """
+    """A compound file in memory, by paths in any case; OleError if its header or its tables are damaged."""
 
     def __init__(self, data: bytes) -> None:
         import olefile

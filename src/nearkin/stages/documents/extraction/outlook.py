@@ -36,9 +36,9 @@ _MAX_LEVELS = 12
 
 
 def _composed(head: str, told: Mapping[str, str | None], parts: Sequence[Message], level: int) -> Message:
-    """Return a mail of transport headers, fields that these may lack (a mail that was never sent has none), and parts.
+    """Return a mail of transport headers, fields that these may lack, and parts: the body and attachments.
 
-    Parts are the body and attachments. A mail has the same boundary each time: its bytes have a digest.
+    A mail has the same boundary each time: its bytes have a digest.
     """
     head = head.replace("\r\n", "\n").split("\n\n", 1)[0].rstrip()
     mail = message_from_string(f"{head}\n\n", policy=policy.compat32)
@@ -54,7 +54,6 @@ def _composed(head: str, told: Mapping[str, str | None], parts: Sequence[Message
 
 
 def _part(kind: str, content: bytes | Message, charset: str | None = None) -> Message:
-    """Return a part of a mail: bytes, or another mail."""
     part = Message(policy=policy.compat32)
     if isinstance(content, Message):
         part.add_header("Content-Type", "message/rfc822")
@@ -100,8 +99,6 @@ def read_message(given: Given) -> DocumentRead:
 
 
 class _MessageReader:
-    """Properties of a message, and of messages inside it."""
-
     def __init__(self, given: Given) -> None:
         self.file = OleFile(given.data)
         self.cut_off: set[int] = set()
@@ -111,7 +108,6 @@ class _MessageReader:
         self._code_page = "cp1252"
 
     def mail(self, place: Path, n_header: int, level: int) -> Message:
-        """Return the message in a storage of the compound file."""
         numbers = self._numbers(place, n_header)
         if page := (numbers.get(_CODE_PAGE) or numbers.get(_INTERNET_CODE_PAGE) or 0) & 0xFFFF:
             self._code_page = "utf-8" if page == 65001 else f"cp{page}"
@@ -134,7 +130,7 @@ class _MessageReader:
         return f"{name} <{address}>" if name and address and "@" in address else name or address
 
     def _recipients(self, place: Path) -> dict[str, str | None]:
-        """Return the names and addresses of the recipients; without addresses, the names that Outlook shows."""
+        """Return names and addresses of the recipients; without addresses, the names that Outlook shows."""
         shown: dict[str, list[str]] = {"To": [], "Cc": [], "Bcc": []}
         for path in self._inside(place, "recip"):
             person = self._person(path, _RECIPIENT_NAME, _RECIPIENT_SMTP, _RECIPIENT_ADDRESS)
@@ -145,7 +141,6 @@ class _MessageReader:
         return {field: ", ".join(people) or self._text(place, codes[field]) for field, people in shown.items()}
 
     def _body(self, place: Path) -> list[Message]:
-        """Return the body, if there is one: plain text, else HTML, else RTF."""
         if (text := self._text(place, _BODY)) is not None and text.strip():
             return [_part("text/plain", text.encode("utf-8", "replace"), "utf-8")]
         if (page := self._bytes(place, _HTML, "0102")) is not None:
@@ -157,7 +152,6 @@ class _MessageReader:
         return []
 
     def _attached(self, path: Path, level: int) -> Message | None:
-        """Return an attachment: a file, or a message inside this one."""
         n_before, inner = self._n_cut_off, (*path, f"__substg1.0_{_DATA}000D")
         name = next(filter(None, (self._text(path, code) for code in _FILE_NAMES)), None)
         if (data := self._bytes(path, _DATA, "0102")) is not None:
@@ -171,7 +165,6 @@ class _MessageReader:
         return part
 
     def _inside(self, place: Path, kind: str) -> list[Path]:
-        """Return the storages of recipients or attachments inside a storage, in the order of their numbers."""
         prefix = f"__{kind}_version1.0_#"
         return sorted(path for path in self.file.storages if path[:-1] == place and path[-1].lower().startswith(prefix))
 
@@ -188,20 +181,17 @@ class _MessageReader:
         return self._stream((*place, f"__substg1.0_{code}{kind}"))
 
     def _text(self, place: Path, code: str) -> str | None:
-        """Return a property that is a string, in Unicode or in the code page of the message."""
         if (wide := self._bytes(place, code, "001F")) is not None:
             return wide.decode("utf-16-le", "replace").rstrip("\0")
         narrow = self._bytes(place, code, "001E")
         return None if narrow is None else decoded(narrow, self._code_page).text.rstrip("\0")
 
     def _numbers(self, place: Path, n_header: int) -> dict[int, int]:
-        """Return the properties of fixed size, by their numbers."""
         table = (self._stream((*place, "__properties_version1.0")) or b"")[n_header:]
         return {number: value for _, number, _, value in struct.iter_unpack("<HHIQ", table[: len(table) // 16 * 16])}
 
 
 def _unpacked_rtf(packed: bytes) -> bytes:
-    """Return compressed RTF as it was; OleError if it is damaged."""
     import compressed_rtf
 
     try:
@@ -229,7 +219,6 @@ def read_mailbox(given: Given) -> DocumentRead:
 
 
 def _messages(given: Given) -> Iterator[Member]:
-    """Yield the messages of all folders, folder by folder."""
     try:
         import pypff
     except ImportError as error:
@@ -296,7 +285,6 @@ def _mail_of(message: Any, level: int, given: Given) -> Message:
 
 
 def _body_of(message: Any, given: Given) -> list[Message]:
-    """Return the body, if there is one: plain text, else HTML, else RTF."""
     for name, kind, charset in (("plain_text_body", "text/plain", "utf-8"), ("html_body", "text/html", None)):
         if (data := _told(message, name)) and data.strip(b"\0 \r\n\t"):
             return [_part(kind, data.rstrip(b"\0"), charset)]
@@ -321,7 +309,6 @@ def _number(item: Any, what: str) -> int:
 
 
 def _told(item: Any, name: str) -> Any:
-    """Return a property; None if the item does not have it, or it cannot be read."""
     try:
         return getattr(item, f"get_{name}")()
     except (OSError, AttributeError, ValueError):

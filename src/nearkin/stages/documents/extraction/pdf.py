@@ -119,7 +119,6 @@ def _opened(data: bytes) -> Any:
 
 
 def _with_form(read: DocumentRead, opened: Any, data: bytes) -> DocumentRead:
-    """Return the text, followed by the values of form fields that are not on the pages."""
     form = opened.get_formtype()
     if not form:
         return read
@@ -135,7 +134,6 @@ def _with_form(read: DocumentRead, opened: Any, data: bytes) -> DocumentRead:
 
 
 def _members(opened: Any, data: bytes) -> Iterator[Member]:
-    """Yield the embedded files, then the files attached to pages."""
     import pypdfium2
 
     for index in range(opened.count_attachments()):
@@ -200,8 +198,8 @@ _MIN_ROWS, _MIN_SHARE, _MIN_WIDTH, _MAX_CROSSING = 6, 0.5, 0.2, 0.3
 def boxes_by_columns(boxes: Sequence[Box]) -> list[Box] | None:
     """Return the boxes of a page by columns if the file has them row by row across the columns; otherwise None.
 
-    Two columns are boxes on both sides of a gap that most rows share, each a fifth as wide as the page's text: not the
-    numbers of lines, or amounts. A box across the gap ends what is above it.
+    Two columns are boxes on both sides of a gap that most rows share, each a fifth as wide as the page's text. A box
+    across the gap ends what is above it.
 
     Examples
     --------
@@ -243,7 +241,6 @@ def _has_image(page: Any) -> bool:
 
 
 def _notes(page: Any) -> tuple[int, list[str]]:
-    """Return the number of files attached to a page, and the texts of its notes and of comments on its marks."""
     import pypdfium2.raw as raw
 
     n_attached, texts = 0, list[str]()
@@ -271,7 +268,6 @@ def _reader(data: bytes) -> Any:
 
 
 def _filled_in(data: bytes) -> Iterator[str]:
-    """Yield the values of the text and choice fields of a form."""
     for field in (_reader(data).get_fields() or {}).values():
         value = field.get("/V")
         if field.get("/FT") in ("/Tx", "/Ch"):
@@ -336,7 +332,6 @@ def ends_properly(packed: bytes, max_bytes: int) -> bool:
 
 
 def _is_ended(packed: bytes, window: int, max_bytes: int) -> bool:
-    """Whether the end is reached, or there are more bytes than the maximum."""
     inflater, n_bytes = zlib.decompressobj(window), 0
     while packed and not inflater.eof and n_bytes <= max_bytes:
         n_bytes += len(inflater.decompress(packed, 1 << 20))

@@ -90,21 +90,8 @@ class DecodedText:
 def decoded(data: bytes, declared: str | None, fallback: str = "utf-8") -> DecodedText:
     r"""Return bytes as text.
 
-    A byte order mark comes first, then the declared character set, then UTF-8, then the one that the user named, then
-    a guess by charset-normalizer where it is installed, then Windows-1252.
-
-    Parameters
-    ----------
-    data : bytes
-    declared : str or None
-        As the file calls it.
-    fallback : str
-        The encoding that the user named.
-
-    Examples
-    --------
-    >>> decoded(b"caf\xe9", "iso-8859-1").text, decoded("café".encode(), "x-nonsense").warnings
-    ('café', ("the character set 'x-nonsense' is unknown; read as utf-8",))
+    A byte order mark comes first, then the declared character set, then UTF-8, then the user's (``fallback``), then a
+    guess by charset-normalizer where it is installed, then Windows-1252.
     """
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
@@ -155,7 +142,6 @@ def _strictly(data: bytes, encoding: str) -> str | None:
 
 
 def _is_nearly(data: bytes, encoding: str) -> bool:
-    """Whether few bytes do not fit: one stray byte in a page does not make it another encoding."""
     try:
         text = data.decode(encoding, "replace")
     except (UnicodeError, LookupError):

@@ -1,8 +1,7 @@
 """Pool of extraction workers: the nodes of many files, in the order of the files, however many workers there are.
 
-Short files go to a worker together, and come back in one answer. A worker that dies, hangs or exceeds a limit costs the
-document that it was at: another worker continues after it. Workers read on while nobody reads their answers, until the
-buffers of their sockets are full.
+Short files go to a worker together. A worker that dies, hangs or exceeds a limit costs the document that it was at:
+another one continues after it. Workers read on until the buffers of their sockets are full.
 """
 
 from __future__ import annotations
@@ -58,15 +57,7 @@ _MOST_DEATHS = 8
 
 @dataclass(frozen=True, slots=True)
 class FileToExtract:
-    """A file, and how to read it.
-
-    Parameters
-    ----------
-    path, name : str
-    kind : str or None
-        See `ExtractionRequest`.
-    encoding : str
-    """
+    """A file, and how to read it."""
 
     path: str
     name: str
@@ -118,7 +109,7 @@ class ExtractionAnswer:
         self._pool.n_held += len(node.text or b"")
 
     def give_up(self, number: int, exception: Reason, sentence: str) -> None:
-        """Ask for all but the document that killed a worker; if that did not help the one before, for nothing more."""
+        """Ask for all but the document that killed a worker; if that did not help before, for nothing more."""
         number, given_up = max(number, self._n_nodes), self.request.given_up
         if number in given_up or sum(other >= self._n_nodes for other in given_up) >= _MOST_DEATHS:
             origin = Origin(
@@ -137,20 +128,7 @@ class ExtractionAnswer:
 class ExtractionPool:
     """Workers that extract files, for one thread.
 
-    Parameters
-    ----------
-    n_workers : int, optional
-        By default one for each processor.
-    limits : ExtractionLimits, optional
-    ocr : str, optional
-        Languages for the recognition of text in images; see `language_data`, whose errors it raises.
-
-    Attributes
-    ----------
-    workers : list of WorkerProcess
-        Those that run now.
-    n_held : int
-        Bytes of the texts that wait for their reader.
+    By default one for each processor. For ``ocr`` see `language_data`.
     """
 
     def __init__(
@@ -223,7 +201,6 @@ class ExtractionPool:
         """Send files to workers that have room for them: as many in one request as are short, if enough are asked for.
 
         A request has at most an equal share of the files that wait, so requests shrink as the files run out.
-        A file that cannot be opened is an error of this file.
         """
         while self._asked:
             worker = min(self.workers, key=lambda one: len(one.given), default=None)
@@ -253,7 +230,6 @@ class ExtractionPool:
                 return
 
     def _receive(self, worker: WorkerProcess) -> None:
-        """Pass on the nodes that a worker has sent; if it died, another one continues after the document."""
         try:
             for part in worker.received():
                 answer = worker.given[0]
@@ -266,7 +242,6 @@ class ExtractionPool:
             self._end(worker, error)
 
     def _end(self, worker: WorkerProcess, error: Exception | None = None) -> None:
-        """End a worker, and let another one go on; with an error, after the document at which it was."""
         self.workers.remove(worker)
         try:
             if error is not None and (reason := worker.death(error)) and worker.given:
@@ -308,15 +283,7 @@ _PIECE_BYTES = 1 << 18
 
 
 class WorkerProcess:
-    """A worker process.
-
-    Attributes
-    ----------
-    given : deque of ExtractionAnswer
-        Of the files that it reads, in their order.
-    sandbox : Sandbox or None
-        What confines it; None until it says so.
-    """
+    """A worker process: ``given`` are the files that it reads, ``sandbox`` what confines it, once it says so."""
 
     def __init__(self, limits: ExtractionLimits, ocr: LanguageData | None = None) -> None:
         self.given: deque[ExtractionAnswer] = deque()
@@ -363,7 +330,7 @@ class WorkerProcess:
         return self._socket.fileno()
 
     def ask(self, descriptors: Mapping[ExtractionAnswer, int]) -> bool:
-        """Send a request for files; whether that was possible. That a worker is gone is noticed when it is read."""
+        """Send a request for files; whether that was possible."""
         if not descriptors:
             return True
         message = as_message([answer.request for answer in descriptors])
@@ -379,15 +346,7 @@ class WorkerProcess:
         return True
 
     def received(self) -> list[AnswerPart]:
-        """Wait for messages, and return the answers that have come as a whole.
-
-        Raises
-        ------
-        EOFError, OSError
-            The process ended.
-        WorkerFault
-            It sent what is no message.
-        """
+        """Return the answers that have come as a whole; EOFError or OSError if the process ended, else WorkerFault."""
         piece = self._socket.recv(_PIECE_BYTES)
         if not piece:
             raise EOFError
@@ -403,14 +362,13 @@ class WorkerProcess:
 
     @property
     def at_death(self) -> tuple[ExtractionAnswer, int]:
-        """The file that it was at, of those that it has not answered, and the number of the document in it."""
+        """The file that it was at, and the number of the document in it."""
         first = self._n_given - len(self.given) + 1
         n_files, number, _ = self._last_step
         return self.given[min(max(n_files, first), self._n_given) - first], number
 
     @property
     def _last_step(self) -> tuple[int, int, int]:
-        """Where the process says that it is; see `PLACE`."""
         said = os.pread(self._place.fileno(), PLACE.size, 0)
         n_files, number, n_steps = PLACE.unpack(said.ljust(PLACE.size, b"\0"))
         return n_files, number, n_steps
@@ -464,5 +422,5 @@ class WorkerProcess:
 
 @lru_cache(maxsize=1)
 def _starter(process: int) -> ThreadPoolExecutor:
-    """Return a thread of this process that starts workers: the kernel ends them with the thread that started them."""
+    """Return a thread that starts workers: the kernel ends them with the thread that started them."""
     return ThreadPoolExecutor(1, "extraction")

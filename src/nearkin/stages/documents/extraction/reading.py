@@ -30,17 +30,7 @@ ARCHIVE_FAULTS = (
 
 
 class Blob:
-    """Bytes with a size, readable as often as needed.
-
-    Parameters
-    ----------
-    data : bytes or None
-        In memory; None for a descriptor.
-    descriptor : int
-        Open file.
-    owner : object
-        Closes the descriptor when nothing refers to it any more, if that is not the task of the caller.
-    """
+    """Bytes, or an open descriptor, with a size, readable as often as needed; with an ``owner`` of the descriptor."""
 
     def __init__(self, data: bytes | None = None, descriptor: int = -1, owner: object = None) -> None:
         self._data = data
@@ -64,7 +54,7 @@ class Blob:
 
     @cached_property
     def archive(self) -> zipfile.ZipFile:
-        """The ZIP archive in these bytes; its directory is read once. Raises one of `ARCHIVE_FAULTS`.
+        """The ZIP archive in these bytes; raises one of `ARCHIVE_FAULTS`.
 
         If one of the last files of a cut archive is an archive itself, `zipfile` takes that one for the whole.
         """
@@ -80,13 +70,7 @@ class Blob:
         return io.BufferedReader(_Positioned(self._descriptor, self.size), _PIECE_BYTES)  # type: ignore[type-var]  # its buffer
 
     def held(self, max_bytes: int) -> bytes:
-        """Return all bytes.
-
-        Raises
-        ------
-        ExtractionError
-            There are more than ``max_bytes``.
-        """
+        """Return all bytes; ExtractionError if there are more than ``max_bytes``."""
         if self.size > max_bytes:
             raise ExtractionError("too large", too_big(self.size, max_bytes))
         if self._data is None:
@@ -134,15 +118,7 @@ class _Positioned(io.RawIOBase):
 
 
 class ExtractionError(Exception):
-    """A document cannot be read, or its rest cannot be read.
-
-    Parameters
-    ----------
-    exception : str
-        One of `faults.REASONS`.
-    sentence : str
-        Why.
-    """
+    """A document or its rest cannot be read, for one of `faults.REASONS`."""
 
     def __init__(self, exception: Reason, sentence: str) -> None:
         super().__init__(sentence)
@@ -201,18 +177,7 @@ def too_much_memory(limit: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A file inside another one.
-
-    Parameters
-    ----------
-    name : str or None
-    blob : Blob or None
-        None if it cannot be read.
-    kind : str or None
-        Kind of the file, if the archive or mail that contains it states the kind.
-    exception, sentence : str or None
-        Reason why the file cannot be read or, if there is a blob, why it is incomplete.
-    """
+    """A file inside another one, with the kind that its archive or mail states and why it is incomplete."""
 
     name: str | None
     blob: Blob | None = None
@@ -228,20 +193,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentRead:
-    """Text of a document, or the reason why it has none.
+    """Text of a document, or the exception why it has none or is partial.
 
-    Parameters
-    ----------
-    text : str or None
-    extractor : str or None
-        Program and version; None for the one that reads all files of the kind.
-    n_pages : int or None
-    exception, sentence : str or None
-        See `origin.Origin`. If there is a text, they say why it is partial.
-    warnings : tuple of str
-    mail : MailHeaders or None
-    members : callable or None
-        Lists the files inside; None if there are none. ExtractionError says that the rest cannot be read.
+    ``extractor`` is None for the usual one of the kind. ``members`` lists the files inside; ExtractionError says that
+    the rest cannot be read.
     """
 
     text: str | None = None
@@ -264,15 +219,7 @@ _DIGITS = 8
 
 @dataclass(frozen=True, slots=True)
 class LanguageData:
-    """Language data of tesseract on this machine.
-
-    Parameters
-    ----------
-    languages : str
-        Names of tesseract, joined by "+".
-    folder : str
-        Folder with the data of all languages.
-    """
+    """Folder with language data of tesseract for ``languages``, joined by "+"."""
 
     languages: str
     folder: str
@@ -284,7 +231,7 @@ class LanguageData:
 
     @property
     def paths(self) -> list[str]:
-        """Paths that a worker may read: the folder, and the target of each link that leads out of it."""
+        """Paths that a worker may read: the folder, and targets of links that lead out of it."""
         return [self.folder, *map(os.path.realpath, self.files)]
 
     @property
@@ -301,22 +248,7 @@ def _in_words(data: LanguageData) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Input of an extractor.
-
-    Parameters
-    ----------
-    blob : Blob
-    kind : str
-    name : str
-        Name of the file; only its suffix matters.
-    encoding : str
-        Encoding of plain text that is not UTF-8.
-    limits : ExtractionLimits
-    ocr : LanguageData or None
-        Data for the recognition of text in images; None if it is not to be recognised.
-    begin_again : callable
-        Function that restarts the time limits of the document; called for each page that is recognised.
-    """
+    """Input of an extractor. ``begin_again`` restarts the time limits, for each page that is recognised."""
 
     blob: Blob
     kind: str
@@ -338,15 +270,7 @@ _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def safe_name(name: str) -> str:
-    r"""Return a relative name with slashes, without "..", drives and control characters.
-
-    Examples
-    --------
-    >>> safe_name("../../etc/passwd"), safe_name("C:\\Users\\a.doc"), safe_name("/a//b/./c"), safe_name("a\nb")
-    ('etc/passwd', 'Users/a.doc', 'a/b/c', 'a%0Ab')
-    >>> safe_name(r"\\server\share\x.doc"), safe_name("..")
-    ('server/share/x.doc', '')
-    """
+    r"""Return a relative name with slashes, without "..", drives and control characters."""
     shown = "".join(one if unicodedata.category(one) not in _CONTROLS else _escaped(one) for one in name)
     parts = [part for part in shown.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     while parts and _DRIVE.match(f"{parts[0]}/"):

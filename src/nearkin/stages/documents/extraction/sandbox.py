@@ -52,17 +52,7 @@ _LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib", "/et
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sandbox:
-    """Parts of the sandbox that are in force.
-
-    Parameters
-    ----------
-    limits : bool
-        Limits on memory, processor time, file size and open files, by ``setrlimit``.
-    system_calls : bool
-        No network, no programs and no other processes, by a seccomp filter.
-    file_system : bool
-        Only libraries can be read, and only the temporary directory can be written, by Landlock.
-    """
+    """Parts of the sandbox that are in force: ``setrlimit``, a seccomp filter, and Landlock."""
 
     limits: bool
     system_calls: bool
@@ -88,19 +78,7 @@ class Sandbox:
 
 
 def apply_sandbox(*, memory_bytes: int, file_bytes: int, directory: str, libraries: Sequence[str]) -> Sandbox:
-    """Confine this process; this cannot be undone.
-
-    Parameters
-    ----------
-    memory_bytes : int
-        Maximum address space.
-    file_bytes : int
-        Maximum size of a file that is written.
-    directory : str
-        The only directory that may be written.
-    libraries : sequence of str
-        Files and folders that may be read besides those of the system's libraries.
-    """
+    """Confine this process for good to a writable directory, and to reading libraries; sizes are in bytes."""
     limits = _limit(memory_bytes, file_bytes)
     if not sys.platform.startswith("linux"):
         return Sandbox(limits=limits, system_calls=False, file_system=False)
@@ -131,7 +109,6 @@ class _Program(ctypes.Structure):
 
 
 def _filter_calls(libc: ctypes.CDLL) -> bool:
-    """Forbid system calls; return whether the kernel accepted the filter."""
     machine = platform.machine()
     if machine not in _DENIED:
         return False
@@ -172,7 +149,7 @@ def _jump(code: int, value: int, if_true: int, if_false: int) -> bytes:
 
 
 def _confine_files(libc: ctypes.CDLL, directory: str, readable: Iterable[str]) -> bool:
-    """Allow reading of libraries and writing in one directory; return whether the kernel supports it."""
+    """Allow only reading of libraries and writing in one directory; return whether the kernel supports it."""
     version = libc.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     if version < 1:
         return False
@@ -191,7 +168,6 @@ def _confine_files(libc: ctypes.CDLL, directory: str, readable: Iterable[str]) -
 
 
 def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
-    """Add a rule for a file or a folder; nothing is added if it does not exist."""
     try:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:

@@ -1,8 +1,7 @@
 """An extraction worker: requests for files, answered with the nodes of each file and of everything inside it, in order.
 
-It is started by `pool`, speaks over one socket, and reads nothing but descriptors that come with requests. It writes
-into a file that it shares with the pool where it is: so the document that kills it is known. The order of the nodes
-depends only on the bytes of the file.
+`pool` starts it; it speaks over one socket, and reads only descriptors that come with requests. Where it is stands in a
+file that it shares with the pool: so the document that kills it is known. The order of nodes depends only on the bytes.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ def main(link: int, place: int, directory: str, limits: Mapping[str, int], langu
 
 
 class _Worker:
-    """The answers to all requests. The kernel ends this process if a step takes too long, even inside a library."""
+    """The kernel ends this process if a step takes too long, even inside a library."""
 
     def __init__(self, link: socket.socket, place: int, limits: ExtractionLimits, ocr: LanguageData | None) -> None:
         self._link, self._place, self._limits, self._ocr = link, place, limits, ocr
@@ -86,7 +85,6 @@ class _Worker:
         self._n_bytes = 0
 
     def serve(self) -> None:
-        """Answer requests, each for some files, in one message or more."""
         while True:
             head, descriptors, _, _ = socket.recv_fds(self._link, HEAD.size, MAX_FILES)
             if not head:
@@ -110,13 +108,12 @@ class _Worker:
             self._send(AnswerPart([]))
 
     def _send(self, *begun: AnswerPart) -> None:
-        """Send what has been read; an idle worker, or one that waits for its reader, has no time limit."""
+        """Send what has been read; an idle or waiting worker has no time limit."""
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._link.sendall(as_message(self._parts))
         self._parts, self._n_bytes, self._sent_at = list(begun), 0, time.monotonic()
 
     def _begin(self, number: int) -> None:
-        """Begin the time of a step, at the document with this number."""
         if time.monotonic() - self._sent_at > _ANSWER_S:
             self._send(AnswerPart([]))
         self._n_steps += 1
@@ -143,17 +140,7 @@ _READERS = {
 
 
 class FileWalk:
-    """Nodes of one file.
-
-    Parameters
-    ----------
-    request : ExtractionRequest
-    limits : ExtractionLimits
-    begin : callable
-        Function that starts the time limit of a step, at a document: when the time is over, the process ends.
-    ocr : LanguageData, optional
-        Data for the recognition of text in images.
-    """
+    """Nodes of one file. ``begin`` starts the time limit of a step, after which the process ends, at a document."""
 
     def __init__(
         self,
@@ -171,7 +158,6 @@ class FileWalk:
         yield from self._of(Member(name=None, blob=blob), None, 0, 0)
 
     def _of(self, member: Member, parent: int | None, position: int, level: int) -> Iterator[ExtractedNode]:
-        """Yield the nodes of a file and of everything inside it."""
         request, number = self._request, self._n_nodes
         self._n_nodes += 1
         is_sent = number < request.first
@@ -192,7 +178,6 @@ class FileWalk:
             yield from self._inside(read.members, number, level)
 
     def _opened(self, blob: Blob, kind: str | None, name: str, number: int) -> tuple[Given, ExtractionError | None]:
-        """Return the decompressed file with its kind, and the reason why it cannot be read, if there is one."""
         self._begin(number)
         inner, problem = name, None
         try:
@@ -221,7 +206,6 @@ class FileWalk:
         return "eml" if is_mail else kind
 
     def _read(self, given: Given, number: int) -> DocumentRead:
-        """Return what the reader of its kind makes of a file; every error is an exception of this file only."""
         is_by_ocr = given.kind == "image" and given.ocr is not None
         library = "xberg" if is_by_ocr else LIBRARY_OF.get(given.kind)
         try:
@@ -242,7 +226,6 @@ class FileWalk:
         self, member: Member, number: int, parent: int | None, position: int, name: str, given: Given | None,
         read: DocumentRead, *, has_members: bool,
     ) -> ExtractedNode:  # fmt: skip
-        """Return the node of a file, with its text if it was read; a text of white space only counts as no text."""
         declared, blob, text, is_container = declared_kind(name), member.blob, None, False
         kind, extractor = declared or "unknown", "none"
         if given is not None:
@@ -267,7 +250,6 @@ class FileWalk:
         )  # fmt: skip
 
     def _checked(self, read: DocumentRead, member: Member, *, may_be_empty: bool) -> tuple[DocumentRead, bytes | None]:
-        """Return what was read with the exception that it has, and its text in UTF-8."""
         if member.exception is not None:
             read = read.lacking(member.exception, member.sentence or "")
         text = None if read.text is None else read.text.encode("utf-8", "replace")
@@ -279,7 +261,6 @@ class FileWalk:
         return read, text
 
     def _inside(self, members: Callable[[], Iterator[Member]], number: int, level: int) -> Iterator[ExtractedNode]:
-        """Yield the members of a file; if the rest cannot be read, the last member says so."""
         if level + 1 > self._limits.levels:
             sentence = f"more than {self._limits.levels} levels of files in files{raised_by('levels')}"
             yield from self._of(Member.failed(None, "too large", sentence), number, 1, level + 1)
@@ -300,7 +281,6 @@ class FileWalk:
             yield from self._of(member, number, position, level + 1)
 
     def _exceeded(self, member: Member) -> Member | None:
-        """Return the message in place of a member that would exceed the limits of the file."""
         self._n_bytes += 0 if member.blob is None else member.blob.size
         if self._n_nodes - 1 >= self._limits.files:  # the file itself is not in it
             what, by = counted(self._limits.files, "file"), "files"
@@ -317,7 +297,6 @@ def _refused(error: ExtractionError) -> DocumentRead:
 
 
 def _in_words(error: Exception, limits: ExtractionLimits) -> ExtractionError:
-    """Return the exception for an error of a library."""
     if isinstance(error, ExtractionError):
         return error
     if isinstance(error, MemoryError) or is_out_of_memory(str(error)):
@@ -332,13 +311,7 @@ _IN_MEMORY = 64 << 20
 
 
 def unpacked_blob(blob: Blob, limits: ExtractionLimits) -> Blob:
-    """Return the unpacked bytes: up to 64 MiB in memory, and more in a nameless file.
-
-    Raises
-    ------
-    ExtractionError
-        The bytes are damaged, or there are too many.
-    """
+    """Unpack into memory up to 64 MiB, and more into a nameless file; ExtractionError if damaged or too much."""
     by_ratio, total = max(FREE_BYTES, blob.size * limits.ratio), limits.total
     size, most = 0, min(total, by_ratio)
     file: IO[bytes] | None = None
@@ -371,7 +344,6 @@ def unpacked_blob(blob: Blob, limits: ExtractionLimits) -> Blob:
 
 
 def _too_big_for_disk(error: OSError, limit: int) -> str:
-    """Return the reason why unpacked bytes could not be written: the limit on the size of files, or a full disk."""
     if error.errno == errno.EFBIG:
         return f"it unpacks to more than the limit of {counted(limit, 'byte')} on the disk{raised_by('disk')}"
     return f"it unpacks to more than fits into the temporary directory: {error.strerror}"

@@ -1,9 +1,8 @@
 """Inclusive mails, which together contain every passage and every attachment of a thread.
 
 A passage is a run of lines without an empty line between, all quoted equally often. Quote marks, white space, line
-breaks, punctuation and attribution lines do not count; capitals do. In the other mail the words of a passage must
-follow one another without a gap, from the beginning of a line to the end of one, so that a short answer is not found
-inside a sentence.
+breaks, punctuation and attribution lines do not count; capitals do. In the other mail the words of a passage follow one
+another without a gap, from the beginning of a line to the end of one: a short answer is not found inside a sentence.
 """
 
 from __future__ import annotations
@@ -53,10 +52,6 @@ class MailWords:
         All words in order, with `GAP` for attribution lines.
     starts : tuple of int
         Positions in ``words`` at which lines begin, ascending.
-    passages : tuple of tuple of int
-        Passages to look for in other mails.
-    quoted : tuple of tuple of int
-        Quoted passages that are not among these.
     """
 
     words: tuple[int, ...]
@@ -66,22 +61,7 @@ class MailWords:
 
 
 def mail_words(text: str, vocabulary: WordNumbers, *, is_new_text_only: bool = False) -> MailWords:
-    r"""Return the words of a mail and its passages.
-
-    Parameters
-    ----------
-    text : str
-    vocabulary : WordNumbers
-        Shared by all mails that are compared.
-    is_new_text_only : bool, default False
-        Whether quoted text and signature are no passages.
-
-    Examples
-    --------
-    >>> found = mail_words("I agree.\n\n> Is it sold?\n> Or let?", WordNumbers())
-    >>> found.words, found.starts, found.passages
-    ((0, 1, 2, 3, 4, 5, 6), (0, 2, 5), ((0, 1), (2, 3, 4, 5, 6)))
-    """
+    r"""Return the words and passages of a mail; with ``is_new_text_only`` quoted text and signature are no passages."""
     lines = mail_lines(unicodedata.normalize("NFKC", text))
     words, starts = list[int](), list[int]()
     passages, quoted = list[tuple[int, ...]](), list[tuple[int, ...]]()
@@ -102,18 +82,11 @@ def mail_words(text: str, vocabulary: WordNumbers, *, is_new_text_only: bool = F
 
 
 def _passage_key(line: MailLine) -> tuple[int, str]:
-    """Return a key that the lines of one passage share; an empty line separates passages."""
     return (line.depth, line.part) if line.text else (-1, "empty")
 
 
 def words_of_line(line: str) -> list[str]:
-    """Return the words of a line; a line of signs, such as "???", is a word, unless it is a drawn rule.
-
-    Examples
-    --------
-    >>> words_of_line("Don't, 東京 👍 (50 €) <b>"), words_of_line("???"), words_of_line("-----")
-    (['Don', 't', '東', '京', '👍', '50', '€', 'b'], ['???'], [])
-    """
+    """Return the words of a line; a line of signs, such as "???", is a word, unless it is a drawn rule."""
     pattern, ignored = _word_pattern()
     found = pattern.findall(line if line.isascii() else line.translate(ignored))
     if found:
@@ -124,7 +97,6 @@ def words_of_line(line: str) -> list[str]:
 
 @cache
 def _word_pattern() -> tuple[re.Pattern[str], dict[int, None]]:
-    """Return the pattern of a word, and the characters that are ignored inside of words."""
     classes = character_classes()
     is_between = np.array([unicodedata.category(chr(i))[0] in "PZC" for i in range(0x3000)])
     between = (classes == SPACE) | (classes == FORMAT)
@@ -184,20 +156,7 @@ Grams = frozenset[tuple[str, ...]]
 
 
 class Quotations:
-    r"""Shares of mails that other mails quote.
-
-    Parameters
-    ----------
-    text_of : callable
-        Returns the text of a mail by its number.
-
-    Examples
-    --------
-    >>> texts = ["Is the old mill still for sale?", "Who wants it?", "Ada!\n> Is the old mill still\n> for sale?"]
-    >>> quotations = Quotations(texts.__getitem__)
-    >>> quotations.share(2, 0), quotations.share(2, 1)
-    (1.0, 0.0)
-    """
+    r"""Shares of mails that other mails quote."""
 
     def __init__(self, text_of: Callable[[int], str]) -> None:
         self._grams = lru_cache(maxsize=_N_HELD)(lambda mail: _grams_of(text_of(mail)))
@@ -210,7 +169,6 @@ class Quotations:
 
 
 def _grams_of(text: str) -> tuple[Grams, Grams]:
-    """Return the word 4-grams of the quoted and of the new text of a mail."""
     words: dict[LinePart, list[str]] = {"quoted": [], "new": []}
     for line in mail_lines(text):
         if line.part in words:
@@ -230,16 +188,7 @@ attachment does not; its text, or a part of it, could not be read."""
 
 @dataclass(frozen=True, slots=True)
 class MailContent:
-    """Words and attachments of a mail, for comparison with other mails of its thread.
-
-    Parameters
-    ----------
-    words : MailWords
-    attachments : frozenset of str
-        SHA-256 of each.
-    is_read : bool
-        Whether all of its text could be read.
-    """
+    """Words and attachments (SHA-256) of a mail, for comparison with other mails of its thread."""
 
     words: MailWords
     attachments: frozenset[str] = frozenset()
@@ -252,10 +201,6 @@ class InclusionVerdict:
 
     Parameters
     ----------
-    reason : {"message", "attachment", "not read"} or None
-        None if the mail is not inclusive.
-    included_in : int or None
-        Number of an inclusive mail that holds all of it.
     quotes_more : bool
         Whether the mail is not inclusive, and a quoted passage that was not looked for there is in no inclusive
         mail of its thread.
@@ -267,29 +212,11 @@ class InclusionVerdict:
 
 
 def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
-    r"""Judge each mail of a thread.
+    r"""Judge each mail of a thread, without duplicate spares; the earliest first, each after the one that it answers.
 
     A mail is not inclusive if every passage of it stands, in its order, in one later mail that is inclusive, and each
-    of its attachments is at that mail too. So every passage and every attachment is at some inclusive mail.
-
-    Parameters
-    ----------
-    mails : sequence of MailContent
-        The earliest first; a mail comes after the one that it answers. Without duplicate spares.
-
-    Returns
-    -------
-    list of InclusionVerdict
-        Of several mails that hold a mail, the latest is named.
-
-    Examples
-    --------
-    >>> from nearkin.stages.documents.mail.inclusive import WordNumbers, mail_words
-    >>> numbers = WordNumbers()
-    >>> texts = "Is the mill sold?", "No, it is let.\n> Is the mill sold?", "Let to whom?"
-    >>> verdicts = judge_inclusion([MailContent(mail_words(text, numbers)) for text in texts])
-    >>> [(one.reason, one.included_in) for one in verdicts]
-    [(None, 1), ('message', None), ('message', None)]
+    of its attachments is at that mail too. So every passage and every attachment is at some inclusive mail. Of several
+    mails that hold a mail, the latest is named.
     """
     index, verdicts = _LineIndex(), list[InclusionVerdict]()
     for number in range(len(mails) - 1, -1, -1):
@@ -316,8 +243,6 @@ def _judged(mail: MailContent, mails: Sequence[MailContent], index: _LineIndex) 
 
 
 class _LineIndex:
-    """Inclusive mails by the words at the beginnings and at the ends of their lines."""
-
     def __init__(self) -> None:
         self.places: dict[int, PassagePlaces] = {}
         self._by_first: dict[tuple[int, ...], list[int]] = {}
@@ -347,14 +272,7 @@ class _LineIndex:
 
 
 def originals_of(keys: Sequence[bytes], order: Iterable[int]) -> list[int]:
-    """Return for each mail the first mail with the same key: itself unless it is a duplicate spare.
-
-    Parameters
-    ----------
-    keys : sequence of bytes
-        Equal for mails with equal text, headers and attachments.
-    order : iterable of int
-        Numbers of the mails, the earliest first.
+    """Return for each mail the first one, in ``order``, with the same key: itself unless it is a duplicate spare.
 
     Examples
     --------

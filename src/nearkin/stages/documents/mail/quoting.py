@@ -1,7 +1,6 @@
 """New text of a mail apart from quoted text, attribution lines and signature, by plain rules.
 
-The parts are a hint: mail programs quote in many ways. Every rule looks at a bounded number of lines, so the time grows
-with the length of the text.
+The parts are a hint: mail programs quote in many ways. The time grows with the length of the text.
 """
 
 from __future__ import annotations
@@ -22,10 +21,6 @@ class MailLine:
 
     Parameters
     ----------
-    depth : int
-        Number of quote marks before it.
-    text : str
-        Without quote marks, and without white space at both ends.
     part : {"new", "quoted", "attribution", "signature"}
         An attribution says who wrote the quoted text that follows.
     """
@@ -36,16 +31,7 @@ class MailLine:
 
 
 def mail_lines(text: str) -> list[MailLine]:
-    r"""Return the lines of a mail with the part that each belongs to.
-
-    Examples
-    --------
-    >>> lines = mail_lines("Yes.\n\nOn Mon, 5 Jan 2004, Ada\n<ada@example.org> wrote:\n> Is it sold?\n-- \nBo")
-    >>> [line.part for line in lines if line.text]
-    ['new', 'attribution', 'attribution', 'quoted', 'signature', 'signature']
-    >>> [(line.depth, line.text) for line in lines if line.part == "quoted"]
-    [(1, 'Is it sold?')]
-    """
+    r"""Return the lines of a mail with the part that each belongs to."""
     lines = [_line(one) for one in text.splitlines()]
     _mark_attributions(lines)
     _mark_earlier_mails(lines)
@@ -61,7 +47,7 @@ def _line(raw: str) -> MailLine:
 
 
 def _mark_attributions(lines: list[MailLine]) -> None:
-    """Mark lines such as "On Monday, Ada wrote:", which may take up to three lines."""
+    """Mark lines such as "On Monday, Ada wrote:", up to three."""
     for i, line in enumerate(lines):
         if not line.text or len(line.text) > _LONGEST_ATTRIBUTION or line.part == "attribution":
             continue
@@ -73,7 +59,6 @@ def _mark_attributions(lines: list[MailLine]) -> None:
 
 
 def _start_of_attribution(lines: list[MailLine], last: int) -> int | None:
-    """Return the first line of the attribution that ends here; None if there is none."""
     follows = next((one for one in lines[last + 1 : last + 3] if one.text), None)
     is_quote_next = follows is not None and follows.depth > lines[last].depth
     for first in range(last, max(-1, last - _ATTRIBUTION_LINES), -1):
@@ -91,8 +76,7 @@ def _start_of_attribution(lines: list[MailLine], last: int) -> int | None:
 def _mark_earlier_mails(lines: list[MailLine]) -> None:
     """Mark everything after a separator, a block of headers or an attribution that no quote marks follow.
 
-    Below an attribution with quote marks only marked lines are quoted: answers stand between and below them. If
-    nothing new stands above, the answer may stand below without marks between, so all of it counts as new.
+    If nothing new stands above, the answer may stand below without marks between, so all of it counts as new.
     """
     last_marked = max((i for i, line in enumerate(lines) if line.depth and line.text), default=-1)
     start = next(

@@ -1,8 +1,8 @@
 """Threads: trees of mails and missing mails, in one order whatever the order of the input.
 
-Source: Jamie Zawinski, "message threading", https://www.jwz.org/doc/threading.html. Mails that are only referenced are
-nodes as well. Unlike there, a mail's own headers come before what other mails say of it, and both are taken by date, so
-that the order of the input changes nothing. Copies of a mail share a node, which they all speak for.
+Source: Jamie Zawinski, "message threading", https://www.jwz.org/doc/threading.html. Unlike there, a mail's own headers
+come before what other mails say of it, and both are taken by date, so that the order of the input changes nothing.
+Copies of a mail share a node, which they all speak for.
 """
 
 from __future__ import annotations
@@ -33,16 +33,7 @@ NodeKey = tuple[datetime, str, str]
 
 @dataclass(frozen=True, slots=True)
 class NamedMail:
-    """A mail to be threaded.
-
-    Parameters
-    ----------
-    name : str
-        Unique.
-    headers : MailHeaders
-    of_spares : tuple of MailHeaders
-        Of its duplicate spares, which may write the same people otherwise.
-    """
+    """A mail with a unique name; its duplicate spares may write the same people otherwise."""
 
     name: str
     headers: MailHeaders
@@ -64,17 +55,10 @@ class ThreadNode:
         Number of the thread, from 1; the earliest is 1.
     position : int
         Place in the tree, from 1: each mail is followed by its answers, the earliest first.
-    depth : int
-        0 for a root.
-    mail : int or None
-        Number of the mail; None if it is missing.
     copies : tuple of int
         Other mails with the same Message-ID, date and base subject: they have the same place.
-    message_id : str or None
     parent : int or None
         Position of the parent.
-    source : {"headers", "another mail", "subject"} or None
-        How the parent is known; None for a root.
     """
 
     thread: int
@@ -107,15 +91,8 @@ def thread_mails(
     window : timedelta, default 14 days
         Time within which answers are linked by their subject, if their headers name no mail that is there; zero: never.
     quotations : Quotations, optional
-        Of the mails that an answer may be linked to, the one of whose new text it quotes the largest share comes first,
-        then the latest.
-
-    Examples
-    --------
-    >>> mails = [NamedMail("x", MailHeaders(message_id="c", references=("a", "b"))),
-    ...     NamedMail("y", MailHeaders(message_id="a"))]
-    >>> [(node.position, node.depth, node.message_id, node.mail) for node in thread_mails(mails)]
-    [(1, 0, 'a', 1), (2, 1, 'b', None), (3, 2, 'c', 0)]
+        Of the mails that an answer may be linked to, the one whose new text it quotes most comes first, then the
+        latest.
     """
     order = sorted(range(len(mails)), key=lambda number: mails[number].order)
     headers = [mail.headers for mail in mails]
@@ -127,8 +104,6 @@ def thread_mails(
 
 
 class _Node:
-    """A mail with its copies, or a missing mail, while it is linked."""
-
     __slots__ = ("_up", "children", "copies", "key", "mail", "message_id", "parent", "source")
 
     def __init__(self, message_id: str | None, mail: int | None = None) -> None:
@@ -143,7 +118,7 @@ class _Node:
 
     @property
     def root(self) -> _Node:
-        """The root of its tree, in nearly constant time."""
+        """In nearly constant time."""
         node = self
         while node._up is not node:
             node._up = node = node._up._up
@@ -159,7 +134,6 @@ class _Node:
 
 
 def _linked_by_headers(headers: Sequence[MailHeaders], order: Sequence[int]) -> tuple[list[_Node], dict[int, _Node]]:
-    """Return nodes linked by Message-ID, In-Reply-To and References, and the node of each mail."""
     nodes, node_of, known = list[_Node](), dict[int, _Node](), dict[str, _Node]()
     of_copies: dict[tuple[object, ...], _Node] = {}
     for mail in order:
@@ -200,9 +174,8 @@ def _link_by_subject(
 ) -> None:  # fmt: skip
     """Link answers to the earlier mail that fits best, if their headers name no available mail.
 
-    These are mails that name no ancestors, and missing mails at the top of a tree, for which the earliest mail below
-    speaks. That mail must be marked as a reply or a forward by its subject, and an earlier mail must have the same base
-    subject, have been sent at most ``window`` before, and share an address with it.
+    The answer is a reply or a forward by its subject and names no ancestor, or a missing mail is above it; the earlier
+    mail has the same base subject and was sent at most ``window`` before, and they share an address.
     """
     headers = [mail.headers for mail in mails]
 
@@ -237,16 +210,12 @@ def _link_by_subject(
 
 
 def _topic(headers: MailHeaders) -> BaseSubject:
-    """Return the subject under which the conversation began, if the mail names it, else its own."""
     own, first = base_subject(headers.subject), base_subject(headers.thread_topic)
     return BaseSubject(first.text, own.is_reply or own.text != first.text) if first.text else own
 
 
 def _sorted_roots(nodes: Sequence[_Node], mails: Sequence[NamedMail]) -> list[_Node]:
-    """Sort the children of each node, and return the roots, by date; a missing mail has the earliest date below it.
-
-    Missing mails without a mail below them are left out: a refused link may leave some.
-    """
+    """Sort the children of each node, and return the roots, by date; a missing mail has the earliest date below it."""
     roots = list[_Node]()
     for node in nodes:
         (roots if node.parent is None else node.parent.children).append(node)
@@ -284,13 +253,7 @@ def reading_order(
 ) -> list[int]:
     """Return the mails of one thread, the earliest first, each after the one it answers even if its date is wrong.
 
-    Parameters
-    ----------
-    nodes : sequence of ThreadNode
-        Those of one thread, in their order.
-    mails : sequence of NamedMail
-    size_of : callable, optional
-        Size of a mail: of the copies of one mail, the smallest comes first, so that a larger one can include it.
+    Of the copies of one mail, the one with the smallest ``size_of`` comes first, so that a larger one can include it.
     """
     times: list[datetime] = []
     for node in nodes:
@@ -309,7 +272,7 @@ def copy_key(headers: MailHeaders) -> tuple[object, ...] | None:
     """Return a key that copies of one mail share; None if the headers do not say enough.
 
     A Message-ID alone is too little, as some programs give the same one to different mails: date and base subject must
-    agree, too. Senders and recipients may differ: servers write one person as an address, an alias or an X.500 name.
+    agree, too. Senders may differ: servers write one person as an address, an alias or an X.500 name.
 
     Examples
     --------
@@ -326,13 +289,7 @@ def copy_key(headers: MailHeaders) -> tuple[object, ...] | None:
 
 
 def ancestors_of(headers: MailHeaders) -> tuple[str, ...]:
-    """Return the identifiers of the ancestors that a mail names, its parent last: the last one of In-Reply-To.
-
-    Examples
-    --------
-    >>> ancestors_of(MailHeaders(message_id="d", references=("a", "b", "c", "d"), in_reply_to=("a", "b")))
-    ('a', 'c', 'b')
-    """
+    """Return the identifiers of the ancestors that a mail names, its parent last: the last one of In-Reply-To."""
     chain = dict.fromkeys(one for one in headers.references if one != headers.message_id)
     for parent in [one for one in headers.in_reply_to if one != headers.message_id][-1:]:
         chain.pop(parent, None)
@@ -348,11 +305,6 @@ def conversation_of(thread_index: str | None) -> bytes:
     """Return a Thread-Index as bytes: 22 of the first mail, and 5 more for each answer; empty if it is none.
 
     Source: Microsoft, [MS-OXOMSG], PidTagConversationIndex.
-
-    Examples
-    --------
-    >>> len(conversation_of("A" * 36)), conversation_of("AdMA"), conversation_of(None)
-    (27, b'', b'')
     """
     try:
         index = base64.b64decode(thread_index or "", validate=True)
@@ -363,10 +315,7 @@ def conversation_of(thread_index: str | None) -> bytes:
 
 
 def _link_by_conversation(node_of: dict[int, _Node], headers: Sequence[MailHeaders], order: Sequence[int]) -> None:
-    """Link what no header names a mail for by the conversation of Exchange: to the nearest mail above, else to the top.
-
-    The top is that of the earliest mail of the conversation: the first one may be missing.
-    """
+    """Link what no header links by the conversation of Exchange: to the nearest mail above, else to the top."""
     indexes = {mail: index for mail in order if (index := conversation_of(headers[mail].thread_index))}
     above, tops = dict[bytes, _Node](), dict[bytes, _Node]()
     for mail, index in indexes.items():
@@ -398,32 +347,14 @@ _FORWARDED = re.compile(r"\[\s*fwd?:(.*)\]$", re.IGNORECASE | re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class BaseSubject:
-    """A subject without its marks.
-
-    Parameters
-    ----------
-    text : str
-        Case-folded; empty if nothing but marks is there.
-    is_reply : bool
-        Whether there was a mark of a reply or a forward.
-    """
+    """A subject without its marks, case-folded; ``is_reply`` for one of a reply or a forward."""
 
     text: str
     is_reply: bool
 
 
 def base_subject(subject: str | None) -> BaseSubject:
-    """Return the base of a subject.
-
-    Only the first 2,000 characters count.
-
-    Examples
-    --------
-    >>> base_subject("AW: [ilug] Re[2]: Lease  of the mill (fwd)")
-    BaseSubject(text='lease of the mill', is_reply=True)
-    >>> base_subject("[Fwd: [list] Lease]"), base_subject("[list]"), base_subject(None).text
-    (BaseSubject(text='lease', is_reply=True), BaseSubject(text='[list]', is_reply=False), '')
-    """
+    """Return the base of the first 2,000 characters of a subject."""
     text, is_reply = " ".join((subject or "")[:_MAX_CHARACTERS].split()), False
     while True:
         if found := _TRAILING.search(text):

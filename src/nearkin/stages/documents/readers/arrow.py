@@ -1,10 +1,10 @@
 """Arrow IPC: files, including Feather version 2, and streams.
 
-A file on a disk is memory-mapped, so that only the data that is read costs memory. Arrow trusts the offsets in such a
-file, so every array is validated before it is read.
+A file on a disk is memory-mapped: only the data that is read costs memory. Arrow trusts the offsets in a file, so every
+array is validated before it is read.
 
 A stream may end without a marker (Arrow Columnar Format, "IPC Streaming Format"), and one that was cut between two
-batches looks the same. Every writer that is closed writes the marker, so its absence is treated as truncation.
+batches looks the same. Every writer that is closed writes the marker, so its absence counts as truncation.
 """
 
 from __future__ import annotations
@@ -73,11 +73,7 @@ class ArrowTable:
     def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield the wanted columns, some rows at a time, strings as bytes.
 
-        Raises
-        ------
-        StreamFault
-            A batch is damaged, the file ends within one, or a stream ends without its marker or has data after it; all
-            earlier batches have been yielded.
+        StreamFault if damaged or without its end.
         """
         n_told = 0
         batch = self._first or self._next()
@@ -92,7 +88,6 @@ class ArrowTable:
         progress(max(self._size_bytes - n_told, 0))
 
     def _next(self) -> pa.RecordBatch | None:
-        """Return the next batch; None at the end, which a stream must mark."""
         place = self._bytes.tell()
         try:
             if not self._is_file:
@@ -110,10 +105,7 @@ class ArrowTable:
         return batch
 
     def _check_end(self, place: int) -> None:
-        """Raise StreamFault unless a stream's marker, or that of older writers, is between a place and the current one.
-
-        Only zeros, as padding, may follow it.
-        """
+        """Raise StreamFault unless a stream's marker, or that of older writers, was read since ``place``."""
         n_marked = self._bytes.tell() - place
         end, rest = self._bytes.read_at(n_marked, place), self._bytes.read_at(_MAX_PADDING, place + n_marked)
         if end not in (_END_OF_STREAM, bytes(4)):
@@ -124,14 +116,12 @@ class ArrowTable:
             raise StreamFault("the Arrow stream has data after its end-of-stream marker: only the first stream is read")
 
     def _n_bytes_read(self) -> int:
-        """Approximate number of bytes of the file read so far."""
         if not self._is_file:
             return int(self._bytes.tell()) if self._size_bytes else 0
         return int(self._size_bytes * self._n_read // max(self._reader.num_record_batches, 1))
 
 
 def _mapped(raw: BinaryIO) -> pa.NativeFile:
-    """Return the bytes of a file, mapped; those of a pipe are held in memory."""
     try:
         data: mmap.mmap | bytes = mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):  # a pipe, in memory, or on a file system without memory maps
@@ -148,7 +138,6 @@ def _damaged(error: BaseException) -> StreamFault:
 
 
 def _checked(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the batch with its strings as bytes, with each array validated."""
     columns = [_as_bytes(column) for column in batch.columns]
     for column in columns:
         try:
@@ -160,7 +149,6 @@ def _checked(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _as_bytes(column: pa.Array) -> pa.Array:
-    """Return strings as binary of the same layout."""
     if isinstance(column, pa.ExtensionArray):
         column = column.storage
     if isinstance(column, pa.DictionaryArray):

@@ -87,13 +87,7 @@ class DelimitedReader(StreamReader):
         return choose_columns(sample, label, text=text, doc_id=doc_id)
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents, one for each block of records.
-
-        Raises
-        ------
-        SourceError
-            There is no header, or it is unreadable or lacks a column.
-        """
+        """Yield batches of documents, one for each block of records; SourceError without a header or a column."""
         source, splitter = opened.source, self.splitter(opened.source.delimiter)
         layout: _Layout | None = None
         ids, has_lines = IdType(), bool(stream.peek(1))
@@ -177,7 +171,6 @@ class Tsv(DelimitedReader):
 
 
 def _are_columns(named: Sequence[str | None], names: Sequence[str]) -> bool:
-    """Whether there are named columns, and a header has all of them."""
     parts = [part for name in named if name is not None for part in text_names(name, names)]
     return bool(parts) and set(parts) <= set(names)
 
@@ -189,7 +182,6 @@ def has_header(head: Head, delimiter: bytes) -> bool:
 
 
 def _rows(head: Head, splitter: FieldSplitter) -> Iterator[list[str]]:
-    """Yield the fields of the header and of the first records; none if they cannot be separated."""
     n_rows = place = 0
     while place < len(head.data) and n_rows <= SAMPLE_RECORDS:
         scanned = splitter.scan(head.data, place)
@@ -236,7 +228,6 @@ class _Layout:
 
 
 def _split_header(records: Records, splitter: FieldSplitter, name: str) -> tuple[list[str], Records]:
-    """Return the names of the columns, and the records without the header."""
     fault = records.fault
     if fault is None:
         header = splitter.scan(records.data, int(records.starts[0]))
@@ -247,7 +238,6 @@ def _split_header(records: Records, splitter: FieldSplitter, name: str) -> tuple
 
 
 def _read_records(records: Records, layout: _Layout) -> Iterator[RowPiece]:
-    """Yield records as pieces in order, with unchanged ids."""
     if records.scanned is not None:
         yield _piece_of_scanned(records.scanned, records.lines.tolist(), layout)
         return
@@ -261,7 +251,6 @@ def _read_records(records: Records, layout: _Layout) -> Iterator[RowPiece]:
 
 
 def _read_fast(records: Records, layout: _Layout) -> RowPiece | None:
-    """Read records with Arrow; return None if it refuses."""
     start, end = int(records.starts[0]), int(records.ends[-1])
     if bytes(records.data[start : start + len(_BOM)]) == _BOM:  # Arrow would remove it even in the middle of the file
         return None

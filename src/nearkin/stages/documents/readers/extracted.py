@@ -27,8 +27,7 @@ class MembersReader(Reader):
     def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
         """Yield the documents, always in the same order; containers come before their contents.
 
-        An unreadable member is a document with a problem. If the file cannot be read any further, it ends with a
-        `StreamFault`: the documents before are used.
+        If the file cannot be read any further, it ends with a `StreamFault`: the documents before are used.
         """
         raise NotImplementedError
 
@@ -52,7 +51,7 @@ class MembersReader(Reader):
                 yield one
 
     def _until_fault(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents; a truncation becomes a document with this problem, because a file never stops a run."""
+        """Yield the documents; a truncation becomes one with this problem, because a file never stops a run."""
         name, n_documents = opened.source.name, 0
         try:
             for one in self.documents(opened):
@@ -82,7 +81,6 @@ class Extracted(MembersReader):
         opened.progress(source.size_bytes)
 
     def _nodes(self, source: Source, encoding: str) -> Iterator[ExtractedNode]:
-        """Yield the nodes of a file, for which a worker of its own is started."""
         from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
 
         with ExtractionPool(1, source.limits, source.ocr) as pool:
@@ -102,14 +100,7 @@ class Eml(Extracted):
 
 
 def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDocument]:
-    """Yield the documents of a file. An archive or mailbox is not a document; an empty one is listed as an exception.
-
-    Parameters
-    ----------
-    name : str
-        Name of the file.
-    nodes : iterable of ExtractedNode
-    """
+    """Yield the documents of a file, without archives and mailboxes; an empty one of these is an exception."""
     ids = MemberIds()
     places: dict[int, tuple[str, str | None]] = {}
     empty: ExtractedNode | None = None

@@ -1,8 +1,7 @@
 """JSON Lines: one object per line.
 
-Arrow reads a block of lines at a time without a Python object for each. If it refuses a block, the block is halved
-until the refused lines are nearly alone; those are parsed by Python's own ``json``, which names the fault.
-A line is bad only if both refuse it.
+Arrow reads a block of lines at a time. If it refuses a block, the block is halved until the refused lines are nearly
+alone; those are parsed by Python's own ``json``, which names the fault. A line is bad only if both refuse it.
 """
 
 from __future__ import annotations
@@ -98,8 +97,6 @@ def _first_objects(head: Head) -> Iterator[dict[str, object]]:
 
 @dataclass  # no slots: what follows from the columns is computed once
 class _Wanted:
-    """The columns to read, with their types as learnt from earlier blocks."""
-
     text: str
     doc_id: str | None
     keeper: KeepColumn | None
@@ -118,7 +115,6 @@ class _Wanted:
 
     @cached_property
     def paths(self) -> list[ColumnPath]:
-        """Where the text is, unless it is in a column whose name looks like a path."""
         return text_paths(self.text)
 
     @property
@@ -127,9 +123,9 @@ class _Wanted:
         return None if self.keeper is None else self.keeper.name
 
     def types_to_try(self, n_lines: int) -> list[tuple[pa.DataType, pa.DataType]]:
-        """Return types of the id and the column to keep by: those that fitted before; all if none did or it is cheap.
+        """Return types of the id and the column to keep by: those that fitted before.
 
-        A block with one bad line is refused for any types, so trying all of them would be in vain.
+        All if none did or it is cheap.
         """
         id_types = self.id_types if self.doc_id is not None else self.id_types[:1]
         keep_types = self.keep_types if self.keep is not None else self.keep_types[:1]
@@ -137,7 +133,6 @@ class _Wanted:
         return pairs[:1] if self.is_settled and n_lines > _FEW_LINES else pairs
 
     def settle(self, id_type: pa.DataType, keep_type: pa.DataType) -> None:
-        """Remember types that fitted, to try them first."""
         self.is_settled = True
         self.id_types.sort(key=lambda type_: bool(type_ != id_type))
         self.keep_types.sort(key=lambda type_: bool(type_ != keep_type))
@@ -170,7 +165,6 @@ def read_jsonl(
 
 
 def _without_white_space(block: Records) -> Records:
-    """Return the lines of a block that are not blank, without surrounding white space."""
     lines = replace(block, ends=block.without_line_ends())
     if not _look_whole(lines):
         starts, ends = _stripped(lines)
@@ -185,9 +179,9 @@ def _line(lines: Records, index: int) -> bytes:
 def _look_whole(lines: Records) -> bool:
     """Whether each line runs from ``{`` to ``}``.
 
-    Then no object extends over the end of a line: a ``}`` inside an object is never followed by ``{``. So Arrow, which
-    ignores line ends, finds as many objects as lines only if each line has one. It also keeps a bare ``null`` from the
-    beginning of Arrow's input, which would crash the process.
+    A ``}`` inside an object is never followed by ``{``, so Arrow, which ignores line ends, finds as many objects as
+    lines only if each line has one. It also keeps a bare ``null`` from the beginning of Arrow's input, which would
+    crash it.
     """
     view, starts, ends = lines.view, lines.starts, lines.ends
     if not len(starts) or not bool((ends > starts).all()):
@@ -196,7 +190,6 @@ def _look_whole(lines: Records) -> bool:
 
 
 def _stripped(lines: Records) -> tuple[I64, I64]:
-    """Return the bounds of the lines without surrounding white space."""
     view, starts, ends = lines.view, lines.starts.copy(), lines.ends.copy()
     odd = (ends <= starts) | (view[np.minimum(starts, len(view) - 1)] != ord("{")) | (view[ends - 1] != ord("}"))
     for index in np.flatnonzero(odd).tolist():
@@ -207,7 +200,6 @@ def _stripped(lines: Records) -> tuple[I64, I64]:
 
 
 def _read_fast(lines: Records, wanted: _Wanted) -> RowPiece | None:
-    """Read lines with Arrow; return None if it refuses them."""
     if wanted.is_inside or not _look_whole(lines):
         return None
     start, end = int(lines.starts[0]), int(lines.ends[-1])
@@ -235,7 +227,6 @@ def _read_fast(lines: Records, wanted: _Wanted) -> RowPiece | None:
 
 
 def _types_to_carry(lines: Records, names: Sequence[str]) -> Mapping[str, pa.DataType]:
-    """Return the types of carried columns: that of the first value of each in the first lines."""
     types = dict[str, pa.DataType]()
     for index in range(min(len(lines), _FEW_LINES) if names else 0):
         with contextlib.suppress(RecordFault):
@@ -255,7 +246,6 @@ def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
 def _arrow_table(
     buffer: pa.Buffer, n_lines: int, wanted: _Wanted, carried: Mapping[str, pa.DataType]
 ) -> pa.Table | None:
-    """Return the wanted columns under our names; None if the types do not fit."""
     read_options = pa.json.ReadOptions(use_threads=False, block_size=buffer.size + 64)
     for id_type, keep_type in wanted.types_to_try(n_lines):
         # binary instead of string: Arrow does not check UTF-8 in either
@@ -277,7 +267,6 @@ def _arrow_table(
 
 
 def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:
-    """Return the columns under our names; one column of the file may be used twice."""
     columns = {"text": table.column(wanted.text)}
     if len(wanted.paths) > 1:  # unless one column has that name
         joined = joined_columns([_only_chunk(table.column(path.column)) for path in wanted.paths])
@@ -291,7 +280,6 @@ def _renamed(table: pa.Table, wanted: _Wanted) -> pa.Table:
 
 
 def _why_null(lines: Records, texts: pa.Array, text: str) -> pa.Array:
-    """Return, for each null text, whether the key is missing or null."""
     problems: list[str | None] = [None] * len(lines)
     for index in np.flatnonzero(pc.is_null(texts).to_numpy(zero_copy_only=False)).tolist():
         try:
@@ -302,7 +290,6 @@ def _why_null(lines: Records, texts: pa.Array, text: str) -> pa.Array:
 
 
 def _read_slow(lines: Records, wanted: _Wanted) -> Iterator[RowPiece]:
-    """Yield lines read one by one; each bad one becomes a row with its problem."""
     rows = RowList(keep=wanted.keeper)
     for index in range(len(lines)):
         number, line = int(lines.lines[index]), _line(lines, index)
@@ -334,19 +321,12 @@ def _id_of(value: object, *, is_utf8: bool) -> int | str | bytes | None:
 
 
 def _with_bytes(characters: str) -> bytes:
-    """Return an id with the bytes for which its surrogates stand; other surrogates are escaped."""
     escaped = re.sub("[\ud800-\udc7f\udd00-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", characters)
     return escaped.encode("utf-8", "surrogateescape")
 
 
 def _record(line: bytes) -> tuple[dict[str, object], bool]:
-    """Parse one line with Python's ``json``, and return whether it is UTF-8; other bytes become surrogates.
-
-    Raises
-    ------
-    RecordFault
-        It is no object.
-    """
+    """Parse one line with Python's ``json``, and return whether it is UTF-8; other bytes become surrogates."""
     try:
         characters, is_utf8 = line.decode(), True
     except UnicodeDecodeError:

@@ -1,8 +1,4 @@
-"""Lines: each is a document, ``ID<TAB>TEXT`` or a text.
-
-A stream is cut into blocks of whole lines, and all work is done on blocks: only lines without a tab, or with nothing
-but spaces, become Python objects.
-"""
+"""Lines: each is a document, ``ID<TAB>TEXT`` or a text."""
 
 from __future__ import annotations
 
@@ -73,7 +69,6 @@ def _batches(
 
 
 def _texts(block: Records) -> RowPiece:
-    """Return the non-blank lines of a block, as texts without ids."""
     every = _texts_of_lines(block)
     texts = every.text
     is_there = np.ones(len(texts), np.bool_)
@@ -85,7 +80,6 @@ def _texts(block: Records) -> RowPiece:
 
 
 def _ids_and_texts(block: Records) -> RowPiece:
-    """Return the non-blank lines of a block, as ids and texts."""
     tabs = np.append(np.flatnonzero(block.view == ord("\t")), len(block.data))
     starts, ends = block.starts, block.without_line_ends()
     tabs = tabs[np.searchsorted(tabs, starts)]
@@ -109,12 +103,7 @@ def _ids_and_texts(block: Records) -> RowPiece:
 def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.RecordBatch]:
     r"""Yield batches of lines, including blank ones, because lines are identified by number.
 
-    Lines end only at ``\n`` or ``\r\n``.
-
-    Raises
-    ------
-    StreamFault
-        The file breaks off; all earlier lines have been yielded.
+    Lines end only at ``\n`` or ``\r\n``. StreamFault if the file breaks off.
     """
     for block in read_records(stream, LineSplitter(), batch_bytes):
         piece = _texts_of_lines(block) if block.fault is None else problem_piece(int(block.lines[0]), block.fault)
@@ -122,7 +111,6 @@ def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.Rec
 
 
 def _texts_of_lines(block: Records) -> RowPiece:
-    """Return every line of a block as a text without an id."""
     (texts,) = _slices(block, (block.starts, block.without_line_ends()))
     return RowPiece(text=texts, line=block.lines)
 
@@ -130,7 +118,7 @@ def _texts_of_lines(block: Records) -> RowPiece:
 def _slices(block: Records, *bounds: tuple[I64, I64]) -> list[pa.Array]:
     """Return copies of slices of a block, in columns: each column has the starts and the ends of its values.
 
-    The block is viewed as a repetition of all columns and what is between them, of which Arrow copies every other part.
+    The block is viewed as a repetition of all columns and what is between them: Arrow copies every other part.
     """
     n_rows, n_parts = len(bounds[0][0]), 2 * len(bounds)
     places = np.column_stack([place for column in bounds for place in column]).ravel()

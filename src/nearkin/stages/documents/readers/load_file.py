@@ -130,13 +130,7 @@ class LoadFile(StreamReader):
         return "utf-8" if is_told_by_line(encoding) else encoding
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents, in the order of the records.
-
-        Raises
-        ------
-        SourceError
-            It is not a load file, or lacks a column.
-        """
+        """Yield batches of documents, in the order of the records; SourceError if a column is missing."""
         load_file = _opened(opened, stream)
         rows = RowList(keep=opened.keep, are_characters=True, batch_bytes=opened.batch_bytes)
         for record in load_file.records:
@@ -160,10 +154,7 @@ class LoadFile(StreamReader):
             yield rows.batch()
 
     def digest_of_texts(self, source: Source, encoding: str) -> str | None:
-        """Return the SHA-256 of the texts in the files that a load file names; None if it names none, or is damaged.
-
-        A text that cannot be read is empty.
-        """
+        """Return the SHA-256 of the texts in the files that a load file names; None if it names none, or is damaged."""
         digest = hashlib.sha256()
         try:
             with open(source.path, "rb", buffering=0) as raw:
@@ -184,7 +175,6 @@ class LoadFile(StreamReader):
 
 
 def _sample_records(head: bytes, dialect: Dialect) -> list[dict[str, object]]:
-    """Return the header, each column with an empty value, and the first records."""
     records, names = list[dict[str, object]](), list[str]()
     for number, record in enumerate(records_of(ByteStream(io.BytesIO(head), "none"), dialect)):
         names = names or record.fields
@@ -197,8 +187,6 @@ def _sample_records(head: bytes, dialect: Dialect) -> list[dict[str, object]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LoadFile:
-    """Opened load file: its records without the header, the places of columns, and the folder of its texts."""
-
     records: Iterator[LoadRecord]
     newline: str
     text: int
@@ -210,7 +198,6 @@ class _LoadFile:
     folder: TextFolder | None
 
     def text_of(self, record: LoadRecord) -> bytes:
-        """Return the text of a record that was split; RecordFault if there is none."""
         value = record.fields[self.text]
         if self.folder is None:
             return (value.replace(self.newline, "\n") if self.newline else value).encode()
@@ -220,7 +207,6 @@ class _LoadFile:
 
 
 def _opened(opened: OpenedSource, stream: ByteStream) -> _LoadFile:
-    """Begin to read a load file, whose columns are known unless it came through a pipe."""
     source, head = opened.source, head_of_stream(stream)
     dialect = dialect_of(head.data, head.encoding)
     if dialect is None:
@@ -257,7 +243,6 @@ def _opened(opened: OpenedSource, stream: ByteStream) -> _LoadFile:
 
 
 def _text_folder(opened: OpenedSource, dialect: Dialect) -> TextFolder:
-    """Return the folder of the text files: that of the user, or the folder of the load file."""
     source = opened.source
     if source.path == STDIN and source.text_root is None:
         raise SourceError(
@@ -270,24 +255,7 @@ def _text_folder(opened: OpenedSource, dialect: Dialect) -> TextFolder:
 
 
 class TextFolder:
-    r"""Folder of text files.
-
-    Parameters
-    ----------
-    root : str
-        Folder that no path leaves.
-    beside : str
-        Folder of the load file, from which paths that begin with ``..`` are followed.
-    encoding : str
-        Encoding of files that are not UTF-8.
-    max_bytes : int
-        A longer text is refused.
-
-    Examples
-    --------
-    >>> TextFolder("/data").parts(r"TEXT\001\A-1.txt")
-    ['TEXT', '001', 'A-1.txt']
-    """
+    r"""Folder of text files that no path leaves; paths that begin with ``..`` are followed from ``beside``."""
 
     def __init__(
         self, root: str, beside: str = "", encoding: str = "utf-8", max_bytes: int = MAX_DOCUMENT_BYTES
@@ -339,7 +307,7 @@ class TextFolder:
             raise RecordFault(fault.reason, f"its text file {_shown(path)}: {fault.sentence}") from fault
 
     def _below(self, folder: str, name: str, path: str) -> str:
-        """Return the place of a name in a folder, or of the one that is the same except for case and encoding."""
+        """Return the place of a name in a folder, whatever its case and encoding."""
         place = os.path.join(folder, name)
         if os.path.lexists(place):
             return place
@@ -390,9 +358,9 @@ def has_texts(path: str) -> bool:
 
 
 def files_named_in(path: str, folder: str) -> Iterator[str]:
-    """Yield the key of each file in a folder that a load file names as a text or an original; StreamFault if damaged.
+    """Yield the key of each file in a folder that a load file names as a text or an original.
 
-    Paths begin in the folder, or in that of the load file.
+    StreamFault if damaged.
     """
     beside = os.path.dirname(os.path.abspath(path))
     texts, above = TextFolder(folder, beside), os.path.relpath(beside, os.path.abspath(folder))

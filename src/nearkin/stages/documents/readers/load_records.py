@@ -38,16 +38,7 @@ _BLOCK_BYTES = 1 << 20
 class Dialect:
     r"""Encoding and delimiters of a load file.
 
-    Parameters
-    ----------
-    separator : str
-        Character between fields.
-    qualifier : str
-        Character around each field; empty if the header has none.
-    newline : str
-        Character that stands for a line end inside a field; empty if there is none.
-    encoding : str
-        Encoding of the characters, such as cp1252 or utf-16-le.
+    Empty if there is none. ``newline`` stands for a line end inside a field.
 
     Examples
     --------
@@ -77,15 +68,9 @@ class Dialect:
 
 
 def dialect_of(head: bytes, encoding: str | None = None) -> Dialect | None:
-    """Return the dialect of a load file; None if it is not one.
+    """Return the dialect of a load file by its beginning, without a byte order mark; None if it is not one.
 
-    Parameters
-    ----------
-    head : bytes
-        Its beginning, without a byte order mark; in UTF-8 if it had one.
-    encoding : str or None
-        Encoding that a byte order mark stands for, or that the user named; None: UTF-8, or CP1252 if the data is not
-        UTF-8.
+    ``encoding`` is that of the mark or the user's; None: UTF-8, or CP1252 if the data is not UTF-8.
     """
     _, dialect = _header_of(head)
     return None if dialect is None else replace(dialect, encoding=encoding or _encoding_of(head))
@@ -101,13 +86,7 @@ def _header_of(head: bytes) -> tuple[list[str], Dialect | None]:
 
 
 def header_of(line: str) -> tuple[list[str], Dialect | None]:
-    r"""Return the column names of a header line and the dialect; none if it is not the header of a load file.
-
-    Examples
-    --------
-    >>> header_of("^DOCID^|^TEXT^")[0], header_of("DOCID,TEXT")[1].is_csv, header_of("It was a dark night")
-    (['DOCID', 'TEXT'], True, ([], None))
-    """
+    r"""Return the column names of a header line and the dialect; none if it is not the header of a load file."""
     quote = line[:1]
     if len(line) < 2 or line.isspace():
         return [], None
@@ -129,7 +108,6 @@ def header_of(line: str) -> tuple[list[str], Dialect | None]:
 
 
 def _plain_header(line: str) -> tuple[list[str], Dialect | None]:
-    """Return the names of a header without a qualifier."""
     if SEPARATOR in line:
         names, dialect = line.split(SEPARATOR), Dialect(qualifier="")
     else:
@@ -181,16 +159,7 @@ def _encoding_of(head: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LoadRecord:
-    """A record of a load file.
-
-    Parameters
-    ----------
-    line : int
-        Line on which it begins, from 1.
-    fields : list of str
-        Values without qualifiers; empty if there is a fault.
-    fault : RecordFault or None
-    """
+    """A record of a load file, with its first line, from 1; fields have no qualifiers."""
 
     line: int
     fields: list[str]
@@ -205,23 +174,9 @@ def records_of(
     max_bytes: int = MAX_DOCUMENT_BYTES,
     block_bytes: int = _BLOCK_BYTES,
 ) -> Iterator[LoadRecord]:
-    """Yield the records of a load file, the header first; blank lines are none.
+    """Yield the records of a load file, the header first; StreamFault if the stream breaks off.
 
-    Parameters
-    ----------
-    stream : ByteStream
-    dialect : Dialect
-    encoding : str
-        Encoding of fields that are not UTF-8.
-    max_bytes : int
-        A longer record is a problem.
-    block_bytes : int
-        Bytes that are read at once.
-
-    Raises
-    ------
-    StreamFault
-        The stream breaks off; all earlier complete records have been yielded.
+    Fields that are not UTF-8 are in ``encoding``. A longer record than ``max_bytes`` is a problem.
     """
     csv.field_size_limit(max(csv.field_size_limit(), MAX_DOCUMENT_BYTES, max_bytes))
     lines = _RecordLines(stream, dialect, block_bytes, max_bytes)
@@ -318,7 +273,6 @@ class _RecordLines:
         return field
 
     def again(self) -> None:
-        """Take the lines of the record again, except its first one."""
         self._waiting.extendleft(reversed(self._taken[1:]))
         del self._taken[1:]
 
@@ -360,11 +314,6 @@ class LoadColumns:
 
     Parameters
     ----------
-    control : str or None
-    text, path : str or None
-        Column with the text; column with the path of a text file.
-    native : str or None
-        Column with the path of the file that the text is from.
     parent, begin_family : str or None
         Control number of the parent; of the first document of the family.
 
@@ -440,12 +389,6 @@ def holds_paths(name: str, values: Iterable[str]) -> bool:
 
 
 def parent_in(control: str, values: Iterable[str]) -> str | None:
-    """Return the control number of a document's parent from the columns of families; None if it has none.
-
-    Examples
-    --------
-    >>> parent_in("A-2", ["", "A-1 - A-9"]), parent_in("A-1", ["", "A-1 - A-9"])
-    ('A-1', None)
-    """
+    """Return the control number of a document's parent from the columns of families; None if it has none."""
     firsts = (re.split(r"\s+-\s+|;", value.strip())[0].strip() for value in values)  # "A-1 - A-9", a range
     return next((first for first in firsts if first not in ("", control)), None)

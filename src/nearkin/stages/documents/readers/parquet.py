@@ -79,13 +79,7 @@ class ParquetTable:
         return self.schema.empty_table() if first is None else pa.Table.from_batches([first])
 
     def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Yield the wanted columns, about ``batch_bytes`` of text at a time.
-
-        Raises
-        ------
-        StreamFault
-            A row group is damaged; all earlier rows have been yielded.
-        """
+        """Yield the wanted columns, about ``batch_bytes`` of text at a time; StreamFault if a row group is damaged."""
         metadata, n_told = self.parquet.metadata, 0
         for index in range(metadata.num_row_groups):
             group = metadata.row_group(index)
@@ -106,12 +100,9 @@ class ParquetTable:
         progress(self._size_bytes - n_told)
 
     def copy_rows(self, is_kept: RowMask, file: IO[bytes], added: Annotations | None) -> None:
-        """Write the kept rows with all columns, about one row group at a time.
+        """Write the kept rows with all columns.
 
-        Raises
-        ------
-        StreamFault
-            As for `batches`; kept rows before the damage are written, and the copy is valid.
+        StreamFault as for `batches`, and the copy of what is before it is valid.
         """
         fault: StreamFault | None = None
         try:
@@ -129,7 +120,6 @@ class ParquetTable:
 
 
 def _why_not(raw: BinaryIO, size_bytes: int, name: str, error: Exception) -> Exception:
-    """Return the error for a file that cannot be opened: it is of another kind, or incomplete."""
     raw.seek(0)
     begins = raw.read(len(_MAGIC))
     if begins == _MAGIC:
@@ -152,7 +142,6 @@ def _first_line(error: Exception) -> str:
 
 
 def _text_bytes(group: pq.RowGroupMetaData, text: str) -> int:
-    """Return the decompressed size of the texts of a row group, as far as the file states it."""
     columns = (group.column(index) for index in range(group.num_columns))
     return sum(
         int(column.total_uncompressed_size) for column in columns if f"{column.path_in_schema}.".startswith(f"{text}.")
@@ -160,7 +149,6 @@ def _text_bytes(group: pq.RowGroupMetaData, text: str) -> int:
 
 
 def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask, added: Annotations | None) -> Iterator[list[pa.RecordBatch]]:
-    """Yield kept rows in portions: the rest of a row group, or less if it is large."""
     row = 1
     for index in range(parquet.metadata.num_row_groups):
         waiting: list[pa.RecordBatch] = []
@@ -188,7 +176,6 @@ def _kept_rows(parquet: pq.ParquetFile, is_kept: RowMask, added: Annotations | N
 
 
 def _batches(parquet: pq.ParquetFile, n_rows: int, group: int, row: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a row group, which begins with ``row``; StreamFault if it is damaged."""
     try:
         for batch in parquet.iter_batches(n_rows, row_groups=[group]):
             yield batch

@@ -1,7 +1,7 @@
 """Records of a stream, in blocks of whole ones: lines, or records of CSV, whose fields may hold line ends in quotes.
 
-A splitter says where the records of a block end, the same code reads blocks and refuses what is too long, and a reader
-parses many records at once; if that fails, it halves them until the refused ones are nearly alone.
+A splitter says where the records of a block end. A reader parses many records at once; if that fails, it halves them
+until the refused ones are nearly alone.
 """
 
 from __future__ import annotations
@@ -39,8 +39,6 @@ class Records:
         Line on which each record begins, from 1.
     scanned : sequence of ScannedRecord or None
         The fields of each record, if they had to be split to find where the records end.
-    fault : RecordFault or None
-        Why there is no record: it is too long.
     """
 
     data: memoryview
@@ -93,7 +91,7 @@ def read_pieces(
     *,
     is_fast: bool = True,
 ) -> Iterator[RowPiece]:
-    """Yield records as rows in order: in one piece if all are good, in more around those that ``read_fast`` refuses."""
+    """Yield records as rows in order: in one piece, or more around those that ``read_fast`` refuses."""
     piece = read_fast(records) if is_fast else None
     if piece is not None:
         yield piece
@@ -108,10 +106,10 @@ class Splitter(Protocol):
     """Finds the ends of records."""
 
     def split(self, data: memoryview, line: int, *, at_end: bool) -> tuple[Records, int, int]:
-        """Return the complete records, the position after them, and the line there; ``line`` is that of the data."""
+        """Return the complete records, and the position and the line after them."""
 
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
-        """Return the last byte of the record that goes on in a piece, or -1, and the number of line ends up to there.
+        """Return the last byte of the record that goes on in a piece, or -1, and the line ends up to there.
 
         ``held`` is its beginning if this is the first piece.
         """
@@ -141,12 +139,8 @@ def read_records(
 ) -> Iterator[Records]:
     """Yield the records of blocks of about ``block_bytes`` each, larger only for longer records.
 
-    A record of more than ``max_record_bytes`` becomes one with a fault; hardly more than that is held of it.
-
-    Raises
-    ------
-    StreamFault
-        The stream breaks off; everything before the last record that is not complete has been yielded.
+    A record of more than ``max_record_bytes`` becomes a fault; hardly more than that is held. StreamFault if the stream
+    breaks off.
     """
     room = bytearray(block_bytes)
     n_held, line = 0, 1  # the beginning of a record is held until its end is read
@@ -177,7 +171,6 @@ def read_records(
 
 
 def _within(records: Records, max_record_bytes: int) -> Iterator[Records]:
-    """Yield the records, each one that is too long as one with a fault."""
     first = 0
     if len(records) and int(records.ends[-1] - records.starts[0]) > max_record_bytes:
         sizes = records.ends - records.starts - (records.view[records.ends - 1] == _LF)
@@ -191,7 +184,7 @@ def _within(records: Records, max_record_bytes: int) -> Iterator[Records]:
 
 
 def _skip(stream: ByteStream, splitter: Splitter, held: memoryview, line: int) -> tuple[int, int]:
-    """Skip the rest of a record without holding it; return the number of its bytes, and of line ends in all of it.
+    """Skip the rest of a record without holding it; return the number of its bytes, and of its line ends.
 
     If the file ends within quotes, how many records are lost is unknown.
     """
@@ -210,17 +203,7 @@ def _skip(stream: ByteStream, splitter: Splitter, held: memoryview, line: int) -
 
 @dataclass(frozen=True, slots=True)
 class ScannedRecord:
-    """A record that was split.
-
-    Parameters
-    ----------
-    fields : list of bytes
-    end : int
-        Its end, including the line end; for a record with a fault, the end of its first line.
-    fault : RecordFault or None
-    is_open : bool
-        Whether it reached the end of the data, so that more data could change it.
-    """
+    """A record that was split; ``is_open``: it reached the end of the data, so that more could change it."""
 
     fields: list[bytes]
     end: int
@@ -233,14 +216,8 @@ class FieldSplitter:
     r"""Records of CSV and TSV by RFC 4180: a field that begins with a quote ends at the next one that is not doubled.
 
     A quote elsewhere is an ordinary character. A record that breaks the rule costs one line: reading continues with the
-    next. Line ends are LF, CR LF and CR; blank lines are no records.
-
-    Parameters
-    ----------
-    delimiter : bytes
-        One ASCII character.
-    is_lenient : bool
-        Whether a field that breaks the rule, or that holds delimiters and line ends, is taken literally, as in TSV.
+    next; if lenient, as in TSV, such a field is taken literally. Line ends are LF, CR LF and CR; blank lines are no
+    records.
     """
 
     delimiter: bytes
@@ -374,7 +351,6 @@ class FieldSplitter:
 
 
 def _line_ends(view: NDArray[np.uint8], *, at_end: bool) -> I64:
-    """Return the last byte of each line end: LF, CR LF, or CR alone."""
     breaks = np.flatnonzero(view == _LF)
     returns = np.flatnonzero(view == _CR)
     if not len(returns):

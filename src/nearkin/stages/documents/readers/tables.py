@@ -60,28 +60,12 @@ class TableReader(Reader):
     """Reader of tables."""
 
     def opened(self, raw: BinaryIO, name: str) -> AbstractContextManager[TableFile]:
-        """Open a file as a table for a block; ``name`` is for messages.
-
-        Raises
-        ------
-        SourceError
-            The file is not in this format.
-        StreamFault
-            The file is in this format, but truncated or damaged.
-        """
+        """Open a file as a table; SourceError if it is not in this format, StreamFault if it is damaged."""
         raise NotImplementedError
 
     @contextmanager
     def at(self, path: str, name: str) -> Iterator[TableFile]:
-        """Open a file on a disk as a table.
-
-        Raises
-        ------
-        SourceError
-            The file is not in this format.
-        TruncatedInputError
-            The file is too damaged to open.
-        """
+        """Open a file on a disk; SourceError if it is not in this format, TruncatedInputError if too damaged."""
         with open(path, "rb", buffering=0) as raw:
             try:
                 with self.opened(raw, name) as table:
@@ -90,7 +74,7 @@ class TableReader(Reader):
                 raise truncated_input(name, fault, 0) from fault
 
     def sample(self, source: Source, head: Head) -> ColumnSample | None:
-        """Return the columns of the first rows; damage inside the file is left to later readers. Errors as for `at`."""
+        """Return the columns of the first rows; errors as for `at`, damage inside is left to later readers."""
         if source.path == STDIN:
             return None
         with self.at(source.path, source.name) as table:
@@ -146,7 +130,7 @@ def _sample(table: TableFile) -> ColumnSample:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Columns to read; a text can be in several, and texts, ids and values to keep by inside the values."""
+    """Columns to read; texts may be in several, and all values inside others."""
 
     schema: pa.Schema
     text: str
@@ -183,7 +167,7 @@ class Wanted:
         return IdType(type_ is None or not pa.types.is_integer(type_))
 
     def with_values(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a batch with a column for the text, the id and the value to keep by, which may be inside others."""
+        """Add a column for the text, the id and the value to keep by."""
         made = {name: path.values(batch.column(path.column)) for name, path in self.values.items() if path.steps}
         if not self.is_text_plain:
             texts = [plain(path.values(batch.column(path.column))) for path in self.texts]
@@ -218,12 +202,8 @@ def pieces_of_batch(
 ) -> Iterator[RowPiece]:
     """Yield the rows of a batch, numbered from ``first_row``, in pieces with about ``batch_bytes`` of text.
 
-    A longer text has a piece of its own, without the text if it is longer than ``max_document_bytes``.
-
-    Raises
-    ------
-    SourceError
-        Ids of the source called ``name`` cannot be read.
+    A longer text has a piece of its own, without the text if it exceeds ``max_document_bytes``. SourceError if ids
+    cannot be read.
     """
     text, batch = wanted.text, wanted.with_values(batch)
     column = batch.column(text)
@@ -248,14 +228,12 @@ def pieces_of_batch(
 
 
 def _lengths(values: pa.Array) -> pa.Array:
-    """Return the size of each text in bytes."""
     if pa.types.is_null(values.type):
         return pa.nulls(len(values), pa.int32())
     return pc.binary_length(as_binary(plain(values)))
 
 
 def _piece(batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why_null: str) -> RowPiece:
-    """Return the rows of a table's batch, numbered from ``first_row``."""
     n_rows, doc_id, keep = len(batch), wanted.doc_id, wanted.keep
     texts = as_binary(plain(batch.column(wanted.text)))
     problems = pa.nulls(n_rows, pa.large_string())

@@ -59,14 +59,9 @@ class Warc(StreamReader):
         return choose_columns(sample, label, text=text or "text", doc_id=doc_id or "url")
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents; their lines are the numbers of the records in the file.
+        """Yield batches of documents.
 
-        Raises
-        ------
-        MissingExtraError
-            FastWARC is not installed.
-        StreamFault
-            The file breaks off or is no archive; all earlier documents have been yielded.
+        Their lines are the numbers of the records. StreamFault if the file breaks off.
         """
         rows = RowList(keep=opened.keep, are_characters=True, batch_bytes=opened.batch_bytes)
         n_read, number, held, fault = 0, 0, None, None
@@ -102,7 +97,6 @@ _AT_END: _Document = ({}, None, None)
 
 
 def _documents_of(stream: ByteStream, opened: OpenedSource) -> Iterator[_Document | None]:
-    """Yield the document of each record; None for a record that is none."""
     try:
         from fastwarc.warc import ArchiveIterator
     except ImportError as error:
@@ -140,7 +134,6 @@ def _kind_of(record: WarcRecord) -> str | None:
 
 
 def _text_of(record: WarcRecord, kind: str, max_bytes: int, encoding: str) -> bytes:
-    """Return the text of a record; RecordFault if it is too long, damaged, or shows nothing."""
     if record.content_length > max_bytes:
         raise too_long(record.content_length, max_bytes)
     data = _decoded_body(record, max_bytes)
@@ -157,7 +150,6 @@ def _text_of(record: WarcRecord, kind: str, max_bytes: int, encoding: str) -> by
 
 
 def _decoded_body(record: WarcRecord, max_bytes: int) -> bytes:
-    """Return the body of a record, unpacked; as it is if it is text already, as some crawlers store it."""
     from fastwarc.warc import WarcRecord
 
     data = record.reader.read(max_bytes + 1)
@@ -186,10 +178,7 @@ def _decoded_body(record: WarcRecord, max_bytes: int) -> bytes:
 
 
 def _check_nesting(page: str) -> None:
-    """Refuse a page whose elements lie in one another so deep that parsing it would take hours.
-
-    Pages in files are parsed by workers with a limit of time; here they are too many for that.
-    """
+    """Refuse a page nested so deep that parsing, here without a limit of time, would take hours."""
     if page.count("<") <= _MAX_DEPTH:
         return
     depth = 0
@@ -219,6 +208,5 @@ class _Bytes:
         return self._n_bytes
 
     def check_end(self) -> None:
-        """Raise StreamFault unless the last record is complete."""
         if self._fault is not None or self._end != _END:
             raise self._fault or StreamFault("the last record is not complete")

@@ -40,10 +40,7 @@ class WholeFile(Reader):
     """
 
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield one batch of one document, which is decoded when it has been read completely.
-
-        A file that breaks off, is too long or is not plain text is a row with its problem.
-        """
+        """Yield one batch of one document; a file that breaks off, is too long or is no plain text is a problem."""
         name, mark, rows = opened.source.name, b"", RowList()
         try:
             text, mark = whole_text(opened, takes_markup=opened.source.is_forced or not self._is_text)
@@ -53,7 +50,6 @@ class WholeFile(Reader):
         yield without_illegible(rows.batch(), opened.encoding, mark)
 
     def _converted(self, data: bytes) -> bytes:
-        """Return the text of the document; bytes that are no characters stay, and are found later."""
         try:
             return self.text_of(data.decode()).encode()
         except UnicodeDecodeError:
@@ -63,7 +59,6 @@ class WholeFile(Reader):
 
     @property
     def _is_text(self) -> bool:
-        """Whether the text is the content of the file."""
         return type(self).text_of is WholeFile.text_of
 
     def text_of(self, content: str) -> str:
@@ -99,10 +94,7 @@ def text_of_file(path: str, encoding: str, max_bytes: int = MAX_DOCUMENT_BYTES) 
 def whole_text(opened: OpenedSource, *, takes_markup: bool) -> tuple[bytes, bytes]:
     """Return the content of a text file in UTF-8, and its byte order mark; bytes that are no characters stay.
 
-    Raises
-    ------
-    RecordFault
-        It breaks off, is too long, or is not plain text; ``takes_markup`` accepts pages and mails as they are.
+    RecordFault if it breaks off, is too long, or is not plain text; ``takes_markup`` accepts pages and mails.
     """
     source = opened.source
     stream = stream_of(opened, "utf-8", is_compression_known=False)  # files of a folder were not inspected before
@@ -143,7 +135,6 @@ def _held(stream: ByteStream, source: Source, *, takes_markup: bool) -> bytes:
 
 
 def _check_begin(first: bytes, source: Source, *, takes_markup: bool) -> None:
-    """Refuse a file that is no plain text."""
     if (table := table_begun_by(first)) is not None:
         raise RecordFault("not text", f"{table.a_file}; read it with --format {table.name}")
     kind = foreign(first, source.name)

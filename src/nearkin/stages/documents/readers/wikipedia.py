@@ -68,28 +68,10 @@ class Wikipedia(StreamReader):
 
 
 def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-    """Yield batches of articles.
+    """Yield batches of articles: the id is the title, the text begins with it, the line is that of the page in the XML.
 
-    Parameters
-    ----------
-    stream : ByteStream
-    opened : OpenedSource
-        The longest document is counted in characters
-        here; at most `pages.MAX_CHARACTERS` of an article are read. At the end ``note`` receives the
-        omissions.
-
-    Yields
-    ------
-    RecordBatch
-        Table with `records.DOCUMENTS_SCHEMA`. ``doc_id`` is the title, ``text`` the title followed by the text of the
-        article, ``line`` the line of the XML where the page begins.
-
-    Raises
-    ------
-    SourceError
-        The file is not a dump, or declares entities.
-    StreamFault
-        The file breaks off; all earlier articles have been yielded.
+    The longest document is counted in characters; at most `pages.MAX_CHARACTERS` of an article are read. ``note``
+    receives the omissions. SourceError if the file is no dump, or declares entities; StreamFault if it breaks off.
     """
     reader = PageReader(stream, opened.source.name, opened.source.max_document_bytes)
     counts: Counter[str] = Counter()
@@ -120,7 +102,6 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
 
 
 def _read_page(page: Page, hidden: frozenset[str]) -> tuple[str | None, str]:
-    """Return the text of a page if it is an article, and its kind."""
     if page.namespace:
         return None, "other"
     if page.problem is not None:
@@ -145,7 +126,6 @@ def _is_short(text: str) -> bool:
 
 
 def _told(name: str, counts: Counter[str]) -> str:
-    """Return a sentence with the numbers of pages by kind."""
     stubs = f"stubs (fewer than {MIN_WORDS} words of text, or marked as a stub)"
     parts = {
         "redirect": "redirects", "disambiguation": "disambiguation pages", "stub": stubs,

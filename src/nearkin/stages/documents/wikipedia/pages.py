@@ -33,18 +33,12 @@ class Page:
 
     Parameters
     ----------
-    line : int
-        Line of the file where it begins, from 1.
-    title : str
     number : int or None
         Number by which the other tables of a dump refer to it.
     namespace : int or None
         0 for articles; None if the dump lacks it.
-    is_redirect : bool
     wikitext : str
         Text of the last revision; empty for redirects and outside namespace 0.
-    problem : str or None
-        Why the page cannot be read.
     """
 
     line: int
@@ -70,20 +64,9 @@ class _Characters:
 
 
 class PageReader:
-    """Reader of the pages of a dump.
+    """Reader of the pages of a dump; a text of more than ``max_characters`` is a problem.
 
-    Parameters
-    ----------
-    stream : ByteStream
-    name : str
-        For messages.
-    max_characters : int
-        Maximum length of the text of a page; a longer one is a problem.
-
-    Attributes
-    ----------
-    hidden : frozenset of str
-        Prefixes of links that are not shown, also in this wiki's language (see :func:`.wikitext.plain_text`).
+    ``hidden`` has the prefixes of links that are not shown, also in this wiki's language.
     """
 
     def __init__(self, stream: ByteStream, name: str, max_characters: int = MAX_CHARACTERS) -> None:
@@ -113,12 +96,7 @@ class PageReader:
     def pages(self) -> Iterator[Page]:
         """Yield all pages in order.
 
-        Raises
-        ------
-        StreamFault
-            The file breaks off or is not XML; all earlier pages have been yielded.
-        SourceError
-            The file is not a dump, or declares entities.
+        StreamFault if the file breaks off, SourceError if it is no dump or declares entities.
         """
         fault: StreamFault | None = None
         try:
@@ -194,7 +172,6 @@ class PageReader:
                 self.hidden |= {name}
 
     def _close(self, page: Page) -> None:
-        """Pass a page on; facts that an old dump lacks are taken from its title and its text."""
         self._page = None
         if page.namespace is None:
             prefix, colon, _ = page.title.partition(":")

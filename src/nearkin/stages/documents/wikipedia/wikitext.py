@@ -1,10 +1,8 @@
 """Plain text of a page written in wikitext: what a reader would read as its text.
 
-The permissive library for this, mwparserfromhell (0.7.2), read 2 MB of English articles a second, and its time grows
-with the square of the length if tags, comments or links are opened and not closed: 20 seconds were not enough for
-200 kB of ``<ref>``. Here the text is scanned once from mark to mark, with a stack of open elements, then once line by
-line. Nothing is searched for twice, so the time is linear in the length for any
-page.
+The permissive library for this, mwparserfromhell (0.7.2), takes time that grows with the square of the length if tags,
+comments or links are opened and not closed: 20 seconds were not enough for 200 kB of ``<ref>``. Here nothing is
+searched for twice: one scan from mark to mark, with a stack of open elements, then one line by line, in linear time.
 
 Templates are not expanded: their output is lost, together with their arguments.
 """
@@ -79,29 +77,15 @@ def plain_text(wikitext: str, hidden: frozenset[str] = HIDDEN) -> str:
     r"""Return the text of a page: paragraphs, headings and list items, one per line, without blank lines.
 
     Templates, tables, references, formulas, comments, files, categories, links to other languages and addresses of
-    links are removed; labels of links stay. Unclosed elements are text, except comments, which last to the end.
-    The result is never longer than the input, in characters; the time is linear in it.
-
-    Parameters
-    ----------
-    wikitext : str
-    hidden : frozenset of str
-        Lower-case prefixes of links that are not shown, such as "file" for ``[[File:...]]``.
-
-    Examples
-    --------
-    >>> plain_text("'''Ada''' wrote{{citation needed}} the [[computer program|first program]].<ref>A book.</ref>")
-    'Ada wrote the first program.'
-    >>> plain_text("== Works ==\n* [[File:Ada.jpg|thumb|[[Ada]] in 1840]]Notes [http://example.org online]")
-    'Works\nNotes online'
+    links are removed; labels of links stay. ``hidden`` has lower-case prefixes of links that are not shown, such as
+    "file". Unclosed elements are text, except comments, which last to the end. The result is never longer than the
+    input, in characters.
     """
     walk = _Walk(wikitext, hidden)
     return _tidied(walk.marked_off(), has_open_table=walk.n_open[_TABLE] > 0)
 
 
 class _Walk:
-    """A scan of a text, from mark to mark."""
-
     def __init__(self, text: str, hidden: frozenset[str]) -> None:
         self._text = text
         self._hidden_prefixes = hidden
@@ -117,7 +101,6 @@ class _Walk:
         }  # fmt: skip
 
     def marked_off(self) -> str:
-        """Return the text without marks and what they remove."""
         text, shown, search = self._text, self._shown, _MARK.search
         place = 0
         while (mark := search(text, place)) is not None:
@@ -260,7 +243,6 @@ def _tidied(text: str, *, has_open_table: bool) -> str:
 
 
 def _line(line: str, has_open_table: bool) -> str:
-    """Return a line without the marks of a heading or list item; rows of a table become empty."""
     if not line:
         return ""
     first = line[0]
@@ -274,13 +256,7 @@ def _line(line: str, has_open_table: bool) -> str:
 
 
 def template_names(wikitext: str) -> Counter[str]:
-    """Count the names of the templates that a page calls, in lower case.
-
-    Examples
-    --------
-    >>> sorted(template_names("{{France-geo-stub}} {{ Cite_web |url=x}}"))
-    ['cite web', 'france-geo-stub']
-    """
+    """Count the names of the templates that a page calls, in lower case."""
     found = _NAME.findall(wikitext)
     return Counter(name.strip(" _\n").replace("_", " ").lower() for name in found)
 
@@ -289,12 +265,6 @@ _NAME = re.compile(r"\{\{([^{}|<>\[\]]{1,99}+)")
 
 
 def without_comments(wikitext: str) -> str:
-    """Return the wikitext without comments; the content of ``<nowiki>`` stays.
-
-    Examples
-    --------
-    >>> without_comments("a<!-- [[de:B]] -->c")
-    'ac'
-    """
+    """Return the wikitext without comments; the content of ``<nowiki>`` stays."""
     parts = wikitext.split("<!--")
     return "".join([parts[0], *(part.partition("-->")[2] for part in parts[1:])])

@@ -27,8 +27,6 @@ def read_partitions(
 
     Parameters
     ----------
-    frame : DataFrame
-    read : function
     columns : sequence of str
         Columns that ``read`` needs; default: all.
     """

@@ -98,10 +98,8 @@ class Seen:
 
     Parameters
     ----------
-    size_bytes : int
     changed_s : int
         Time of the last change, in whole seconds since 1970, because some file systems store no fractions.
-    is_readable : bool
     noted_ns : int or None
         Time at which the system last noted a change, in nanoseconds since 1970; programs cannot set it.
     """
