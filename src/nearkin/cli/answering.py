@@ -1,4 +1,4 @@
-"""What commands do alike: show progress, open a collection, write a list, print the answer."""
+"""What commands do alike: show progress, open a collection, print the answer."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def answer(
     rows: Callable[[], pa.Table] | None = None,
     row: str = "",
 ) -> None:
-    """Write the whole list to ``--out``, if that is given, and print the answer for a person or a program."""
+    """Write the whole list to ``--out``, and print the answer for a person or a program."""
     from nearkin.cli.printing import tell
 
     if rows is not None and (out := vars(options)["out"]) is not None:

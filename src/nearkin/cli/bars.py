@@ -1,4 +1,4 @@
-"""Progress bars for a person who watches a terminal; nothing if the output is not a terminal."""
+"""Progress bars for a person who watches a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Features of every command: help in panels, checked file names, errors that name options, groups that load lazily."""
+"""Help in panels, checked file names, errors that name options, groups that load lazily."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Command(_WithPanels):
             raise
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse arguments; for an unknown option, which may be an id that begins with a dash, say how to pass it."""
+        """Parse arguments; of an unknown option, which may be an id that begins with a dash, say how to pass it."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -167,7 +167,7 @@ def _check_places(values: Mapping[str, object]) -> None:
 
 
 def places_read() -> tuple[str | Path, ...]:
-    """Return the files and directories to read among the arguments and options of the running command."""
+    """Return the files and directories among the arguments and options of the running command."""
     return _READ.get()
 
 
@@ -187,9 +187,9 @@ def _places(name: str, value: object) -> Iterator[str | Path]:
 
 
 def take_every_character(*streams: TextIO) -> None:
-    """Replace characters that the encoding of a stream lacks: signs by words, all others by their code points.
+    """Replace characters that a stream's encoding lacks: signs by words, others by their code points.
 
-    Without this, printing ``≥`` to an ASCII terminal, or an unpaired surrogate to any, would end in a traceback.
+    Otherwise ``≥`` on an ASCII terminal, or an unpaired surrogate on any, would end in a traceback.
     """
     codecs.register_error(_HANDLER, _in_other_words)
     for stream in streams:
@@ -225,8 +225,6 @@ class CommandEntry:
 
     Parameters
     ----------
-    name : str
-        The word that is typed.
     module : str
         Below ``nearkin.cli``.
     help : str
@@ -260,7 +258,7 @@ class CommandGroup(_WithPanels, click.Group):
     Parameters
     ----------
     default : str
-        Command that is meant if the first word is none; "" for none.
+        Command that is meant if the first word is none.
 
     Examples
     --------

@@ -67,7 +67,7 @@ def dedup(job: DedupCommand) -> None:
 
 
 def print_summary(console: Printer, manifest: DedupManifest, out: Path, more: Iterable[Fact] = ()) -> None:
-    """Print documents by reason, groups, missed pairs, ``more`` facts, and where to look."""
+    """Print documents by reason, groups, missed pairs, ``more``, and where to look."""
     from nearkin.cli.printing import say_results
     from nearkin.reports.facts.jobs import cost_facts, dedup_facts, reasons_table
 

@@ -151,8 +151,7 @@ _AGAIN_S = 0.01
 def interrupts_repeated() -> Iterator[None]:
     """Send an interruption again that Python could only print: it cannot leave a function that C code calls.
 
-    Without this, Ctrl-C is lost if it comes while numba compiles, and the command ends as if there had been none. The
-    signal is SIGTERM, which does the same as Ctrl-C in a command and is never ignored.
+    Otherwise Ctrl-C is lost while numba compiles. The signal is SIGTERM, which does the same and is never ignored.
     """
     printed_before, sent = sys.unraisablehook, list[threading.Timer]()
 

@@ -48,7 +48,7 @@ class Printer(Console):
         self.quiet = True
 
     def say(self, facts: Iterable[Fact]) -> None:
-        """Print a list of labels with their values and notes, warnings last; no text in it can control the terminal."""
+        """Print facts, warnings last; no text in them can control the terminal."""
         listed = sorted(facts, key=lambda one: one.is_warning)
         width = max((cell_len(reveal_line(one.label)) for one in listed if one.text or one.note), default=0)
         for one in listed:
@@ -80,10 +80,7 @@ class Printer(Console):
 
 
 class WarningsOnly(Printer):
-    """Console of ``--quiet``: it prints only the warnings of an answer (`Fact.is_warning`), on standard error.
-
-    A mark in a row of a list belongs to the row, and is not printed without it.
-    """
+    """Console of ``--quiet``: it prints only the warnings of an answer, not those in rows, on standard error."""
 
     def __init__(self) -> None:
         super().__init__(stderr=True)
@@ -101,7 +98,7 @@ class WarningsOnly(Printer):
 def tell(
     summary: Callable[[], object], show: Callable[[Printer], None], *, as_json: bool = False, quiet: bool = False
 ) -> None:
-    """Print a result for a program, as one line of JSON, or for a person; or, if ``quiet``, only its warnings."""
+    """Print a result for a program, as a line of JSON, or for a person, or only its warnings."""
     if as_json:
         click.echo(json.dumps(summary(), ensure_ascii=not is_unicode(sys.stdout)))
     else:
@@ -109,7 +106,7 @@ def tell(
 
 
 def warn_of_report(problem: str | None, *, is_silent: bool) -> None:
-    """Say on standard error why there is no report page, if progress was not shown and so has not said it."""
+    """Say on standard error why there is no report page, unless shown progress has."""
     if problem and is_silent:
         click.secho(WarningMessage(reveal(problem)), fg="yellow", err=True)
 
@@ -131,13 +128,13 @@ def say_place(console: Console, what: str, out: Path, then: str = "") -> None:
 
 
 def say_results(console: Console, out: Path, otherwise: str, *, before: str = "") -> None:
-    """Print where the results are, and which file to open first: the report page, or another if there is none."""
+    """Print where the results are, and which file to open first."""
     start = out / "report.html"
     say_place(console, f"{before}Results", out, f"; start with {start if start.exists() else out / otherwise}")
 
 
 def say_passage(console: Console, pieces: Sequence[Piece], *, n_differences: int = 0, n_moves: int = 0) -> None:
-    """Print a passage of a comparison, indented, with its marks in colour, and the number of all if it is the first."""
+    """Print a passage of a comparison, with its marks in colour, and the number of all if it is the first."""
     from nearkin.reports.comparison.terminal import pieces_to_terminal
     from nearkin.reports.quantities import first_difference_text
 
@@ -150,7 +147,7 @@ def say_passage(console: Console, pieces: Sequence[Piece], *, n_differences: int
 def table(*columns: str, numbers: int = 0) -> Table:
     """Make a table without lines; its first ``numbers`` columns hold numbers. Long text is wrapped, never cut.
 
-    If the output is not a terminal, nothing is wrapped: a long cell moves the rest of its own row to the right.
+    Not on a terminal, where a long cell moves the rest of its own row to the right.
     """
     made = _AlignedTable(box=None, pad_edge=False, header_style="bold")
     for place, column in enumerate(columns):

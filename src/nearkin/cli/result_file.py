@@ -19,16 +19,13 @@ if TYPE_CHECKING:
 def check_free(
     out: Path, *, overwrite: bool, inputs: Sequence[str | Path] = (), option: str = "--out", holds: str = ""
 ) -> None:
-    """Refuse a file for a result; see `nearkin.runs.result_file.check_free`.
-
-    ``inputs`` are those that are not among the files and directories of the arguments and options.
-    """
+    """Refuse a file for a result; ``inputs`` are others than those of the arguments and options."""
     from nearkin.runs import result_file
 
     result_file.check_free(out, overwrite=overwrite, inputs=[*inputs, *places_read()], option=option, holds=holds)
 
 
 def say_written(options: PrintOptions, n_rows: int, row: str, out: Path) -> None:
-    """Say on standard error that a table was written; nothing in the path can control the terminal."""
+    """Say on standard error that a table was written."""
     if not options.is_silent:
         click.echo(f"wrote {counted(n_rows, row)} to {reveal_line(str(out))}", err=True)

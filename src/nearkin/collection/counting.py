@@ -75,7 +75,7 @@ class TextCounting:
         FingerprintError
             This Nearkin counts or signs differently under the same name.
         CollectionError
-            The facts are missing: the store is damaged.
+            The facts are missing.
         """
         if missing := [name for name in cls(LetterCounts()).facts() if name not in facts]:
             raise unrepairable(f"its {', '.join(missing)} is missing")
@@ -123,16 +123,7 @@ class TextCounting:
     def differences(
         self, normalised: pa.LargeStringArray, sets: ShingleSets, left: I64, right: I64
     ) -> list[Difference]:
-        """Return what differs in each pair of texts, as ``nearkin dedup`` says it.
-
-        Parameters
-        ----------
-        normalised : LargeStringArray
-            The texts, by `with_numbers`.
-        sets : ShingleSets
-            Their word 5-grams.
-        left, right : int64 arrays, shape (n_pairs,)
-        """
+        """Return what differs in each pair of texts, as ``nearkin dedup`` says it."""
         hashes, starts, ends = sets.hashes, sets.offsets[:-1], sets.offsets[1:]
         length, unit_words = SHINGLES.length_in_words
         compared = Compared(

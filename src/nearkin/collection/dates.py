@@ -58,7 +58,7 @@ class InForce:
 
 @dataclass(frozen=True, slots=True)
 class DateAsked:
-    """A date, and the field of the tags that have the dates of documents."""
+    """A date, and the field of the tags with dates."""
 
     at: date
     date_tag: str

@@ -189,17 +189,11 @@ class TimeLineEntry(AnswerRecord):
 
     Parameters
     ----------
-    date : date or None
-        Of its tag.
-    added_at : str
-        UTC, ISO 8601.
-    jaccard : float or None
-        Of the word 5-grams with the member before.
     relation : str
-        Relation to the member before, as ``nearkin families`` has it; empty for the first member, for two texts with
-        like letters and unlike wording, and while another process writes.
+        Relation to the member before, as ``nearkin families`` has it; empty for two texts with like letters and unlike
+        wording, and while another process writes.
     change : TextChange or None
-        Change from the member before, a difference with a negation first; None behind `MAX_COMPARED` characters.
+        From the member before, a difference with a negation first; None behind `MAX_COMPARED` characters.
     n_of_kind : mapping of str to int
         Number of differences of each kind; a difference may have several.
     """
@@ -226,12 +220,8 @@ class GroupTimeLine(Tabular, AnswerRecord):
     ----------
     is_by_date : bool
         Whether all members have a date and are in that order; otherwise they are as they were added.
-    n_documents, n_dated : int
-        Number of current members, and of those with a date.
     undated : tuple of str
         Ids of the first members without a date, at most three.
-    offset : int
-        Number of members before the returned ones.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -272,10 +262,8 @@ def group_time_line(
 
     Raises
     ------
-    UnknownDocumentError
-        There is no such group at this tolerance.
-    ParameterError
-        It is not the number of a group, or the measure has no groups.
+    UnknownDocumentError, ParameterError
+        There is no such group, or the measure has no groups.
     """
     check_limit(limit)
     field = checked_field(date_tag)

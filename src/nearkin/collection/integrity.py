@@ -75,15 +75,11 @@ def fsck(
     ----------
     since : str, optional
         Wave: only texts that came with it or later are checked, and what is stored beside each.
-    rebuilds : bool
-        Whether differing data is rebuilt; in a collection opened read-only it never is.
 
     Raises
     ------
-    CollectionBusyError
-        Something must be rebuilt, and another process is writing.
-    CollectionError
-        Something must be rebuilt, and the user of the database may not write it.
+    CollectionBusyError, CollectionError
+        Something must be rebuilt, and another process is writing, or the user may not write.
     """
     is_written = rebuilds and not collection.store.access.is_read_only
     return _Check(collection, threads, since, rebuilds=is_written).report()
@@ -190,7 +186,7 @@ class _Check:
 
 
 def _faults_of_loads(connection: Connection) -> Iterator[str]:
-    """Yield the loads whose documents are not those that they added, and what is neither current nor removed."""
+    """Yield the loads whose documents are not those that they added, and rows in no valid state."""
     is_lost = documents.c.is_current == documents.c.removed_at.is_not(None)
     lost = connection.execute(
         select(func.count().label("n"), func.min(documents.c.doc_id).label("first")).where(is_newest() & is_lost)

@@ -1,4 +1,4 @@
-"""An open collection: its store, its index, the methods for its texts, and snapshots of all three."""
+"""An open collection: store, index, methods, and snapshots of them."""
 
 from __future__ import annotations
 

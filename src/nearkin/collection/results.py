@@ -22,7 +22,7 @@ class AnswerRecord:
     Attributes
     ----------
     hidden, computed : tuple of str
-        Fields that JSON does not have, and properties that it has. It never has tables.
+        Fields that JSON does not have, and properties that it has.
     """
 
     __slots__ = ()

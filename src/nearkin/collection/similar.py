@@ -1,4 +1,4 @@
-"""Documents within a tolerance of a query: candidates by one of four searches, verified where they are not exact."""
+"""Documents within a tolerance of a query: candidates by one of four searches, verified."""
 
 from __future__ import annotations
 
@@ -38,17 +38,7 @@ _MOST, _LEAST = 2**63 - 1, -(2**63)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:
-    """Contents near a query, the nearest first, and the number that passed each stage.
-
-    Parameters
-    ----------
-    is_answered : bool
-        Whether the query is long enough for the measure.
-    n_not_compared : int
-        Number of candidates beyond the nearest that were not compared word by word.
-    n_hot_keys : int
-        Number of keys that occur in too many texts to look at all of them.
-    """
+    """Contents near a query, the nearest first, and the number that passed each stage."""
 
     contents: I64
     stages: tuple[SearchStage, ...]

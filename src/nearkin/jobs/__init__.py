@@ -1,4 +1,4 @@
 """The jobs as Python functions, which take documents in files or in memory and return records with Arrow tables.
 
-Each calls the workflow that its command calls. `nearkin` exports the functions, `nearkin.results` the records.
+Each calls the workflow that its command calls.
 """

@@ -47,18 +47,18 @@ class AuditResult(Tabular):
     recall : float or None
         Share of the true pairs of the sample that were found, in [0, 1]; None if there are none.
     low, high : float or None
-        Interval of the recall, at a confidence of 95%; equal to ``recall`` if it is exact.
+        Its interval, at a confidence of 95%.
     is_exact : bool
         Whether all documents were sampled.
     n_sampled, n_true, n_found : int
-        Number of sampled documents; of their true pairs; of true pairs that were found.
+        Number of sampled documents; of their true pairs; of those that were found.
     predicted_recall : float or None
-        Recall that the search predicted, or the lower end of its range; for a run of `nearkin.dedup`, the recall that
-        it estimated from the pairs found. ``manifest["below_predicted"]`` says by how much ``recall`` is below it.
+        Recall, or its lower end, that the search predicted, or that a run of `nearkin.dedup` estimated.
+        ``manifest["below_predicted"]`` says by how much ``recall`` is below it.
     missed : pyarrow.Table
         True pairs that were not found, the most similar first: id_a, id_b, similarity.
     definition : str
-        Definition of a true pair, for example "different texts with Jaccard ≥ 0.80 on word 5-grams".
+        Of a true pair, such as "different texts with Jaccard ≥ 0.80 on word 5-grams".
     manifest : mapping
         All figures, as `nearkin audit --json` prints them.
     """
@@ -107,8 +107,7 @@ def audit(
 ) -> AuditResult:
     """Measure the recall of a finished run, or of the searches of a collection, by comparing a sample with everything.
 
-    A run is audited in its directory, ``out``, and its input is read again: files must be unchanged, and documents in
-    memory must be passed again.
+    A run is audited in its directory, and its input is read again: files must be unchanged.
 
     Parameters
     ----------
@@ -119,21 +118,17 @@ def audit(
         Documents that the run read from memory: ``documents`` and ``against`` of `nearkin.dedup`, or ``left`` and
         ``right`` of `nearkin.pairs`.
     sample : int
-        Number of documents to compare with everything; if there are fewer documents, all of them are compared.
+        Number of documents to compare with everything.
     seed : int
         Random seed of the sample.
     measure, gamma, threshold, tolerance
-        Search whose recall is measured, as for `Collection.similar`. Only for collections.
+        Search of a collection whose recall is measured, as for `Collection.similar`.
     cache : path, optional
         Directory for the index of a collection in PostgreSQL.
     threads : int
         Worker threads; 0 means one per CPU core.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
-
-    Returns
-    -------
-    nearkin.results.AuditResult
 
     Raises
     ------
@@ -142,7 +137,7 @@ def audit(
     SourceError
         Input of the run is missing or changed.
     ParameterError
-        A parameter is invalid; it is for collections, and this is a run; or the result has no directory.
+        A parameter is invalid or is for collections; or the result has no directory.
     CollectionError
         The collection cannot be used.
 

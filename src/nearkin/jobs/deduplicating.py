@@ -44,14 +44,12 @@ class DedupResult(Tabular):
     documents : pyarrow.Table
         One row per document: id, name, row, group, is_principal, similarity_to_principal, copy_of, keep, reason, …
     pairs : pyarrow.Table
-        Every verified pair at or above the threshold: id_a, id_b, row_a, row_b, and a column for each measure of
-        similarity: jaccard, containment_a_in_b, …
+        Every verified pair at or above the threshold: id_a, id_b, row_a, row_b, jaccard, containment_a_in_b, …
     groups : pyarrow.Table
         One row per group of at least two documents; empty for a run with ``against``.
     against : pyarrow.Table or None
-        One row per document of ``against``: row (its numbers continue after those of ``documents``), result,
-        n_documents (number of documents that match it), most_similar, most_similar_row (in ``documents``), similarity,
-        …; None if ``against`` was not given.
+        One row per document of ``against``: row (numbered after those of ``documents``), result, n_documents (that
+        match it), most_similar, most_similar_row (in ``documents``), similarity, …
     kept : same type as the documents
         The documents to keep. For documents in files: their rows of ``documents``.
     manifest : mapping
@@ -87,7 +85,7 @@ class DedupResult(Tabular):
         Parameters
         ----------
         documents : table, data frame, data set or list
-            The documents of the run in the same order, for example with more columns.
+            Those of the run in the same order, for example with more columns.
 
         Raises
         ------
@@ -116,18 +114,17 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
     ----------
     documents : path, table, data frame, data set or list
         A string or `pathlib.Path` names a file, a folder, a glob, a collection or results of a run; a list with a
-        `pathlib.Path` in it names several. A `Collection` stands for its current documents. In memory: a pyarrow Table,
-        a pandas or polars DataFrame, a Hugging Face `datasets.Dataset`, other data with the Arrow PyCapsule interface,
-        or a list of str, of (id, text) or of dict. Nothing is modified. Strings in a list are texts; if the first 20
-        are all names of files, they are refused: put a `pathlib.Path` in the list, or pass texts as (id, text).
+        `pathlib.Path` in it names several. In memory: a pyarrow Table, a pandas or polars DataFrame, a Hugging Face
+        `datasets.Dataset`, other data with the Arrow PyCapsule interface, a `Collection`, or a list of str, of (id,
+        text) or of dict. Nothing is modified. Strings in a list are texts; if the first 20 are all names of files, they
+        are refused: put a `pathlib.Path` in the list, or pass texts as (id, text).
     text, id : str, optional
         Column names; guessed if not given. Documents in memory without ids are named ``table:1``, ``table:2``, …
-        Texts and (id, text) pairs in a list have no columns.
     against : like ``documents``, optional
         Other set of documents, for example an earlier delivery or an evaluation set: drop the documents that match one
         of these. ``documents`` are then not compared with each other.
     against_text, against_id : str, optional
-        With ``against``: its column names, if they differ from ``text`` and ``id``.
+        Column names of ``against``, if they differ.
     out : path, optional
         Directory for the results, as `nearkin dedup` writes them. By default no files remain.
     file_format, encoding
@@ -143,11 +140,10 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
     text_root : path, optional
         Folder with the text files that a load file names; by default the folder of the load file.
     extraction_limits : mapping, optional
-        Changed limits of the extraction of text, such as ``{"size": "1GiB", "time": 300}``; ``--extraction-limit`` of
-        the command line lists the names and defaults.
+        Changed limits, such as ``{"size": "1GiB", "time": 300}``; ``--extraction-limit`` of the command line lists
+        them.
     ocr : str, optional
-        Languages of text in images, such as ``"eng+deu"``; each needs the language data of tesseract. By default text
-        in images is not recognised.
+        Languages of text in images, such as ``"eng+deu"``, for tesseract. By default it is not recognised.
     threads : int
         Worker threads; 0 means one per CPU core.
     memory : str or int
@@ -164,10 +160,6 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
     preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep, drop, min_shared,
     keep_apart
         As on the command line; ``ignore`` may also be a list of passages in the syntax of the file's lines.
-
-    Returns
-    -------
-    nearkin.results.DedupResult
 
     Raises
     ------

@@ -55,14 +55,12 @@ def inputs_of(
     Parameters
     ----------
     name : str
-        Function and parameter, for messages; ``name`` also begins the names of documents without an id.
-    text, id, keep_column : str, optional
-        Columns of documents in memory.
+        Function and parameter, for messages; it also begins the names of documents without an id.
 
     Raises
     ------
     ParameterError, SourceError
-        The documents have no accepted type, or lack a column; or a list of strings names files, see `check_are_texts`.
+        The documents have no accepted type, or lack a column; or a list of strings names files.
     """
     check_names(text=text, id=id)
     documents = readable_twice(documents, name)
@@ -147,12 +145,11 @@ def _check_path(path: str) -> None:
 def readable_twice(documents: Documents, name: str = "documents") -> Documents:
     """Return documents that can be read twice: of a stream of Arrow data a table, of an iterator a list.
 
-    What names files remains as it is; an iterator of paths becomes a list of paths. `as_table` says what is a table.
+    What names files remains as it is; an iterator of paths becomes a list.
 
     Raises
     ------
     SourceError, ParameterError
-        See `paths_of`; or the documents have no accepted type.
     """
     if paths_of(documents) is not None:
         return documents
@@ -170,11 +167,6 @@ def readable_twice(documents: Documents, name: str = "documents") -> Documents:
 
 def only(documents: Documents, keep: Bool) -> Documents:
     """Return the documents to keep, in their own type; Arrow data of other libraries as a pyarrow Table.
-
-    Parameters
-    ----------
-    documents : Documents
-        In memory, already `readable_twice`.
 
     Raises
     ------
@@ -233,14 +225,7 @@ def _package(documents: Documents) -> str:
 
 @dataclass(frozen=True, eq=False)  # no slots: the digest is kept
 class MemoryDocuments(StoredDocuments):
-    """Documents in memory.
-
-    Parameters
-    ----------
-    parts : sequence of RecordBatch
-        Batches of `DOCUMENTS_SCHEMA`; the values to keep by are those of the column that was named when they were
-        read.
-    """
+    """Documents in memory, as batches of `DOCUMENTS_SCHEMA`."""
 
     parts: Sequence[pa.RecordBatch]
 
@@ -289,10 +274,6 @@ def memory_source(
         What `read_table` accepts.
     name : str
         Name in messages, and prefix of the names of documents without an id.
-    text, doc_id, keep_column : str, optional
-        Columns; see `read_table`.
-    say : callable
-        Receives the columns that were guessed, and how many documents have no value to keep by.
 
     Raises
     ------
@@ -342,10 +323,7 @@ class DocumentReading:
         own_id: str | None = None,
         keep_column: str | None = None,
     ) -> ReadingRequest:
-        """Ask for documents to be read; an error of documents in memory names the side.
-
-        The columns of both sides are ``text`` and ``id``, unless the side has its own.
-        """
+        """Ask for documents to be read; an error of documents in memory names the side."""
         named = {} if name == IN_MEMORY else names_of_columns(name, text=(own_text, text), id=(own_id, id))
         text, id = own_text or text, own_id or id
         with columns_named(named):
@@ -366,10 +344,7 @@ def request_of(
     keep_column: str | None = None,
     progress: Progress,
 ) -> ReadingRequest:
-    """Request that documents be read; an error of documents in memory names the side.
-
-    ``columns`` are those of text and id, unless the side has its ``own``.
-    """
+    """Request that documents be read, by ``columns`` of text and id or the side's ``own``; errors name the side."""
     text, doc_id = own[0] or columns[0], own[1] or columns[1]
     named = names_of_columns(name, text=(own[0], columns[0]), id=(own[1], columns[1])) if name != IN_MEMORY else {}
     with columns_named(named):
@@ -380,7 +355,7 @@ def request_of(
 def readable_sides(
     left: Documents, right: Documents, names: tuple[str, str] = ("left", "right")
 ) -> tuple[Documents, Documents]:
-    """Return the documents of both sides, which can be read twice; ``names`` are their parameters."""
+    """Return both sides so that they can be read twice; ``names`` are their parameters."""
     is_one = right is left  # an iterator is read once, for both
     left = readable_twice(left, names[0])
     return left, left if is_one else readable_twice(right, names[1])

@@ -62,19 +62,15 @@ def evaluate(result: Any, truth: Any, job: EvaluateJob) -> EvaluationResult:
     Parameters
     ----------
     result : path or result
-        Directory of a run of `nearkin.dedup`, `nearkin.families` or `nearkin.pairs`, or the result with its ``out``; or
-        a table of pairs or groups, as a file.
+        Directory of a run of `nearkin.dedup`, `nearkin.families` or `nearkin.pairs`, the result with its ``out``, or a
+        file with a table of pairs or groups.
     truth : path, table, data frame or mapping of columns
         Two columns of ids: all true pairs; with a third column, ``match``, only these pairs are judged. Columns ``id``
         and ``group``: documents of one group are true pairs.
     out : path, optional
         File for a page with the table and the figure.
     overwrite : bool
-        With ``out``: replace the file.
-
-    Returns
-    -------
-    nearkin.results.EvaluationResult
+        Replace the file.
 
     Raises
     ------
@@ -90,7 +86,7 @@ def evaluate(result: Any, truth: Any, job: EvaluateJob) -> EvaluationResult:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     texts = [("a", lease), ("b", lease.replace("first", "third")), ("c", "Soup and bread in the hall at noon.")]
     ...     run = nearkin.dedup(texts, threshold=0.2, out=f"{folder}/run")
-    ...     found = nearkin.evaluate(run, {"a": ["a", "a"], "b": ["b", "c"]})
+    ...     found = nearkin.evaluate(run, {"id_a": ["a", "a"], "id_b": ["b", "c"]})
     >>> found
     EvaluationResult(precision 1.0000, recall 0.5000, f1 0.6666)
     """

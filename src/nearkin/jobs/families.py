@@ -28,8 +28,8 @@ class FamiliesResult(Tabular):
     Parameters
     ----------
     members : pyarrow.Table
-        One row per document of a group; the largest group first, and in each group the principal first: family, role,
-        principal, id, similarity, relation, filled_in, the first lines that differ, …
+        One row per document of a group, the largest group and in each the principal first: family, role, principal, id,
+        similarity, relation, filled_in, the first lines that differ, …
     documents, pairs, groups : pyarrow.Table
         As in the result of `nearkin.dedup`.
     manifest : mapping
@@ -91,10 +91,6 @@ def families(documents: Documents, job: FamiliesJob) -> FamiliesResult:
         With ``out``: write an overlay for a review tool; write ``report.html``; replace the results of an earlier run.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
-
-    Returns
-    -------
-    nearkin.results.FamiliesResult
 
     Raises
     ------

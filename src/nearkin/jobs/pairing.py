@@ -28,8 +28,8 @@ class PairsResult(Tabular):
     Parameters
     ----------
     pairs : pyarrow.Table
-        left_id, right_id, left_row, right_row, cosine, rank, known, terms; sorted by left document, the most similar
-        first. ``rank`` counts the pairs of a left document from 1; ``terms`` are the words that add most to the cosine.
+        left_id, right_id, left_row, right_row, cosine, rank, known, terms, by left document, the most similar first.
+        ``rank`` counts the pairs of a left document from 1; ``terms`` add most to the cosine.
     documents : pyarrow.Table
         One row per document of both sides: side, id, name, row, problem, n_terms, n_pairs, best, best_cosine, …
     manifest : mapping
@@ -96,10 +96,6 @@ def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
         As for `nearkin.dedup`.
     out, report, overwrite, progress
         As for `nearkin.dedup`.
-
-    Returns
-    -------
-    nearkin.results.PairsResult
 
     Raises
     ------

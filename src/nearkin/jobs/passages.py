@@ -28,8 +28,8 @@ class PassagesResult(Tabular):
     Parameters
     ----------
     passages : pyarrow.Table
-        One row per occurrence, those of a passage together: passage, id, row, start and end in characters, start_byte
-        and end_byte in UTF-8, words, occurrences, documents, is_first, is_own_repetition.
+        One row per occurrence: passage, id, row, start and end in characters, start_byte and end_byte in UTF-8, words,
+        occurrences, documents, is_first, is_own_repetition.
     documents : pyarrow.Table
         One row per document: n_passages, repeated_share, copied_share, own_share, …
     manifest : mapping
@@ -104,10 +104,6 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
         With ``out``: write ``report.html``; replace the results of an earlier run.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
-
-    Returns
-    -------
-    nearkin.results.PassagesResult
 
     Raises
     ------

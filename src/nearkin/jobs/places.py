@@ -1,4 +1,4 @@
-"""Output of a job: the directory or file that was requested, else one that is removed at the end."""
+"""Output of a job: the place that was requested, else a temporary one."""
 
 from __future__ import annotations
 
@@ -71,7 +71,6 @@ def table_in(directory: Path, name: str) -> pa.Table:
     Raises
     ------
     RunError
-        It is missing or damaged.
     """
     path = directory / f"{name}.parquet"
     try:
@@ -86,7 +85,6 @@ def manifest_in(directory: Path, commands: tuple[str, ...]) -> Mapping[str, Any]
     Raises
     ------
     RunError
-        There is no such run, or it is damaged.
     """
     stored = read_results(directory)
     if stored.get("command") not in commands:

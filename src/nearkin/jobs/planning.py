@@ -47,9 +47,8 @@ class CorpusPlan(Tabular):
     ----------
     plan : pyarrow.Table
         One row: kind ("bands", "rare shingles" or "sampling"), recall_at_threshold (a minimum), expected_candidates
-        (number of unrelated pairs compared), exact_below, and bands, rows and size (slots of a sketch), or rate. "rare
-        shingles": no text of the sample is searched by bands; bands, rows and size are null. expected_candidates is
-        null if the sample has no two different texts.
+        (number of unrelated pairs compared; null if the sample has no two different texts), exact_below, and bands,
+        rows and size (slots of a sketch; null for "rare shingles"), or rate.
     n_documents, n_texts : int
         Number of documents in the corpus; number of distinct texts, estimated from their share in the sample.
     in_words : str
@@ -71,7 +70,7 @@ class CorpusPlan(Tabular):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PairsPlan(Tabular):
-    """Plan of `nearkin.pairs`, made from samples or from numbers of documents.
+    """Plan of `nearkin.pairs`.
 
     Parameters
     ----------
@@ -173,7 +172,7 @@ def plan(
     ----------
     documents, other : path, table, data frame, data set or list; or int
         Samples of a few thousand documents, as for `nearkin.dedup`. With ``other``, two numbers of documents are
-        enough; the distribution of cosines is then assumed instead of measured.
+        enough; the distribution of cosines is then assumed.
     n_documents, n_other : int, optional
         Number of documents in the corpus, or in both corpora; by default as in the samples.
     threshold, recall : float, optional
@@ -183,21 +182,16 @@ def plan(
     method, bits, distance, permutations, window, table, left_language, right_language, left_text, right_text : optional
         Only with ``other``; as for `nearkin.pairs`.
     terms : (float, float), optional
-        Only if numbers of documents are given: mean number of terms of a vector, left and right; default: 100.
+        Only for numbers of documents: mean number of terms of a vector, left and right; default: 100.
     cores : int, default 1
         Only with ``other``: CPU cores of the machine that the plan is for.
     speed : float or "this", default 1.0
         Only with ``other``: speed of that machine relative to the one on which the costs were measured; "this" measures
-        the costs on this machine, which takes a second.
+        this machine, which takes a second.
     text, id, on_error, max_unreadable, max_document_size, threads
         As for `nearkin.dedup`.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
-
-    Returns
-    -------
-    nearkin.results.CorpusPlan or nearkin.results.PairsPlan
-        A `PairsPlan` with ``other``.
 
     Raises
     ------

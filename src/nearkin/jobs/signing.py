@@ -126,10 +126,6 @@ def sign(documents: Documents, job: SignJob) -> SignedDocuments:
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
 
-    Returns
-    -------
-    nearkin.results.SignedDocuments
-
     Raises
     ------
     ParameterError
@@ -168,8 +164,8 @@ class NeighboursResult(Tabular):
     Parameters
     ----------
     pairs : pyarrow.Table
-        id_a, id_b, row_a, row_b (rows of the signed documents, from 0) and distance. If the pairs were verified, also a
-        column for each measure of similarity: jaccard, containment_a_in_b, …
+        id_a, id_b, row_a, row_b (rows of the signed documents, from 0) and distance; if verified, also jaccard,
+        containment_a_in_b, …
     distance : int
         Maximum number of different bits.
     n_within : int
@@ -210,10 +206,6 @@ def neighbours(signed: SignedDocuments | Where, job: NeighboursJob) -> Neighbour
         As on the command line.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
-
-    Returns
-    -------
-    nearkin.results.NeighboursResult
 
     Raises
     ------

@@ -83,10 +83,6 @@ def threads(mails: Where | Iterable[Where], job: ThreadsJob) -> ThreadsResult:
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
 
-    Returns
-    -------
-    nearkin.results.ThreadsResult
-
     Raises
     ------
     ParameterError

@@ -1,4 +1,4 @@
-"""Connections to a collection's database and their transactions, configured for each kind of database."""
+"""Connections to a collection's database and their transactions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())  # lost connec
 
 
 def engine_of(place: Place, wait_s: float, file: ReadOnlyFile | None = None) -> Engine:
-    """Return an engine with connections configured for the kind of database; ``file`` is SQLite's, if only read."""
+    """Return an engine for the kind of database; ``file`` is SQLite's, if only read."""
     if place.directory is None:
         return _postgresql_engine(place, wait_s)
     return _sqlite_engine(place, wait_s, file, OpenedFile(place, place.directory / FILE))
@@ -74,7 +74,7 @@ def transaction(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
 def lock(connection: Connection, place: Place, wait_s: float, collection: str | None = None) -> None:
     """Become the only writer until the transaction ends; SQLite's write transactions are exclusive already.
 
-    The statement that locks also reads the id of the ``collection`` that was opened, which saves a round trip.
+    The same statement reads the id of the ``collection`` that was opened, which saves a round trip.
     """
     if place.schema is None:
         return
@@ -139,17 +139,14 @@ class OpenedFile:
             raise replaced(self._place, self._path)
 
     def check_log(self, connection: Connection) -> None:
-        """Refuse to write if the log is not that of the connection: it holds what the file does not contain yet.
-
-        SQLite keeps one log while any connection is open, and does not rename or replace it.
-        """
+        """Refuse to write if the log is not that of the connection: it holds what the file does not contain yet."""
         now = _id_of(f"{self._path}-wal")
         if now is None or connection.info.setdefault(_LOG, now) != now:
             raise replaced(self._place, f"{self._path}-wal")
 
 
 def replaced(place: Place, what: str) -> ReplacedCollectionError:
-    """Return the error for a collection of which a part is not there any more, or is another one's."""
+    """Return the error for a collection of which a part is missing or is another one's."""
     return ReplacedCollectionError(
         f"{place} is no longer the collection that was opened: {what} was deleted, moved or replaced. Nothing more is "
         "read from it or stored in it. Open the collection again; if nearkin serve has it open, restart it."
@@ -167,8 +164,8 @@ def _id_of(path: str) -> _FileId | None:
 class ReadOnlyFile:
     """The file of a collection that is only read.
 
-    SQLite reads it without locks if no log is beside it, that is if nobody has it open; otherwise in the ordinary way,
-    which needs the log's files but does not make them.
+    SQLite reads it without locks if nobody has it open; otherwise in the ordinary way, which does not make the log's
+    files.
     """
 
     def __init__(self, place: Place, file: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the system and its environment variables say of the user: a name, directories, and a token."""
+"""What the system says of the user: a name, directories, and a token."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def system_user() -> str | None:
-    """Return the name that the system has for the user who runs this; None if it has none, as in many containers."""
+    """Return the system's name for the user; None if it has none, as in many containers."""
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # which of them depends on Python's version and the system

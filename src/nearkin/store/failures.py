@@ -36,7 +36,7 @@ def reason_of(error: errors.NearkinError) -> str:
 
 
 def code_of(error: BaseException) -> str:
-    """Return the name of SQLite's error, or the SQLSTATE of PostgreSQL's, that is behind another; empty if none is."""
+    """Return the name of SQLite's error, or PostgreSQL's SQLSTATE, behind an error; empty if none."""
     found = _of_driver(error)
     return str(getattr(found, "sqlite_errorname", None) or getattr(found, "sqlstate", None) or "")
 

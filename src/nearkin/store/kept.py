@@ -1,4 +1,4 @@
-"""Values that were computed from an open store, kept while their source stays the same."""
+"""Values computed from an open store, kept while their source stays the same."""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
 """The tables of a collection, the same in SQLite and PostgreSQL.
 
 A *content* is a distinct text, numbered from 0 in order of arrival; a *document* is an id that has, or had, a content.
-Contents are never changed or removed, so data derived from a range of them stays valid. What each table and column has
-is its comment, which PostgreSQL keeps.
+Contents are never changed or removed, so data derived from a range of them stays valid. Tables and columns say what
+they have in comments.
 
-Two digests show damage. ``contents.digest`` is compared with a text whenever the text is read. ``loads.digest`` covers
-the ids and texts of the rows of ``documents`` that a load wrote, as they were written: `remove`, `purge` and newer
-versions change neither an id, nor a row's content, nor the digest of a content, so the digest of a load stays true.
+``contents.digest`` is compared whenever a text is read. ``loads.digest`` covers the ids and texts of the rows of
+``documents`` that a load wrote: nothing that happens later changes an id, a row's content, or the digest of a content.
 """
 
 from __future__ import annotations
@@ -327,7 +326,7 @@ sa.Index("origins_of_parent", origins.c.parent)
 
 
 def say_method(connection: sa.Connection, fingerprint: str) -> None:
-    """Document the method of the similarity indexes as a comment on the column, where the database allows it."""
+    """Document the method of the similarity indexes as a comment on the column."""
     if connection.dialect.name == "postgresql":
         quoted = fingerprint.replace("'", "''")
         connection.exec_driver_sql(f"COMMENT ON COLUMN profiles.similarity_index IS '{quoted}'")

@@ -56,7 +56,7 @@ def read_facts(connection: Connection, names: Sequence[str] | None = None) -> di
 
 
 def whole_facts(connection: Connection, place: object) -> dict[str, str]:
-    """Return the facts of a collection; CollectionError if one that every collection has is missing."""
+    """Return the facts of a collection; CollectionError if a necessary one is missing."""
     found = read_facts(connection)
     if missing := _IN_EACH - set(found):
         raise unrepairable(f"it has no {', '.join(sorted(missing))}", place)
@@ -93,11 +93,6 @@ class Access:
 class Store:
     """The database of one collection. Any number of readers, one writer at a time, across threads and processes.
 
-    Attributes
-    ----------
-    facts : dict of str to str
-        Facts stored when the collection was created.
-
     Examples
     --------
     >>> import tempfile
@@ -127,8 +122,8 @@ class Store:
         Raises
         ------
         CollectionError
-            There is no collection; or it is damaged, or of another format, or its database does not answer; or
-            the directory for a new one contains something else.
+            There is no collection; or it is damaged, or of another format; or its database does not answer; or the
+            directory for a new one contains something else.
         """
         access, file = access or Access(), None
         if place.directory is not None:
@@ -198,7 +193,7 @@ class Store:
             self._turn.release()
 
     def generation(self, connection: Connection) -> int:
-        """Return a number that is raised when stored counts or signatures change; indexes made before are stale."""
+        """Return a number that is raised when stored counts or signatures change."""
         return generation_in(self.fact(connection, "generation"), self.place)
 
     def fact(self, connection: Connection, name: str) -> str | None:
@@ -326,7 +321,7 @@ def _say_new(connection: Connection, facts: Mapping[str, str]) -> None:
 
 
 def refuse_other_files(directory: Path) -> None:
-    """Refuse a directory for a new collection that has files of something else."""
+    """Refuse a directory for a new collection that has other files."""
     try:
         others = _other_files(directory)
     except OSError as error:

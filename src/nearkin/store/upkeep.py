@@ -34,7 +34,7 @@ def refuse_unless_owner(connection: Connection, place: Place) -> None:
 
 
 def rewriting_needs(connection: Connection, place: Place) -> str:
-    """Say what `erase_freed` needs: space on the disk, and nobody else at work."""
+    """Say what `erase_freed` needs."""
     if connection.dialect.name == "postgresql":
         largest = "SELECT max(pg_total_relation_size(to_regclass(name))) FROM unnest(CAST(:names AS text[])) AS name"
         size = connection.execute(text(largest), {"names": list(_WITH_TEXTS)}).scalar_one()
@@ -82,7 +82,7 @@ _MAX_FAULTS = 20
 
 
 def database_faults(connection: Connection) -> Iterator[str]:
-    """Yield what SQLite's check of its file and of references finds; PostgreSQL checks references when it writes."""
+    """Yield what SQLite's check of its file and of references finds."""
     if connection.dialect.name != "sqlite":
         return
     for (fault,) in connection.exec_driver_sql(f"PRAGMA integrity_check({_MAX_FAULTS})"):

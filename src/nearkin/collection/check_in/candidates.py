@@ -40,13 +40,7 @@ _KINDS = EXACT, BAND, SAMPLE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """A text that is checked in, with its keys, signature and similarity index.
-
-    Parameters
-    ----------
-    words : uint64 array
-        Sorted set of word 5-grams.
-    """
+    """A text that is checked in, with its keys, signature and similarity index."""
 
     text: str
     digest: bytes
@@ -57,13 +51,7 @@ class Query:
 
     @classmethod
     def of(cls, counting: TextCounting, text: str, *, with_index: bool = False) -> Query:
-        """Count, sign and, if asked for, index a text.
-
-        Raises
-        ------
-        ParameterError
-            The text is not a str, or cannot be encoded as UTF-8.
-        """
+        """Count, sign and, if asked for, index a text; ParameterError if it is no str in UTF-8."""
         digest = digest_of_text(text)
         texts = strings([text])
         signed, indexed = counting.sign(texts), counting.index(texts) if with_index else None
@@ -95,10 +83,6 @@ class CheckCandidates:
         Of current documents, the most promising first; one with the same digest is always included.
     sizes : dict of int to int
         Bytes of the text of each.
-    n_hot_keys : int
-        Number of keys that occur in too many texts.
-    part_recall : PartRecall or None
-        None without a search for parts, or if a key occurs in too many texts.
     """
 
     contents: list[int]
@@ -157,15 +141,7 @@ def candidates_by_keys(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shared:
-    """Contents that share keys with a text, and those that are equal to it.
-
-    Parameters
-    ----------
-    n_keys : int64 array, shape (3, n_contents)
-        Number of keys of each kind that each shares.
-    same : list of int
-        The content with the digest of the text, if there is one.
-    """
+    """Contents that share keys with a text, with the numbers of keys by kind, shape (3, n_contents), and equal ones."""
 
     marks: Marks
     n_keys: I64

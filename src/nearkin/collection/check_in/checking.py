@@ -1,4 +1,4 @@
-"""Comparison of candidates, word by word, with the text that is checked in."""
+"""Word-by-word comparison of candidates with the text that is checked in."""
 
 from __future__ import annotations
 
@@ -52,11 +52,6 @@ class TextCheck:
     """Check of one text.
 
     A stored text never changes: what was measured in a snapshot is not measured again in the transaction.
-
-    Parameters
-    ----------
-    doc_id : str, optional
-        The answer then says whether the text is stored under this id already.
     """
 
     def __init__(self, counting: TextCounting, query: Query, options: CheckOptions, doc_id: str | None = None) -> None:

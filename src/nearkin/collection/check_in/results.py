@@ -341,14 +341,14 @@ class CheckAnswer:
 
 
 def check_given(options: object, store: object, kind: type) -> None:
-    """Refuse ``options`` that are no `CheckOptions` and a ``store`` that is no ``kind``; both may be None."""
+    """Refuse ``options`` that are no `CheckOptions` and a ``store`` that is no ``kind``."""
     for name, value, wanted in (("options", options, CheckOptions), ("store", store, kind)):
         if value is not None and not isinstance(value, wanted):
             raise ParameterError.of(name, f"a {wanted.__name__}", value)
 
 
 def check_name(parameter: str, value: object) -> None:
-    """Refuse an id or a source that is blank, or that a database cannot hold, or an id that is not one line."""
+    """Refuse an id or a source that cannot be stored, or an id that is not one line."""
     is_one = is_name if parameter in ("id", "doc_id") else is_storable
     if not isinstance(value, str) or not value.strip() or not is_one(value):
         rule = "text that is not blank, without control characters, and that a database can hold"
@@ -363,20 +363,15 @@ class StreamSummary:
     ----------
     expected_recall : float or None
         Of documents without skewed keys.
-    parts : MeanPartRecall
-        Mean over the documents for which it is known.
     n_hot : int
         Number of documents with skewed keys, of which similar documents may have been missed.
     n_documents : int
         Lines that are not blank, including unreadable ones.
     n_kept : int
         See `CheckAnswer.is_kept`; a repeated line of a stream that is stored counts once.
-    n_stored : int
-        Documents that this call stored.
-    n_already_stored : int
-        Documents whose text was stored under their id before, also by this stream; their verdict is "exact".
-    n_repeated : int
-        Those of them that repeat the id and the text of an earlier line of the stream.
+    n_stored, n_already_stored, n_repeated : int
+        Documents that this call stored; whose text was stored under their id before, also by this stream; those of
+        these that repeat an earlier line.
     n_purged : int
         Documents whose text was erased by a purge. If documents are stored, these are not, and have no verdict.
     n_problems : int

@@ -1,4 +1,4 @@
-"""Groups of a collection at one tolerance: computed with their changes since the last call, and listed as stored."""
+"""Groups of a collection at one tolerance: computed, and listed as stored."""
 
 from __future__ import annotations
 
@@ -238,12 +238,8 @@ class StoredGroups(AnswerRecord):
 
     Parameters
     ----------
-    groups : tuple of StoredGroup
-        The largest first; a page of them.
-    n_not_grouped : int
-        Number of current documents that were added or changed since the groups were updated.
-    n_decisions : int
-        Number of decisions on groups that were made or undone since then.
+    n_not_grouped, n_decisions : int
+        Number of current documents added or changed, and of decisions made or undone, since the groups were updated.
     is_stored : bool
         Whether the groups at this tolerance were ever computed.
     """

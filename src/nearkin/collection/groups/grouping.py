@@ -1,4 +1,4 @@
-"""Groups with permanent numbers: updated for a wave, stored, and reported with their changes.
+"""Groups with permanent numbers: updated and stored.
 
 Groups are the connected components of matches. Every member is reported with its similarity to the group's principal,
 which shows members that are linked only through a chain.
@@ -169,17 +169,7 @@ def similarity_by(measures: PairMeasures, tolerance: Tolerance) -> Similarity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Regrouped:
-    """Updated groups.
-
-    Parameters
-    ----------
-    n_uncounted : int
-        Number of current documents with too few letters or words to be compared.
-    n_not_compared : int
-        Number of pairs of texts that may match and were not compared.
-    is_undone : bool
-        Whether a decision that the stored groups keep has ended, so that texts may be back in their former groups.
-    """
+    """Updated groups; ``is_undone``: a decision that the stored groups keep has ended, so texts may be back."""
 
     membership: Membership
     next_group: int
@@ -264,7 +254,7 @@ class _Divided:
 
 
 def _linked(matching: Matching, contents: I64, same: I64, threads: int) -> I64:
-    """Return a label for each content: equal if contents match, or must be together, through these contents alone."""
+    """Return labels: equal if contents match, or must be together, through these contents alone."""
     n_contents = len(matching.is_comparable)
     forest, is_part = Forest(n_contents), np.zeros(n_contents, np.bool_)
     is_part[contents] = True
@@ -312,7 +302,7 @@ def _numbered(nodes: I64, component: I64, before: Membership, replaced: Membersh
 
 
 def moved_together(membership: Membership, replaced: Membership) -> list[tuple[int, int]]:
-    """Return groups and former groups that share at least two documents with new texts, those with the most first."""
+    """Return groups and former groups that share at least two documents with new texts, most first."""
     now = membership.group_of(replaced.contents)
     is_in = now != NO_GROUP
     pairs, n = np.unique(np.stack([now[is_in], replaced.groups[is_in]]), axis=1, return_counts=True)

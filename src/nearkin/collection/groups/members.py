@@ -99,15 +99,7 @@ class MemberRows:
 
 
 class ComparedMembers:
-    """Members of groups with their similarity to the principal; what differs only if ``is_listed``.
-
-    Parameters
-    ----------
-    principals : int64 array, shape (n_groups,)
-        Places of the principals.
-    chosen : mapping of str to int
-        Documents that people chose as principals.
-    """
+    """Members of groups with their similarity to the principal; what differs only if ``is_listed``."""
 
     def __init__(
         self,
@@ -235,18 +227,14 @@ class GroupMember(AnswerRecord):
 
     Parameters
     ----------
-    relative_distance : float
-        Distance of the letter counts, as a share of the longer vector's length.
     is_match : bool
         Whether it matches the principal; otherwise it is linked to it through others.
     is_letters_only : bool
         Whether its letters are like the principal's, and its wording is not.
     relation : str
         As ``nearkin families`` has it; empty for the principal, and if it was not computed.
-    n_words_added, n_words_lacked : int or None
-        Number of words that only this document has, and that only the principal has; None if it was not compared.
-    n_words_moved : int or None
-        Number of words that both have, in different places.
+    n_words_added, n_words_lacked, n_words_moved : int or None
+        Number of words that only this document has, that only the principal has, and that stand in different places.
     added, lacked : OneSidedPassages or None
         About the first 2,000 characters of these words, negations first; `representatives` has all of them.
     """
@@ -297,12 +285,10 @@ class GroupMembers(AnswerRecord):
 
     Parameters
     ----------
-    n_documents, n_indirect : int
-        Number of members, and of those that do not match the principal, including those not returned.
-    n_shown : int
-        Number of distinct texts of members, the shortest first, before the first one whose relation is missing.
-    n_left : int
-        Number of members behind them whose relation is missing.
+    n_indirect : int
+        Number of members that do not match the principal.
+    n_shown, n_left : int
+        Number of distinct texts, the shortest first, before the first one whose relation is missing; of those missing.
     """
 
     hidden = ("n_shown", "n_left")
@@ -349,10 +335,8 @@ def group_members(
 
     Raises
     ------
-    UnknownDocumentError
-        There is no such group at this tolerance.
-    ParameterError
-        It is not the number of a group, or the measure has no groups.
+    UnknownDocumentError, ParameterError
+        There is no such group, or the measure has no groups.
     """
     found = collection.answered(lambda seen: _compared(collection, seen, number, tolerance, limit))
     lengths = {one.document.content: one.document.n_characters for one in found.members if one.has_relation}

@@ -38,14 +38,14 @@ class OneSidedPassages(AnswerRecord):
 
     Parameters
     ----------
-    passages, negations : tuple of str
-        As they are in the text; English negations among them that the other text does not have there.
+    negations : tuple of str
+        English negations in the passages that the other text does not have there.
     n_words_left_out : int
         Number of words beyond 1,000,000 characters, or left out by `shortened`.
     is_whole : bool
         False if the texts were too long to be compared to the end.
     negations_at : tuple of (int, int)
-        Passages with a negation: the number of each, from 0, and the place of its first negation.
+        Number of each passage with a negation, from 0, and the place of its first one.
     n_words_moved : int
         Number of words that both texts have, in different places; only of a member that "adds" passages.
     """
@@ -110,14 +110,14 @@ class OneSidedPassages(AnswerRecord):
 
 
 def passages_added(doc_id: str, comparison: MemberComparison) -> OneSidedPassages | None:
-    """Return what a member has and the principal lacks, or has in another place; None if that is no word."""
+    """Return what a member has and the principal lacks, or has in another place, if any."""
     n_words = comparison.judgement.measured.n_words_only_in_member
     found = _passages(doc_id, n_words, comparison, 1)
     return found if found is None or found.n_words or found.n_words_moved else None
 
 
 def passages_lacked(doc_id: str, comparison: MemberComparison) -> OneSidedPassages | None:
-    """Return what the principal has and a member lacks; None if that is no word."""
+    """Return what the principal has and a member lacks, if any."""
     n_words = comparison.judgement.measured.n_words_only_in_principal
     found = _passages(doc_id, n_words, comparison, 0)
     return replace(found, n_words_moved=0) if found is not None and found.n_words else None
@@ -149,11 +149,8 @@ class Representative(AnswerRecord):
 
     Parameters
     ----------
-    additions : tuple of OneSidedPassages
-        Of members that add or move words: those that add a negation first, then those that add the most words. Of
-        members that differ only in white space, the first.
-    omissions : tuple of OneSidedPassages
-        Of members that lack words of the principal, in the same order; one that replaces words is in both.
+    additions, omissions : tuples of OneSidedPassages
+        Of members that add or move words, and that lack words: those with a negation first, then those with most words.
     n_not_compared : int
         Number of other texts of the group that are not compared yet.
     """

@@ -1,1 +1,1 @@
-"""Documents on their way into a collection: checked, compared with stored texts, and written in one transaction."""
+"""Documents on their way into a collection, in one transaction."""

@@ -117,16 +117,10 @@ class Examined:
     ----------
     contents, profiles : dicts of bytes to tuple
         Columns of what the store may lack, by digest, without the number.
-    words : dict of bytes to list of str
-        For the search, by digest; see `word_tables.prepared`.
     damaged : set of bytes
         Digests whose stored text is damaged, to be replaced by the added one.
     origins : dict of int to tuple
         By the place of each document that was extracted, is inside of another, or is a plain text without a text.
-    blank : set of int
-        Places of documents whose text is empty, or white space.
-    are_unnamed : bool array, shape (n_documents,), or None
-        Which documents have no id and are named after the wave and their row; None: none.
     """
 
     doc_ids: list[str]

@@ -1,4 +1,4 @@
-"""A load in progress: decides which documents are new, changed or stored already, and collects the rows to write.
+"""A load in progress: decides which documents are new, changed or stored already.
 
 An id that is not current is new; another text is a new version. If an id occurs twice in a load with two texts, the
 first is stored, and the second is an exception.
@@ -103,16 +103,10 @@ class Load:
 
     Attributes
     ----------
-    name : str
-        Name of the wave.
     takes_repeated_ids : bool
         Whether an id that repeats with another text is a newer version, because its documents came one by one.
-    digest : LoadDigest
-        Of the documents so far; see `nearkin.store.schema`.
     keeps_words : bool
         Whether sets of word 5-grams of new texts are stored, before their documents.
-    n_new_problems : int
-        Number of problems that were not recorded before.
     failing, read_again : sets of str
         Ids of documents with a problem in this load, and of those that are read, and had one before.
     by : str or None

@@ -21,13 +21,7 @@ _Number = int | None
 
 @dataclass(slots=True, kw_only=True)
 class LoadOrigins:
-    """Origins of the documents of a load.
-
-    Attributes
-    ----------
-    added_at : str
-        When the load began.
-    """
+    """Origins of the documents of a load."""
 
     connection: Connection
     load: int
@@ -69,7 +63,7 @@ class LoadOrigins:
             self.take(row, doc_id, origin)
 
     def take_unread(self, doc_id: str, origin: stored.OriginValues, row: int | None) -> None:
-        """Store the origin of a document without a text, unless it is known; ``row``: of the current version."""
+        """Store the origin of a document without a text, unless it is known."""
         known = None if row is None else self._known.get(row)
         now, was = (origin[_SHA256], origin[_EXCEPTION]), self._unread.get(doc_id)
         if origin[_EXTRACTOR] is None:
@@ -84,13 +78,13 @@ class LoadOrigins:
         self._new.append((None, doc_id, *origin))
 
     def take_plain(self, doc_id: str, origin: stored.OriginValues) -> None:
-        """Store what is known of a file that was read as text, unless it is stored: its problem is stored apart."""
+        """Store what is known of a file that was read as text, unless it is stored."""
         if origin[_SHA256] is not None and self._plain.get(doc_id) != origin[_SHA256]:
             self._plain[doc_id] = origin[_SHA256]
             self._new.append((None, doc_id, *origin))
 
     def read(self, doc_id: str) -> None:
-        """End what was said of an earlier file with this id that gave no text."""
+        """End what was said of an earlier file with this id."""
         was = self._unread.pop(doc_id, None)
         if was is not None and was[0] is not None:
             self._read_since.append(was[0])

@@ -239,8 +239,6 @@ def linked_parts(nodes: I64, united: I64, component: I64, anchors: I64, linked: 
     ----------
     united, component : int64 arrays, shape (n_nodes,)
         Component of each node, ascending, before and after the division.
-    anchors : int64 array
-        Contents of the pairs that must not be together.
 
     Examples
     --------

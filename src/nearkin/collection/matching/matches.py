@@ -71,7 +71,7 @@ class Matching(Protocol):
 
     @property
     def is_comparable(self) -> Bool:
-        """Whether each content has enough letters or words, shape (n_contents,); copies of others form no group."""
+        """Whether each content has enough letters or words; copies of others form no group."""
 
     def link(self, forest: Forest, asked: I64, is_live: Bool, *, threads: int, progress: Progress) -> int:
         """Connect the asked contents with all live matches; return the number of pairs left uncompared."""
@@ -80,7 +80,7 @@ class Matching(Protocol):
         """Whether each pair of contents matches."""
 
     def promising(self, content: int, others: I64) -> I64:
-        """Return the others that are worth comparing with a content, the most promising first."""
+        """Return the others that are worth comparing, the most promising first."""
 
 
 @dataclass(frozen=True, slots=True)

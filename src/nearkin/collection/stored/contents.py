@@ -73,13 +73,7 @@ class Content:
 
 
 def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Content]:
-    """Return contents by their numbers, including texts.
-
-    Raises
-    ------
-    CollectionError
-        A content is damaged or missing.
-    """
+    """Return contents by number; CollectionError if one is damaged or missing."""
     columns = (
         contents.c.content, contents.c.digest, contents.c.counts, contents.c.is_counted, contents.c.signature,
         contents.c.text,
@@ -88,13 +82,7 @@ def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Con
 
 
 def stored_text(connection: Connection, number: int) -> str:
-    """Return a text, even if its counts or signature are damaged.
-
-    Raises
-    ------
-    CollectionError
-        The text is damaged or missing.
-    """
+    """Return a text, even if its counts are damaged; CollectionError if it is itself."""
     is_it = contents.c.content == number
     row = connection.execute(select(contents.c.text, contents.c.digest).where(is_it)).first()
     if row is None:
@@ -106,13 +94,7 @@ def stored_text(connection: Connection, number: int) -> str:
 
 
 def texts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
-    """Return texts by their numbers, even if their counts or signatures are damaged.
-
-    Raises
-    ------
-    CollectionError
-        A text is damaged or missing.
-    """
+    """Return texts by number, even if their counts are damaged; CollectionError if one is itself."""
     columns = contents.c.content, contents.c.text, contents.c.digest
     return {row.content: text for row, text in _with_texts(connection, columns, numbers)}
 
@@ -168,12 +150,7 @@ def digest_of_text(text: object) -> bytes:
 
 
 def content_of(connection: Connection, counting: TextCounting, text: str) -> Content:
-    """Count and sign a given text; the result has its number if it is stored.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Count and sign a given text; the result has its number if it is stored."""
     digest, texts = digest_of_text(text), strings([text])
     vectors, signed = counting.count(texts), counting.sign(texts)
     number = connection.execute(select(contents.c.content).where(contents.c.digest == digest)).scalar()
@@ -190,13 +167,7 @@ def content_of(connection: Connection, counting: TextCounting, text: str) -> Con
 
 
 def text_of(number: int, stored: Any, digest: object) -> str:
-    """Return a text unchanged.
-
-    Raises
-    ------
-    CollectionError
-        The stored text is damaged.
-    """
+    """Return a text unchanged; CollectionError if it is damaged."""
     text, reason = unpacked(stored, digest)
     if text is None:
         raise CollectionError(_damaged(f"The stored text number {number}", reason))

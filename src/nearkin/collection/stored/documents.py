@@ -35,13 +35,7 @@ def with_documents() -> Select[Any]:
 
 
 def stored_documents(rows: Iterable[Any]) -> list[StoredDocument]:
-    """Make documents from the rows of `with_documents`.
-
-    Raises
-    ------
-    CollectionError
-        The text or the wave of a document is missing.
-    """
+    """Make documents from the rows of `with_documents`; CollectionError if a text or wave is missing."""
     return [_stored_document(row) for row in rows]
 
 
@@ -100,7 +94,7 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
     Raises
     ------
     UnknownDocumentError
-        There is no such document; the message lists similar ids.
+        The message lists similar ids.
     ParameterError
         The id is not a str, or the version is not an int in range.
     """
@@ -172,7 +166,7 @@ def checked_ids(doc_ids: object) -> list[str]:
 
 
 def checked_wave(wave: object) -> str:
-    """Return the name of a wave without surrounding white space.
+    """Return the name of a wave without white space around it.
 
     Raises
     ------
@@ -190,10 +184,8 @@ def number_of_wave(connection: Connection, wave: str) -> int:
 
     Raises
     ------
-    UnknownDocumentError
-        There is no such wave; the message lists the newest ones.
-    ParameterError
-        It cannot be the name of a wave.
+    UnknownDocumentError, ParameterError
+        There is no such wave, or it cannot be the name of one.
     """
     wave = checked_wave(wave)
     number = connection.execute(select(waves.c.wave).where(waves.c.name == wave)).scalar()

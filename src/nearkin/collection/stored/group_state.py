@@ -53,12 +53,8 @@ class GroupState:
 
     Parameters
     ----------
-    number : int or None
-        Of the tolerance; None if there are no groups at it yet.
-    call : int
-        Number of the call; 0: there was none.
-    grouped_at : str
-        UTC, ISO 8601.
+    number, call : int or None, int
+        Of the tolerance and the call; None and 0 if there are no groups yet.
     last_load : int
         Latest load that was grouped; -1: none.
     seen_row : int

@@ -1,4 +1,4 @@
-"""Keys of texts: one of the whole text, one of each band of its signature, and its sampled shingles.
+"""Keys of texts: of the whole text, of each band of its signature, and sampled shingles.
 
 Source: Andrei Z. Broder, "On the resemblance and containment of documents", 1997.
 """

@@ -106,7 +106,7 @@ def value_of(values: OriginValues | None, name: str) -> Any:
 
 
 def headers_of(values: OriginValues | None) -> Mapping[str, Any]:
-    """Return the headers of a mail as they are stored; empty for other kinds."""
+    """Return the headers of a mail as they are stored."""
     stored = value_of(values, "mail")
     return {} if stored is None else json.loads(stored)
 

@@ -110,7 +110,7 @@ def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> 
     Raises
     ------
     DamagedSegmentError
-        The segment is missing, was made from something else, or was changed.
+        It is missing, was made from something else, or was changed.
     """
     directory = folder / name_of(first, end)
     try:

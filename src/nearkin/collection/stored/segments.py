@@ -1,4 +1,4 @@
-"""Index of a collection: decides which segments should exist, and makes them; it is kept beside the store.
+"""Index of a collection, kept beside the store: which segments should exist, and how they are made.
 
 The store is authoritative: a segment that is missing, damaged, or made from other data is rebuilt from it, without
 write permission in memory. So a crash, a full disk or a lost folder costs time but no results.
@@ -64,8 +64,6 @@ class Segments:
 
     Parameters
     ----------
-    folder : Path
-        Directory of the segments; it may be missing.
     is_read_only : bool
         Whether missing segments are built in memory and not saved.
     database : Path, optional

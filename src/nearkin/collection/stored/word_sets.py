@@ -87,13 +87,7 @@ class WordSets:
         self._ends = np.zeros(1, np.int64)
 
     def jaccards(self, left: I64, right: I64) -> F64:
-        """Return the exact Jaccard similarity of each pair of contents; 1 for two without words.
-
-        Raises
-        ------
-        CollectionError
-            A text is damaged or missing.
-        """
+        """Return the exact Jaccard similarity of each pair of contents; 1 for two without words."""
         found = np.ones(len(left))
         apart = np.flatnonzero(left != right)
         apart = apart[np.lexsort((right[apart], left[apart]))]
@@ -103,13 +97,7 @@ class WordSets:
         return found
 
     def differences(self, left: I64, right: I64) -> list[Difference]:
-        """Return what differs in each pair of contents.
-
-        Raises
-        ------
-        CollectionError
-            A text is damaged or missing.
-        """
+        """Return what differs in each pair of contents."""
         found: list[Difference] = ["nothing"] * len(left)
         apart = np.flatnonzero(left != right)
         lengths = dict[int, int]()
@@ -162,7 +150,7 @@ class WordSets:
         self._ends = np.concatenate([self._ends, np.asarray(sets.offsets[1:], np.int64) + n_hashes])
 
     def _reserve(self, n_filled: int, n_more: int) -> None:
-        """Make room for more hashes; doubled, as to copy all of them each time took longer than to read the texts."""
+        """Make room for more hashes; doubled, as to copy all each time took longer than to read the texts."""
         if n_filled + n_more <= len(self._hashes):
             return
         grown = np.zeros(max(n_filled + n_more, 2 * len(self._hashes)), np.uint64)

@@ -46,12 +46,10 @@ def add_files(
     Raises
     ------
     InputError
-        A file, or a column of it, cannot be used; a document cannot be read and the rules stop the run; or more
-        documents are unreadable than the rules allow.
+        A file, or a column of it, cannot be used; or the rules stop the run.
     ParameterError
         A file belongs to the collection itself.
     CollectionError, OutputError
-        See `nearkin.errors`.
     """
     meter = Meter(progress)
     _check_apart(collection, texts)
@@ -97,7 +95,7 @@ def _check_apart(collection: Collection, texts: Texts) -> None:
 
 
 def named(raw: RawBatch, source: Source) -> pa.RecordBatch:
-    """Return the documents of a source: one of a run has its name in the run, one of standard input needs an id."""
+    """Return the documents of a source, with its name in the run; those of standard input need an id."""
     batch = raw.batch
     if not batch["doc_id"].null_count:
         return batch
@@ -124,7 +122,7 @@ def _with_column(batch: pa.RecordBatch, name: str, values: pa.Array) -> pa.Recor
 
 @contextmanager
 def opened_to_preview(path_or_url: str | Path, open_at: Callable[..., Collection]) -> Iterator[Collection]:
-    """Open a collection, or an empty one in a temporary directory if there is none: nothing is left behind.
+    """Open a collection, or an empty temporary one if there is none: nothing is left behind.
 
     Parameters
     ----------

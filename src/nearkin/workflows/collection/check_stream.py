@@ -1,4 +1,4 @@
-"""Stream of documents, one JSON object per line → an answer for each line, after its document is stored durably."""
+"""Stream of documents in JSON Lines → an answer for each line, after its document is stored durably."""
 
 from __future__ import annotations
 
@@ -35,10 +35,6 @@ class LineAnswer:
 
     Parameters
     ----------
-    line : int
-        From 1.
-    doc_id : str or None
-        None: the line has no id.
     data : bytes
         The line itself, without its newline.
     is_repeated : bool
@@ -53,7 +49,7 @@ class LineAnswer:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the line is part of the cleaned stream, which has an id and text only once."""
+        """Whether the line is part of the cleaned stream."""
         return self.answer.is_kept and not self.is_repeated
 
     def to_dict(self) -> dict[str, object]:
@@ -109,11 +105,9 @@ def check_stream(
     Parameters
     ----------
     collection : callable
-        Returns the `Collection`, each time the same one; called when a document can be checked.
+        Returns the same `Collection`, when a document can be checked.
     answered : callable
         Receives the answers of each transaction.
-    store : CheckInMany or None
-        How to store documents; its lines are those of the stream.
     rules : ReadingRules
         ``on_error`` and ``max_document_bytes`` apply.
 
@@ -123,8 +117,7 @@ def check_stream(
         A line is unreadable or cannot be stored, and ``on_error`` is "stop"; the documents before it are stored and
         answered, those after it are neither.
     SourceError
-        All lines are unreadable, or cannot be stored; or the stream begins as compressed data, or as text in UTF-16 or
-        UTF-32.
+        No line can be read, or stored; or the stream begins as compressed data, or as UTF-16 or UTF-32.
     """
     started, first_problem, n_unreadable = time.perf_counter(), "", 0
     summary = StreamSummary(
@@ -190,7 +183,7 @@ def _answers(
     *,
     stops: bool,
 ) -> list[LineAnswer]:
-    """Check the readable documents of a batch together; if it stops at a problem, answer up to the first problem."""
+    """Check the readable documents of a batch together; if it stops at a problem, up to that."""
     good = [row for row in rows if row.problem is None]
     if store is not None:
         store = replace(store, lines=[row.line.number for row in good])

@@ -18,16 +18,15 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     path : Path
         A .csv, .tsv, .jsonl or .parquet file or a load file, with a column of ids; any other file has one id per line.
     column : str, optional
-        Column of the ids; a file with another suffix is then delimited text. Default: the one with a usual name, or
-        the only one, which then needs no header.
+        A file with another suffix is then delimited text. Default: a usual name, or the only column, without a header.
     encoding : str
         Fallback encoding of text that is not UTF-8.
 
     Returns
     -------
     list of str
-        In file order, each once, without blank lines. Blanks around them stay: a collection may have ``a`` and ``a ``,
-        and a command that erases must not take one for the other.
+        In file order, each once. Blanks around them stay: a collection may have ``a`` and ``a ``, and a command that
+        erases must not take one for the other.
 
     Raises
     ------
@@ -69,7 +68,7 @@ def _id_in(sheet: sheets.Sheet, place: int, row: int) -> str:
 
 
 def _place(path: Path, header: Sequence[str], column: str | None) -> int | None:
-    """Return the place of the ids; None for the only column if its name is no usual one: it may be an id."""
+    """Return the place of the ids; None for an only column whose name is unusual: it may be an id."""
     named = sheets.named_column(path, header, column)
     if named is not None:
         return named

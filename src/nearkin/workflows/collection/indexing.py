@@ -1,4 +1,4 @@
-"""Files → the similarity index and the keys of each document, as a collection stores them."""
+"""Files → the similarity index and the keys of each document."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ class IndexedText:
 
     Parameters
     ----------
-    similarity_index : int or None
-        None: too few words.
     text_key : int or None
         Key of the whole text, ignoring case and spacing.
     band_keys, sample_keys : tuples of int
@@ -49,7 +47,7 @@ class IndexedText:
 
 
 def index_files(texts: Texts, index: SimilarityIndex | str | None, progress: Progress) -> Iterator[IndexedText]:
-    """Yield the numbers of every document, in the order in which they are read.
+    """Yield the numbers of every document, in reading order.
 
     Raises
     ------

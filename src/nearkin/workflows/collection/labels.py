@@ -1,4 +1,4 @@
-"""File of labels, or of other values of documents → pairs of ids and labels."""
+"""File of labels → pairs of ids and labels."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class LabelsRead:
     Parameters
     ----------
     pairs : tuple of (str, str)
-        Ids and labels in file order: labels without surrounding blanks, and ids that ``is_document`` does not know.
+        In file order, without blanks around labels and ids that are no document's.
     n_without_label : int
-        Number of rows with an empty label; they are not among the pairs.
+        Number of rows with an empty label, which give no pair.
     id_column, label_column : str
-        Names of the columns; "column 1" and "column 2" in a file without a header.
+        "column 1" and "column 2" in a file without a header.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -40,7 +40,7 @@ class LabelsRead:
 
     @property
     def is_bare(self) -> bool:
-        """Whether the labels are those of a tag without values: its name, and "not" with its name."""
+        """Whether the labels are the name of a tag, and "not" with it."""
         return not self.id_column and {label for _, label in self.pairs} <= {
             self.label_column,
             f"not {self.label_column}",
@@ -60,22 +60,20 @@ def read_labels(
     Parameters
     ----------
     path : Path
-        A .jsonl, .ndjson or .parquet file; any other is delimited text. Dates in Parquet are read as YYYY-MM-DD.
+        A .jsonl, .ndjson or .parquet file; any other is delimited text.
     doc_id, label : str, optional
-        Columns. Default: those with a usual name; otherwise, of two columns, the remaining one, or the first for
-        ids and the second for labels.
+        Columns. Default: those with a usual name; otherwise, of two columns, the remaining one, or the first for ids.
     encoding : str
-        Fallback encoding of text that is not UTF-8; a byte order mark takes precedence.
+        Fallback encoding of text that is not UTF-8.
     is_document : callable, optional
-        Whether an id is one of the collection's. If so, a first row of two columns that begins with it is no header. If
-        not, blanks around the id are removed; without the function no id is changed.
+        Whether an id is one of the collection's. A first row of two columns that begins with one is no header; around
+        an unknown id, blanks are removed. Without the function no id is changed.
 
     Raises
     ------
     SourceError
-        The file cannot be read; a column is missing or occurs twice; several columns may hold the labels; the rows
-        have different numbers of fields; a value is neither text, a number, a date nor true or
-        false; or a row with a label has no id.
+        The file cannot be read; a column is missing, occurs twice, or is not clear; rows have different numbers of
+        fields; a value is neither text, a number, a date nor true or false; or a row with a label has no id.
     ParameterError
         Both are the same column.
     """
@@ -129,7 +127,7 @@ def _own_id(found: str, is_document: Callable[[str], bool] | None) -> str:
 def _is_headless(sheet: sheets.Sheet, is_document: Callable[[str], bool] | None) -> bool:
     """Whether a file of two columns begins with an id and its label.
 
-    It does if the id is a document's, or the label occurs again: a column name is neither.
+    It does if the id is a document's, or the label occurs again.
     """
     if sheet.first is None or len(sheet.names) != 2:
         return False
@@ -173,10 +171,7 @@ def _known(path: Path, header: Sequence[str], place: int | None, what: str, opti
 
 
 def labels_of_tag(collection: Collection, field: str) -> LabelsRead:
-    """Return the values of a tag as labels, as if they had been read from a file.
-
-    The label of a bare tag is its name; if the tag is always bare, every other current document has the label
-    "not FIELD".
+    """Return the values of a tag as labels; if it is always bare, other current documents have the label "not FIELD".
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Groups of a collection for review tools: a row for each current document, and for each that could not be read."""
+"""Groups of a collection for review tools."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write_group_overlay(
     tool : str
         One of `overlay.TOOLS`.
     left_out : container of str
-        Documents that get no row, because their groups are not known.
+        Documents whose groups are not known, which get no row.
     """
     with collection.opened.store.reading() as connection:
         texts = contents_of_current(connection)

@@ -1,4 +1,4 @@
-"""Tables for other programs: CSV, TSV, JSON Lines or Parquet, according to the file name."""
+"""Tables for other programs, in the format of the file name."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def write_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: Pat
 
 
 def table_of_conflicts(found: Conflicts, label_column: str) -> pa.Table:
-    """Return a row for each conflict, by group, with the name of the column of the labels."""
+    """Return a row for each conflict, by group."""
     named = pa.array([label_column] * len(found.table), pa.large_string())
     return found.table.add_column(found.table.schema.get_field_index("is_letters_only"), "label_column", named)
 
@@ -60,10 +60,7 @@ def list_documents(
     limit: int,
     out: Path | None,
 ) -> lists.ListedDocuments:
-    """Return the first documents that meet the conditions, and write all of them to a file if one is given.
-
-    Both come from one snapshot of the collection.
-    """
+    """Return the first documents that meet the conditions, and write all of them to ``out``; both from one snapshot."""
     with collection.opened.store.reading() as connection:
         if out is None:
             return lists.listed(connection, wanted, sort, limit, date_tag)
