@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 import pyarrow as pa
 
 from nearkin.engines.spark.blocks import COLUMNS, SCHEMA, Blocks, Kept, RowsReader, Task, as_batch
-from nearkin.engines.spark.executors import check_executors
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
-from nearkin.engines.spark.session import Cluster, Voice, session
+from nearkin.engines.spark.requirements import Voice, check_executors
+from nearkin.engines.spark.session import Cluster, session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, DataFrameReader, SparkSession
