@@ -7,13 +7,19 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, ItemsView, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from nearkin.engines.spark.blocks import Task
+import pyarrow as pa
+
+from nearkin.engines.spark.blocks import RowsReader, RowsTask, Task
 from nearkin.engines.spark.layout import Block
 from nearkin.runs.progress import Meter, Silent
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
 
 
 @dataclass
@@ -24,12 +30,20 @@ class Held:
     sent: Counter[str]
 
     def shuffled(self, n_targets: int, task: Task) -> Held:
+        return self._with([made for target, some in self._by_target(n_targets) for made in task(target, some)])
+
+    def gathered(self, n_targets: int, task: RowsTask, schema: object) -> pa.Table:
+        return pa.Table.from_batches(
+            [batch for target, some in self._by_target(n_targets) for batch in task(target, some)]
+        )
+
+    def _by_target(self, n_targets: int) -> ItemsView[int, list[Block]]:
         by_target: dict[int, list[Block]] = {}
         for block in random.sample(self.blocks, len(self.blocks)):
             assert 0 <= block.target < n_targets
             by_target.setdefault(block.target, []).append(_sent(block))
             self.sent[block.stream] += len(block.data)
-        return self._with([made for target, some in by_target.items() for made in task(target, some)])
+        return by_target.items()
 
     def mapped(self, task: Task, n_tasks: int = 0) -> Held:
         return self._with([made for block in self.blocks for made in task(block.target, [block])])
@@ -50,6 +64,23 @@ class Held:
         return self.blocks
 
 
+@dataclass(frozen=True)
+class Frame:
+    """As a data frame of Spark."""
+
+    partitions: Sequence[pa.RecordBatch]
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.partitions[0].schema.names)
+
+    @property
+    def schema(self) -> StructType:
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        return from_arrow_schema(self.partitions[0].schema)
+
+
 @dataclass
 class InProcess:
     """As `nearkin.engines.spark.stages.Stages`; ``stages`` tells which were made, ``sent`` the bytes of each stream."""
@@ -65,6 +96,14 @@ class InProcess:
 
     def parts(self, n: int, task: Task) -> Held:
         made = [made for number in range(n) for made in task(number, [Block("part", number, b"")])]
+        return Held(made, self.sent)
+
+    def read(self, frame: Frame, reader: RowsReader, columns: Sequence[str] = ()) -> Held:
+        """Attempts at the tasks have numbers of their own, as on a cluster."""
+        made: list[Block] = []
+        for part, rows in enumerate(frame.partitions):
+            if rows.num_rows:
+                made += reader(part, 10 + part, iter([rows.select(list(columns or frame.columns))]))
         return Held(made, self.sent)
 
     def is_kept(self, name: str) -> bool:

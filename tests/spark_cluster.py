@@ -26,7 +26,7 @@ from typing import Any
 
 import psutil
 
-from nearkin.engines.spark.session import check_java
+from nearkin.engines.spark.requirements import check_java
 from nearkin.errors import EngineError
 
 ROOT = Path(__file__).parents[1]

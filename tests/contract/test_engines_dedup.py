@@ -19,10 +19,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import nearkin
 import wikipedia_dumps
 from example_counts import every, examples
 from functional.conftest import some_records
-from in_process import InProcess
+from in_process import Frame, InProcess
 from made_up_prose import Prose
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import DocumentError, EngineError, SourceError, TruncatedInputError
@@ -36,7 +37,9 @@ from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup import job, searching
 from nearkin.workflows.dedup.on_spark import keying, matching, partitions, texts, verifying
 from nearkin.workflows.dedup.on_spark import skewed as skewed_pairs
+from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
 from nearkin.workflows.dedup.on_spark.job import ReadInputTask, find
+from nearkin.workflows.dedup.on_spark.names import FrameColumns
 from nearkin.workflows.dedup.on_spark.partitions import PAIRS
 from nearkin.workflows.reading import inputs as dedup_inputs
 from nearkin.workflows.reading.on_spark.tasks import TaskInput
@@ -226,6 +229,28 @@ def test_tasks_find_what_one_machine_finds(name, tmp_path, small):
             found_by(case, tmp_path, "tasks", in_this_process)
         return
     assert_same(found_by(case, tmp_path, "tasks", in_this_process), expected)
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_rows_of_data_frames_that_differ_in_ignored_numbers(has_ids, tmp_path, small):
+    """Only equal numbers make an exact copy, in whichever partitions the rows are."""
+    prose = [text for _, text in Prose(3).families(12)]
+    numbers = [n for n in (1, 2, 1) for _ in prose]
+    table = pa.table({"text": [f"{text} Paid: {n}." for n, text in zip(numbers, prose * 3)]})
+    if has_ids:
+        table = table.append_column("id", pa.array(range(1000, 1000 + len(numbers))))
+    columns, options = FrameColumns("text", "id" if has_ids else None, None), DedupOptions(ignore_numbers=True)
+    frame = Frame([some.to_batches()[0] for some in (table[:20], table[20:50], table[50:])])
+    found = dedup_frame(frame, columns, options, tmp_path, InProcess(), prefix="", rules=ReadingRules())
+    assert len(list((tmp_path / "texts").iterdir())) > 1
+    expected = nearkin.dedup(table, text="text", id=columns.doc_id, ignore_numbers=True)
+    for came, said in ((found.documents, expected.documents), (found.pairs, expected.pairs)):
+        names = [name for name in came.column_names if name != "text"]
+        assert sorted(map(repr, came.select(names).to_pylist())) == sorted(map(repr, said.select(names).to_pylist()))
+    assert {"exact copy", "near-duplicate"} <= set(found.documents["reason"].to_pylist())
+    copies = [row for row in found.documents.to_pylist() if row["reason"] == "exact copy"]
+    assert all(row["text"].endswith("Paid: 1.") for row in copies)
+    assert "numbers" in found.pairs["differs"].to_pylist()
 
 
 def test_components_in_rounds(tmp_path, small, monkeypatch):

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from in_process import InProcess
+from in_process import Frame, InProcess
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import DocumentError, ParameterError, SourceError
@@ -34,6 +35,7 @@ from nearkin.workflows.pairing import searching as searching_here
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.pairing.on_spark import engine, reading, searching
+from nearkin.workflows.pairing.on_spark.data_frames import FrameSide, pair_frames
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.searching import FoundPairs, search
 from nearkin.workflows.pairing.vectors import PairVectors, vector_place
@@ -403,6 +405,30 @@ def test_a_run_that_is_to_stop_at_bad_documents(in_this_process, tmp_path):
 
 
 FEW_TASKS = Cut(part=60, rows_a_meeting=40, chunk_size=50, weighed_at_once=11)
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_tasks_find_the_pairs_of_data_frames(has_ids, tmp_path):
+    prose = [f"{' '.join(f'w{(i * k) % 97}' for k in range(1, 20))} end" for i in range(24)]
+    tables = [
+        pa.table({"id": range(first, first + len(some)), "text": some})
+        for first, some in ((5, prose), (90, prose[10:]))
+    ]
+    sides, frames = [], []
+    for name, table in zip(("left", "right"), tables):
+        frame = Frame([part.to_batches()[0] for part in (table[:9], table[9:11], table[11:])])
+        frames.append(FrameSide(frame, "text", "id" if has_ids else None))
+        if not has_ids:
+            table = table.set_column(0, "id", pa.array([f"{name}:{i + 1}" for i in range(len(table))]))
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+        sides.append(ReadingRequest(inputs=[str(tmp_path / f"{name}.parquet")], text="text", doc_id="id"))
+    options, pairs = PairOptions(threshold=0.5), tmp_path / "pairs.parquet"
+    pair_frames(tuple(frames), None, options, pairs, tmp_path / "work", InProcess(), Meter(Silent()))
+    pair_files(PairInput(*sides, None), tmp_path / "local", options, report=False, resources=Resources(2))
+    columns = ["left_id", "right_id", "cosine", "rank", "terms"]
+    expected = pq.read_table(tmp_path / "local/pairs.parquet").select(columns)
+    assert len(expected) > 10
+    assert pq.read_table(pairs).select(columns) == expected
 
 
 @pytest.mark.slow

@@ -81,7 +81,7 @@ def _java() -> str:
     from nearkin.errors import EngineError
 
     try:
-        from nearkin.engines.spark.session import check_java
+        from nearkin.engines.spark.requirements import check_java
 
         return str(check_java())
     except ImportError:

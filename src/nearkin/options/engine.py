@@ -74,7 +74,8 @@ def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> En
     named = settings.pop("spark.master", master)
     if master is not None and named != master:
         raise ParameterError.of("master", f"that of --conf, {named}, or omitted", master)
-    from nearkin.engines.spark.session import Cluster, check_pyspark  # not before it is asked for
+    from nearkin.engines.spark.requirements import check_pyspark  # not before it is asked for
+    from nearkin.engines.spark.session import Cluster
 
     check_pyspark()
     return Cluster(named, settings)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from nearkin._version import __version__
-from nearkin.engines.spark.executors import check_executors
 from nearkin.engines.spark.masters import is_local
+from nearkin.engines.spark.requirements import check_executors
 from nearkin.engines.spark.stages import Stages
 from nearkin.errors import OutputExistsError, ParameterError, ResumeError
 from nearkin.runs.files import locked, write_json, writing

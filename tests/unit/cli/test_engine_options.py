@@ -70,7 +70,7 @@ def test_refusals(arguments, rule):
 
 def test_without_pyspark(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", None)
-    monkeypatch.setattr("nearkin.engines.spark.session.find_spec", lambda name: None)
+    monkeypatch.setattr("nearkin.engines.spark.requirements.find_spec", lambda name: None)
     with pytest.raises(
         MissingExtraError, match=r"--engine spark needs the spark extra: pip install 'nearkin\[spark\]'"
     ):

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 
 Task = Callable[[int, Sequence[Block]], Iterator[Block]]
 """Makes blocks from a target and all of its blocks; a task with parameters is an object with fields."""
+RowsTask = Callable[[int, Sequence[Block]], Iterator[pa.RecordBatch]]
+"""Makes rows of a data frame instead."""
+RowsReader = Callable[[int, int, Iterator[pa.RecordBatch]], Iterator[Block]]
+"""Makes blocks from the number of a partition of a data frame, that of this attempt at the task, and the rows.
+
+Rows may have another order each time: the files of a lost executor, or of a second copy of the task, must not be mixed
+with those of the attempt that counts.
+"""
 COLUMNS = "stream string, target int, data binary"
 _BATCH_BYTES = 4 << 20
 SCHEMA = pa.schema([("stream", pa.string()), ("target", pa.int32()), ("data", pa.binary())])
@@ -74,8 +82,11 @@ class Blocks:
 
     def shuffled(self, n_targets: int, task: Task) -> Blocks:
         """Bring the blocks of each target together, and apply ``task`` to them."""
-        frame = gathered(self, n_targets, _giving_batches(task), COLUMNS)
-        return Blocks(frame, self.n_tasks + n_targets)
+        return Blocks(self.gathered(n_targets, _giving_batches(task), COLUMNS), self.n_tasks + n_targets)
+
+    def gathered(self, n_targets: int, task: RowsTask, schema: Any) -> DataFrame:
+        """Return a data frame of the batches that ``task`` makes from the blocks of each target."""
+        return self.frame.repartitionById(n_targets, "target").mapInArrow(gathering(task), schema)
 
     def mapped(self, task: Task, n_tasks: int = 0) -> Blocks:
         """Apply ``task`` to the blocks of each target where they are, some at a time."""
@@ -122,16 +133,7 @@ class Blocks:
             return self.frame.toArrow()
 
 
-def gathered(
-    blocks: Blocks, n_targets: int, task: Callable[[int, Sequence[Block]], Iterator[pa.RecordBatch]], schema: Any
-) -> DataFrame:
-    """Return a data frame of the batches that ``task`` makes from the blocks of each target."""
-    return blocks.frame.repartitionById(n_targets, "target").mapInArrow(gathering(task), schema)
-
-
-def gathering(
-    task: Callable[[int, Sequence[Block]], Iterator[pa.RecordBatch]],
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def gathering(task: RowsTask) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return a function of Arrow batches that passes all blocks of a partition to ``task``."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -146,7 +148,7 @@ def gathering(
     return run
 
 
-def _giving_batches(task: Task) -> Callable[[int, Sequence[Block]], Iterator[pa.RecordBatch]]:
+def _giving_batches(task: Task) -> RowsTask:
     return lambda target, blocks: _batches(task(target, blocks))
 
 

@@ -6,6 +6,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from nearkin import errors
 from nearkin.errors import EngineError, NearkinError
@@ -146,3 +147,33 @@ def _reason(text: str) -> tuple[str, str]:
         rest = rest.rpartition("Caused by: ")[2]
     line = python[1] if python else next(filter(None, map(str.strip, rest.splitlines())), "nothing")
     return where, _KIND.sub("", line).partition(". Consider setting")[0].rstrip(". ")
+
+
+@contextlib.contextmanager
+def start_errors(master: str, log: Path) -> Iterator[None]:
+    """Translate errors of the start, of which Spark only reports that its context is stopped, or nothing."""
+    try:
+        with engine_errors():
+            yield
+    except EngineError as error:
+        said = log.read_text(encoding="utf-8", errors="replace")
+        complaints = re.findall(r" ERROR (\w+: .*)", said)
+        if str(error) == GONE and complaints:
+            raise EngineError(f"Spark does not start: {complaints[-1].rstrip('.')}.") from error
+        if "All masters are unresponsive" not in said:
+            raise
+        raise EngineError(
+            f"Something listens at {master}, but it does not answer like a Spark master. Is it a web page, or a "
+            "master of another version of Spark? The master's log and its web page show its URL."
+        ) from error
+
+
+def reason_in_log(log: Path) -> str:
+    """Return the line of Java's log that says why it did not start; empty if there is none."""
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
+    chatter = re.compile(r"at |\.\.\. |WARNING: |Using |Setting |\d\S+ \S+ WARN")
+    said = [line for line in lines if line and not chatter.match(line)]
+    thrown = [line for line in said if "Exception: " in line]
+    if said[:1] == ["Error occurred during initialization of VM"]:
+        said = said[1:]
+    return thrown[-1].partition("Exception: ")[2] if thrown else next(iter(said), "")

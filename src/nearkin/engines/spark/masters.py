@@ -1,14 +1,10 @@
-"""Addresses of a Spark master: their syntax, and a check that the master answers.
-
-Spark itself tries for minutes in the background before it reports that a master does not answer.
-"""
+"""Addresses of a Spark master: their syntax, and what they say of the cluster."""
 
 from __future__ import annotations
 
 import re
-import socket
 
-from nearkin.errors import EngineError, ParameterError
+from nearkin.errors import ParameterError
 
 RULE = "local[*], local[N], spark://HOST:PORT[,HOST:PORT...], yarn, k8s://https://HOST:PORT or sc://HOST[:PORT]"
 _HOST = r"(\[[0-9A-Fa-f:.]+\]|[^\s:/,;\[\]]+)"
@@ -22,7 +18,6 @@ _FORMS = (
 _CONNECT_PORT = 15002
 _KUBERNETES_PORT = 443
 _MAX_PORT = 65_535
-_PATIENCE_S = 3.0
 
 
 def check_form(master: str) -> None:
@@ -81,32 +76,3 @@ def addresses(master: str) -> list[tuple[str, int]]:
         if port.isascii() and port.isdigit():
             found.append((host.strip("[]"), int(port)))
     return found
-
-
-def check_answers(master: str) -> None:
-    """Open a connection to the master; if there are several, one that answers is enough.
-
-    Raises
-    ------
-    EngineError
-    """
-    failed = []
-    for host, port in addresses(master):
-        try:
-            socket.create_connection((host, port), _PATIENCE_S).close()
-        except OSError as error:
-            failed.append(f"{host}:{port}: {getattr(error, 'strerror', None) or error}")
-        else:
-            return
-    if not failed:
-        return
-    if master.startswith("k8s://"):
-        start = "kubectl cluster-info prints the address of the cluster."
-    elif is_connect(master):
-        start = "Start a Spark Connect server with start-connect-server.sh; --master 'local[*]' needs none."
-    else:
-        start = (
-            "Start one with spark-class org.apache.spark.deploy.master.Master; its log shows its URL, which differs "
-            "from that of its web page. --master 'local[*]' needs none."
-        )
-    raise EngineError(f"No Spark master answers at {master} ({'; '.join(failed)}). {start}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import re
 import signal
 import subprocess
 import sys
@@ -13,13 +12,13 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeVar, cast
 
-from nearkin.engines.spark.failures import GONE, engine_errors
-from nearkin.engines.spark.masters import check_answers, check_form, is_connect, is_local, is_on_this_machine
-from nearkin.errors import DriverMemoryError, EngineError, MissingExtraError, NearkinError
+from nearkin.engines.spark.failures import engine_errors, reason_in_log, start_errors
+from nearkin.engines.spark.masters import check_form, is_connect, is_local, is_on_this_machine
+from nearkin.engines.spark.requirements import Voice, check_answers, check_driver, check_pyspark
+from nearkin.errors import DriverMemoryError, EngineError, NearkinError
 
 if TYPE_CHECKING:
     from py4j.java_gateway import JavaGateway
@@ -35,13 +34,6 @@ _EXECUTORS = {"spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
 
 
 Work = TypeVar("Work")
-
-
-class Voice(Protocol):
-    """Receiver of messages to the user, such as a progress."""
-
-    def say(self, message: str) -> None:
-        """Show a message to the user."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +91,9 @@ def session(cluster: Cluster, progress: Voice, *, name: str = "nearkin") -> Iter
         if active is not None:
             _check_is_the_same(active, cluster)
             yield active
-        elif cluster.master is not None and is_connect(cluster.master):
+            return
+        check_driver(cluster.master)
+        if cluster.master is not None and is_connect(cluster.master):
             with _remote_session(cluster.master, cluster.settings) as made:
                 yield made
         else:
@@ -109,19 +103,6 @@ def session(cluster: Cluster, progress: Voice, *, name: str = "nearkin") -> Iter
         raise DriverMemoryError(
             "Not enough memory. The driver of a cluster needs about 60 bytes per document: run it on a larger machine."
         ) from error
-
-
-def check_pyspark() -> None:
-    """Check that PySpark is installed before anything is started.
-
-    Raises
-    ------
-    MissingExtraError
-    """
-    if find_spec("pyspark") is None or find_spec("py4j") is None:
-        raise MissingExtraError.of("--engine spark", "spark")
-    # when it looks for pandas, which is not used here, it warns of every newer version
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
 
 def _active_session() -> SparkSession | None:
@@ -159,9 +140,6 @@ def _is_remote(active: SparkSession) -> bool:
 def _remote_session(url: str, settings: Mapping[str, str]) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
-    if find_spec("grpc") is None:
-        raise MissingExtraError.of("Spark Connect", "spark")
-    check_answers(url)
     with engine_errors(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about settings that it does not accept: checked below
         builder = SparkSession.builder.remote(url)
@@ -181,9 +159,6 @@ def _remote_session(url: str, settings: Mapping[str, str]) -> Iterator[SparkSess
 def _own_session(cluster: Cluster, log: BinaryIO, name: str) -> Iterator[SparkSession]:
     from pyspark import SparkConf
 
-    check_java()
-    if cluster.master is not None:
-        check_answers(cluster.master)
     settings = SparkConf(loadDefaults=False).setAll(list(cluster.settings.items()))
     settings.setIfMissing("spark.ui.showConsoleProgress", "false")  # it would fill the log with bars
     if cluster.master is not None:
@@ -200,7 +175,7 @@ def _own_session(cluster: Cluster, log: BinaryIO, name: str) -> Iterator[SparkSe
             check_answers(master)
         _set_defaults(conf, master)
         # Spark's own Ctrl-C handler would call Java in the middle of another call
-        with handled_as_before(signal.SIGINT), _reasons_told(master, log), engine_errors():
+        with handled_as_before(signal.SIGINT), start_errors(master, Path(log.name)):
             made = _started(conf, gateway)
         try:
             quieten(made.sparkContext)
@@ -220,24 +195,6 @@ def _started(conf: SparkConf, gateway: JavaGateway) -> SparkSession:
     except BaseException:
         stop_quietly(context.stop)
         raise
-
-
-@contextlib.contextmanager
-def _reasons_told(master: str, log: BinaryIO) -> Iterator[None]:
-    """Explain failures of the start, of which Spark only reports that its context is stopped, or nothing."""
-    try:
-        yield
-    except EngineError as error:
-        said = Path(log.name).read_text(encoding="utf-8", errors="replace")
-        complaints = re.findall(r" ERROR (\w+: .*)", said)
-        if str(error) == GONE and complaints:
-            raise EngineError(f"Spark does not start: {complaints[-1].rstrip('.')}.") from error
-        if "All masters are unresponsive" not in said:
-            raise
-        raise EngineError(
-            f"Something listens at {master}, but it does not answer like a Spark master. Is it a web page, or a "
-            "master of another version of Spark? The master's log and its web page show its URL."
-        ) from error
 
 
 def _set_defaults(conf: SparkConf, master: str) -> None:
@@ -274,7 +231,7 @@ def java(settings: SparkConf, log: BinaryIO) -> Iterator[JavaGateway]:
     try:
         gateway = launch_gateway(settings, {"stdout": log, "stderr": log})
     except (PySparkException, OSError) as error:
-        raise EngineError(f"Spark's Java does not start: {_reason(Path(log.name)) or error}") from error
+        raise EngineError(f"Spark's Java does not start: {reason_in_log(Path(log.name)) or error}") from error
     try:
         yield gateway
     finally:
@@ -360,72 +317,3 @@ def logged(say: Callable[[str], None]) -> Iterator[BinaryIO]:
                 say(f"Spark's own log: {path}")
             else:
                 path.unlink()
-
-
-def _reason(log: Path) -> str:
-    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
-    chatter = re.compile(r"at |\.\.\. |WARNING: |Using |Setting |\d\S+ \S+ WARN")
-    said = [line for line in lines if line and not chatter.match(line)]
-    thrown = [line for line in said if "Exception: " in line]
-    if said[:1] == ["Error occurred during initialization of VM"]:
-        said = said[1:]
-    return thrown[-1].partition("Exception: ")[2] if thrown else next(iter(said), "")
-
-
-OLDEST = 17
-_HELP = (
-    f"Install version {OLDEST} or newer, on Debian: apt-get install openjdk-17-jre-headless. If it is installed, "
-    "set its path: export JAVA_HOME=/path/to/java"
-)
-# Spark's own way of finding Java: variables set by spark-env.sh, JAVA_HOME, PATH
-_SCRIPT = """
-export SPARK_HOME=$1
-. "$SPARK_HOME/bin/load-spark-env.sh" > /dev/null 2>&1
-java=${JAVA_HOME:+$JAVA_HOME/bin/}java
-echo "$java"
-exec "$java" -version 2>&1
-"""
-
-
-def check_java() -> int:
-    """Return the release of Java; raise an error if there is none on which Spark can run.
-
-    Raises
-    ------
-    EngineError
-        Java is missing, does not start, or is older than 17.
-    """
-    from pyspark.find_spark_home import _find_spark_home  # the directory that its launcher uses too
-
-    command = ["bash", "-c", _SCRIPT, "java", str(_find_spark_home())]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, timeout=60
-        )
-    except FileNotFoundError as error:
-        raise EngineError("Spark is started by bash, but bash is not on the PATH of this machine.") from error
-    except subprocess.TimeoutExpired as error:
-        raise EngineError(f"Spark runs on Java, but 'java -version' does not finish. {_HELP}") from error
-    name, _, answer = done.stdout.partition("\n")
-    if done.returncode == 127:
-        raise EngineError(f"Spark runs on Java, which is missing: '{name}' was not found. {_HELP}")
-    version = _version(answer)
-    if version is None:
-        reason = f"{answer}{done.stderr}".strip() or f"exit code {done.returncode}"
-        raise EngineError(f"Spark runs on Java, and '{name} -version' fails: {reason}. {_HELP}")
-    if version < OLDEST:
-        raise EngineError(f"Spark needs Java {OLDEST} or newer. '{name}' is Java {version}. {_HELP}")
-    return version
-
-
-def _version(answer: str) -> int | None:
-    """Return the release that ``java -version`` prints; before Java 9 it was the second number.
-
-    >>> _version('openjdk version "17.0.15" 2025-04-15'), _version('java version "1.8.0_402"'), _version("what?")
-    (17, 8, None)
-    """
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', answer)
-    if found is None:
-        return None
-    first, second = int(found[1]), int(found[2] or 0)
-    return second if first == 1 else first

@@ -6,19 +6,20 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 import pyarrow as pa
 
-from nearkin.engines.spark.blocks import COLUMNS, SCHEMA, Blocks, Kept, Task, as_batch
-from nearkin.engines.spark.executors import check_executors
+from nearkin.engines.spark.blocks import COLUMNS, SCHEMA, Blocks, Kept, RowsReader, Task, as_batch
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
-from nearkin.engines.spark.session import Cluster, Voice, session
+from nearkin.engines.spark.requirements import Voice, check_executors
+from nearkin.engines.spark.session import Cluster, session
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrameReader, SparkSession
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 _DONE = "_SUCCESS"
 _FOLDER = "stages"
@@ -112,6 +113,27 @@ class Stages:
             numbers = self.spark.range(0, n, 1, max(n, 1))
             frame = numbers.selectExpr("'part' AS stream", "CAST(id AS INT) AS target", "CAST('' AS BINARY) AS data")
             return Blocks(frame).mapped(task, n)
+
+    def read(self, frame: DataFrame, reader: RowsReader, columns: Sequence[str] = ()) -> Blocks:
+        """Apply ``reader`` to each partition of a data frame that has rows; it needs all or some ``columns``."""
+        names = frame.columns
+        needed = [names.index(name) for name in columns] or list(range(len(names)))
+
+        def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            from pyspark import TaskContext
+
+            # Spark may compute the column spark_partition_id() before rows are in their partitions
+            context = cast("TaskContext", TaskContext.get())
+            rows = (batch.rename_columns([names[i] for i in needed]) for batch in batches if batch.num_rows)
+            first = next(rows, None)
+            if first is not None:
+                for block in reader(context.partitionId(), context.taskAttemptId(), chain([first], rows)):
+                    yield as_batch([block])
+
+        with engine_errors():
+            # mapInArrow treats a column a.b as a field of a, and refuses equal names
+            numbered = frame.toDF(*map(str, range(len(names)))).select(*map(str, needed))
+            return Blocks(numbered.mapInArrow(run, COLUMNS))
 
     def is_kept(self, name: str) -> bool:
         """Whether a stage was finished, by this run or by an interrupted one."""

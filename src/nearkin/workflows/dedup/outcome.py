@@ -133,21 +133,30 @@ def with_numbers(judged: Judged, numbers: U64 | None) -> Judged:
     if numbers is None:
         return judged
     matches, outcome = judged.matches, judged.outcome
-    differs = differences_of(matches)
-    is_numbers = (differs == NOTHING) & (numbers[matches.left] != numbers[matches.right])
+    rows = np.arange(len(outcome.principal), dtype=np.uint32)
 
-    def have_others(of: U32) -> Bool:
-        has_one = of != NO_ROW
-        found: Bool = has_one & (numbers[: len(of)] != numbers[np.where(has_one, of, 0)])
-        return found
+    def have_others(of: U32, than: U32 = rows) -> Bool:
+        are_others: Bool = numbers[than] != numbers[np.where(of == NO_ROW, than, of)]
+        return are_others
 
+    differs = difference_with_numbers(differences_of(matches), have_others(matches.left, matches.right))
     outcome = replace(
         outcome,
-        differs=np.where((outcome.differs == NOTHING) & have_others(outcome.principal), NUMBERS, outcome.differs),
-        reason=np.where((outcome.reason == EXACT_COPY) & have_others(outcome.copy_of), NEAR_DUPLICATE, outcome.reason),
+        differs=difference_with_numbers(outcome.differs, have_others(outcome.principal)),
+        reason=reason_with_numbers(outcome.reason, have_others(outcome.copy_of)),
     )
-    matches = replace(matches, differs=np.where(is_numbers, NUMBERS, differs))
-    return replace(judged, outcome=outcome, matches=matches, is_copy=judged.is_copy & ~is_numbers)
+    matches = replace(matches, differs=differs)
+    return replace(judged, outcome=outcome, matches=matches, is_copy=judged.is_copy & (differs == NOTHING))
+
+
+def difference_with_numbers(differs: U8, have_others: Bool) -> U8:
+    """Return what differs, where texts that are equal without their numbers ``have_others``."""
+    return np.where((differs == NOTHING) & have_others, NUMBERS, differs)
+
+
+def reason_with_numbers(reason: U8, have_others: Bool) -> U8:
+    """Return the reasons, where documents ``have_others`` than the text of which they would be copies."""
+    return np.where((reason == EXACT_COPY) & have_others, NEAR_DUPLICATE, reason)
 
 
 def judge(

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import nearkin
-from nearkin.engines.spark.executors import check_executors
+from nearkin.engines.spark.requirements import check_executors
 from nearkin.errors import EngineError
 from nearkin.runs.progress import Silent
 

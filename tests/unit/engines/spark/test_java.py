@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nearkin.engines.spark.session import check_java
+from nearkin.engines.spark.requirements import check_java
 from nearkin.errors import EngineError
 
 

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from nearkin.engines.spark.masters import addresses, check_answers, check_form, is_local, is_on_this_machine
+from nearkin.engines.spark.masters import addresses, check_form, is_local, is_on_this_machine
+from nearkin.engines.spark.requirements import check_answers
 from nearkin.errors import EngineError, ParameterError
 
 LOCAL = ("local", "local[*]", "local[4]", "local[4,2]", "local[*, 3]")

@@ -103,7 +103,7 @@ def test_the_application_on_the_cluster(spark, cluster):
 
 
 def test_without_pyspark(monkeypatch):
-    monkeypatch.setattr("nearkin.engines.spark.session.find_spec", lambda name: None)
+    monkeypatch.setattr("nearkin.engines.spark.requirements.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"nearkin\[spark\]"), session(Cluster(), Silent()):
         pass
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
-from nearkin.engines.spark.blocks import Blocks, gathered
+from nearkin.engines.spark.blocks import Blocks, RowsTask
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
@@ -30,8 +29,9 @@ from nearkin.workflows.dedup.on_spark.names import (
     AnnotateRowsTask,
     FrameColumns,
     ListPairsTask,
-    SendIdsTask,
+    SendRowsTask,
     asked,
+    columns_sent,
     read_frame,
 )
 from nearkin.workflows.dedup.on_spark.partitions import (
@@ -51,7 +51,7 @@ from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
 from nearkin.workflows.dedup.on_spark.verifying import group_all
 from nearkin.workflows.dedup.outcome import EXACT_COPY, NEAR_DUPLICATE, NO_ROW, TOO_SHORT, UNIQUE
 from nearkin.workflows.dedup.plans import Plan
-from nearkin.workflows.reading.on_spark.partitions import repeated_ids
+from nearkin.workflows.reading.on_spark.tasks import repeated_ids
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -81,7 +81,8 @@ def dedup_frame(
     """Deduplicate a data frame; ``work`` is a folder that every executor can read and write."""
     rows, texts, keys = work / "rows", work / "texts", work / "keys"
     partitions, found = _read_texts(frame, columns, options, work, stages, rules)
-    has_ids, id_type, n = columns.doc_id is not None, _id_type(frame, columns), max(len(partitions), 1)
+    id_type, n = _id_type(frame, columns), max(len(partitions), 1)
+    sent = columns_sent(options, has_ids=columns.doc_id is not None)
     counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(partitions))
     matched = match_texts(
         stages,
@@ -99,23 +100,23 @@ def dedup_frame(
         .and_those_of(copies)
         .and_those_of(groups.of(MEMBERS.stream, GROUPS.stream))
     )
-    list_verdicts = ListVerdictsTask(partitions, texts, keys, options, has_ids)
-    verdicts = stages.kept("verdicts", lambda: told.shuffled(n, list_verdicts).shuffled(n, SendIdsTask(partitions)))
+    list_verdicts, send = ListVerdictsTask(partitions, texts, keys, options, bool(sent)), SendRowsTask(partitions, sent)
+    verdicts = stages.kept("verdicts", lambda: told.shuffled(n, list_verdicts).shuffled(n, send))
     pairs = stages.kept(
         "pairs",
         lambda: (
             matches.and_those_of(copies)
             .shuffled(n, PairDocumentsTask(partitions, texts))
-            .shuffled(n, AskIdsTask(partitions))
-            .shuffled(n, SendIdsTask(partitions))
+            .shuffled(n, AskRowsTask(partitions))
+            .shuffled(n, send)
         ),
     )
     added = [(prefix + name, id_type if kind == ID else kind) for name, kind in ANNOTATIONS]
     with engine_errors():
         return Frames(
             _annotated(frame, stages.parts(len(partitions), each_partition).and_those_of(verdicts), added,
-                       AnnotateRowsTask(partitions, rows, id_type, prefix, has_ids), n),
-            gathered(pairs, n, ListPairsTask(partitions, id_type, has_ids), _schema(PAIR_COLUMNS, id_type)),
+                       AnnotateRowsTask(partitions, rows, id_type, prefix, sent), n),
+            pairs.gathered(n, ListPairsTask(partitions, id_type, sent), _schema(PAIR_COLUMNS, id_type)),
             matched.plan,
             partitions.n_documents,
             within_what_there_is(
@@ -130,7 +131,7 @@ def _read_texts(
     spool, rows = Spool(work / SPOOL), work / "rows"
     for folder in (spool.path, rows):
         folder.mkdir(exist_ok=True)
-    read = stages.kept("read", lambda: read_frame(frame, columns, spool, rows, options))
+    read = stages.kept("read", lambda: read_frame(stages, frame, columns, spool, rows, options))
     partitions = Partitions.of(work, read.collected(), 1 << 32, stages.n_at_a_time)
     has_ids = columns.doc_id is not None
     found = find_texts(stages, partitions, options.keep, work / "texts", is_against=False, has_ids=has_ids)
@@ -144,7 +145,7 @@ def _annotated(
     frame: DataFrame,
     verdicts: Blocks,
     added: Sequence[tuple[str, str]],
-    task: Callable[[int, Sequence[Block]], Iterator[pa.RecordBatch]],
+    task: RowsTask,
     n: int,
 ) -> DataFrame:
     from pyspark.sql.types import StructType
@@ -152,7 +153,7 @@ def _annotated(
     schema = StructType(list(frame.schema.fields))
     for name, kind in added:
         schema = schema.add(name, kind)
-    return gathered(verdicts, n, task, schema)
+    return verdicts.gathered(n, task, schema)
 
 
 def _schema(columns: Sequence[tuple[str, str]], id_type: str) -> str:
@@ -186,13 +187,13 @@ def _check_ids(partitions: Partitions, found: Blocks, column: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ListVerdictsTask:
-    """List the results of all documents with a text of this partition, and ask for their ids."""
+    """List the results of all documents with a text of this partition, and ask for the documents named."""
 
     partitions: Partitions
     texts: Path
     sizes: Path
     options: DedupOptions
-    has_ids: bool
+    asks: bool
 
     def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
         """See `Task`."""
@@ -216,7 +217,7 @@ class ListVerdictsTask:
         different = np.where(principal[of_row] == rows, UNKNOWN, differs[of_row])
         verdicts = principal[of_row], copy_of, similarity[of_row], different, reason
         yield from VERDICTS.scattered(partitions, rows, *verdicts)
-        if self.has_ids:
+        if self.asks:
             told = np.concatenate([principal[of_row], copy_of])
             yield from asked(self.partitions, told, np.concatenate([partitions, partitions]))
 
@@ -252,8 +253,8 @@ class PairDocumentsTask:
 
 
 @dataclass(frozen=True, slots=True)
-class AskIdsTask:
-    """Ask for the ids of the right documents of pairs."""
+class AskRowsTask:
+    """Ask for the right documents of pairs."""
 
     partitions: Partitions
 

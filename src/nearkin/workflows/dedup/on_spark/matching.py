@@ -11,7 +11,7 @@ import numpy as np
 
 from nearkin.engines.spark.blocks import Blocks, Task
 from nearkin.engines.spark.layout import Block, Column
-from nearkin.engines.spark.session import Voice
+from nearkin.engines.spark.requirements import Voice
 from nearkin.engines.spark.stages import Stages
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import BandPlan, Sample

@@ -34,7 +34,7 @@ from nearkin.workflows.pairing.on_spark.vector_files import READ
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.tables import Ranked, Terms, columns_of, pair_tables, pairs_schema
 from nearkin.workflows.reading.inputs import Input, StoredDocuments, StoredSource
-from nearkin.workflows.reading.on_spark.partitions import attempt, check_have_ids, read_partitions, repeated_ids
+from nearkin.workflows.reading.on_spark.tasks import check_have_ids, repeated_ids
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
 
@@ -113,7 +113,7 @@ def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, wor
     files, called = PartFiles(work / f"{name}-counted"), f"the {name} data frame"
     files.folder.mkdir(exist_ok=True)
     counting = CountPartitionTask(files, split, name, side.text, side.doc_id)
-    read = stages.kept(f"read-{name}", lambda: read_partitions(side.frame, counting, side.columns))
+    read = stages.kept(f"read-{name}", lambda: stages.read(side.frame, counting, side.columns))
     told = sorted(read.collected(), key=lambda block: block.target)
     numbers, kinds = READ.joined(told)
     parts = (load_part(files, number) for number in numbers.tolist())
@@ -152,12 +152,11 @@ class CountPartitionTask:
     text: str
     doc_id: str | None
 
-    def __call__(self, part: int, rows: Iterator[pa.RecordBatch]) -> Iterator[Block]:
-        """See `read_partitions`."""
+    def __call__(self, part: int, attempt: int, rows: Iterator[pa.RecordBatch]) -> Iterator[Block]:
+        """See `RowsReader`."""
         texts = Texts((), (_input_of(rows, self.name, self.text, self.doc_id),), ReadingRules())
-        number = attempt()
-        found = count_part(self.files, number, texts, self.split, Silent())
-        yield from READ.packed(part, np.array([number]), np.array([found.id_kind]))
+        found = count_part(self.files, attempt, texts, self.split, Silent())
+        yield from READ.packed(part, np.array([attempt]), np.array([found.id_kind]))
 
 
 def _input_of(rows: Iterable[pa.RecordBatch], name: str, text: str, doc_id: str | None) -> Input:

@@ -16,6 +16,9 @@ from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import ParameterError, SourceError
 from nearkin.paths import STDIN
@@ -275,3 +278,25 @@ def take_exceptions(blocks: Sequence[Block], texts: Texts) -> None:
         n_documents, exceptions = parts[number]
         texts.take_exceptions(first_row, [replace(row, source=row.source + first_source) for row in exceptions])
         first_row, first_source = first_row + n_documents, first_source + len(one.sources)
+
+
+_OR_LEAVE_OUT = "Choose another column, or omit id to number the rows."
+
+
+def check_have_ids(rows: pa.RecordBatch, column: str | None) -> None:
+    """Raise ParameterError if rows have no id; an empty string is none, as in files."""
+    if column is None:
+        return
+    ids = rows[column]
+    is_text = pa.types.is_string(ids.type) or pa.types.is_large_string(ids.type)
+    if ids.null_count or (is_text and pc.any(pc.equal(ids, "")).as_py()):
+        raise ParameterError(f"Ids must be unique, and in column {column!r} some rows have none. {_OR_LEAVE_OUT}")
+
+
+def repeated_ids(column: str, repeated: Sequence[tuple[int, int]], place: str = "") -> ParameterError:
+    """Return the error for rows whose ids earlier rows have; ``place`` is the data frame, if there are two."""
+    row, earlier = repeated[0]
+    return ParameterError(
+        f"Ids must be unique, and in column {column!r}{place} {len(repeated):,} are repeated: row {row + 1:,} has "
+        f"the id of row {earlier + 1:,}. {_OR_LEAVE_OUT}"
+    )
