@@ -17,6 +17,7 @@
     │   ├── MissingCollectionError
     │   ├── ReplacedCollectionError
     │   ├── CollectionBusyError
+    │   ├── ChangedMeanwhileError
     │   ├── UnavailableCollectionError
     │   └── UnknownDocumentError (KeyError)
     ├── EngineError
@@ -33,7 +34,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 _MAX_QUOTED, _N_QUOTED = 1_000, 200
 
@@ -280,6 +281,23 @@ class CollectionBusyError(CollectionError):
     """Another process is writing to the collection. Nothing is wrong with it: try again."""
 
     exit_code, status = 9, 503
+
+
+class ChangedMeanwhileError(CollectionError):
+    """A decision would replace values that were changed after the state that it names; nothing is stored.
+
+    Parameters
+    ----------
+    message : str
+    activities : tuple of Activity
+        What was changed: who, when, and each value before and after.
+    """
+
+    status = 409
+
+    def __init__(self, message: str, activities: tuple[Any, ...] = ()) -> None:
+        super().__init__(message)
+        self.activities = activities
 
 
 class UnavailableCollectionError(CollectionError):

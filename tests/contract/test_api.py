@@ -114,6 +114,22 @@ def test_groups_are_updated_by_a_job_and_listed_in_pages(script: Script) -> None
     assert script.call("GET", "/groups/99").status_code == 404
 
 
+def test_a_call_that_was_changed_meanwhile_is_refused(script: Script) -> None:
+    body = {"field": "privileged", "ids": ["lease"]}
+    seen = script.read("/documents/lease")["last_activity"]
+    changed = script.call("POST", "/tags", json={**body, "tag_value": "yes"}).json()
+    refused = script.call("POST", "/tags", json={**body, "tag_value": "no", "seen": seen})
+    answer = refused.json()
+    assert (refused.status_code, answer["error"]) == (409, "ChangedMeanwhileError")
+    (activity,) = answer["activities"]
+    assert (activity["number"], activity["by"]) == (changed["number"], script.read("/log")["activities"][0]["by"])
+    assert activity["changes"] == changed["changes"]
+    assert script.read("/documents/lease")["tags"] == {"privileged": "yes"}
+    seen = script.read("/documents/lease")["last_activity"]
+    assert seen == changed["number"]
+    assert script.call("POST", "/tags", json={**body, "tag_value": "no", "seen": seen}).json()["n_changed"] == 1
+
+
 def test_tags_are_tried_set_and_logged(script: Script) -> None:
     body = {"field": "responsive", "tag_value": "yes", "ids": ["lease", "letter"]}
     assert script.call("POST", "/tags", json={**body, "dry_run": True}).json()["n_changed"] == 2

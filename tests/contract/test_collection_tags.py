@@ -9,8 +9,9 @@ import pytest
 from contract.leases import GAMMA, OTHER, collection_of_leases, tags_of
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.deciding import tags_as_labels
+from nearkin.collection.decisions.log import SettingChange
 from nearkin.collection.listing.coding import keyed_tags
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import ChangedMeanwhileError, ParameterError, UnknownDocumentError
 from places import SomePlace
 
 
@@ -154,6 +155,35 @@ def test_a_tag_keeps_its_key(collection) -> None:
     assert keys() == {2: ("responsive", "no"), 3: ("issue", "z"), 4: ("issue", "a")}
     collection.tag(["d5"], "responsive", "yes", by="bo")
     assert keys()[1] == ("responsive", "yes")
+
+
+def test_a_decision_on_a_state_that_changed_is_refused(collection) -> None:
+    collection.groups(gamma=GAMMA)
+    collection.tag(["d0", "d1"], "privileged", "no", by="ada")
+    seen = collection.details("d0").last_activity
+    assert (seen, collection.details("d2").last_activity) == (1, 0)
+    collection.tag(["d0"], "privileged", "yes", by="bo")
+    collection.tag(["d1"], "responsive", "yes", by="bo")  # another field
+    with pytest.raises(ChangedMeanwhileError) as refused:
+        collection.tag(field="privileged", value="maybe", group=1, gamma=GAMMA, by="ada", seen=seen)
+    (activity,) = refused.value.activities
+    assert (activity.number, activity.by, activity.at) == (2, "bo", collection.log()[1].at)
+    assert activity.changes == (SettingChange("tag", "d0", "privileged", "no", "yes"),)
+    with pytest.raises(ChangedMeanwhileError):
+        collection.untag(["d0"], "privileged", seen=seen)
+    assert collection.tag(["d1"], "privileged", "maybe", seen=seen).number == 4
+    assert collection.tag(["d0"], "privileged", "yes", seen=seen).n_unchanged == 1  # the same call
+    assert collection.tag(["d0"], "privileged", "no", seen=2).number == 5
+
+    collection.decide(principal="d2", by="bo")
+    for decision in ({"principal": "d3"}, {"same_group": ("d2", "x")}, {"split_off": ("d2", "d0")}):
+        with pytest.raises(ChangedMeanwhileError):
+            collection.decide(**decision, seen=5)
+    assert collection.decide(split_off=("d4", "d2"), seen=5).number == 7  # another member
+    assert collection.decide(principal="d3", seen=7).number == 8
+    for wrong in (-1, True, "5"):
+        with pytest.raises(ParameterError):
+            collection.tag(["d0"], "hot", seen=wrong)
 
 
 def test_a_removal_is_an_activity(collection) -> None:

@@ -74,6 +74,44 @@ def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
     assert visit.service.collection.tags().counts == ()
 
 
+def _seen(page: str) -> str:
+    """What the forms of a page send back."""
+    return re.findall(r'name="seen" value="(\d+)"', page)[0]
+
+
+def test_a_call_is_not_overwritten_in_silence(visit: Visit) -> None:
+    collection = visit.service.collection
+    visit.post("/groups/update")
+    place = "/document?id=letter"
+    fields = {"id": "letter", "tag": "privileged=no", "back": place, "seen": _seen(visit.get(place).text)}
+    collection.tag(["letter"], "privileged", "yes", by="bo")
+    refused = visit.post("/tags", **fields)
+    page = words_of(refused.text)
+    assert (refused.status_code, len(collection.log())) == (409, 1)
+    when = collection.log()[0].at[:10]
+    for shown in (when, " bo ", "letter · privileged : not set → yes", "Your change: set privileged=no"):
+        assert shown in page
+    assert visit.post("/tags", **fields | {"seen": _seen(refused.text)}).headers["location"] == f"{place}&done=2"
+    collection.tag(["letter"], "privileged", "yes", by="bo")
+    assert visit.post("/tags", **fields | {"seen": _seen(refused.text)}).status_code == 409
+
+    preview = visit.post("/tags", group=1, tag="privileged=no", seen=_seen(visit.get("/group", number=1).text))
+    agreed = re.findall(r'name="(expected|agreed)" value="(\w+)"', preview.text)
+    collection.tag(["lease"], "privileged", "yes", by="bo")
+    collection.decide(principal="lease, signed", by="bo")
+    given = {"group": 1, "tag": "privileged=no", "seen": _seen(preview.text), **dict(agreed)}
+    assert visit.post("/tags", **given).status_code == 409
+    forms = {
+        "/group/principal": {"principal": "lease"},
+        "/group/split": {"a": "lease", "split": "lease, signed"},
+    }
+    number = len(collection.log())
+    for path, form in forms.items():
+        assert visit.post(path, **form, seen=_seen(preview.text)).status_code == 409
+    assert len(collection.log()) == number
+    assert visit.post("/group/split", **forms["/group/split"], seen=number).status_code == 303
+
+
 def test_no_value_is_proposed_for_a_sensitive_field(visit: Visit) -> None:
     collection = visit.service.collection
     for field in ("Privileged", "responsive"):

@@ -17,7 +17,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from nearkin.errors import NearkinError, RefusedError, SourceError
+from nearkin.errors import ChangedMeanwhileError, NearkinError, RefusedError, SourceError
+from nearkin.reports.facts.changed_values import change_words, changed_names
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
@@ -125,7 +126,9 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
         place = str(request.url.include_query_params().replace(scheme="", netloc=""))
 
         def answered() -> str:
-            return service.page(screen.answer(service, asked), visitor, here=screen.path, place=place, done=done)
+            seen = service.last_activity()  # before: what is changed while the answer is made was not seen
+            answer = screen.answer(service, asked)
+            return service.page(answer, visitor, here=screen.path, place=place, done=done, seen=seen)
 
         return HTMLResponse(await service.workers.run(answered))
 
@@ -204,10 +207,14 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
             files = () if form.file is None else (_sent_files(sent.getlist(form.file.name), form.file),)
 
             def act() -> Response:
-                done = form.act(service, visitor, body, *files)
+                seen, status = service.last_activity(), 200
+                try:
+                    done = form.act(service, visitor, body, *files)
+                except ChangedMeanwhileError as error:
+                    done, status = _asked_again(form, fields, error), error.status
                 if isinstance(done, GoTo):
                     return RedirectResponse(address(done.path, **done.query), 303)
-                return HTMLResponse(service.page(done, visitor))
+                return HTMLResponse(service.page(done, visitor, seen=seen), status)
 
             if not form.is_change:
                 return await service.workers.run(act)
@@ -215,6 +222,19 @@ def _change_of(service: ReviewService, form: ChangeForm) -> _Endpoint:
             return done if isinstance(done, Response) else RedirectResponse(address("/", job=done.number), 303)
 
     return change
+
+
+def _asked_again(form: ChangeForm, fields: Sequence[tuple[str, str]], error: ChangedMeanwhileError) -> ScreenAnswer:
+    """Show what was changed since the page of a form, and the form again, which then knows of it."""
+    values = {
+        "path": form.path,
+        "fields": [(name, value) for name, value in fields if name not in (CSRF, "seen")],
+        "given": dict(fields),
+        "activities": error.activities,
+        "changed_names": changed_names,
+        "change_words": change_words,
+    }
+    return ScreenAnswer("changed_meanwhile.html.j2", values, None)
 
 
 def _sent_files(values: Sequence[object], field: FileField) -> SentFile | tuple[SentFile, ...] | None:
@@ -245,6 +265,8 @@ async def _failed(service: ReviewService, request: Request, error: Exception) ->
     if is_program:
         where = error.parameter if isinstance(error, NearkinError) else None
         told = ApiProblem(error=type(error).__name__, message=message, where=where)
+        if isinstance(error, ChangedMeanwhileError):
+            told.activities = list(error.activities)
         return JSONAnswer(told, status, headers)
     is_part = "hx-request" in request.headers
     tolerance = {name: request.query_params[name] for name in ("measure", "value") if name in request.query_params}

@@ -20,7 +20,7 @@ import msgspec
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.deciding import checked_field
-from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, SPLIT_OFF, activity_of
+from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, SPLIT_OFF, activity_of, next_number
 from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.tolerance import Tolerance
@@ -182,6 +182,11 @@ class ReviewService:
             raise CollectionBusyError("The changes before this one took too long, so it was not begun. Try again.")
         return self.jobs.follow(future, by=by, in_words=in_words)
 
+    def last_activity(self) -> int:
+        """Return the number of the last activity; 0 before the first."""
+        with self.collection.opened.store.reading() as connection:
+            return next_number(connection) - 1
+
     def metrics_text(self) -> str:
         """Write counts and times of requests, and what is running and waiting."""
         gauges = {
@@ -202,6 +207,7 @@ class ReviewService:
         here: str = "",
         place: str = "/",
         done: DoneQuery = NOTHING_DONE,
+        seen: int | None = None,
     ) -> str:
         """Render an answer.
 
@@ -217,6 +223,8 @@ class ReviewService:
         done : DoneQuery
             The activity that led to the page, which the page names and offers to undo, or that nothing was changed;
             and the job of an update that failed or takes long.
+        seen : int, optional
+            What `last_activity` returned before the answer was made; its forms send it back.
         """
         activity = self._activity(done.done, visitor)
         return self._templates.get_template(answer.template).render(
@@ -225,6 +233,7 @@ class ReviewService:
             screens=frozenset(path for path in self._paths if self._has(path) and visitor.may_open(path)),
             here=here,
             place=place,
+            seen=seen,
             done=activity,
             is_unchanged=done.is_unchanged,
             moved=self._moved(activity, answer.values.get("asked")),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
@@ -14,7 +15,13 @@ from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.principals import chosen_principals, settle_principals
 from nearkin.collection.results import as_json, columns
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
-from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
+from nearkin.collection.stored.group_state import (
+    NO_GROUP,
+    GroupState,
+    no_group_text,
+    no_groups_text,
+    stored_tolerances,
+)
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.store import schema
@@ -36,6 +43,7 @@ def decide(
     tolerance: Tolerance,
     by: str | None,
     dry_run: bool,
+    seen: int | None = None,
 ) -> log.ActivityResult:
     """Store a decision or a note; see `Collection.decide`."""
     given = {
@@ -67,6 +75,10 @@ def decide(
             wanted = _of_group(connection, kind, group_note, tolerance)
         was = log.values_of(connection, [wanted.key]).get(wanted.key)
         changes = (log.SettingChange(*wanted.key, was, wanted.now),) if was != wanted.now else ()
+        if seen is not None and changes:
+            of_groups = (log.NEVER_GROUP, log.SAME_GROUP, log.PRINCIPAL)
+            replaced = of_groups if wanted.kind in of_groups else (wanted.kind,)
+            log.refuse_later(connection, seen, replaced, sorted(_concerned(connection, wanted)))
         refuse_contradicting(connection, changes)
         number = None
         if changes and not dry_run:
@@ -76,6 +88,21 @@ def decide(
     return log.ActivityResult(
         number=number, kind=kind, changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data
     )  # fmt: skip
+
+
+def _concerned(connection: Connection, wanted: log.SettingChange) -> set[str]:
+    """Return the documents whose decisions a decision may replace: of a principal, all members of its groups."""
+    if wanted.kind != log.PRINCIPAL:
+        is_split_off = wanted.kind == log.NEVER_GROUP and wanted.now
+        return {str(wanted.now)} if is_split_off else {wanted.subject, wanted.other} - {""}
+    found, content = {wanted.subject}, np.array([document(connection, wanted.subject).content])
+    for tolerance in stored_tolerances(connection):
+        state = GroupState.known(connection, tolerance)
+        number = int(state.membership.group_of(content)[0])
+        if number != NO_GROUP:
+            rows = current_rows(connection, schema.documents.c.content, state.contents_of(number))
+            found |= {one.doc_id for one in rows}
+    return found
 
 
 def _of_principal(connection: Connection, doc_id: str) -> log.SettingChange:
@@ -238,6 +265,7 @@ def tag(
     dry_run: bool,
     max_changes: int | None,
     agreed: str | None = None,
+    seen: int | None = None,
 ) -> log.ActivityResult:
     """Set a field of documents to a value, or remove it if the value is None; see `Collection.tag`.
 
@@ -265,8 +293,9 @@ def tag(
             refuse_unknown(connection, wanted, known)
         values = dict.fromkeys(wanted, value)
         return _set(
-            connection, kind, field, values, data=data, by=who, dry_run=dry_run, max_changes=max_changes, agreed=agreed
-        )
+            connection, kind, field, values, data=data, by=who, dry_run=dry_run, max_changes=max_changes,
+            agreed=agreed, seen=seen,
+        )  # fmt: skip
 
 
 def tag_values(
@@ -295,6 +324,7 @@ def _set(
     dry_run: bool,
     max_changes: int | None,
     agreed: str | None = None,
+    seen: int | None = None,
 ) -> log.ActivityResult:
     was = log.values_of(connection, [(log.TAG, doc_id, field) for doc_id in values])
     changes = tuple(
@@ -302,6 +332,7 @@ def _set(
         for doc_id, value in values.items()
         if (before := was.get((log.TAG, doc_id, field))) != value
     )
+    log.refuse_later(connection, seen, (log.TAG,), [change.subject for change in changes], field)
     is_dry_run = dry_run or (max_changes is not None and len(changes) > max_changes)
     is_dry_run = is_dry_run or (agreed is not None and log.digest_of(changes) != agreed)
     number = log.record(connection, kind, changes, by=by, data=data) if changes and not is_dry_run else None

@@ -14,7 +14,8 @@ import pyarrow as pa
 from sqlalchemy import Connection, Table, func, select
 
 from nearkin.collection.results import AnswerRecord, columns
-from nearkin.errors import ParameterError
+from nearkin.errors import ChangedMeanwhileError, ParameterError, check_int
+from nearkin.nouns import counted
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
 from nearkin.store.environment import system_user
@@ -324,9 +325,56 @@ def activities(
     if of is not None:
         if not isinstance(of, str):
             raise ParameterError.of("of", "the id of a document", of)
-        acted = _activities_of(connection, of) if is_storable(of) else set()
+        acted = activities_of(connection, of) if is_storable(of) else set()
         wanted = [row for row in wanted if row[0] in acted]
     return _activities(connection, wanted, rows)
+
+
+def refuse_later(
+    connection: Connection, seen: int | None, kinds: Sequence[str], subjects: Sequence[str], field: str | None = None
+) -> None:
+    """Refuse a decision if values that it is about were changed after an activity; see `Collection.tag`.
+
+    Parameters
+    ----------
+    connection : Connection
+    seen : int or None
+        Number of the activity, 0 before the first; None refuses nothing.
+    kinds : sequence of str
+        Kinds of the values.
+    subjects : sequence of str
+        Ids of documents.
+    field : str, optional
+        Field of tags; without one, the documents may also be the second of a decision on two.
+
+    Raises
+    ------
+    ChangedMeanwhileError
+    """
+    if seen is None:
+        return
+    check_int("seen", seen, 0, 2**63 - 1)
+    table, number, later = schema.changes.c, schema.activity.c.number, dict[int, dict[SettingChange, None]]()
+    for some in in_slices(subjects):
+        is_about = table.subject.in_(some) & (table.other == field)
+        if field is None:
+            is_about = table.subject.in_(some) | table.other.in_(some)
+        query = select(schema.changes).where(table.activity > seen, table.kind.in_(kinds), is_about)
+        for activity_number, _, *values in connection.execute(query.order_by(table.activity, table.number)):
+            later.setdefault(activity_number, {})[SettingChange(*values)] = None
+    rows = [connection.execute(select(activity).where(number == one)).one() for one in sorted(later)]
+    found = tuple(
+        Activity(number=row[0], at=row[1], by=row[2], kind=row[3], data=json.loads(row[4]), undoes=row[5],
+                 changes=tuple(later[row[0]]))
+        for row in rows
+    )  # fmt: skip
+    if found:
+        whose = ", ".join(dict.fromkeys(one.by for one in found))
+        raise ChangedMeanwhileError(
+            f"{counted(len(found), 'later activity', 'later activities')} of {whose} changed what this would replace, "
+            f"the last one at {found[-1].at}. Look again; then send {found[-1].number} as the last activity seen.",
+            found,
+        )
 
 
 def _activities(connection: Connection, wanted: Sequence[Row], rows: Sequence[Row]) -> list[Activity]:
@@ -357,7 +405,7 @@ def activity_of(connection: Connection, number: int) -> Activity | None:
     return next(iter(_activities(connection, found, rows)), None)
 
 
-def _activities_of(connection: Connection, doc_id: str) -> set[int]:
+def activities_of(connection: Connection, doc_id: str) -> set[int]:
     """Return the activities that changed a value of a document, alone or in a pair."""
     changes = schema.changes.c
     pairs = select(activity.c.number).where(activity.c.kind.in_(OF_PAIRS))

@@ -34,6 +34,7 @@ class DecisionMethods:
         by: str | None = None,
         dry_run: bool = False,
         max_changes: int | None = None,
+        seen: int | None = None,
     ) -> ActivityResult:
         """Set a tag of documents, or of all documents of a group. If anything fails, no tag is set.
 
@@ -57,9 +58,14 @@ class DecisionMethods:
             Store nothing; return what would be changed.
         max_changes : int, optional
             Maximum number of documents to change. If there are more, nothing is stored, as in a dry run.
+        seen : int, optional
+            Number of the last activity that the caller knows, such as `last_activity` of the document: nothing is
+            stored if a later one changed the tag of a document that this would change.
 
         Raises
         ------
+        ChangedMeanwhileError
+            A later activity than ``seen`` changed one of the tags.
         UnknownDocumentError
             A document, or the group, is not in the collection.
         ParameterError
@@ -89,6 +95,7 @@ class DecisionMethods:
             by=by,
             dry_run=dry_run,
             max_changes=checked_max("max_changes", max_changes),
+            seen=seen,
         )
 
     def untag(
@@ -102,6 +109,7 @@ class DecisionMethods:
         by: str | None = None,
         dry_run: bool = False,
         max_changes: int | None = None,
+        seen: int | None = None,
     ) -> ActivityResult:
         """Remove a tag of documents, whatever its value is; see `tag`."""
         from nearkin.collection.decisions.deciding import tag
@@ -116,6 +124,7 @@ class DecisionMethods:
             by=by,
             dry_run=dry_run,
             max_changes=checked_max("max_changes", max_changes),
+            seen=seen,
         )
 
     def tag_values(
@@ -182,6 +191,7 @@ class DecisionMethods:
         gamma: float | None = None,
         by: str | None = None,
         dry_run: bool = False,
+        seen: int | None = None,
     ) -> ActivityResult:
         """Store a decision on groups, which every later call of `groups` follows at every tolerance; or store a note.
 
@@ -209,9 +219,13 @@ class DecisionMethods:
             Who decides; by default the name of the system's user.
         dry_run : bool
             Store nothing; return what would be changed.
+        seen : int, optional
+            Number of the last activity that the caller knows: nothing is stored if a later one is a decision on the
+            same documents; for a principal, on a member of its groups.
 
         Raises
         ------
+        ChangedMeanwhileError
         UnknownDocumentError
         ParameterError
             No decision or several are given; or a decision on two documents contradicts others, which the message
@@ -230,6 +244,7 @@ class DecisionMethods:
             tolerance=_tolerance_of("group_note", group_note, threshold, gamma),
             by=by,
             dry_run=dry_run,
+            seen=seen,
         )
 
     def undo(

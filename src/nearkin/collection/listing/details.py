@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy import Connection, exists, func, or_, select
 
-from nearkin.collection.decisions.log import GROUP_NOTE, NOTE, current_tags, values_of
+from nearkin.collection.decisions.log import GROUP_NOTE, NOTE, activities_of, current_tags, values_of
 from nearkin.collection.decisions.principals import n_later_decisions, shown_principals
 from nearkin.collection.results import AnswerRecord, StoredDocument, as_json
 from nearkin.collection.stored import documents as stored
@@ -90,6 +90,8 @@ class DocumentDetails(AnswerRecord):
         Id of the document or container that it is inside of.
     origin : Origin or None
         The file that it was extracted from; None for texts and records.
+    last_activity : int
+        Number of the last activity that changed a tag, a decision or a note of the document; 0 if there is none.
     """
 
     document: StoredDocument
@@ -104,6 +106,7 @@ class DocumentDetails(AnswerRecord):
     groups: tuple[GroupOfDocument, ...]
     parent: str | None = None
     origin: Origin | None = None
+    last_activity: int = 0
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields as JSON types."""
@@ -137,6 +140,7 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
         groups=_groups_of(connection, own.content) if own.is_current else (),
         parent=parent,
         origin=origin,
+        last_activity=max(activities_of(connection, doc_id), default=0),
     )
 
 

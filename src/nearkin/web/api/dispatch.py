@@ -238,6 +238,7 @@ _PROBLEMS = {
     403: "The token may not do this, or the service is read-only.",
     404: "There is no such document, group or job.",
     405: "The address does not take this method.",
+    409: "What the request would replace was changed after the activity that it names; 'activities' has the changes.",
     413: "The body is too large.",
     415: "The body is not of a type that this address takes.",
     421: "The Host header is not that of the service.",

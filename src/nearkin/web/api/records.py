@@ -12,19 +12,12 @@ from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 import msgspec
 
 from nearkin.collection.check_in.results import CheckedDocument, CheckMeasure, Verdict
+from nearkin.collection.decisions.log import Activity
 from nearkin.collection.results import FLAT, json_names
 from nearkin.planning.part_recall import PartRecall
 from nearkin.stages.differences.comparison import Piece
 
 JSONValues: TypeAlias = Mapping[str, Any]
-
-
-class ApiProblem(msgspec.Struct, kw_only=True):
-    """Refusal of a request: the kind of error, a sentence, and the place in the request, if there is one."""
-
-    error: str
-    message: str
-    where: str | None = None
 
 
 @cache
@@ -55,6 +48,18 @@ def _as_type(hint: Any) -> Any:
     if kind is Mapping:
         return dict[str, _as_type(parts[1])]  # type: ignore[misc]
     return answer_type(hint) if isinstance(hint, type) and is_dataclass(hint) else hint
+
+
+class ApiProblem(msgspec.Struct, kw_only=True):
+    """Refusal of a request: the kind of error, a sentence, and the place in the request, if there is one.
+
+    ``activities``: with status 409, what was changed since the state that the request named.
+    """
+
+    error: str
+    message: str
+    where: str | None = None
+    activities: list[answer_type(Activity, data=JSONValues)] | msgspec.UnsetType = msgspec.UNSET  # type: ignore[valid-type]
 
 
 class ApiStored(msgspec.Struct, kw_only=True):

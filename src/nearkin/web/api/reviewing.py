@@ -26,6 +26,12 @@ _MAX_IDS = 10_000
 _TAG_VALUE = "The value that the documents get; null removes the field, and an empty string is a tag without a value."
 
 
+_SEEN = (
+    "Number of the last activity that the client knows, such as 'last_activity' of a document; the request is refused "
+    "with 409 if a later one changed the field of a document that it would change."
+)
+
+
 class ListedGroupsAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     """A page of the groups at a tolerance."""
 
@@ -144,6 +150,7 @@ class TagBody(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
     group: Number | None = None
     dry_run: bool = False
     max_changes: Annotated[int, Meta(ge=0, le=2**31 - 1)] | None = None
+    seen: Annotated[int, Meta(ge=0, le=2**63 - 1, description=_SEEN)] | None = None
 
     @property
     def changes(self) -> bool:
@@ -174,6 +181,7 @@ def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: T
             by=visitor.name,
             dry_run=body.dry_run,
             max_changes=body.max_changes,
+            seen=body.seen,
         )
     except ParameterError as error:
         error.parameter = "tag_value" if error.parameter == "value" else error.parameter

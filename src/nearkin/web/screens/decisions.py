@@ -29,7 +29,7 @@ class TagForm(ToleranceQuery, kw_only=True):
 
     ``expected`` is the number of changes that a preview showed, and ``agreed`` their digest; without the number, the
     form asks for a preview, unless it is about one document; with ``is_previewed`` also then. ``quick`` is the tag of
-    the button that was pressed.
+    the button that was pressed. ``seen`` is what `ReviewService.last_activity` returned for the page, in every form.
     """
 
     tag: str = ""
@@ -40,6 +40,7 @@ class TagForm(ToleranceQuery, kw_only=True):
     is_previewed: bool = False
     expected: int | None = None
     agreed: str | None = None
+    seen: int | None = None
     back: str = "/"
 
 
@@ -61,6 +62,7 @@ def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | S
         dry_run=needs_preview,
         max_changes=body.expected,
         agreed=body.agreed,
+        seen=body.seen,
     )
     if found.is_dry_run:  # or something else would be changed than the preview showed
         return _preview(found, body)
@@ -84,6 +86,7 @@ class SplitForm(GroupingQuery, kw_only=True):
 
     a: str
     split: str
+    seen: int | None = None
     back: str = "/groups"
 
 
@@ -92,6 +95,7 @@ class UniteForm(GroupingQuery, kw_only=True):
 
     a: str
     other: int
+    seen: int | None = None
     back: str = "/groups"
 
 
@@ -99,6 +103,7 @@ class PrincipalForm(GroupingQuery, kw_only=True):
     """A document to make the principal of its group."""
 
     principal: str
+    seen: int | None = None
     back: str = "/groups"
 
 
@@ -106,7 +111,7 @@ def split(service: ReviewService, visitor: Visitor, body: SplitForm) -> GoTo:
     """Split a member off."""
     if body.split == body.a:
         raise ParameterError("A document cannot be split off from itself.")
-    found = service.collection.decide(split_off=(body.split, body.a), by=visitor.name)
+    found = service.collection.decide(split_off=(body.split, body.a), by=visitor.name, seen=body.seen)
     return _decided(service, body, body.back, found, visitor.name)
 
 
@@ -115,13 +120,13 @@ def unite(service: ReviewService, visitor: Visitor, body: UniteForm) -> GoTo:
     other = group_members(service.collection.opened, body.other, body.tolerance, limit=1).principal.document.doc_id
     if other == body.a:
         raise ParameterError("A group cannot be united with itself.")
-    found = service.collection.decide(same_group=(body.a, other), by=visitor.name)
+    found = service.collection.decide(same_group=(body.a, other), by=visitor.name, seen=body.seen)
     return _decided(service, body, body.back, found, visitor.name)
 
 
 def make_principal(service: ReviewService, visitor: Visitor, body: PrincipalForm) -> GoTo:
     """Change the principal of a group."""
-    found = service.collection.decide(principal=body.principal, by=visitor.name)
+    found = service.collection.decide(principal=body.principal, by=visitor.name, seen=body.seen)
     return _decided(service, body, body.back, found, visitor.name)
 
 
