@@ -125,10 +125,8 @@ def audit(
         Search of a collection whose recall is measured, as for `Collection.similar`.
     cache : path, optional
         Directory for the index of a collection in PostgreSQL.
-    threads : int
-        Worker threads; 0 means one per CPU core.
-    progress : callable or Progress, optional
-        Receives messages and the names of stages, for example ``print``.
+    threads, progress
+        As for `nearkin.dedup`.
 
     Raises
     ------

@@ -55,7 +55,7 @@ def inputs_of(
     Parameters
     ----------
     name : str
-        Function and parameter, for messages; it also begins the names of documents without an id.
+        For messages; it also begins the names of documents without an id.
 
     Raises
     ------
@@ -95,8 +95,7 @@ def check_files_are_read(*requests: ReadingRequest | None) -> None:
 def paths_of(documents: Documents) -> list[str] | None:
     """Return the paths; None if the documents are in memory.
 
-    A string is a path and a list of strings are texts, but in a list with a `pathlib.Path` all strings are paths. A
-    `Collection` is read where it is stored.
+    In a list with a `pathlib.Path` all strings are paths. A `Collection` is read where it is stored.
 
     Examples
     --------
@@ -267,13 +266,6 @@ def memory_source(
     say: Callable[[str], None],
 ) -> StoredSource:
     """Read documents from memory, as a source beside files.
-
-    Parameters
-    ----------
-    table : object
-        What `read_table` accepts.
-    name : str
-        Name in messages, and prefix of the names of documents without an id.
 
     Raises
     ------

@@ -75,31 +75,22 @@ def families(documents: Documents, job: FamiliesJob) -> FamiliesResult:
     ----------
     documents : path, table, data frame, data set or list
         As for `nearkin.dedup`.
-    text, id : str, optional
-        Column names; guessed if not given.
     out : path, optional
         Directory for the results, as `nearkin families` writes them. By default no files remain.
     threshold : float, optional
         Minimum Jaccard similarity of a match; default: 0.6.
     shingle : Shingling or str, optional
         ``words:N``, ``chars:N`` or ``code:N``; default: ``words:3``.
-    ignore, ignore_numbers, file_format, encoding, on_error, max_unreadable, max_document_size, text_root
-        As for `nearkin.dedup`.
-    extraction_limits, ocr, threads, memory
-        As for `nearkin.dedup`.
     overlay, report, overwrite
         With ``out``: write an overlay for a review tool; write ``report.html``; replace the results of an earlier run.
-    progress : callable or Progress, optional
-        Receives messages and the names of stages, for example ``print``.
+    text, id, ignore, ignore_numbers, file_format, encoding, on_error, max_unreadable, max_document_size, text_root,
+    extraction_limits, ocr, threads, memory, progress
+        As for `nearkin.dedup`.
 
     Raises
     ------
-    ParameterError
-        A parameter is invalid, or the documents have no accepted type.
-    DocumentError, SourceError
-        Too many or all documents are unreadable, or a file or column is missing.
-    OutputExistsError, OutputError
-        ``out`` is not free, or cannot be written.
+    ParameterError, DocumentError, SourceError, OutputExistsError, OutputError
+        As for `nearkin.dedup`.
 
     Examples
     --------

@@ -92,21 +92,16 @@ def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
         Side whose words are translated.
     bits, distance, permutations, window : int, optional
         Parameters of the search method; by default as planned.
-    file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, threads
-        As for `nearkin.dedup`.
-    out, report, overwrite, progress
+    file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, threads, out,
+    report, overwrite, progress
         As for `nearkin.dedup`.
 
     Raises
     ------
-    ParameterError
-        A parameter is invalid, the documents have no accepted type, or both sides are the same.
-    DocumentError, SourceError
-        A side has no documents or no words; too many documents are unreadable; or a file or column is missing.
+    ParameterError, DocumentError, SourceError, OutputExistsError, OutputError
+        As for `nearkin.dedup`; or both sides are the same, or one has no words.
     FingerprintError
         The table has other languages.
-    OutputExistsError, OutputError
-        ``out`` is not free, or cannot be written.
 
     Examples
     --------

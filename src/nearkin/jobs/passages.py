@@ -73,8 +73,6 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
     ----------
     documents : path, table, data frame, data set or list
         As for `nearkin.dedup`.
-    text, id : str, optional
-        Column names; guessed if not given.
     out : path, optional
         Directory for the results, as `nearkin passages` writes them. By default no files remain.
     min_words : int, default 50
@@ -92,27 +90,16 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
     annotate : bool
         With ``out``: write all records with their passages.
     against : path, table, data frame, data set or list, optional
-        Another set of documents: then only passages that stand in both sets are found, and those of the other set
-        count as earlier.
-    against_text, against_id : str, optional
-        Its columns.
-    file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr
+        Another set of documents: then only passages that stand in both sets are found, and those of the other set count
+        as earlier.
+    text, id, against_text, against_id, file_format, encoding, on_error, max_unreadable, max_document_size, text_root,
+    extraction_limits, ocr, threads, memory, report, overwrite, progress
         As for `nearkin.dedup`.
-    threads, memory
-        As for `nearkin.dedup`.
-    report, overwrite : bool
-        With ``out``: write ``report.html``; replace the results of an earlier run.
-    progress : callable or Progress, optional
-        Receives messages and the names of stages, for example ``print``.
 
     Raises
     ------
-    ParameterError
-        A parameter is invalid, or the documents have no accepted type.
-    DocumentError, SourceError
-        Too many or all documents are unreadable, or a file or column is missing.
-    OutputExistsError, OutputError
-        ``out`` is not free, or cannot be written.
+    ParameterError, DocumentError, SourceError, OutputExistsError, OutputError
+        As for `nearkin.dedup`.
 
     Examples
     --------

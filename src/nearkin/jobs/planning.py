@@ -188,17 +188,13 @@ def plan(
     speed : float or "this", default 1.0
         Only with ``other``: speed of that machine relative to the one on which the costs were measured; "this" measures
         this machine, which takes a second.
-    text, id, on_error, max_unreadable, max_document_size, threads
+    text, id, on_error, max_unreadable, max_document_size, threads, progress
         As for `nearkin.dedup`.
-    progress : callable or Progress, optional
-        Receives messages and the names of stages, for example ``print``.
 
     Raises
     ------
-    ParameterError
-        A parameter is invalid or belongs to the other kind of plan, or the documents have no accepted type.
-    DocumentError, SourceError
-        Too many or all documents are unreadable, or a file or column is missing.
+    ParameterError, DocumentError, SourceError
+        As for `nearkin.dedup`; or a parameter belongs to the other kind of plan.
 
     Examples
     --------

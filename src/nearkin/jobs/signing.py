@@ -111,27 +111,22 @@ def sign(documents: Documents, job: SignJob) -> SignedDocuments:
     ----------
     documents : path, table, data frame, data set or list
         As for `nearkin.dedup`.
-    text, id : str, optional
-        Column names; guessed if not given.
     out : path, optional
         File for the signatures, as `nearkin sign` writes it. By default no file remains.
     method, bits, features, normalise, ignore, ignore_numbers, seed, statistics, online
         As on the command line.
     density : float, optional
         Density of the vectors of topsig and weighted-topsig, in (0, 1]; by default ``1 / sqrt(bits)``.
-    file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, threads
-        As for `nearkin.dedup`.
     overwrite : bool
         Replace the file ``out``.
-    progress : callable or Progress, optional
-        Receives messages and the names of stages, for example ``print``.
+    text, id, file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr,
+    threads, progress
+        As for `nearkin.dedup`.
 
     Raises
     ------
-    ParameterError
-        A parameter is invalid, or the documents have no accepted type.
-    DocumentError, SourceError
-        Too many or all documents are unreadable, or a file or column is missing.
+    ParameterError, DocumentError, SourceError
+        As for `nearkin.dedup`.
     FingerprintError
         The statistics count other features.
 
@@ -202,10 +197,10 @@ def neighbours(signed: SignedDocuments | Where, job: NeighboursJob) -> Neighbour
         Result of `nearkin.sign`, or a file of signatures.
     against : SignedDocuments or path, optional
         Other signatures by the same method: each pair then has one document of ``signed`` and one of these.
-    distance, verify, shingle, normalise, ignore, ignore_numbers, equal, out, threads, overwrite
+    distance, verify, shingle, normalise, ignore, ignore_numbers, equal, out, overwrite
         As on the command line.
-    progress : callable or Progress, optional
-        Receives messages and the names of stages, for example ``print``.
+    threads, progress
+        As for `nearkin.dedup`.
 
     Raises
     ------

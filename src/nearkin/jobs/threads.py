@@ -74,23 +74,16 @@ def threads(mails: Where | Iterable[Where], job: ThreadsJob) -> ThreadsResult:
         If the headers of an answer name no mail, it is joined to a mail with the same subject that is at most this many
         days older; 0 turns this off.
     new_text_only : bool, default False
-        Whether only the new text of a mail, without quoted text and signature lines, must occur in a later mail.
-        Some quoted text may then be in none of the inclusive mails.
-    file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr
+        Whether only the new text of a mail, without quoted text and signature lines, must occur in a later mail. Some
+        quoted text may then be in none of the inclusive mails.
+    file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, report,
+    overwrite, progress
         As for `nearkin.dedup`.
-    report, overwrite : bool
-        With ``out``: write ``report.html``; replace the results of an earlier run.
-    progress : callable or Progress, optional
-        Receives messages and the names of stages, for example ``print``.
 
     Raises
     ------
-    ParameterError
-        A parameter is invalid.
-    DocumentError, SourceError
-        There is no mail, too many documents are unreadable, or a file is missing.
-    OutputExistsError, OutputError
-        ``out`` is not free, or cannot be written.
+    ParameterError, DocumentError, SourceError, OutputExistsError, OutputError
+        As for `nearkin.dedup`; or there is no mail.
 
     Examples
     --------
