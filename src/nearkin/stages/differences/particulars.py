@@ -102,7 +102,8 @@ class Spelling:
     terms : frozenset of str
         Words in quotation marks, or mostly after a determiner, such as "the Buyer", so they are not names.
     named : frozenset of str
-        Words beside a kind of company, a title, an initial, or a signature; or, in German, another capitalised word.
+        Words beside a kind of company, a title, an initial, or a signature; where nouns have capitals, beside another
+        one.
     """
 
     small: frozenset[str]
@@ -118,7 +119,7 @@ class Spelling:
         --------
         >>> spelling = Spelling.of("The tenant, Ada Kern, pays. Rent is due to the Landlord and to Mr. Berg.")
         >>> sorted(spelling.within), sorted(spelling.terms), sorted(spelling.named)
-        (['ada', 'berg', 'kern', 'landlord'], ['landlord'], ['berg'])
+        (['ada', 'kern', 'landlord', 'mr'], ['landlord'], ['berg'])
         """
         text = text[:_MAX_READ]
         words = _ANY_WORD.findall(text)
