@@ -1,7 +1,7 @@
 """CSV and TSV for spreadsheets, in which no cell from a document can be run as a formula.
 
-The one place that writes delimited text. A spreadsheet runs a cell that begins with one of these signs; with an
-apostrophe before it, it is text, and the apostrophe is not shown. Numbers are written as numbers.
+A spreadsheet runs a cell that begins with one of these signs; with an apostrophe before it, which is not shown, it is
+text. Numbers are written as numbers.
 
 Source: OWASP, "CSV Injection", https://owasp.org/www-community/attacks/CSV_Injection.
 """
@@ -27,13 +27,7 @@ _FORMULA = "^'*(?:\\s*[=+\\-@＝＋－＠]|[\\t\\r\\n])"
 
 
 class SheetWriter:
-    """Writes rows of delimited text.
-
-    Parameters
-    ----------
-    file : text file
-        Open for writing with ``newline=""``.
-    """
+    """Writes rows of delimited text to a file opened with ``newline=""``."""
 
     def __init__(self, file: IO[str], *, delimiter: str = ",", line_end: str = "\n") -> None:
         # Python quotes a carriage return only where lines end with one, and readers break lines at it
@@ -50,8 +44,6 @@ class SheetWriter:
 
 
 class _Lines:
-    """Filter for rows that end with CR LF: writes another line end instead."""
-
     def __init__(self, file: IO[str], line_end: str) -> None:
         self._file = file
         self._line_end = line_end
@@ -85,17 +77,7 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
 def check_suffix(out: Path, option: str, *, may_have_none: bool = False) -> None:
-    """Refuse a file name without a known format, before any work is done.
-
-    Parameters
-    ----------
-    may_have_none : bool
-        Whether a name without a suffix is a Parquet file.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Raise ParameterError for a name without a known format; one without a suffix may be Parquet."""
     if out.suffix.lower() not in SUFFIXES and (out.suffix or not may_have_none):
         other = ", or has no suffix (Parquet)" if may_have_none else ""
         raise ParameterError.of(option, f"a file that ends in {', '.join(SUFFIXES)}{other}", str(out))

@@ -1,7 +1,7 @@
 """Parquet files: each page is written with a checksum, and verified when it is read.
 
-The one place that opens Parquet files. A file without checksums, of another program, is read as it is. Arrow's part for
-Parquet is imported with the first file: it brings file systems and TLS, which most commands never use.
+A file without checksums, of another program, is read as it is. Arrow's part for Parquet is imported with the first
+file: it brings file systems and TLS, which most commands never use.
 """
 
 from __future__ import annotations
@@ -42,15 +42,7 @@ def open_table(
     metadata: pq.FileMetaData | None = None,
     read_dictionary: Sequence[str] | None = None,
 ) -> pq.ParquetFile:
-    """Open one file, never a folder, and verify its pages when they are read; a context manager.
-
-    Raises
-    ------
-    FileNotFoundError
-        There is no such file.
-    IsADirectoryError
-        It is a folder, or a pipe, which would be waited for.
-    """
+    """Open one file, verified as it is read; FileNotFoundError, or IsADirectoryError for a folder or a pipe."""
     import pyarrow.parquet as pq
 
     if isinstance(file, str | Path) and not stat.S_ISREG(os.stat(file).st_mode):
@@ -61,7 +53,7 @@ def open_table(
 
 
 def read_table(file: Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Read a file, or some of its columns, into memory without mapping it, so that it may be removed."""
+    """Read a file, or some of its columns, without mapping it, so that it may be removed."""
     with open_table(file) as opened:
         missing = set(columns or ()) - set(opened.schema_arrow.names)
         if missing:

@@ -29,12 +29,7 @@ _CHECKSUM = "checksum"
 class Sealing:
     """Binary file that computes the checksum of what is written through it, and ends with its seal.
 
-    Parameters
-    ----------
-    file : binary file
-        Open for writing, at its start.
-    name : str, optional
-        Name under which the file is read. The seal covers it, so that two files that were swapped are detected.
+    The seal covers ``name``, under which the file is read, so that two files that were swapped are detected.
     """
 
     def __init__(self, file: BinaryIO, name: str | None = None) -> None:
@@ -72,7 +67,7 @@ class Sealing:
 
 
 def seal_file(path: Path, name: str | None = None) -> None:
-    """Append the seal to a complete file that was written by other means; it covers ``name``, or the current name."""
+    """Append the seal to a complete file that was written by other means; it covers the name."""
     crc = 0
     with open(path, "rb+", buffering=0) as file:
         while block := file.read(_BLOCK_BYTES):
@@ -89,14 +84,9 @@ def _with_name(crc: int, name: str) -> int:
 
 
 def sealed_length(path: Path) -> int:
-    """Return the number of bytes before the seal of a file, after its checksum was verified.
+    """Return the number of bytes before the seal of a file, once verified; RunError if damaged or renamed.
 
-    A file is read once in each process; it is checked again when its size or its time has changed.
-
-    Raises
-    ------
-    RunError
-        The file is damaged or missing, has another name than it was written under, or is not a regular file.
+    A file is read once in each process, and again when its size or its time has changed.
     """
     try:
         found = os.stat(path)
@@ -139,13 +129,7 @@ def missing_file(path: str | Path) -> RunError:
 
 
 def with_checksum(value: Mapping[str, object]) -> dict[str, object]:
-    """Add a checksum of its content to a JSON object.
-
-    Examples
-    --------
-    >>> with_checksum({"n": 3})
-    {'n': 3, 'checksum': 'crc32:e67d59fc'}
-    """
+    """Add a checksum of its content to a JSON object."""
     as_stored = json.loads(json.dumps(value))  # names that are numbers become strings, and are sorted as such
     return {**value, _CHECKSUM: _checksum_of(as_stored)}
 

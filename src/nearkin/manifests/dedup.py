@@ -39,15 +39,7 @@ SHORT_MATCHES = "too_short_matches"
 
 @dataclass(frozen=True, slots=True)
 class KeptFile(Stored):
-    """A file of the cleaned corpus.
-
-    Parameters
-    ----------
-    path : str
-        Path in the directory of the run.
-    input : int
-        Index of the input that its documents are from.
-    """
+    """A file of the cleaned corpus, in the directory of the run, and the index of its input."""
 
     path: str
     input: int
@@ -77,7 +69,7 @@ class FamilyCounts(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionCounts(Stored):
-    """Number of documents that were to be extracted, partial and unread ones among them, and of exceptions by kind."""
+    """Number of documents to be extracted, partial and unread ones among them, and exceptions by kind."""
 
     documents: int = 0
     in_part: int = 0
@@ -150,7 +142,7 @@ class DedupManifest(Manifest):
 
     @property
     def n_short_others(self) -> int:
-        """Number of documents of the other set too short to be found inside longer ones; 0 if not looked for there."""
+        """Number of documents of the other set too short to be found inside longer ones."""
         if "min_shared" not in self.parameters and self.parameters.get("drop") not in ("containing", "either"):
             return 0
         counts = self.against_counts or {}
@@ -163,13 +155,7 @@ class DedupManifest(Manifest):
 
     @property
     def options_in_words(self) -> Mapping[str, Any]:
-        """Parameters, without the preset from which some are taken.
-
-        Raises
-        ------
-        KeyError
-            The manifest is damaged: it has no parameters.
-        """
+        """Parameters, without the preset from which some are taken."""
         if not self.parameters:
             raise KeyError("parameters")
         return {name: value for name, value in self.parameters.items() if name != "preset"}
@@ -197,7 +183,7 @@ class DedupManifest(Manifest):
 
     @property
     def dropped_by_difference(self) -> dict[str, int]:
-        """Number of dropped documents by what differs from the kept one, without those that nothing is known of."""
+        """Number of dropped documents by what differs from the kept one, as far as it is known."""
         return {name: n for name in DIFFERENCES[1:-1] if (n := self.count(difference_counted_as(name)))}
 
     @property
@@ -245,7 +231,7 @@ def counted_as(reason: str) -> str:
 
 
 def difference_counted_as(name: str) -> str:
-    """Return the name of the count of dropped documents that differ so from the kept one.
+    """Return the name of the count of documents dropped with such a difference.
 
     Examples
     --------

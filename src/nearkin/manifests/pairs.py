@@ -19,15 +19,14 @@ class SideFacts(Stored):
 
     Parameters
     ----------
-    n_documents, n_unreadable, n_few_terms, n_vectors : int
-        Documents read; unreadable; with too few terms for a vector, including empty ones; with a vector.
-    n_words, n_rare_words : int
-        Number of distinct words; number of those omitted because they occur too rarely.
+    n_few_terms : int
+        Documents with too few terms for a vector, including empty ones.
+    n_rare_words : int
+        Distinct words omitted because they occur too rarely.
     mean_terms : float
         Mean over the documents that have a vector.
     ways : mapping of str to float
-        Share of the word occurrences, omitted words excluded, that were translated in each way; empty if nothing was
-        translated.
+        Share of the word occurrences, omitted words excluded, translated in each way; empty without translation.
     """
 
     n_documents: int
@@ -42,15 +41,7 @@ class SideFacts(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideRecord(SideFacts):
-    """The counts, together with the inputs.
-
-    Parameters
-    ----------
-    inputs : tuple of mapping
-        Sources in the form stored by `SourceRecord`.
-    not_read : tuple of NotReadFiles or None
-        Files and folders of the input that were not read.
-    """
+    """The counts, together with the inputs."""
 
     inputs: tuple[Mapping[str, Any], ...]
     encoding: str = "utf-8"
@@ -115,15 +106,10 @@ class KnownFound(Stored):
         Listed pairs; those with both documents present; those with a vector for both.
     n_found, n_first : int
         Known pairs among the reported ones; those reported as the most similar of their left document.
-    recall : float or None
-        Share of the known pairs that were found.
-    n_pairs, precision_of_all_pairs : int, float or None
-        Number of reported pairs, and the share of these that are known.
+    recall, precision_of_all_pairs : float or None
+        Share of the known pairs that were found; share of the reported pairs that are known.
     n_pairs_of_known_left, precision_of_known_left : int, float or None
-        Reported pairs of left documents with a known partner, and the share of these that are known. More meaningful
-        if some left documents have no partner.
-    mean_cosine : float or None
-        Mean over the comparable pairs.
+        The same of left documents with a known partner: more meaningful if some left documents have none.
     histogram : tuple of int
         Number of comparable pairs with a cosine from 0 to below 0.1, and so on.
     """

@@ -14,19 +14,15 @@ class PassageCounts(Stored):
 
     Parameters
     ----------
-    documents, others, unreadable : int
-        Documents of the input; of the other set; those of the input that could not be read.
     too_short : int
         Readable documents of the input with fewer words than a passage.
-    with_passages : int
-        Documents of the input in which a passage stands.
     inside_one_document : int
         Passages whose occurrences are all in one document.
     longest_words, most_documents : int
         Words of the longest occurrence; documents of the passage that stands in most.
-    characters, repeated_characters, copied_characters, own_characters : int
-        Characters of the input; in passages; in passages that stand in an earlier document; that repeat what stands
-        earlier in the same document.
+    repeated_characters, copied_characters, own_characters : int
+        Characters in passages; in those that stand in an earlier document; that repeat what stands earlier in the same
+        one.
     boilerplate : int
         Proposed passages.
     cut_characters, emptied : int or None

@@ -10,14 +10,9 @@ from nearkin.manifests.stored import DamagedFile, NotReadFiles, Stored
 
 @dataclass(frozen=True, slots=True)
 class DriftRow:
-    """Drift of the signatures of documents that were signed after a given number of documents.
+    """Drift of signatures by the range of documents counted so far when their documents were signed.
 
-    Parameters
-    ----------
-    n_seen_from, n_seen_to : int
-        Range of the number of documents counted so far.
-    mean_share, high_share : float
-        Share of the bits that differ from the final signature: the mean, and the 95th percentile.
+    Shares of the bits that differ from the final signature: the mean, and the 95th percentile.
     """
 
     n_seen_from: int
@@ -40,16 +35,8 @@ class StatisticsRecord(Stored):
 class SigningRecord(Stored):
     """Number of signed documents, the method, and the documents that could not be signed.
 
-    Parameters
-    ----------
-    parameters : mapping
-        Method, bits, features, normalise, seed, density.
-    fingerprint : str
-        Two sets of signatures are comparable if their fingerprints are equal.
-    drift : tuple of DriftRow
-        Drift of signatures while the statistics grew with the documents.
-    not_read : tuple of NotReadFiles or None
-        Files and folders of the input that were not read.
+    Two sets of signatures are comparable if their fingerprints are equal. ``drift`` is that of signatures while the
+    statistics grew with the documents.
     """
 
     command: str = "sign"

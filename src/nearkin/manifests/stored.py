@@ -22,13 +22,7 @@ class Stored:
 
     @classmethod
     def of(cls, stored: object) -> Self:
-        """Restore a record from the result of `as_stored`; fields that are missing have their defaults.
-
-        Raises
-        ------
-        TypeError
-            A required field is missing, or a record is none.
-        """
+        """Restore a record from `as_stored`, with defaults for missing fields; TypeError without a required one."""
         record: Self = _restored(cls, stored)
         return record
 
@@ -46,7 +40,6 @@ def _hints(kind: type) -> Mapping[str, Any]:
 
 
 def _restored(kind: Any, stored: Any) -> Any:
-    """Return a stored value as the given type; what is no record, tuple or mapping is as it was."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType) and type(None) in inner and stored is not None:
         return _restored(inner[0], stored)

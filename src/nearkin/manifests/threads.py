@@ -15,18 +15,15 @@ class ThreadCounts(Stored):
 
     Parameters
     ----------
-    documents, mails, inside_mails, others, unreadable : int
-        Documents; mails among them that are not attached to others; documents inside of these mails; the rest;
-        documents that could not be read, of any kind.
-    threads, threads_of_several, missing : int
-        Threads; those of two mails and more; mails that others refer to and that are not there.
+    mails, inside_mails, others : int
+        Mails that are not attached to others; documents inside of these mails; the rest of the documents.
+    missing : int
+        Mails that others refer to and that are not there.
     inclusive, duplicate_spares, included : int
         Mails by result; the three together are all mails.
     quoting_more : int or None
-        With ``new_text_only``: number of the mails that are not inclusive and quote text that is in no inclusive mail
-        of their thread.
-    by_reason : mapping
-        Inclusive mails by reason.
+        With ``new_text_only``: mails that are not inclusive and quote text that is in no inclusive mail of their
+        thread.
     by_link : mapping
         Mails and missing mails that answer another one, by how that is known.
     other_subject : int

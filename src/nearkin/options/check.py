@@ -20,7 +20,6 @@ _service = partial(option, panel="The service")
 
 
 def _share(given: Any) -> float | None:
-    """Return the minimum containment, or None if parts of texts are not looked for."""
     if given == "off":
         return None
     try:

@@ -45,7 +45,7 @@ class Option(Generic[Value, Given]):
     Parameters
     ----------
     default : object
-        Used if nothing was given; in the syntax of the command line, if the value has one.
+        In the syntax of the command line, if the value has one.
     help, panel : str
         Text in the help, and the heading above it. The default is shown unless the help states it.
     names : tuple of str
@@ -53,15 +53,11 @@ class Option(Generic[Value, Given]):
     metavar : str, optional
         Name of the value in the help.
     kind : type
-        Type of the value on the command line: str, int, float, bool, Path, list (repeatable) or tuple (two values).
+        Type on the command line: str, int, float, bool, Path, list (repeatable) or tuple (two values).
     required : bool
         Whether the command line refuses to go on without it.
     parse : callable, optional
         Makes and checks the value; without it the other rules apply.
-    minimum, maximum, above, below : number, optional
-        Range of a number.
-    choices : sequence of str
-        The allowed values.
     needs, excludes : str
         Option without which, and options beside which this one is refused.
     """
@@ -178,8 +174,8 @@ Same = Option[Value, Value]
 class Options:
     """Base of records of options, read-only. Values are checked and parsed when the record is made.
 
-    A class is a record of its annotated fields and those of its bases, as a dataclass is, but is made faster: a command
-    loads dozens of them for its help.
+    A class is a record of its annotated fields and those of its bases, made faster than a dataclass: a command loads
+    dozens for its help.
     """
 
     annotations: ClassVar[Mapping[str, str]] = {}
@@ -238,13 +234,7 @@ class Options:
 
     @classmethod
     def of(cls, words: Mapping[str, Any]) -> Self:
-        """Make the options that a manifest holds.
-
-        Raises
-        ------
-        ParameterError
-            There is no such option, or a value is invalid.
-        """
+        """Make the options that a manifest holds; ParameterError if there is no such option, or a value is invalid."""
         return cls(**words)
 
     def given(self) -> Mapping[str, Any]:
@@ -310,7 +300,6 @@ def _taken(function: Callable[..., Any], job: Any) -> Callable[..., Any]:
 
 
 def _keywords(job: Any) -> Iterator[inspect.Parameter]:
-    """Yield the parameters of a job: their defaults are those of the options."""
     declared = job.declared()
     for name, annotation in job.annotations.items():
         if name in declared:

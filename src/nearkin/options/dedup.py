@@ -209,10 +209,7 @@ class DedupOptions(GivenSearch):
         return {name: value if isinstance(value, str | float | int) else str(value) for name, value in values.items()}
 
     def shown(self, *, is_against: bool = False) -> dict[str, str | float | int]:
-        """Return the options as a run prints them: those of `in_words`, shortened, without a recall that nobody set.
-
-        With another set there are no groups: ``group`` and ``keep`` have no effect.
-        """
+        """Return the options of `in_words` that have an effect, shortened, without a recall that nobody set."""
         values = self.in_words() | {"normalise": self.normalise.shown}
         for name in ("group", "keep") if is_against else ():
             del values[name]
@@ -221,13 +218,7 @@ class DedupOptions(GivenSearch):
         return values
 
     def is_match(self, matches: Matches) -> Bool:
-        """Whether each verified pair is reported: it is similar enough, or shares enough shingles.
-
-        Raises
-        ------
-        ParameterError
-            Something else than verified pairs was given.
-        """
+        """Whether each verified pair is reported: it is similar enough, or shares enough shingles."""
         import numpy as np
 
         from nearkin.records import Matches

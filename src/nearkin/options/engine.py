@@ -38,12 +38,7 @@ class EngineOptions(Options):
 
 
 def check_engine(engine: str) -> None:
-    """Refuse an unknown engine.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Raise ParameterError for an unknown engine."""
     if engine not in ("local", "spark"):
         raise ParameterError.of("engine", "local or spark", engine)
 
@@ -51,12 +46,7 @@ def check_engine(engine: str) -> None:
 def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> Engine:
     """Return the engine that the three options name.
 
-    Raises
-    ------
-    ParameterError
-        An engine that is not one, a master of no known form, a setting without =, options of Spark without it.
-    MissingExtraError
-        PySpark is not installed.
+    ParameterError if they do not fit, MissingExtraError without PySpark.
     """
     check_engine(engine)
     pairs = [setting.partition("=") for setting in conf or ()]

@@ -1,6 +1,6 @@
 """Arrays and batches of a run on disk: files that show a changed bit, and are memory-mapped.
 
-Arrays that are complete, and batches, are Arrow IPC files with a seal; an array that grows is its bare numbers.
+Complete arrays and batches are Arrow IPC files with a seal; an array that grows is its bare numbers.
 """
 
 from __future__ import annotations
@@ -22,15 +22,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class GrowingArray:
-    """A one-dimensional array to which parts are appended.
-
-    Parameters
-    ----------
-    path : Path
-        Its file; an existing file is replaced.
-    name : str, optional
-        Name under which the file is read later; default: that of ``path``.
-    """
+    """A one-dimensional array to which parts are appended; an existing file is replaced, and read later as ``name``."""
 
     def __init__(self, path: Path, dtype: DTypeLike, *, name: str | None = None) -> None:
         self._path = path
@@ -53,13 +45,7 @@ class GrowingArray:
 
 
 def mapped_array(path: Path, dtype: DTypeLike) -> NDArray[np.generic]:
-    """Map an array of numbers written through a `Sealing`.
-
-    Raises
-    ------
-    RunError
-        The file was changed.
-    """
+    """Map an array of numbers written through a `Sealing`; RunError if the file was changed."""
     return _mapped(path, np.dtype(dtype), sealed_length(path))
 
 
@@ -86,13 +72,7 @@ def as_batch(arrays: Arrays) -> pa.RecordBatch:
 
 
 def load_arrays(path: Path, names: Collection[str] | None = None) -> dict[str, NDArray[Any]]:
-    """Load all or some of the arrays that `save_arrays` wrote.
-
-    Raises
-    ------
-    RunError
-        The file was changed, renamed or removed.
-    """
+    """Load all or some of the arrays that `save_arrays` wrote; RunError if the file was changed or is missing."""
     batch = mapped_batch(path)
     return {name: array_in(batch, name, path).copy() for name in (batch.schema.names if names is None else names)}
 
@@ -131,13 +111,7 @@ def save_array(path: Path, array: NDArray[np.generic]) -> None:
 
 
 def saved_array(path: Path) -> NDArray[Any]:
-    """Map an array that `save_array` wrote.
-
-    Raises
-    ------
-    RunError
-        The file was changed.
-    """
+    """Map an array that `save_array` wrote; RunError if the file was changed."""
     return array_in(mapped_batch(path), path.name, path)
 
 
@@ -165,13 +139,7 @@ def save_for_users(path: Path, batch: pa.RecordBatch) -> None:
 
 
 def batch_reader(path: Path) -> pa.RecordBatchFileReader:
-    """Read what `batch_writer` wrote; it is memory-mapped unless it was compressed.
-
-    Raises
-    ------
-    RunError
-        The file was changed.
-    """
+    """Read what `batch_writer` wrote, memory-mapped unless it was compressed; RunError if it was changed."""
     length = sealed_length(path)
     try:
         with pa.memory_map(str(path)) as file:
@@ -190,18 +158,7 @@ def mapped_batch(path: Path) -> pa.RecordBatch:
 
 @dataclass(frozen=True, slots=True)
 class PartFiles:
-    """A directory with some files for each part; only its path is pickled for a task.
-
-    Parameters
-    ----------
-    folder : Path
-        Directory that every executor can access.
-
-    Examples
-    --------
-    >>> PartFiles(Path("chunks")).place(7, "-words.arrow").name
-    '000000007-words.arrow'
-    """
+    """A directory, which every executor can access, with some files for each part."""
 
     folder: Path
 

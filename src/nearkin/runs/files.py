@@ -23,15 +23,7 @@ _FILE = "file"
 def published(path: Path, *, durable: bool = True) -> Iterator[Path]:
     """Yield a path to write to; after the block the file is at ``path``, or nowhere if the block failed.
 
-    Parameters
-    ----------
-    durable : bool
-        Wait until the disk has stored it: for results, not for files that a run can make again.
-
-    Raises
-    ------
-    OutputError
-        The disk is full or not writable.
+    ``durable`` waits until the disk has stored it: for results. OutputError if the disk is full or not writable.
     """
     # unique across machines that share the disk, too
     aside = path.with_name(f".{path.name[:40]}.{os.getpid()}-{secrets.token_hex(4)}.part")
@@ -51,18 +43,8 @@ def published(path: Path, *, durable: bool = True) -> Iterator[Path]:
 def published_together(folder: Path, name: str) -> Iterator[Path]:
     """Yield a new folder to write files to; after the block they are in ``folder``, or nowhere if the block failed.
 
-    They appear one after another, sorted by name, each complete. A file that marks the others as complete therefore
-    needs the last name. What a killed process leaves stays hidden until `remove_unpublished`.
-
-    Parameters
-    ----------
-    name : str
-        Name of the task.
-
-    Raises
-    ------
-    OutputError
-        The disk is full or not writable.
+    They appear one after another, sorted by name, each complete: a file that marks the others as complete needs the
+    last name. What a killed process leaves stays hidden until `remove_unpublished`. OutputError if the disk is full.
     """
     aside = folder / f".{name}.{os.getpid()}-{secrets.token_hex(4)}.part"
     with writing(aside):
@@ -77,7 +59,7 @@ def published_together(folder: Path, name: str) -> Iterator[Path]:
 
 
 def remove_unpublished(folder: Path) -> None:
-    """Remove what killed attempts left, or attempts that are no longer needed: no task of the folder is awaited."""
+    """Remove what killed attempts left, while no task of the folder is awaited."""
     for left in folder.glob(".*.part"):
         if left.is_dir():
             shutil.rmtree(left, ignore_errors=True)
@@ -107,28 +89,14 @@ def write_checked_json(path: Path, value: Mapping[str, object], *, durable: bool
 
 
 def text_of(path: Path) -> str:
-    """Return the text of a small file written by Nearkin.
-
-    Raises
-    ------
-    FileNotFoundError
-            There is no file, or it is not a regular file: reading a pipe would block.
-    """
+    """Return the text of a small regular file; FileNotFoundError for others: reading a pipe would block."""
     if not path.is_file():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     return path.read_text(encoding="utf-8")
 
 
 def read_checked_json(path: Path) -> Mapping[str, Any]:
-    """Read an object that `write_checked_json` wrote.
-
-    Raises
-    ------
-    RunError
-        The file was changed.
-    FileNotFoundError
-        There is no such file.
-    """
+    """Read an object that `write_checked_json` wrote; RunError if changed, FileNotFoundError if missing."""
     try:
         value = json.loads(text_of(path))
     except ValueError as error:  # not JSON, or not UTF-8
@@ -139,18 +107,12 @@ def read_checked_json(path: Path) -> Mapping[str, Any]:
 
 
 def write_work_json(path: Path, value: Mapping[str, object]) -> None:
-    """Publish the JSON object of a work file in which changed bits, and another name of the file, are detected."""
+    """Publish a JSON object in which changed bits, and another name of the file, are detected."""
     write_checked_json(path, {**value, _FILE: path.name}, durable=False)
 
 
 def read_work_json(path: Path, names: Collection[str]) -> Mapping[str, Any]:
-    """Read an object that `write_work_json` wrote.
-
-    Raises
-    ------
-    RunError
-        The file was changed, renamed or removed, or lacks one of the ``names``.
-    """
+    """Read an object that `write_work_json` wrote; RunError if changed, missing, or without one of the ``names``."""
     try:
         value = read_checked_json(path)
     except FileNotFoundError as error:
@@ -161,15 +123,7 @@ def read_work_json(path: Path, names: Collection[str]) -> Mapping[str, Any]:
 
 
 def make_work_folder(path: Path) -> None:
-    """Create a folder for work files, unless it exists.
-
-    Raises
-    ------
-    RunError
-        Something else has its name.
-    OutputError
-        It cannot be created.
-    """
+    """Create a folder for work files, unless it exists; RunError if something else has its name."""
     if path.exists() and not path.is_dir():
         raise damaged_file(path)
     with writing(path):
@@ -187,14 +141,9 @@ def write_json(path: Path, value: object, *, durable: bool = True) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
-    """Hold an exclusive lock on a file; the system releases it whenever the process ends.
+    """Hold an exclusive lock on a file until the process ends at the latest; RunError if another one holds it.
 
-    Raises
-    ------
-    RunError
-        Another process or thread holds it; ``other`` is the alternative to suggest.
-    OutputError
-        The file cannot be created.
+    ``other`` is the alternative to suggest.
     """
     try:
         import fcntl
@@ -225,7 +174,6 @@ def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
 
 
 def _is_same(descriptor: int, path: Path) -> bool:
-    """Whether the opened file is still the one at this path; its owner may have removed it meanwhile."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except OSError:

@@ -46,13 +46,7 @@ def manifest_if_any(directory: Path) -> Mapping[str, Any] | None:
 
 
 def read_manifest(directory: Path) -> Mapping[str, Any]:
-    """Read the manifest of a finished run.
-
-    Raises
-    ------
-    RunError
-        There is no finished run, its manifest was changed, or it is of another format.
-    """
+    """Read the manifest of a finished run; RunError if there is none, or it is of another format."""
     path = directory / MANIFEST
     try:
         stored = json.loads(text_of(path))
@@ -70,19 +64,9 @@ def read_manifest(directory: Path) -> Mapping[str, Any]:
 
 
 def read_results(directory: Path, tables: Collection[str] = TABLES) -> Mapping[str, Any]:
-    """Read the manifest of a finished run, and check that its tables are unchanged.
+    """Read the manifest of a finished run, and check that these of its tables are unchanged, else RunError.
 
     CSV and TSV files are skipped, because users may have opened and saved them.
-
-    Parameters
-    ----------
-    tables : collection of str
-        Tables that the caller reads; the others are not checked.
-
-    Raises
-    ------
-    RunError
-        There is no finished run, or a file of it was changed or is missing.
     """
     manifest = read_manifest(directory)
     digests = manifest.get("digests", {})
@@ -102,13 +86,7 @@ def read_results(directory: Path, tables: Collection[str] = TABLES) -> Mapping[s
 
 
 def digest_of(path: Path) -> str:
-    """Return the SHA-256 of a file.
-
-    Raises
-    ------
-    FileNotFoundError
-        There is no file.
-    """
+    """Return the SHA-256 of a file, which must exist."""
     if path.exists() and not path.is_file():
         raise FileNotFoundError(path)
     with open(path, "rb") as file:
@@ -124,7 +102,7 @@ _ERRORS = (OSError, pa.ArrowException, ArithmeticError, ValueError, TypeError, L
 
 @contextmanager
 def damage_of(directory: Path, advice: str = "Run the command again.") -> Iterator[None]:
-    """Convert any error that a damaged file of a run causes to one that names the run; those of Nearkin pass.
+    """Convert errors that a damaged file of a run causes to one that names the run; those of Nearkin pass.
 
     Examples
     --------
@@ -170,13 +148,7 @@ def listing_of(directory: Path) -> dict[str, object]:
 
 
 def files_of(directory: Path, manifest: object) -> list[Path]:
-    """Return the files that a manifest lists, or may list if it was changed: only such as are in the directory.
-
-    Raises
-    ------
-    RunError
-        It lists something else.
-    """
+    """Return the files in a directory that a manifest lists; RunError if it was changed to list others."""
     advice = "Remove it, or choose another --out."
     with damage_of(directory, advice):
         names = manifest["files"] if isinstance(manifest, dict) and has_right_checksum(manifest) else TABLES

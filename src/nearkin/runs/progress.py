@@ -32,13 +32,7 @@ class Progress(Protocol):
 
 
 class LabelledProgress:
-    """Progress whose messages begin with a label, such as the side of the input that they are about.
-
-    Parameters
-    ----------
-    progress : Progress
-        Receives everything.
-    """
+    """Progress whose messages begin with a label, such as a side of the input."""
 
     def __init__(self, label: str, progress: Progress) -> None:
         self._label, self._progress = label, progress
@@ -82,14 +76,7 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 @dataclass(frozen=True, slots=True)
 class StageCost:
-    """Cost of a stage.
-
-    Parameters
-    ----------
-    peak_memory_bytes : int
-        Highest resident memory of the process during the stage; since the start of the process if the system cannot
-        measure stages.
-    """
+    """Cost of a stage, with its highest resident memory; since the process began if only that is measured."""
 
     name: str
     elapsed_s: float
@@ -146,7 +133,6 @@ def peak_memory_bytes() -> int:
 
 
 def _status(name: str) -> int:
-    """Return a size that Linux reports of this process; 0 on other systems."""
     with contextlib.suppress(OSError):
         for line in _STATUS.read_text().splitlines():
             if line.startswith(name):

@@ -16,26 +16,16 @@ _INPUTS = ("inputs", "against", "source", "left", "right", "table")
 def check_free(
     out: Path, *, overwrite: bool, inputs: Iterable[str | Path] = (), option: str = "--out", holds: str = ""
 ) -> None:
-    """Refuse a file that exists, cannot be written, or would damage what a command reads, before any work is done.
+    """Refuse a file that exists, cannot be written, or would damage one of the ``inputs``, before any work is done.
 
-    Parameters
-    ----------
-    overwrite : bool
-        Whether the file may be replaced.
-    inputs : iterable of str or Path
-        Files and directories that the command reads, as far as they are known.
-    option : str
-        Option or argument that names the file.
-    holds : str
-        The result, if it has a format of its own.
+    ``option`` names the file in messages; ``holds`` is the result, if it has a format of its own.
 
     Raises
     ------
     OutputExistsError
         The file exists, and is not to be replaced.
     OutputError
-        It is a directory, its directory does not exist, it is inside a collection or a run that the command reads, or
-        its name is not valid for a result.
+        Its directory does not exist, it is inside a collection or a run that is read, or its name is not valid.
     ParameterError
         It is one of the inputs, or its name is that of another format than the result has.
     """
@@ -60,12 +50,7 @@ def check_free(
 
 
 def refuse_input(out: Path, inputs: Iterable[str | Path], option: str = "--out") -> None:
-    """Refuse to write over an input, whatever its path.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Raise ParameterError for an output that is an input, whatever its path."""
     for path in inputs if out.exists() else ():
         if is_one_of(out, [path]):
             shown = printable(str(path))
@@ -79,7 +64,6 @@ def _is_run(place: Path) -> bool:
 
 
 def _read_by_run(place: str | Path) -> Iterator[str]:
-    """Yield the paths that the manifest in a directory lists as input, if it is that of a run."""
     pending: list[object] = [] if (manifest := manifest_if_any(Path(place))) is None else [manifest]
     while pending:
         one = pending.pop()

@@ -1,9 +1,9 @@
 """One run of a job: its directory, its stages, its report, and its manifest, which appears last.
 
 A run writes everything below ``.work``: what its stages keep for `--resume`, and in ``.work/results`` the files that
-users will see. `JobRun.finish` writes the manifest there, then moves all files to their places, the manifest last: a
-directory with a manifest is complete, and the results of an earlier run stay until then. A run that is killed while it
-moves them is completed by the next command, whatever its options.
+users will see. `JobRun.finish` writes the manifest there, then moves all files, the manifest last: a directory with a
+manifest is complete, and earlier results stay until then. A run that is killed while it moves them is completed by the
+next command, whatever its options.
 """
 
 from __future__ import annotations
@@ -56,27 +56,14 @@ M = TypeVar("M", bound=FinishedRecord)
 
 @dataclass(frozen=True, slots=True)
 class JobRun:
-    """A run with its output directory, which belongs to no other run.
-
-    Parameters
-    ----------
-    path : Path
-        The directory.
-    is_resumable : bool
-        Whether the command accepts ``--resume``.
-    """
+    """A run with its output directory, which belongs to no other run."""
 
     path: Path
     meter: Meter = field(default_factory=lambda: Meter(Silent()))
     is_resumable: bool = True
 
     def __post_init__(self) -> None:
-        """Refuse a directory that is not writable before anything is read.
-
-        Raises
-        ------
-        OutputError
-        """
+        """Raise OutputError for a directory that is not writable before anything is read."""
         check_output(self.path)
         file = next((path for path in (self.path, *self.path.parents) if os.path.exists(path)), None)
         if file is not None and not file.is_dir():
@@ -126,7 +113,6 @@ class JobRun:
 
     @property
     def _is_moving(self) -> bool:
-        """Whether the results are complete, and only to be moved."""
         stored = manifest_if_any(self.results)
         return stored is not None and has_right_checksum(stored)
 
@@ -142,7 +128,6 @@ class JobRun:
 
     @property
     def _other_files(self) -> list[str]:
-        """Names of the files of a directory without results that are of no run."""
         if manifest_if_any(self.path) is not None:
             return []
         return sorted(path.name for path in self.path.iterdir() if path.name not in (LOCK, WORK))
@@ -156,8 +141,7 @@ class JobRun:
         Parameters
         ----------
         fingerprint : mapping
-            Everything that determines the result, with the name of the command: a run is resumed only with an equal
-            one, and by the same version.
+            Everything that determines the result: a run is resumed only with an equal one, and by the same version.
         resume : bool
             Resume the unfinished run in the directory, if there is one.
         overwrite : bool
@@ -166,13 +150,13 @@ class JobRun:
         Raises
         ------
         OutputExistsError
-            The directory holds results or an unfinished run and neither option is set, or it holds other files.
+            The directory holds a run and neither option is set, or it holds other files.
         OutputError
             The directory cannot be written, or is inside a collection.
         ResumeError
             The unfinished run has another fingerprint.
         RunError
-            Its fingerprint is missing or damaged, or the manifest of a run that is to be replaced is damaged.
+            Its fingerprint, or the manifest of a run that is to be replaced, is damaged.
         """
         check_outside_collections(self.path)
         with writing(self.path):
@@ -240,30 +224,15 @@ class JobRun:
         )
 
     def _forget_if_nothing_is_done(self) -> None:
-        """Remove a run that left nothing to resume, so that the directory is as before."""
+        """Leave the directory as it was before."""
         with contextlib.suppress(OSError):  # the original error, such as too many open files, is the one to report
             if not self._is_moving and not (self.is_resumable and self.has_work):
                 shutil.rmtree(self.work, ignore_errors=True)
 
     def report(self, manifest: M, render: Callable[[M], str], *, instead: str = _AGAIN) -> M:
-        """Write ``report.html``; without the ``report`` extra, or enough memory, say that there is no page.
+        """Write ``report.html``, and return the manifest with the stages so far and why there is no page.
 
-        Parameters
-        ----------
-        render : callable
-            Makes the page from the manifest.
-        instead : str
-            A sentence: how to get a page later.
-
-        Returns
-        -------
-        FinishedRecord
-            With the stages so far, and why there is no page.
-
-        Raises
-        ------
-        OutputError
-            The page cannot be written.
+        There is none without the ``report`` extra or enough memory: ``instead`` says how to get it later.
         """
         problem = None
         with self.stage("report"):
@@ -293,7 +262,6 @@ class JobRun:
         return manifest
 
     def _publish(self) -> None:
-        """Move the results of a run that is done to their places, in the place of those of an earlier run."""
         replaced = self.work / _REPLACED
         with writing(self.path):
             if manifest_if_any(self.path) is not None:
@@ -315,7 +283,7 @@ class JobRun:
 
 
 def differences(was: Mapping[str, object], now: Mapping[str, object]) -> str:
-    """Name what differs between the fingerprints of two runs, with both values; empty if nothing does.
+    """Name what differs between the fingerprints of two runs, with both values.
 
     Examples
     --------
@@ -332,7 +300,6 @@ def differences(was: Mapping[str, object], now: Mapping[str, object]) -> str:
 
 
 def _flat(fingerprint: Mapping[str, object], inside: str = "") -> Iterator[tuple[str, object]]:
-    """Yield the values inside of a fingerprint, with their names."""
     for name, value in fingerprint.items():
         if isinstance(value, dict):
             yield from _flat(value, inside if name in _UNNAMED else f"{inside}{name} ")

@@ -21,13 +21,7 @@ SPOOL = "spool"
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One file of the spool.
-
-    Parameters
-    ----------
-    start : int
-        Row of the first document.
-    """
+    """One file of the spool."""
 
     path: Path
     start: int
@@ -60,8 +54,7 @@ class Spool:
     def mark(self, part: int) -> Path:
         """Return the path of the file that marks an input as completely read.
 
-        Its name sorts after those of all other files of the input ("-" before "."), because `published_together`
-        publishes files by name.
+        Its name sorts after all others of the input ("-" before "."), because `published_together` publishes by name.
         """
         return self.path / f"{part:09d}.json"
 
@@ -78,13 +71,7 @@ class Spool:
                 path.unlink()
 
     def check(self, part: int, n_chunks: int, n_documents: int) -> None:
-        """Check that the chunks of an input that was read completely are there.
-
-        Raises
-        ------
-        RunError
-            A chunk is missing or damaged, or there is one more.
-        """
+        """Check that the chunks of an input that was read completely are there, else RunError."""
         there = set(self.path.glob(f"{part:09d}-*.arrow"))
         wanted = [self.place(part, number) for number in range(n_chunks)]
         for path in wanted:

@@ -39,9 +39,8 @@ def write_rows(path: Path, schema: pa.Schema, rows: Iterable[Sequence[object]]) 
 def for_pandas(schema: pa.Schema) -> pa.Schema:
     """Return the schema with a note that makes pandas keep nullable integers and booleans.
 
-    Without it, pandas converts an integer column that contains a null to float64, which cannot hold all integers above
-    2**53 exactly. ``Table.to_pandas`` and ``pandas.read_parquet`` read the note. Fields declared without nulls stay
-    unchanged. The type of a column depends on the schema alone, never on its values.
+    Otherwise pandas converts an integer column with a null to float64, which cannot hold all integers above 2**53.
+    Fields declared without nulls stay; the type of a column depends on the schema alone.
 
     Examples
     --------
@@ -60,7 +59,6 @@ def for_pandas(schema: pa.Schema) -> pa.Schema:
 
 
 def _nullable_name(type_: pa.DataType) -> str | None:
-    """Return pandas' nullable type for such values; None if its usual type holds nulls."""
     if pa.types.is_boolean(type_):
         return "boolean"
     if not pa.types.is_integer(type_):

@@ -1,11 +1,10 @@
 """Alignment of two texts, which yields the stretches in which they differ: the source of all differences.
 
 Lines come first, unless the texts are wrapped differently: equal lines at both ends, and those that occur once in each
-text, anchor the two texts. Between them words are compared, regardless of line breaks and punctuation: runs of words
-that occur once in each text, longer runs before shorter ones; the small stretches between two such runs are compared
-word by word. Punctuation is compared last, between aligned words.
+text, anchor the two texts. Between them words are compared: runs of words that occur once in each text, longer runs
+before shorter ones, then the small stretches between them word by word. Punctuation between aligned words comes last.
 
-Work is limited. If a limit is reached, the rest is one difference, and the alignment is marked as incomplete.
+If a limit of work is reached, the rest is one difference, and the alignment is marked as incomplete.
 """
 
 from __future__ import annotations
@@ -34,15 +33,7 @@ _Block = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class WordDifference:
-    """A stretch in which two texts differ.
-
-    Parameters
-    ----------
-    a, b : tuple of Word
-        Words of the first text and of the second; one of them may be empty.
-    span_a, span_b : tuple of int
-        Bounds of the stretch in each text; an empty one is at the end of what precedes it.
-    """
+    """A stretch in which two texts differ: its words and bounds, empty ones at the end of what precedes."""
 
     a: tuple[Word, ...]
     b: tuple[Word, ...]
@@ -51,26 +42,18 @@ class WordDifference:
 
     @property
     def at_a(self) -> int:
-        """First character of the stretch in the first text; if the stretch is empty, the last character before it."""
+        """First character in the first text; if the stretch is empty, the last one before it."""
         return self.span_a[0] if self.a else max(0, self.span_a[0] - 1)
 
     @property
     def at_b(self) -> int:
-        """First character of the stretch in the second text; if the stretch is empty, the last character before it."""
+        """First character in the second text; if the stretch is empty, the last one before it."""
         return self.span_b[0] if self.b else max(0, self.span_b[0] - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Differences between two texts.
-
-    Parameters
-    ----------
-    differences : tuple of WordDifference
-        In text order.
-    is_whole : bool
-        False: a limit was reached, and the rest is reported as one difference.
-    """
+    """Differences between two texts in order; if it is not whole, the last one is the rest."""
 
     differences: tuple[WordDifference, ...]
     is_whole: bool
@@ -87,7 +70,6 @@ class _CodedWords:
         return len(self.codes)
 
     def part(self, start: int, end: int) -> _CodedWords:
-        """Return the numbers from ``start`` to before ``end``."""
         return _CodedWords(self.codes[start:end], self.beside[start : end + 1])
 
 
@@ -125,7 +107,6 @@ def _share_lines(a: Wording, b: Wording) -> bool:
 
 
 def _unequal_lines(a: Sequence[str], b: Sequence[str]) -> Iterator[_Block]:
-    """Yield runs of lines between anchors; empty lines belong to none."""
     rows_a, rows_b = ([i for i, line in enumerate(lines) if line] for lines in (a, b))
     keys_a, keys_b = [a[i] for i in rows_a], [b[i] for i in rows_b]
 
@@ -143,7 +124,6 @@ def _unequal_lines(a: Sequence[str], b: Sequence[str]) -> Iterator[_Block]:
 
 
 def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterator[WordDifference]:
-    """Yield the differences within some lines, word by word."""
     a_start, a_end = a.span_of_lines(*block[:2])
     b_start, b_end = b.span_of_lines(*block[2:])
     words_a, words_b = _some_words(a, a_start, a_end, 0, work), _some_words(b, b_start, b_end, 1, work)
@@ -169,12 +149,10 @@ def _compare_lines(a: Wording, b: Wording, block: _Block, work: _Work) -> Iterat
 
 
 def _code(number: int, word: Word) -> int:
-    """Return a number for a word or a blank, and a negative one for punctuation."""
     return number if word.is_word or word.core == BLANK else ~number
 
 
 def _some_words(wording: Wording, start: int, end: int, side: int, work: _Work) -> list[Word]:
-    """Return as many words of a part as the remaining work allows."""
     left = work.n_words[side]
     words = list(islice(wording.words(start, end), left + 1))
     if len(words) > left:
@@ -185,7 +163,6 @@ def _some_words(wording: Wording, start: int, end: int, side: int, work: _Work) 
 
 
 def _span(wording: Wording, words: Sequence[Word], start: int, end: int, default: int) -> tuple[int, int]:
-    """Return the bounds of a stretch; an empty stretch begins after the last character before it."""
     if end > start:
         return words[start].start, words[end - 1].end
     place = words[start - 1].end if start else default
@@ -202,7 +179,6 @@ def _words_then_signs(a: list[int], b: list[int], work: _Work) -> Iterator[_Bloc
 
 
 def _between_aligned(a: list[int], b: list[int], is_of_signs: bool, work: _Work) -> Iterator[_Block]:
-    """Align the words or the signs, and yield the parts between aligned ones in which the two sequences differ."""
     in_a, in_b = ([i for i, code in enumerate(codes) if (code < 0) == is_of_signs] for codes in (a, b))
     if not in_a or not in_b:
         if a != b:
@@ -219,14 +195,13 @@ def _between_aligned(a: list[int], b: list[int], is_of_signs: bool, work: _Work)
 
 
 def _coded(codes: list[int], places: list[int], numbers: dict[tuple[int, ...], int]) -> _CodedWords:
-    """Return the numbers at some places; all others between two of them together get one number."""
+    """Return the numbers at some places; all between two of them together get one number."""
     bounds = zip([-1, *places], [*places, len(codes)], strict=True)
     between = (tuple(codes[start + 1 : end]) for start, end in bounds)
     return _CodedWords([codes[i] for i in places], [numbers.setdefault(one, len(numbers)) for one in between])
 
 
 def _aligned(a: _CodedWords, b: _CodedWords, work: _Work) -> Iterator[tuple[int, int]]:
-    """Yield the places of all that is equal in both."""
     at_a = at_b = 0
     for a_start, a_end, b_start, b_end in [*_unequal(a, b, 0, work), (len(a), len(a), len(b), len(b))]:
         yield from zip(range(at_a, a_start), range(at_b, b_start), strict=True)
@@ -275,10 +250,7 @@ def _by_words(a: _CodedWords, b: _CodedWords, work: _Work) -> Iterator[_Block]:
 def _longest_run(
     a: _CodedWords, b: _CodedWords, places: Mapping[int, Sequence[int]], block: _Block, work: _Work
 ) -> tuple[int, int, int]:
-    """Return the longest run that both have in a block; of equally long ones, that with the most equal signs beside.
-
-    If the work is spent before the end of the block, an empty run is returned.
-    """
+    """Return the longest shared run in a block, with the most equal signs beside; an empty one if the work is spent."""
     a_start, a_end, b_start, b_end = block
     a_word = 2 * min(len(a), len(b)) + 1  # more than all signs count
     best, last_a, last_b = 0, a_start, b_start
@@ -358,7 +330,6 @@ def _anchors(
 
 
 def _once(items: Sequence[Hashable], run: int) -> dict[Hashable, int]:
-    """Return each run that occurs once, with its position."""
     seen: dict[Hashable, int] = {}
     keys = items if run == 1 else [tuple(items[i : i + run]) for i in range(len(items) - run + 1)]
     for i, key in enumerate(keys):
@@ -393,17 +364,13 @@ def _joined(blocks: list[_Block], words_a: Sequence[Word], words_b: Sequence[Wor
 
 
 def _without_shared_ends(a: Sequence[int], b: Sequence[int], block: _Block) -> _Block:
-    """Return a block without what is equal at its ends: merged blocks can begin or end alike."""
     a_from, a_to, b_from, b_to = block
     head, tail = _shared_ends(a[a_from:a_to], b[b_from:b_to])
     return a_from + head, a_to - tail, b_from + head, b_to - tail
 
 
 def _are_added(last: _Block, block: _Block, n_words: Sequence[list[int]], n_blanks: Sequence[list[int]]) -> bool:
-    """Whether the same text has no words in both blocks, or one has a blank in either.
-
-    ``n_words`` and ``n_blanks`` are those of each text before each of its words.
-    """
+    """Whether the same text has no words in both blocks, or one has a blank in either."""
 
     def have_some(counts: Sequence[int], side: int) -> bool:
         return any(counts[one[2 * side + 1]] > counts[one[2 * side]] for one in (last, block))

@@ -1,7 +1,7 @@
 """All stretches of characters in which two texts differ, ignoring white space.
 
-The alignment says which words differ. Words that it treats as equal may still be written differently: in capitals, with
-a soft hyphen, as a blank of another length. Those are found here, so that every changed character is shown.
+Words that the alignment treats as equal may be written differently: in capitals, with a soft hyphen, as a blank of
+another length. Those are found here, so that every changed character is shown.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ class Change:
 
     Parameters
     ----------
-    start_a, end_a, start_b, end_b : int
-        An empty side is at the end of what precedes it.
     n_words_a, n_words_b : int
         Words that the alignment finds only on this side; both 0 if only the spelling differs: case, punctuation,
         Unicode form, invisible characters.
@@ -53,19 +51,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _WordPlaces:
-    """Bounds of some words of a text, in order."""
-
     starts: list[int]
     ends: list[int]
 
     @classmethod
     def of(cls, words: Iterable[Word]) -> _WordPlaces:
-        """Return the bounds of the words, without punctuation."""
         spans = [(word.start, word.end) for word in words if word.is_word]
         return cls([start for start, _ in spans], [end for _, end in spans])
 
     def count(self, start: int, end: int) -> int:
-        """Count the words that are in a stretch of the text, at least in part."""
         return bisect_left(self.starts, end) - bisect_right(self.ends, start)
 
 
@@ -92,7 +86,7 @@ class WordCounts:
         return len(self.only_a.starts), len(self.only_b.starts)
 
     def change(self, span: Span, shown: Span | None = None) -> Change:
-        """Return a stretch of both texts as a change, with its words; ``shown`` is the part of it that is shown."""
+        """Return a stretch of both texts, of which ``shown`` is shown, as a change with its words."""
         start_a, end_a, start_b, end_b = shown or span
         if self.is_whole:
             n_words_a, n_words_b = self.only_a.count(*span[:2]), self.only_b.count(*span[2:])
@@ -120,8 +114,7 @@ class Changes:
 def find_changes(a: Wording, b: Wording) -> Changes:
     """Find every stretch in which two texts differ.
 
-    Between two stretches both texts have the same characters, ignoring white space. Characters are the same
-    if they are canonically equivalent (Unicode NFC).
+    Between two stretches both texts have the same characters, except white space, after canonical equivalence (NFC).
     """
     alignment = align(a, b)
     spans: list[Span] = []
@@ -138,7 +131,6 @@ def find_changes(a: Wording, b: Wording) -> Changes:
 
 
 def _joined(spans: Sequence[Span], text_a: str) -> Iterator[Span]:
-    """Merge changes that are separated by nothing, or only by a few punctuation characters."""
     current: Span | None = None
     for span in spans:
         if current is None:
@@ -165,7 +157,6 @@ def _is_change(text_a: str, text_b: str, one: Change) -> bool:
 
 
 def _trimmed(text_a: str, text_b: str, span: Span) -> Span:
-    """Remove the common beginning and end from a change."""
     start_a, end_a, start_b, end_b = span
     if start_a == end_a or start_b == end_b:
         return span
@@ -196,7 +187,6 @@ def _rest(text: str, ends: tuple[int, int], chunks: Sequence[re.Match[str]], hea
 
 
 def _unaligned_words(a: Wording, b: Wording, span: Span) -> tuple[int, int]:
-    """Count the words of a stretch, without equal ones at its ends."""
     if max(span[1] - span[0], span[3] - span[2]) > _MAX_COUNTED:
         return count_words(a.text[span[0] : span[1]]), count_words(b.text[span[2] : span[3]])
     if is_other_form(a.text[span[0] : span[1]], b.text[span[2] : span[3]]):
@@ -227,14 +217,7 @@ _MAX_UNSURE = 20_000  # maximum characters of possibly uncompared text that are 
 
 
 def written_differently(a: Wording, b: Wording, block: Span, *, is_whole: bool) -> Iterator[Span]:
-    """Yield the stretches where equal words, or characters between words, are written differently.
-
-    Parameters
-    ----------
-    block : tuple of int
-        A stretch of both texts with the same words.
-    is_whole : bool
-        False: a limit was reached, and the words may differ.
+    """Yield the stretches of a block with the same words where these, or what is between, are written differently.
 
     Examples
     --------
@@ -281,7 +264,6 @@ def _differently_in(a: Wording, b: Wording, block: Span) -> Iterator[Span]:
 
 
 def _narrowed(text_a: str, text_b: str, block: Span) -> Span:
-    """Return the block without its common beginning and end, cut at words."""
     start_a, end_a, start_b, end_b = block
     head = _shared_words(text_a[start_a:end_a], text_b[start_b:end_b])
     start_a, start_b = start_a + head, start_b + head
@@ -358,8 +340,6 @@ def _held_again(a: Sequence[_Token], b: Sequence[_Token], i: int, j: int) -> tup
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A word, or the characters between words, which have no core."""
-
     core: str
     written: str
     start: int

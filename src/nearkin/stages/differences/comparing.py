@@ -1,8 +1,7 @@
 """Word-by-word comparison of two documents: their common words, the words that only one has, and their places.
 
-Every character counts except white space: a comma, a capital, a soft hyphen is shown if it differs, and distinguished
-from differing words. Line breaks do not matter, nor canonically equivalent forms (Unicode NFC) of a
-character. The lines shown are those of A wherever both texts have the words.
+Every character counts except white space, line breaks and canonically equivalent forms (Unicode NFC). The lines shown
+are those of A wherever both texts have the words.
 """
 
 from __future__ import annotations
@@ -32,16 +31,14 @@ def compare_texts(
     with_moves: bool = False,
     ignore: Collection[str] = (),
 ) -> Comparison:
-    r"""Find the differences of two texts word by word, with the lines around each difference.
+    """Find the differences of two texts word by word, with the lines around each difference.
 
-    Words are compared as everywhere in Nearkin: by letters and digits, after NFKC and in lower case; a punctuation
-    character is separate. If equal words are written differently, that is a difference in spelling. White
-    space between words is ignored.
+    Words are compared by letters and digits, after NFKC and in lower case; a punctuation character is separate. Equal
+    words that are written differently differ in spelling. Text of only one side is never cut; up to 400,000 words of
+    each text are compared, besides equal lines.
 
     Parameters
     ----------
-    text_a, text_b : str
-        Unchanged texts. Up to 400,000 words of each are compared, besides lines that are equal in both.
     context_lines : int, default 2
         Non-empty lines shown before and after each difference.
     context_words : int, default 40
@@ -49,18 +46,7 @@ def compare_texts(
     with_moves : bool, default False
         Whether a passage that was removed in one place and added in another is a move; see :mod:`.moves`.
     ignore : collection of {"case", "punctuation", "numbers"}
-        Differences that do not count. A difference that is also of another kind counts as a whole, and so does a sign
-        of a number: 1.5 is not 15. Where a difference is ignored, the words of A are shown.
-
-    Returns
-    -------
-    Comparison
-        Without hunks if the texts are identical except for white space. Text of only one side is never cut.
-
-    Raises
-    ------
-    ParameterError
-        A parameter is not an integer of at least 0, or a kind to ignore is unknown.
+        Differences that do not count, unless also of another kind, or a sign of a number: 1.5 is not 15.
     """
     for name, value in (("context_lines", context_lines), ("context_words", context_words)):
         check_int(name, value, 0)
@@ -124,23 +110,14 @@ def _not_compared(text_a: str, text_b: str) -> str:
 
 
 def _has_same_counting(text_a: str, text_b: str, ignored: Collection[Ignored]) -> bool:
-    """Whether the texts have the same characters, ignoring those that do not count."""
     return what_counts(text_a, 0, len(text_a), ignored) == what_counts(text_b, 0, len(text_b), ignored)
 
 
 @dataclass(frozen=True, slots=True)
 class FirstPassage:
-    """First difference of two texts, and the numbers of all.
+    """First difference of two texts: in words or in a sign of a number, else a moved passage, else in spelling.
 
-    Parameters
-    ----------
-    pieces : tuple of Piece
-        First difference in words or in a sign of a number, or else a moved passage, or else a difference in spelling;
-        empty if nothing differs.
-    n_differences : int
-        Number of differences, without those of moved passages.
-    n_moves : int
-        Number of passages that both texts have, in different places.
+    Moved passages are no differences in the numbers.
     """
 
     pieces: tuple[Piece, ...] = ()
@@ -162,7 +139,6 @@ def first_passage(text_a: str, text_b: str) -> FirstPassage:
 
 
 def _first(text_a: str, text_b: str, found: Moves) -> int:
-    """Return the first change in words or in a sign of a number; else a moved passage, or a change in spelling."""
     own = [(i, one) for i, one in enumerate(found.changes) if i not in found.counterpart]
     with_words = next((i for i, one in own if one.n_words_a or one.n_words_b), None)
     before = [(i, one) for i, one in own if with_words is None or i < with_words]
@@ -185,8 +161,6 @@ _Block = tuple[int, int, int, int]
 
 @dataclass(slots=True)
 class _Page:
-    """The finished hunks, and the one in progress."""
-
     hunks: list[Hunk] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     pieces: list[Piece] = field(default_factory=list)
@@ -208,7 +182,6 @@ class _Page:
         self.pieces, self.line_a, self.line_b = [], None, None
 
     def end_hunk(self, line_a: int, line_b: int) -> None:
-        """End the current hunk; the numbers are for a hunk that has nothing of a text."""
         self.end_line()
         if self.lines:
             first_a = next((line.line_a for line in self.lines if line.line_a is not None), line_a)
@@ -219,15 +192,7 @@ class _Page:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Merged view of two texts.
-
-    Parameters
-    ----------
-    context_lines : int
-        Lines shown before and after a change.
-    context_words : int
-        Words of an equal stretch of a line shown beside a change.
-    """
+    """Merged view of two texts, with ``context_lines`` around a change, of each ``context_words``."""
 
     a: Wording
     b: Wording
@@ -269,7 +234,7 @@ class View:
     def _put_equal(
         self, page: _Page, before: Change | None, after: Change | None, ends_line: bool, begins_next: bool
     ) -> None:
-        """Append the common text between two changes: the adjacent lines, of a long line only a part."""
+        """Append the common text between two changes: the adjacent lines, of a long one a part."""
         at_a, at_b = (before.end_a, before.end_b) if before else (0, 0)
         to_a, to_b = (after.start_a, after.start_b) if after else (len(self.a.text), len(self.b.text))
         lines = _lines_of(self.a.text, at_a, to_a)
@@ -312,14 +277,12 @@ class View:
             page.put([_piece("only_b", self.b.text, start, end, number)], None, self.b.line_of(start))
 
     def _place_in_b(self, from_a: int, to_a: int, from_b: int) -> int:
-        """Return the position in B of A's text at ``to_a``, if both texts are equal from the other two positions."""
         between = self.a.text[from_a:to_a]
         if self.b.text.startswith(between, from_b):
             return _next(self.b.text, from_b + len(between))
         return _after(self.b.text, from_b, _n_written(between))
 
     def _place_from_end(self, start: int, block: _Block) -> int:
-        """Return the position in B of A's text at ``start``, found from the end of the common text."""
         _, to_a, at_b, to_b = block
         rest = self.a.text[start:to_a]
         if self.b.text.endswith(rest, at_b, to_b):
@@ -343,13 +306,11 @@ def _piece(kind: Kind, text: str, start: int, end: int, number: int) -> Piece:
 
 
 def _has_break_at(text: str, place: int) -> bool:
-    """Whether the white space that begins there ends a line."""
     found = _WHITE.match(text, place)
     return found is not None and _breaks(found.group())
 
 
 def _has_break_before(text: str, least: int, place: int) -> bool:
-    """Whether the white space that ends there ends a line."""
     start = place
     while start > least and text[start - 1].isspace():
         start -= 1
@@ -361,13 +322,11 @@ def _breaks(white: str) -> bool:
 
 
 def _next(text: str, place: int) -> int:
-    """Return the next position that is not white space."""
     found = _CHUNK.search(text, place)
     return found.start() if found else len(text)
 
 
 def _after(text: str, place: int, n: int) -> int:
-    """Return the position after ``n`` characters other than white space."""
     for found in _CHUNK.finditer(text, place):
         length = _n_written(found.group())
         if n < length:
@@ -377,6 +336,5 @@ def _after(text: str, place: int, n: int) -> int:
 
 
 def _n_written(text: str) -> int:
-    """Count characters other than white space, canonically composed."""
     packed = "".join(text.split())
     return len(packed if packed.isascii() else unicodedata.normalize("NFC", packed))

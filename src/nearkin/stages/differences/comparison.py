@@ -218,10 +218,7 @@ class Comparison:
         )
 
     def _of_same_words(self) -> str:
-        """Return the headline if no word is only in one text.
-
-        Numbers may differ in a sign, a separator or a raised digit.
-        """
+        """Return the headline if no word is only in one text; numbers may differ in signs."""
         n_written = self.n_spelling_differences
         n_meant = self.n_differences - n_written
         if not n_meant:
@@ -289,7 +286,7 @@ _FRAMES: dict[Kind, tuple[str, str]] = {
 
 
 def marked_pieces(pieces: Sequence[Piece], notes: Mapping[int, str] | None = None) -> Iterator[tuple[Kind, str]]:
-    """Yield the kind and the marked text of each piece of a line or a passage, and the spaces between pieces.
+    """Yield the kind and the marked text of each piece of a line, and the spaces between pieces.
 
     ``notes`` has words for some differences, such as where a passage was moved.
     """

@@ -26,8 +26,8 @@ class TextSegment:
 def exact_segments(text_a: str, text_b: str) -> Iterator[TextSegment]:
     """Yield the segments of two texts in order; at a difference, the segment of A comes first.
 
-    The differences are those of `find_changes`, and in addition those of white space and of characters that are
-    canonically equivalent: the segments that are not only in B are A, those that are not only in A are B.
+    White space and canonically equivalent characters differ, too: the segments that are not only in B are A, those that
+    are not only in A are B.
     """
     of_a, of_b = list[str](), list[str]()
     for one in _segments(text_a, text_b):
@@ -58,7 +58,6 @@ def _of_change(a: str, b: str) -> Iterator[TextSegment]:
 
 
 def _of_common(a: str, b: str) -> Iterator[TextSegment]:
-    """Yield the segments of a stretch in which both texts have the same characters, white space apart."""
     if a == b:
         if a:
             yield TextSegment("equal", a)

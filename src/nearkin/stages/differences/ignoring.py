@@ -20,13 +20,7 @@ _BREAKS = re.compile(r"\r\n?|\n")
 def check_ignored(
     ignore: Iterable[str],
 ) -> tuple[Ignored, ...]:
-    """Return the kinds of difference that do not count, in a fixed order.
-
-    Raises
-    ------
-    ParameterError
-        A kind is unknown.
-    """
+    """Return the kinds of difference that do not count, in a fixed order; ParameterError for an unknown one."""
     if not isinstance(ignore, Iterable):
         raise ParameterError.of("ignore", f"a list of some of {', '.join(IGNORED)}", ignore)
     ignore = ignore if isinstance(ignore, str) else tuple(ignore)
@@ -65,9 +59,7 @@ def _is_ignored(text_a: str, text_b: str, one: Change, ignored: Collection[Ignor
 
 
 def what_counts(text: str, start: int, end: int, ignored: Collection[Ignored]) -> str:
-    """Return the characters of a part of a text that count, without white space.
-
-    A sign that belongs to a number counts, even if punctuation does not: 1.5 is not 15, and -500 is not 500.
+    """Return the characters of a part of a text that count; also signs of numbers: 1.5 is not 15, -500 not 500.
 
     Examples
     --------

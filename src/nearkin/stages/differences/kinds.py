@@ -4,12 +4,10 @@ The rules use two texts and lists of words, and nothing learned:
 
 - formatting: the words are the same, and capitals, punctuation, invisible characters or the Unicode form of characters
   differ: ½ and 1⁄2, ％ and %, but not m² and m2;
-- dates: months, weekdays, and all numbers of a date: ``3 March 2027``, ``March 3, 2027``, ``3rd day of March``,
-  ``2027-03-03``, ``3.3.2027``;
-- numbers: other words with a digit, number words, and signs that change an amount (see :mod:`.signs`): 1.5 and 15, -500
-  and 500, m² and m2, but not 1–2 and 1-2; in doubt, as in (500) and 500, a sign changes it;
+- dates: months, weekdays, and all numbers of a date: ``3 March 2027``, ``March 3, 2027``, ``2027-03-03``, ``3.3.2027``;
+- numbers: other words with a digit, number words, and signs that change an amount, in doubt any;
 - negations: not, no, never and so on, also in ``isn't`` beside ``is``;
-- names: by the evidence of :mod:`.particulars`, as in the relations of form groups;
+- names: by the evidence of :mod:`.particulars`;
 - wording: all other words.
 
 A difference has every kind that one of its words has. Words that both sides have as often do not count, unless there
@@ -57,13 +55,6 @@ _CONTRACTED = {"won": "will", "shan": "shall"}
 def kinds_of(a: Original, b: Original, change: Change) -> tuple[DifferenceKind, ...]:
     """Return the kinds of a difference, in the order of `KINDS`.
 
-    Parameters
-    ----------
-    a, b : Original
-        The two texts.
-    change : Change
-        A stretch in which they differ.
-
     Examples
     --------
     >>> from nearkin.stages.differences.changes import find_changes
@@ -93,7 +84,6 @@ def kinds_of(a: Original, b: Original, change: Change) -> tuple[DifferenceKind, 
 def _more_often(
     sides: Sequence[Sequence[Word]], cores: Sequence[Counter[str]], texts: tuple[Original, Original]
 ) -> set[DifferenceKind]:
-    """Return the kinds of words that both sides have, one of them more often."""
     found = set[DifferenceKind]()
     for own, side, more in zip(texts, sides, (cores[0] - cores[1], cores[1] - cores[0]), strict=True):
         kinds = _of_words(own, side, texts)
@@ -111,7 +101,6 @@ def _has_other_amount(text_a: str, text_b: str, change: Change) -> bool:
 
 
 def _words(own: Original, start: int, end: int) -> list[Word]:
-    """Return the words of a side; a word before the ``t`` of a negation is returned without it: isn't, is."""
     found = [word for word in own.words(start, end) if word.is_word]
     for i, (word, after) in enumerate(pairwise(found)):
         is_contracted = after.core == "t" and own.text[word.end : after.start] in _APOSTROPHES
@@ -121,7 +110,6 @@ def _words(own: Original, start: int, end: int) -> list[Word]:
 
 
 def _of_words(own: Original, words: Sequence[Word], texts: tuple[Original, Original]) -> list[DifferenceKind]:
-    """Return the kind of each word of one side of a difference."""
     if not words:
         return []
     dates = list(_dates_in(own.text, words[0].start, words[-1].end))
@@ -130,7 +118,6 @@ def _of_words(own: Original, words: Sequence[Word], texts: tuple[Original, Origi
 
 
 def _dates_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of the dates in a part of a text and across its ends."""
     low, high = max(0, start - _LONGEST_DATE), min(len(text), end + _LONGEST_DATE)
     while 0 < low < start and text[low - 1].isalnum():  # not inside a word
         low += 1
@@ -163,7 +150,7 @@ _OPENING = "([\"'“‘„«*_—–-"
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """Negation: the form that is compared (n't is not), as it is written in lower case, and its place."""
+    """Negation: its compared form (n't is not), its written form in lower case, and its place."""
 
     form: str
     written: str
@@ -178,7 +165,7 @@ def more_negations(own: Wording, words: Sequence[Word], other: Wording, others: 
 
 
 def first_negations(a: str, b: str) -> tuple[int, int]:
-    """Return the place of the first negation of which each side of a difference has more; 0 if there is none.
+    """Return the place of the first negation of which each side of a difference has more, or 0.
 
     Examples
     --------
@@ -249,7 +236,6 @@ _LIST_NUMBER = re.compile(rf"(?<=[\r\n]){_BLANK}{{0,40}}(\()\d{{1,2}}(\))(?={_BL
 
 
 def _one_to_one() -> dict[int, str]:
-    """Return a table for ``str.translate`` from other forms of digits, dashes and ASCII to the plain ones."""
     table = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)}
     forms = [*range(0xFE50, 0xFE6C), *range(0x2070, 0x208F), 0xB2, 0xB3, 0xB9]
     table |= {code: plain for code in forms if len(plain := unicodedata.normalize("NFKC", chr(code))) == 1}
@@ -264,10 +250,7 @@ _PLAIN = _one_to_one()
 
 
 def number_signs(text: str, start: int, end: int) -> dict[int, str]:
-    """Return the characters of a part of a text that change a number beside them, by their places.
-
-    Dashes are returned as ``-``, and other forms of a character as the plain one, but not raised and lowered ones.
-    """
+    """Return by their places the characters that change a number beside them, in plain form unless raised."""
     if _is_without_signs(text, start, end):
         return {}
     low, high = max(0, start - _CONTEXT), min(len(text), end + _CONTEXT)
@@ -322,7 +305,6 @@ def raised_in(text: str) -> list[str]:
 
 
 def _visible(text: str, low: int, high: int) -> tuple[range | list[int], str]:
-    """Return the places of the visible characters of a part, and the characters in plain form."""
     part = text[low:high]
     if part.isascii():
         return range(low, high), part
@@ -333,7 +315,6 @@ def _visible(text: str, low: int, high: int) -> tuple[range | list[int], str]:
 
 
 def _places(read: str, text: str, places: range | list[int]) -> Iterator[int]:
-    """Yield the places in ``read`` of characters that change a number."""
     markers = {found.start(1) for found in _BULLET.finditer(read) if text[places[found.start(1) - 1]] in _BULLETS}
     for found in _LIST_NUMBER.finditer(read):
         markers |= {found.start(1), found.start(2)}

@@ -16,15 +16,7 @@ _SHORT = 30
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """Language with rules for names.
-
-    Parameters
-    ----------
-    determiners : frozenset of str
-        Words, in lower case, after which a single capitalised word is a term and not a name.
-    has_capital_nouns : bool
-        Whether all nouns have capitals, so that a capital alone proves no name.
-    """
+    """Language with rules for names; after determiners (lower case) a single capitalised word is a term."""
 
     name: str
     determiners: frozenset[str] = frozenset()

@@ -1,8 +1,4 @@
-"""Differences of two texts word by word, as one run of pieces.
-
-Words are aligned as everywhere, see :mod:`.aligning`: white space alone is not a difference, nor are capitals,
-invisible characters, or the length of a blank.
-"""
+"""Differences of two texts word by word, as one run of pieces."""
 
 from __future__ import annotations
 
@@ -26,32 +22,19 @@ def mark_differences(
     max_words: int = 20_000,
     max_run: int | None = None,
 ) -> tuple[Piece, ...]:
-    """Find the words that two texts share, and the words that only one of them has.
+    """Find the words that two texts share, and the words that only one of them has, in reading order.
 
-    The words are aligned as everywhere, see :mod:`.aligning`. If a text is longer than ``max_words``, this number
-    applies between the first and the last difference, and the common beginning and end of both texts are cut off first.
+    Words are aligned as everywhere, see :mod:`.aligning`; capitals, invisible characters and lengths of blanks do not
+    count. The common beginning and end of texts longer than ``max_words`` are cut off first.
 
     Parameters
     ----------
-    text_a, text_b : str
-        The texts; white space counts only as a boundary of words.
     context_words : int, default 12
         Words shown on either side of a difference; the rest of a shared stretch becomes a counted gap.
     max_words : int, default 20000
         Maximum number of words and punctuation characters that are compared. A gap marks a cut.
     max_run : int, optional
         Maximum length of a one-sided stretch in words; of a longer one both ends are shown. None: no limit.
-
-    Returns
-    -------
-    tuple of Piece
-        In reading order; of two pieces at the same place ``only_a`` comes first. The words of the ``equal`` and
-        ``only_a`` pieces are those of ``text_a`` if there is no gap; the same holds for ``text_b``.
-
-    Raises
-    ------
-    ParameterError
-        A limit is out of range.
     """
     _check("context_words", context_words, 0)
     _check("max_words", max_words, 1)
@@ -72,7 +55,6 @@ def mark_differences(
 
 
 def _check(parameter: str, value: object, least: int) -> None:
-    """Refuse a limit that is not an int of at least ``least``."""
     check_int(parameter, value, least)
 
 
@@ -92,7 +74,6 @@ def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:
 
 
 def _end_of_tokens(text: str, number: int) -> int:
-    """Return the end of the first words and punctuation characters of a text, up to a number of them."""
     return max((found.end() for found in islice(find_tokens(text), number)), default=0)
 
 
@@ -116,18 +97,15 @@ def _shared(text_a: str, text_b: str, start: int, end: int, start_b: int) -> Pie
 
 
 def _spaced(text: str, start: int, end: int) -> str:
-    """Return words with single spaces, and with a space before the first if there is white space before it."""
     inner = " ".join(text[start:end].split())
     return f" {inner}" if inner and _is_spaced(text, start) else inner
 
 
 def _is_spaced(text: str, place: int) -> bool:
-    """Whether there is white space before or after a place."""
     return text[max(0, place - 1) : place + 1].strip() != text[max(0, place - 1) : place + 1]
 
 
 def _joined(pieces: list[Piece]) -> list[Piece]:
-    """Merge neighbouring pieces of a kind, without empty ones."""
     result: list[Piece] = []
     for piece in pieces:
         if not piece.text:
@@ -140,7 +118,6 @@ def _joined(pieces: list[Piece]) -> list[Piece]:
 
 
 def _collapsed(pieces: list[Piece], context_words: int, max_run: int | None) -> Iterator[Piece]:
-    """Replace the middle of long pieces by a gap."""
     for index, piece in enumerate(pieces):
         if piece.kind == "gap":
             yield piece
@@ -156,7 +133,6 @@ def _collapsed(pieces: list[Piece], context_words: int, max_run: int | None) -> 
 
 
 def _with_gap(piece: Piece, first: int, last: int, what: str) -> Iterator[Piece]:
-    """Yield a piece unchanged, or its first and last words around a gap that counts the rest."""
     hidden = count_words(piece.text) - first - last
     if hidden < MIN_HIDDEN:
         yield piece

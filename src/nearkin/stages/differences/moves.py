@@ -1,9 +1,8 @@
 """Changes → moves: passages that both texts have, character for character, in different places.
 
 A passage with a negation is a move only if its whole sentence is the same in both places: the negation could be about
-something else otherwise. A sentence ends with ``.!?;:`` before white space, or at a blank line; a single line break may
-only wrap it. A passage beside which only signs changed, ≥ 500 and ≤ 500, is none. Both are removed and
-added.
+something else otherwise. A sentence ends with ``.!?;:`` before white space, or at a blank line. A passage beside which
+only signs changed, ≥ 500 and ≤ 500, is none.
 """
 
 from __future__ import annotations
@@ -33,12 +32,9 @@ CLOSING = frozenset(".,;:!?)]}\"'”’»")
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Changes cut so that a moved passage is a change of its own.
+    """Changes cut so that a moved passage is one of its own.
 
-    Parameters
-    ----------
-    counterpart : dict of int to int
-        Indices of changes: where a passage was, to where it is, and back.
+    ``counterpart`` is from where it was to where it is, and back.
     """
 
     changes: tuple[Change, ...]
@@ -49,8 +45,7 @@ class Moves:
 class _ChangedToken:
     """A token of one side of a change; ``written`` are its characters that count.
 
-    ``stretch`` has the number of the change, and a number of its own: between two tokens of a stretch, there is no word
-    that both texts share.
+    Between two tokens of one ``stretch``, there is no word that both texts share.
     """
 
     written: str
@@ -67,7 +62,7 @@ class _ChangedToken:
 
 @dataclass(frozen=True, slots=True)
 class _MovedRun:
-    """A passage that both sides have: tokens ``start_a`` to ``end_a - 1`` of A, and those from ``start_b`` of B."""
+    """Tokens from ``start_a`` of A and ``start_b`` of B that both sides have."""
 
     start_a: int
     end_a: int
@@ -75,15 +70,14 @@ class _MovedRun:
 
     @property
     def end_b(self) -> int:
-        """The token after the last one, in B."""
         return self.start_b + self.end_a - self.start_a
 
 
 def find_moves(a: Wording, b: Wording, found: Changes, ignored: Collection[Ignored] = ()) -> Moves:
     """Find passages of at least `MIN_MOVED_WORDS` words that were removed in one place and added in another.
 
-    A moved passage has the same characters in both texts, except for white space and for what is ignored, so no other
-    change hides in it; see above for passages that are not moves. Of equal passages each is paired with at most one.
+    Both have the same characters, except for white space and what is ignored, so no other change hides in it. Of equal
+    passages each is paired with at most one.
     """
     if found.is_whole and min(found.counts.n_words) < MIN_MOVED_WORDS:
         return Moves(found.changes, {})
@@ -112,7 +106,6 @@ def find_moves(a: Wording, b: Wording, found: Changes, ignored: Collection[Ignor
 
 
 def _tokens(wording: Wording, found: Changes, ignored: Collection[Ignored], *, is_a: bool) -> list[_ChangedToken]:
-    """Return the differing tokens of one side of all changes, without those that do not count."""
     tokens = []
     for stretch, (change, words) in enumerate(_stretches(wording, found, is_a=is_a)):
         for word in words:
@@ -122,7 +115,6 @@ def _tokens(wording: Wording, found: Changes, ignored: Collection[Ignored], *, i
 
 
 def _stretches(wording: Wording, found: Changes, *, is_a: bool) -> Iterator[tuple[int, Iterable[Word]]]:
-    """Yield the words of one side at each difference, with the number of the change that they are in."""
     changes = found.changes
     spans = [one.span_a if is_a else one.span_b for one in changes]
     if not found.is_whole:  # some words may not have been aligned
@@ -147,7 +139,6 @@ def _stretches(wording: Wording, found: Changes, *, is_a: bool) -> Iterator[tupl
 def _is_move(
     a: Wording, b: Wording, here: tuple[int, int], there: tuple[int, int], ignored: Collection[Ignored]
 ) -> bool:
-    """Whether equal tokens are a moved passage: the characters are equal, and a negation has its whole sentence."""
     if what_counts(a.text, *here, ignored) != what_counts(b.text, *there, ignored):
         return False
     from nearkin.stages.differences.kinds import negations_in  # few texts have passages that moved
@@ -166,12 +157,11 @@ def _is_move(
 
 
 def _is_same(one: str | None, other: str | None) -> bool:
-    """Whether two parts of sentences are equal, and neither is too long to tell."""
     return one is not None and one == other
 
 
 def _before(text: str, place: int) -> str | None:
-    r"""Return the part of a sentence before a place, without white space; None if it is too long.
+    r"""Return the part of a sentence before a place; None if it is too long.
 
     Examples
     --------
@@ -185,7 +175,7 @@ def _before(text: str, place: int) -> str | None:
 
 
 def _after(text: str, place: int) -> str | None:
-    r"""Return the part of a sentence after a place, without white space; None if it is too long.
+    r"""Return the part of a sentence after a place; None if it is too long.
 
     Examples
     --------
@@ -202,7 +192,6 @@ def _after(text: str, place: int) -> str | None:
 
 
 def _beside_signs(a: Wording, b: Wording, moves: Moves, ignored: Collection[Ignored]) -> set[int]:
-    """Return the moved passages, by the changes where they were, beside which only signs differ."""
     found = set[int]()
     for i, one in enumerate(moves.changes):
         beside = [] if i in moves.counterpart else [j for j in (i - 1, i + 1) if j in moves.counterpart]
@@ -218,7 +207,6 @@ def _beside_signs(a: Wording, b: Wording, moves: Moves, ignored: Collection[Igno
 
 
 def _is_sign(own: Wording, start: int, end: int, ignored: Collection[Ignored]) -> bool:
-    """Whether a part of a text has no words, and signs that count."""
     words = tuple(own.words(start, end))
     if not words or any(word.is_word for word in words) or not what_counts(own.text, start, end, ignored):
         return False
@@ -240,8 +228,8 @@ def is_telling_sign(text: str, signs: Sequence[Word]) -> bool:
 def _runs(tokens_a: Sequence[_ChangedToken], tokens_b: Sequence[_ChangedToken]) -> Iterator[_MovedRun]:
     """Find passages from left to right in A, the longest at each place; passages do not overlap.
 
-    Of places in B that begin alike, `_MAX_PLACES` are compared. A passage that has too few words is not looked into
-    again, so that the time is linear in the tokens.
+    Of places in B that begin alike, `_MAX_PLACES` are compared, and a short passage once: the time is linear in the
+    tokens.
     """
     places: dict[tuple[str, ...], deque[int]] = defaultdict(deque)
     for j in range(len(tokens_b) - MIN_MOVED_WORDS + 1):
@@ -270,7 +258,6 @@ def _key(tokens: Sequence[_ChangedToken], i: int) -> tuple[str, ...]:
 def _length(
     tokens_a: Sequence[_ChangedToken], tokens_b: Sequence[_ChangedToken], is_used: Sequence[bool], i: int, j: int
 ) -> int:
-    """Count the equal tokens of both texts from two places, within one stretch of each; 0 within the same change."""
     in_a, in_b, n = tokens_a[i].stretch, tokens_b[j].stretch, 0
     if tokens_a[i].change == tokens_b[j].change:
         return 0
@@ -291,7 +278,6 @@ def _cut(
     tokens_b: Sequence[_ChangedToken],
     runs: Sequence[_MovedRun],
 ) -> Moves:
-    """Cut the changes at the ends of moved passages."""
     of_a: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     of_b: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for number, run in enumerate(runs):
@@ -324,7 +310,6 @@ def _cut(
 
 
 def _add(cut: list[Change], found: Changes, span: tuple[int, int, int, int]) -> None:
-    """Add a part of a change without the white space around it, unless it is empty."""
     start_a, end_a = _stripped(found.counts.a.text, *span[:2])
     start_b, end_b = _stripped(found.counts.b.text, *span[2:])
     if end_a > start_a or end_b > start_b:

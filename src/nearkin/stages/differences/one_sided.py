@@ -31,14 +31,13 @@ class OneSidedText:
     passages : tuple of str
         In text order, with single spaces. Signs without words are last, without those that only close a sentence.
     negations : tuple of str
-        English negations of which this text has more at a difference, such as "not" or "isn't"; each once. Moved
-        passages do not count.
+        English negations of which this text has more at a difference, each once; without moved passages.
     n_words_left_out : int
         Number of words beyond the limit of 1,000,000 characters, which are not among the passages.
     negations_at : tuple of (int, int)
         Passages with such a negation: the number of each, from 0, and the place of its first negation.
     n_words_moved : int
-        Number of words in passages that the other text has, too, in another place; see `find_moves`.
+        Number of words in passages that the other text has in another place; see `find_moves`.
     """
 
     passages: tuple[str, ...] = ()
@@ -50,13 +49,7 @@ class OneSidedText:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Beginning of the passages of a side.
-
-    Parameters
-    ----------
-    n_words_left : int
-        Number of words that are not in it.
-    """
+    """Beginning of the passages of a side, and the number of words that are not in it."""
 
     text: str
     n_words_left: int
@@ -64,7 +57,7 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class FirstPassages:
-    """Beginnings of the first passages of a side, and the places of the negations in them; see `OneSidedText`."""
+    """Beginnings of the first passages of a side, and places of negations; see `OneSidedText`."""
 
     passages: tuple[str, ...]
     negations_at: tuple[tuple[int, int], ...]
@@ -89,7 +82,6 @@ def one_sided_texts(a: Wording, b: Wording, found: Changes) -> tuple[OneSidedTex
 
 
 def _not_moved(words: tuple[Word, ...], moved: Sequence[tuple[int, int]]) -> Iterator[tuple[Word, ...]]:
-    """Yield the runs of words that are in none of some stretches."""
     if not words:
         return
     first_moved = bisect_right(moved, words[0].start, key=itemgetter(1))
@@ -105,7 +97,6 @@ def _not_moved(words: tuple[Word, ...], moved: Sequence[tuple[int, int]]) -> Ite
 
 
 def _with_negations(parts: Iterable[Sequence[Word]], negations: Sequence[Negation]) -> Iterator[_Part]:
-    """Yield the parts of one side of a difference, with those of its negations that are in each."""
     for words in parts:
         bounds = words[0].start, words[-1].end
         first, last = (bisect_left(negations, place, key=attrgetter("start")) for place in bounds)
@@ -113,18 +104,10 @@ def _with_negations(parts: Iterable[Sequence[Word]], negations: Sequence[Negatio
 
 
 def excerpt(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], n_words: int, most: int) -> Excerpt:
-    """Return the first passages, those with a negation before the others, cut after at most some characters.
+    """Return the first passages, those with a negation first, cut after at most ``most`` characters.
 
-    If not all fits, a long passage with a negation begins shortly before it.
-
-    Parameters
-    ----------
-    negations_at : sequence of (int, int)
-        Passages with a negation, and the place of the first in each; see `OneSidedText`.
-    n_words : int
-        Number of words of all passages, and of what they leave out.
-    most : int
-        Maximum number of characters.
+    If not all fits, a long passage with a negation begins shortly before it. ``n_words`` are those of all passages, and
+    of what they leave out.
 
     Examples
     --------
@@ -179,20 +162,17 @@ def first_passages(passages: Sequence[str], negations_at: Sequence[tuple[int, in
 
 
 def _order(passages: Sequence[str], negations_at: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the numbers of the passages, those with a negation first."""
     first = dict.fromkeys(number for number, _ in negations_at if number < len(passages))
     return [*first, *(number for number in range(len(passages)) if number not in first)]
 
 
 def _start_near(passage: str, place: int, most: int) -> int:
-    """Return where to begin a passage so that the word at a place is among some characters: 0, or before a word."""
     if place <= most // 2:
         return 0
     return passage.find(" ", place - most // 2 - 1, place) + 1 or place
 
 
 def _side(own: Wording, differences: Iterable[_Part], n_moved: int) -> OneSidedText:
-    """Return the text of one side: its words at each difference, and the negations of which it has more there."""
     passages, places, n_left_out, n_characters = list[str](), list[tuple[int, int]](), 0, 0
     negations = dict[str, None]()
     for words, more in _words_before_signs(own, differences):
@@ -210,7 +190,6 @@ def _side(own: Wording, differences: Iterable[_Part], n_moved: int) -> OneSidedT
 
 
 def _words_before_signs(own: Wording, differences: Iterable[_Part]) -> list[_Part]:
-    """Return what one side has at each difference: first the words, then signs alone, but not those that only close."""
     with_words, signs = list[_Part](), list[_Part]()
     for words, more in differences:
         if any(word.is_word for word in words):
@@ -229,18 +208,10 @@ def _without_closing(words: Sequence[Word]) -> Sequence[Word]:
 
 
 def _spaced_length(before: str) -> int:
-    """Return the number of characters of the beginning of a text with single spaces.
-
-    Examples
-    --------
-    >>> _spaced_length("shall  "), _spaced_length("(")
-    (6, 1)
-    """
     return len(" ".join(before.split())) + (before[-1:].isspace() and not before.isspace())
 
 
 def _cut(text: str, most: int) -> str:
-    """Return the beginning of a text, up to the end of a word; of a word that is too long, its beginning."""
     if len(text) <= most:
         return text
     return text[: max(0, most + 1)].rpartition(" ")[0] or text[: max(0, most)]

@@ -82,7 +82,7 @@ _INSIDE = re.compile(r"(?:[^\W\d_]|,) ")
 
 @cache
 def _after_determiner(language: Language) -> re.Pattern[str]:
-    """Return a pattern for the capitalised words after a determiner: a defined term, or a German noun."""
+    """Return a pattern for words after a determiner: a defined term, or a German noun."""
     listed = "|".join(sorted({form for one in language.determiners for form in (one, one.capitalize())}))
     if language.has_capital_nouns:  # an adjective may stand between
         return re.compile(rf"\b(?:{listed})(?: [a-zß-öø-ÿ]+e[nrsm]?){{0,2}} ({_CAPITAL})")
@@ -102,8 +102,8 @@ class Spelling:
     terms : frozenset of str
         Words in quotation marks, or mostly after a determiner, such as "the Buyer", so they are not names.
     named : frozenset of str
-        Words beside a kind of company, a title, an initial, or a signature; in a language whose nouns have capitals
-        also two capitalised words together.
+        Words beside a kind of company, a title, an initial, or a signature; where nouns have capitals, beside another
+        one.
     """
 
     small: frozenset[str]
@@ -119,7 +119,7 @@ class Spelling:
         --------
         >>> spelling = Spelling.of("The tenant, Ada Kern, pays. Rent is due to the Landlord and to Mr. Berg.")
         >>> sorted(spelling.within), sorted(spelling.terms), sorted(spelling.named)
-        (['ada', 'berg', 'kern', 'landlord'], ['landlord'], ['berg'])
+        (['ada', 'kern', 'landlord', 'mr'], ['landlord'], ['berg'])
         """
         text = text[:_MAX_READ]
         words = _ANY_WORD.findall(text)
@@ -181,15 +181,11 @@ class Side:
     n_words : int
         Number of words, without joining words.
     n_names, n_numbers, n_dates, n_other : int
-        Numbers of names of persons, parties and places; of numbers and sums; of months and weekdays; of other words.
-    n_joining, n_pronouns : int
-        Numbers of joining words; of pronouns, which are also counted among the other words.
-    other : frozenset of str
-        The other words.
+        Names of persons, parties and places; numbers and sums; months and weekdays; other words, with pronouns.
     is_signing : bool
         Whether there is a "/s/", a word of signature lines, or a date.
     n_signing, n_turning : int
-        Numbers, among the other words, of words of signature lines, and of words that change the meaning of a sentence.
+        Among the other words, those of signature lines, and those that change the meaning of a sentence.
     """
 
     n_words: int
@@ -217,15 +213,7 @@ class Side:
 
 
 def look_at(words: Sequence[Word], own: Original, texts: tuple[Original, Original]) -> Side:
-    """Classify the words of one side of a difference.
-
-    Parameters
-    ----------
-    words : sequence of Word
-        Words of ``own``.
-    texts : (Original, Original)
-        Both texts: a word in lower case in either is not a name.
-    """
+    """Classify the words of ``own`` at a difference; a word in lower case in either text is not a name."""
     plain = [word for word in words if word.is_word]
     kinds = kinds_of_words(plain, own, texts)
     n_blanks = sum(word.core == BLANK for word in words)
@@ -251,7 +239,7 @@ def look_at(words: Sequence[Word], own: Original, texts: tuple[Original, Origina
 
 
 def kinds_of_words(words: Sequence[Word], own: Original, texts: tuple[Original, Original]) -> list[Kind]:
-    """Return the kind of each word of one side of a difference; in a language without rules, none is a name."""
+    """Return the kind of each word of one side; in a language without rules, none is a name."""
     language = common_language(texts[0].language, texts[1].language)
     return _with_name_parts([_kind(word, own, texts, language) for word in words], words, own.text, texts)
 
@@ -276,7 +264,6 @@ def _kind(word: Word, own: Original, texts: tuple[Original, Original], language:
 
 
 def _is_name(word: Word, own: Original, texts: tuple[Original, Original], language: Language) -> bool:
-    """Whether evidence in the two texts makes a word a name."""
     core, text, spellings = word.core, own.text, [one.spelling for one in texts]
     if not text[word.start].isupper() or core == "i" or core in SIGNING or core in ROLES or core in DATE_WORDS:
         return False
@@ -299,13 +286,12 @@ def _is_name(word: Word, own: Original, texts: tuple[Original, Original], langua
 
 
 def _is_beside_capitals(text: str, start: int, end: int) -> bool:
-    """Whether the previous or the next word is also in capitals, as in a heading."""
     around = _LAST_WORD.search(text[max(0, start - _BACK) : start]), _NEXT_WORD.match(text, end)
     return any(one is not None and one[1].isupper() for one in around)
 
 
 def _begins_sentence(text: str, place: int) -> bool:
-    """Whether a word at this place begins a sentence; the dot of an initial or a title does not end a sentence."""
+    """Whether a word begins a sentence; the dot of an initial or a title ends none."""
     before = text[max(0, place - _BACK) : place]
     short = _SHORT_WORD.search(before)
     if short is not None and (len(short[1]) == 1 or short[1].lower() in {*PARTIES, *TITLES}):

@@ -18,7 +18,7 @@ _GAP = Piece("gap", "")
 
 
 def clipped(text: str, first: int, last: int) -> list[Piece]:
-    """Return shared words unchanged, or the first and the last of them around a gap that counts the rest.
+    """Return shared words, of many the first and the last around a gap that counts the rest.
 
     Examples
     --------
@@ -36,7 +36,6 @@ def clipped(text: str, first: int, last: int) -> list[Piece]:
 
 
 def _cut(text: str, first: int, last: int) -> tuple[int, int]:
-    """Return the part between the first and the last words, or an empty one if a gap is not worthwhile."""
     n_least = first + last + MIN_HIDDEN
     if len(text) <= n_least:
         return 0, 0
@@ -61,23 +60,9 @@ def _start_of_last(text: str, n: int, n_words: int) -> int:
 
 
 def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
-    """Return the first difference in words or in a sign of a number, or else a moved passage, or one in spelling.
+    """Return the first difference in words or in a sign of a number, else a moved passage, or one in spelling.
 
-    Parameters
-    ----------
-    max_words : int, default 30
-        Approximate number of words shown: long differences and their context are cut. A gap without text marks
-        omitted words.
-
-    Returns
-    -------
-    tuple of Piece
-        One line, with the context of the difference; empty if nothing differs.
-
-    Raises
-    ------
-    ParameterError
-        ``max_words`` is less than 3.
+    One line of about ``max_words`` words, at least 3; a gap without text marks omitted words.
     """
     check_int("max_words", max_words, 3)
     if not comparison.differences:
@@ -89,7 +74,7 @@ def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece
 def largest_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
     """Return the first difference with the most words, or else a moved passage, in the form of `first_difference`.
 
-    Differences with a negation come before all others, and the negation is among the words shown.
+    Those with a negation, which is shown, come before all others.
 
     Examples
     --------
@@ -114,10 +99,7 @@ def largest_difference(comparison: Comparison, max_words: int = 30) -> tuple[Pie
 def passage_of(
     hunks: Sequence[Hunk], number: int, max_words: int = 30, *, shows_negation: bool = False
 ) -> tuple[Piece, ...]:
-    """Return the difference with this number, in the form of `first_difference`.
-
-    With ``shows_negation``, a long side that has more negations than the other begins shortly before the first.
-    """
+    """Return a difference as `first_difference` does; with ``shows_negation``, from shortly before the first."""
     pieces = _around(hunks, number)
     places = [i for i, piece in enumerate(pieces) if piece.difference == number]
     of_it = [piece for piece in pieces if piece.difference == number]
@@ -153,7 +135,6 @@ def passage_of(
 
 
 def _around(hunks: Sequence[Hunk], number: int) -> list[Piece]:
-    """Return the pieces of the lines of a difference, and of some lines around it, as one line."""
     for hunk in hunks:
         rows = [i for i, line in enumerate(hunk.lines) if any(piece.difference == number for piece in line.pieces)]
         if rows:
@@ -168,13 +149,11 @@ def _with_space(line: Line) -> Iterator[Piece]:
 
 
 def _shared(pieces: Sequence[Piece]) -> tuple[Sequence[Piece], bool]:
-    """Return the pieces up to the next difference or gap, and whether there is one."""
     n = next((i for i, piece in enumerate(pieces) if piece.kind != "equal"), len(pieces))
     return pieces[:n], n < len(pieces)
 
 
 def _shortened(kind: Kind, text: str, most: int, number: int, place: int) -> Iterator[Piece]:
-    """Yield some words of a side, around a place that is not among the first."""
     start, end = 0, _end_of_first(text, most, count_words(text))
     if place >= end > 0:
         start = _start_of_last(text[:place], most // 2, count_words(text[:place]))

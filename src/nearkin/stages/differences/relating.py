@@ -30,17 +30,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceInContext:
-    """Difference with its context.
-
-    Parameters
-    ----------
-    before, after : str
-        Common text around it, as in the principal, up to the differences before and after.
-    is_after_cut : bool
-        Whether the common text continues after that.
-    line_principal, line_member : int
-        First line, counted from 1; where a side is empty, the line before.
-    """
+    """Difference with the common text up to its neighbours, as in the principal, and the first lines, from 1."""
 
     before: str
     after: str
@@ -53,7 +43,7 @@ class DifferenceInContext:
 
 @dataclass(frozen=True, slots=True)
 class FirstLines:
-    """First lines that differ, in the original text; a long line is cut around the difference, with "…" at the cuts."""
+    """First lines that differ, in the original text; "…" marks cuts of a long line."""
 
     principal: str
     member: str
@@ -63,19 +53,7 @@ class FirstLines:
 
 @dataclass(frozen=True, slots=True)
 class MemberComparison:
-    """Relation of a member to its principal.
-
-    Parameters
-    ----------
-    is_whole : bool
-        False if the texts were too long to be compared completely.
-    first : FirstLines or None
-        None if nothing differs.
-    shown : tuple of DifferenceInContext
-        The first differences.
-    one_sided : (OneSidedText, OneSidedText) or None
-        All text that only the principal has, and all that only the member has; None if it was not asked for.
-    """
+    """Relation of a member to its principal, with the first differences, and all ``one_sided`` text if asked for."""
 
     judgement: Judgement
     is_whole: bool = True
@@ -96,18 +74,7 @@ def compare(
     n_shown: int,
     with_one_sided: bool = False,
 ) -> MemberComparison:
-    """Compare two texts.
-
-    Parameters
-    ----------
-    principal, member : Original
-    containment_in_principal, containment_of_principal : float
-        Share of the member's shingles that the principal has, and vice versa.
-    n_shown : int
-        Number of differences to show.
-    with_one_sided : bool
-        Whether to return all text that only one of the two has.
-    """
+    """Compare two texts, by the containment of their shingles in [0, 1] and by words."""
     found = find_changes(principal, member)
     alignment = found.alignment
     judgement = judge_relation(
@@ -133,7 +100,6 @@ def _first_lines(principal: Wording, member: Wording, one: WordDifference) -> Fi
 
 
 def _line(wording: Wording, number: int, place: int) -> str:
-    """Return the line, or the part of it around a place."""
     start, end = wording.span_of_lines(number - 1, number)
     low = max(start, min(place - _LONGEST_LINE // 3, end - _LONGEST_LINE))
     high = min(end, low + _LONGEST_LINE)
@@ -142,7 +108,6 @@ def _line(wording: Wording, number: int, place: int) -> str:
 
 
 def _shown(principal: Wording, member: Wording, alignment: Alignment) -> Iterator[DifferenceInContext]:
-    """Yield every difference, with the common text up to its neighbours."""
     ends = [0, *(_end(one.a, one.at_a) for one in alignment.differences)]
     starts = [*(_start(one.a, one.at_a) for one in alignment.differences), len(principal.text)]
     for i, one in enumerate(alignment.differences):
@@ -189,6 +154,5 @@ def _stretch(text: str, words: tuple[Word, ...]) -> Stretch:
 
 
 def _spaced(text: str) -> str:
-    """Replace white space by single spaces; one at either end remains, since words are joined."""
     inner = " ".join(text.split())
     return f"{' ' if text[:1].isspace() and inner else ''}{inner}{' ' if text[-1:].isspace() and inner else ''}"

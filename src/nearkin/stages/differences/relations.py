@@ -75,17 +75,7 @@ RULES_NUMBER = 0x3C62E180
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Measurements for the rules.
-
-    Parameters
-    ----------
-    n_differences : int
-        Number of stretches of words or signs in which the two texts differ.
-    n_words_only_in_principal, n_words_only_in_member : int
-        Words in these stretches.
-    n_particulars : int
-        Number of these words that are names, numbers or dates.
-    """
+    """Number of differences, their words, and the names, numbers or dates among these."""
 
     n_differences: int = 0
     n_words_only_in_principal: int = 0
@@ -95,13 +85,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Relation, with its measurements.
-
-    Parameters
-    ----------
-    filled_in : {"principal", "member", "both", ""}
-        Text that fills in blanks of the other, if that is the relation.
-    """
+    """Relation, with its measurements, and the text that fills in blanks of the other, if that is it."""
 
     relation: Relation
     filled_in: str
@@ -119,15 +103,7 @@ def judge_relation(
     containment_in_principal: float,
     containment_of_principal: float,
 ) -> Judgement:
-    """Return the first rule that holds for two texts.
-
-    Parameters
-    ----------
-    found : Changes
-        Differences of the two, in this order.
-    containment_in_principal, containment_of_principal : float
-        Share of the member's shingles that the principal has, and vice versa, in [0, 1].
-    """
+    """Return the first rule that holds for two texts, by their differences and the containment of their shingles."""
     texts, language = (principal, member), common_language(principal.language, member.language)
     sides = [(look_at(one.a, principal, texts), look_at(one.b, member, texts)) for one in found.alignment.differences]
     measured = Measured(
@@ -202,7 +178,6 @@ def _is_exchanged(a: Side, b: Side, principal: Original, member: Original) -> bo
 
 
 def _n_other(side: Side) -> int:
-    """Return the number of words that do not fill in a form; a title beside a name belongs to the name."""
     return side.n_other - side.n_pronouns - (side.n_signing if side.n_names else 0)
 
 
@@ -214,7 +189,6 @@ def _is_replaced(a: Side, b: Side) -> bool:
 
 
 def _turns(a: Side, b: Side) -> bool:
-    """Whether a short difference has a word that changes a sentence."""
     n_words = max(a.n_words + a.n_joining, b.n_words + b.n_joining)
     return n_words <= MAX_TURNING and bool(a.n_turning or b.n_turning)
 

@@ -42,20 +42,17 @@ def _ascii_tokens() -> re.Pattern[str]:
 
 @cache
 def _only_words() -> bytes:
-    """Return a table for ``bytes.translate`` that leaves spaces between the words of ASCII."""
     is_word = character_classes()[:128] == WORD
     return bytes(byte if byte < 128 and is_word[byte] else 32 for byte in range(256))
 
 
 def _ranges_of(wanted: int) -> str:
-    """Return the code points of a class as the inside of a regular expression's brackets."""
     inside = np.flatnonzero(np.diff(np.concatenate(([False], character_classes() == wanted, [False])).astype(np.int8)))
     return "".join(f"\\U{start:08x}-\\U{end - 1:08x}" for start, end in inside.reshape(-1, 2).tolist())
 
 
 @cache
 def _ignored() -> dict[int, None]:
-    """Return a table for ``str.translate`` that removes the characters which shingles ignore."""
     return dict.fromkeys(np.flatnonzero(character_classes() == FORMAT).tolist())
 
 
@@ -67,7 +64,7 @@ def count_words(text: str) -> int:
 
 
 def _pieces(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[re.Pattern[str], int, int]]:
-    """Yield a part in pieces that split no word, with the pattern for each, so that huge texts need no huge list."""
+    """Yield a part in pieces that split no word, with the pattern for each, for huge texts."""
     stop = len(text) if end is None else min(end, len(text))
     while start < stop:
         end = min(stop, _next_space(text, start + _PIECE))
@@ -76,7 +73,6 @@ def _pieces(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple
 
 
 def _next_space(text: str, start: int) -> int:
-    """Return the position of the next ASCII space or line feed, else the end: no word spans it."""
     found = _SPACE.search(text, start)
     return found.start() if found else len(text)
 
@@ -129,17 +125,7 @@ _LONGEST_KEPT = 40  # maximum length of a token whose core is cached
 
 
 class Word(NamedTuple):
-    """A word, a punctuation character or a blank of a text; a tuple, because long texts have hundreds of thousands.
-
-    Parameters
-    ----------
-    core : str
-        Compared form.
-    start, end : int
-        ``text[start:end]`` is the original form.
-    is_word : bool
-        Whether it consists of letters or digits.
-    """
+    """A word, a punctuation character or a blank with its compared form; a tuple, because texts have so many."""
 
     core: str
     start: int
@@ -149,13 +135,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class Wording:
-    """A text with its lines and words.
-
-    Parameters
-    ----------
-    text : str
-        Unchanged text.
-    """
+    """A text with its lines and words."""
 
     text: str
 
@@ -209,7 +189,7 @@ def _plain_words(text: str, start: int, end: int) -> Iterator[Word]:
 
 @lru_cache(maxsize=1 << 17)
 def _known(token: str) -> tuple[str, bool]:
-    """Return the compared form of a token, and whether it is a word; cached, because texts repeat few tokens."""
+    """Cached, because texts repeat few tokens."""
     return as_compared(folded(token)), is_word(token)
 
 
@@ -229,8 +209,7 @@ _SAME_NUMBER = ("", "<wide>", "<font>")  # decompositions that leave a digit wha
 def is_other_form(text_a: str, text_b: str) -> bool:
     r"""Whether two passages are the same words and signs after NFKC, in lower case, and mean the same numbers.
 
-    A superscript or a fraction beside a digit is another number than its plain form: 10⁵ is not 105. The
-    words of m² and m2 are the same, although their numbers are not; see :func:`.signs.amounts_in`.
+    A superscript or a fraction beside a digit is another number: 10⁵ is not 105. See :func:`.kinds.amounts_in` for m².
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Annotations:
 
     @property
     def has_text(self) -> Bool:
-        """Whether each line, from line 0 on, is a document that was read."""
+        """Whether each line, from line 0 on, is a document."""
         values = self._columns.columns[-1].is_valid().to_numpy()
         is_read: Bool = np.append(values, False)[self._rows]
         return is_read
@@ -103,7 +103,6 @@ class Annotations:
 
 
 def _field(value: object) -> str:
-    """Return a value as a field of CSV or TSV; lists are of numbers, and have commas."""
     return f'"{json.dumps(value)}"' if isinstance(value, list) else str(value)
 
 
@@ -121,7 +120,7 @@ class Shortened(Annotations):
         self._column, self._cuts = column, cuts
 
     def json(self, record: bytes, line: int) -> bytes:
-        r"""Return a line of JSON Lines with the shorter text; the other lines keep their bytes.
+        r"""Return a line with the shorter text; other lines keep their bytes.
 
         Examples
         --------

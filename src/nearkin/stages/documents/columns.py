@@ -1,4 +1,4 @@
-"""Columns of a source: what its first records show of them, and which are the text and the id."""
+"""Columns of a source, as its first records show them; which are the text and the id."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def sample_of_records(
 ) -> ColumnSample:
     """Return the columns of a few records from JSON or Python.
 
-    A few values of another type are bad records; they do not change the type of the column.
+    A few values of another type are bad records.
     """
     records = list(records)
     values: dict[str, list[object]] = {}
@@ -195,7 +195,7 @@ def _is_code(value: str | bytes) -> bool:
 
 
 def _n_words(value: str | bytes) -> float:
-    """Count words by spaces; two letters of a script without spaces count as one; without letters there are none."""
+    """Count words by spaces, or pairs of letters of a script without spaces."""
     if isinstance(value, bytes):
         return len(value.split())
     if not any(map(str.isalpha, value)):
@@ -238,7 +238,7 @@ def choose_columns(sample: ColumnSample, label: str, *, text: str | None, doc_id
 
 
 def has_column(sample: ColumnSample, name: str) -> bool:
-    """Whether there is a column of that name, or one of its objects has a member on that path."""
+    """Whether there is a column, or a member of an object in one, with this name or path."""
     path = ColumnPath.of(name, sample.names, may_repeat=False)
     if path.column not in sample.names or not path.steps:
         return path.column in sample.names
@@ -248,7 +248,7 @@ def has_column(sample: ColumnSample, name: str) -> bool:
 
 
 def likely_text(sample: ColumnSample, doc_id: str | None) -> str | None:
-    """Return the column with the likeliest name of a text, even if its first values are null; one that fits first."""
+    """Return the fitting column with the likeliest name of a text, even without first values."""
     names = [name for name in sample.names if name != doc_id]
     fit = _first_named(TEXT_NAMES, [name for name in names if not sample.columns[name].unfit])
     return fit if fit is not None else _first_named(TEXT_NAMES, names)
@@ -281,7 +281,7 @@ def _guess_text(sample: ColumnSample, label: str, doc_id: str | None) -> str:
 
 
 def _texts(sample: ColumnSample, doc_id: str | None) -> list[str]:
-    """Return the columns that may be the text; if there are several, the choice is ambiguous.
+    """Return the columns that may be the text.
 
     Labels, names and numbers as strings do not count beside a column with more than a few words, or with objects or
     lists. The ids, and values that look like ids, numbers, dates, hashes or addresses, never count; a column without
@@ -323,7 +323,7 @@ def _first_named(likely: Sequence[str], names: Sequence[str]) -> str | None:
 
 
 def check_header(names: Sequence[str], label: str) -> None:
-    """Raise SourceError if the first line of a table is probably its first record: nothing says that it is a header.
+    """Raise SourceError if the first line of a table is probably its first record.
 
     Examples
     --------
@@ -348,7 +348,7 @@ def check_header(names: Sequence[str], label: str) -> None:
 
 
 def check_unique(label: str, used: Mapping[str, str | None], names: Sequence[str]) -> None:
-    """Raise SourceError if several columns have the name of a used one; names of unused columns may repeat."""
+    """Raise SourceError if several columns have the name of a used one."""
     for parameter, named in used.items():
         if named is not None and (n_alike := list(names).count(named)) > 1:
             raise SourceError(
@@ -377,7 +377,7 @@ def missing_column(
     n_seen: int | None = None,
     objects: Mapping[str, str] = MappingProxyType({}),
 ) -> MissingColumnError:
-    """Return the error for a missing column; ``n_seen`` records were read where each may have other columns."""
+    """Return the error for a missing column, of which ``n_seen`` records were read."""
     hint = inside_hint((named[:at] for at, letter in enumerate(named) if letter in ".["), objects, parameter)
     columns, seen = listed_columns(names) or "none", ". The"
     if n_seen is not None:
@@ -389,7 +389,7 @@ def missing_column(
 
 
 def inside_hint(names: Iterable[str], objects: Mapping[str, str], parameter: str = "text") -> str:
-    """Say of the first of some names that is a column of objects or lists how a text inside it is named.
+    """Say how a text inside the first of some names that is a column of objects or lists is named.
 
     Examples
     --------
@@ -408,7 +408,7 @@ def inside_hint(names: Iterable[str], objects: Mapping[str, str], parameter: str
 
 
 def listed_columns(names: Sequence[str]) -> str:
-    """List names of columns for a message: the first ones, long ones shortened, and the number of the others.
+    """List names of columns for a message: the first ones, and the number of the others.
 
     Examples
     --------

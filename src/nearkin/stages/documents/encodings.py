@@ -66,9 +66,7 @@ def is_utf8(encoding: str) -> bool:
 
 @lru_cache
 def is_told_by_line(encoding: str) -> bool:
-    """Whether each byte is a character and those below 128 are ASCII.
-
-    Then lines, quotes and delimiters have the same bytes as in UTF-8.
+    """Whether each byte is a character and those below 128 are ASCII, lines and quotes among them.
 
     Examples
     --------
@@ -122,7 +120,7 @@ codecs.register_error(ESCAPE, _escaped)
 
 
 def into_utf8(data: bytes, encoding: str) -> bytes:
-    """Convert all of a text to UTF-8; undecodable bytes become bytes that are not UTF-8 either."""
+    """Convert all of a text to UTF-8; undecodable bytes stay so."""
     if is_utf8(encoding):
         return data
     return data.decode(encoding, ESCAPE).encode("utf-8", "surrogatepass")
@@ -214,9 +212,9 @@ def looks_binary(data: bytes) -> bool:
 
 
 def looks_like_utf16(data: bytes) -> str | None:
-    r"""Return advice for a file that looks like UTF-16 without a byte order mark; None otherwise.
+    """Return advice for a file that looks like UTF-16 without a byte order mark; None otherwise.
 
-    In UTF-16, blanks and line ends have a zero byte, always on the same side, in every script.
+    Blanks and line ends have a zero byte on the same side, in every script.
     """
     import numpy as np  # a worker that extracts texts begins sooner without it
 

@@ -1,4 +1,4 @@
-"""Reasons why a document has no text, or only a part of it: one closed list for tables, texts and documents.
+"""Reasons why a document has no text, or only a part of it: one closed list.
 
 A problem is written as one string, the reason and a sentence of the reader: ``not text: a PDF file``.
 """
@@ -42,7 +42,7 @@ def sentence_of(problem: str) -> str:
 
 
 def is_picture(problem: str | None) -> bool:
-    """Whether a document is an image, or pages without a text that could be recognised.
+    """Whether a document is an image, or pages without a recognised text.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def truncated_input(name: str, fault: StreamFault | str, n_documents: int = 0) -
 
 
 def is_rest_missing(problem: str | None) -> bool:
-    """Whether a problem stands for the missing rest of a file instead of a document.
+    """Whether a problem stands for the missing rest of a file.
 
     Examples
     --------

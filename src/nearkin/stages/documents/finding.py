@@ -1,4 +1,4 @@
-"""Files that the arguments of a command name: files, globs, folders, standard input; and what is not read among them.
+"""Files that the arguments of a command name, and what is not read among them.
 
 Spark and Hive write markers and checksums beside tables, a checkout from Hugging Face has a card and a licence,
 `datasets.save_to_disk` describes its Arrow files in JSON: these are skipped by name, and listed. A folder of nothing
@@ -71,7 +71,7 @@ def identity(path: str) -> str:
 def find(
     arguments: Sequence[str], file_format: str | None, notes: list[Note], without: Path | None = None
 ) -> Iterator[FoundFile]:
-    """Yield the files that arguments name, without those of the folder ``without`` inside a folder.
+    """Yield the files that arguments name, without those of ``without`` inside a folder.
 
     Parameters
     ----------
@@ -174,7 +174,6 @@ def _below(path: str, folder: str) -> str:
 
 
 def _is_table(path: str) -> bool:
-    """Whether a file has the suffix of a table; for a shard without a suffix, whether it is one."""
     named = by_suffix(path)[0]
     if named == "load-file":
         from nearkin.stages.documents.readers.load_file import is_load_file
@@ -215,7 +214,7 @@ def is_mark(path: str) -> bool:
 
 
 def is_shard(path: str) -> bool:
-    """Whether a file without an informative suffix is named like the parts of tables of Spark, Hadoop and Hive.
+    """Whether a file is named like the parts of tables of Spark, Hadoop and Hive, without a suffix.
 
     Examples
     --------
@@ -226,7 +225,7 @@ def is_shard(path: str) -> bool:
 
 
 def _company(paths: Sequence[str], tables: set[str], by_name: set[str] | None = None) -> set[str]:
-    """Return the files that only accompany tables; none if no table would be left."""
+    """Return the files that only accompany tables, if any table is left."""
     company, few = set[str](), set[str]()
     for path in paths:
         name, is_table = os.path.basename(path), path in (tables if by_name is None else by_name)
@@ -324,7 +323,6 @@ def _is_manifest(path: str) -> bool:
 
 
 def _is_own(folder: str) -> bool:
-    """Whether a folder contains results of Nearkin, an unfinished run, or a collection."""
     if any(
         os.path.exists(os.path.join(folder, name)) for name in ("nearkin.sqlite", os.path.join(".work", "run.json"))
     ):
@@ -350,7 +348,7 @@ def _image_lists(paths: Sequence[str]) -> list[str]:
 def _without_load_files(
     folder: str, paths: Sequence[str], file_format: str | None, notes: list[Note]
 ) -> tuple[list[str], list[str]]:
-    """Return the load files, and the files that are neither one nor named by one, nor lists of images."""
+    """Return load files, and files that neither are named by one nor list images."""
     from nearkin.stages.documents.readers.load_file import file_key, files_named_in, has_texts, is_load_file
 
     images = _image_lists(paths)

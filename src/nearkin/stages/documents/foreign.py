@@ -80,7 +80,7 @@ def markup_of(data: bytes) -> str | None:
 
 
 def is_image_list(data: bytes) -> bool:
-    r"""Whether a file lists images, as load files of Opticon and IPRO (LFP) do."""
+    """Whether a file lists images, as load files of Opticon and IPRO (LFP) do."""
     text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
     has_fields = text.find(b",", 0, _MAX_FIELD_BYTES + 1) >= 0  # found sooner than by the pattern, for each page
     return has_fields and (_is_of_lines(_OPTICON, text) or _is_of_lines(_LFP, text))
@@ -94,7 +94,7 @@ def _is_of_lines(line: re.Pattern[bytes], text: bytes) -> bool:
 
 
 def _mail(text: bytes) -> str | None:
-    """Recognise mailboxes, and messages with an encoded body; a message in plain text is a text."""
+    """Recognise mailboxes, and messages with an encoded body."""
     if _MBOX.match(text):
         return "a mailbox, mbox"
     names, place = set(), 0
@@ -112,7 +112,6 @@ def _mail(text: bytes) -> str | None:
 
 
 def _angled(text: bytes) -> str | None:
-    """Recognise HTML, XML, and documents between tags."""
     if _HTML.match(text) and len(list(islice(_TAG.finditer(text), _MIN_TAGS))) == _MIN_TAGS:
         return "an HTML page"
     if _DOC.match(text) and re.search(rb"</doc>", text, re.IGNORECASE):
@@ -126,7 +125,7 @@ def _angled(text: bytes) -> str | None:
 
 
 def _is_declared(root: re.Match[bytes], text: bytes) -> bool:
-    """Whether an element that begins a text has a known name or a namespace; prose may begin with a tag."""
+    """Whether an element has a known name or a namespace; prose may begin with a tag."""
     return root[1].lower() in _ROOTS or b"xmlns" in text[: text.find(b">")]
 
 

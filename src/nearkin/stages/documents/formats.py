@@ -1,6 +1,6 @@
 """Formats of documents: `FORMATS` lists what a format is called and which class of the folder `readers` reads it.
 
-Commands list the formats when they start, so a class, and Arrow with it, is imported when it reads a file.
+Classes, and Arrow with them, are imported when they read a file: commands list the formats when they start.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ StoredFormat = Literal["collection", "results", "table"]
 
 
 def is_of_documents(name: str | None) -> bool:
-    """Whether a file of a format is a document or contains some, instead of records; None is no format."""
+    """Whether a file of a format is a document or contains some, instead of records."""
     return name in FORMATS and FORMATS[name].holds != "records"
 
 

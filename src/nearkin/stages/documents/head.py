@@ -87,7 +87,7 @@ def empty_stdin() -> SourceError:
 
 
 def head_of_stream(stream: ByteStream, compression: Compression = "none", *, is_cut: bool = False) -> Head:
-    """Return the beginning of a stream without consuming it, with a complete line unless that is very long."""
+    """Return the beginning of a stream without consuming it, with a complete line unless very long."""
     n_bytes = HEAD_BYTES
     while len(data := stream.peek(n_bytes)) == n_bytes < _LONGEST_HEAD_BYTES and b"\n" not in data:
         n_bytes <<= 5
@@ -182,7 +182,7 @@ def head_of_stdin(stdin: BinaryIO, encoding: str = "utf-8") -> Head:
 
 
 def sniffed(head: Head) -> str | None:
-    """Return the name of the format that this beginning indicates, unmistakable formats first; None for plain text."""
+    """Return the format that this beginning indicates, unmistakable ones first; None for plain text."""
     if head.table is not None:
         return head.table
     tried = sorted(FORMATS.values(), key=lambda one: not one.is_unmistakable)

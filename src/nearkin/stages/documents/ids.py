@@ -1,4 +1,4 @@
-"""Kind of document ids, determined from all of them, and their separation from names of documents.
+"""Kind of document ids, determined from all of them, and names of documents.
 
 The *id* of a document is what the user gave, or nothing. Its *name* always exists and is unique: the id, or the place
 of the document if it has none.
@@ -44,7 +44,7 @@ class IdKind(IntEnum):
 def given_ids(names: pa.LargeStringArray, has_id: pa.BooleanArray, kind: IdKind) -> pa.LargeStringArray | pa.Int64Array:
     """Return the ids of all documents from their names, null if a document has none.
 
-    If no document has one, the names.
+    If no document has one, they are the names.
     """
     if kind == IdKind.NONE:
         return names

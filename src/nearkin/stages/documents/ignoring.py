@@ -1,7 +1,6 @@
 """Passages and numbers that do not count when texts are compared, such as disclaimers, footers and page numbers.
 
-A passage is a literal text, a run of words, or a pattern. Patterns are those of RE2, which takes linear time whatever
-the pattern and the text: it has no backreferences and no look-around.
+A passage is a literal text, a run of words, or a pattern of RE2, which takes linear time.
 """
 
 from __future__ import annotations
@@ -249,7 +248,7 @@ def _without(texts: pa.LargeStringArray, literal: str) -> pa.LargeStringArray:
 
 
 def _without_runs(texts: pa.LargeStringArray, runs: Sequence[str]) -> tuple[pa.LargeStringArray, list[int]]:
-    r"""Remove runs of words, of several that begin at a word the longest; also return how often each was removed.
+    r"""Remove runs of words, the longest of several at a word; return also how often each was removed.
 
     Examples
     --------
@@ -312,7 +311,6 @@ def _matches(texts: pa.LargeStringArray, pattern: str) -> Bool:
 
 
 def _passage(line: str) -> str:
-    """Return a passage with its mark."""
     for kind in (PATTERN, WORDS):
         if line.startswith(kind):
             return kind + line.removeprefix(kind).strip()
@@ -344,7 +342,6 @@ def _check(passage: str, number: int) -> None:
 
 
 def _content(path: Path) -> str:
-    """Read a file of passages."""
     shown = str(path) if len(str(path)) <= _MAX_SHOWN else quoted(str(path))
     try:
         with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Lines of a stream as they arrive: all that have arrived, without waiting for more."""
+"""Lines of a stream as they arrive."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ArrivedLine:
 def arriving_lines(
     stream: BinaryIO, *, max_lines: int = MAX_LINES, max_line_bytes: int = MAX_DOCUMENT_BYTES
 ) -> Iterator[list[ArrivedLine]]:
-    r"""Yield the lines that have arrived, in batches of at most ``max_lines`` and about 4 MiB.
+    """Yield the lines that have arrived, in batches of at most ``max_lines`` and about 4 MiB.
 
     A batch is yielded as soon as one line is complete and no more can be read (``read1``) without waiting, so a program
     that waits for the answer to a line gets it. Of a line that is too long nothing is kept.
@@ -73,7 +73,7 @@ class JsonDocument:
 
 
 def json_documents(lines: Sequence[bytes], *, text: str, doc_id: str) -> Iterator[JsonDocument]:
-    r"""Yield the document of each line, a JSON object with members ``text`` and ``doc_id``; no line is blank."""
+    """Yield the document of each line, a JSON object with members ``text`` and ``doc_id``; no line is blank."""
     # behind a blank line no line is taken for the byte order mark of a file, which would decode all the others by it
     stream = ByteStream(io.BytesIO(b"\n" + b"\n".join(lines)), "none")
     batches = read_jsonl(stream, text=text, doc_id=doc_id, batch_bytes=_BATCH_BYTES, max_document_bytes=1 << 40)

@@ -1,4 +1,4 @@
-"""Documents inside a file, such as a mail with its attachments or the files of an archive."""
+"""Documents inside a file, such as a mail or an archive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SENT = "sent: "
 
 
 def place_text(doc_id: str | None, source: str, line: int) -> str:
-    """Write where a document is: ``file:line``, or the id of a document inside a file, which names it."""
+    """Write where a document is: ``file:line``, or the id of a document inside a file."""
     if doc_id is not None and doc_id.startswith(f"{source}{BETWEEN}"):
         return doc_id
     name = f"{source}:{line}"
@@ -26,7 +26,7 @@ def place_text(doc_id: str | None, source: str, line: int) -> str:
 
 
 def origin_text(doc_id: str, source: str, line: int) -> str:
-    """Write the file of a document beside its id: without the line if the id names the file, or the document inside it.
+    """Write the file of a document beside its id: without the line if the id names the file.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def printable_id(doc_id: str) -> str:
 
 
 def escaped(name: str) -> str:
-    r"""Return the name of a member for use in ids: without "!", and with unpaired surrogates as JSON writes them."""
+    """Return the name of a member for ids: without "!", and with unpaired surrogates as in JSON."""
     return re.sub(r"%(?=2[15])", "%25", printable_id(name)).replace(BETWEEN, "%21")
 
 

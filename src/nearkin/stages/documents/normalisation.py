@@ -237,7 +237,7 @@ class _Numbered(NamedTuple):
 
 
 def without_margins(texts: pa.LargeStringArray) -> pa.LargeStringArray:
-    r"""Remove line numbers and Bates numbers in the margin of most lines or pages of a text.
+    r"""Remove line numbers and Bates numbers in the margin of most lines or pages.
 
     Line numbers: most lines of the text begin with 1, 2, 3, …, without a full stop or bracket, at most to 60, and then
     again from 1; and these lines are wrapped prose, no list, table or verse. Bates numbers: lines of capitals and at
@@ -294,7 +294,7 @@ def _are_line_numbers(lines: list[str], numbered: list[_Numbered], n_full: int) 
 
 
 def _bates_lines(lines: list[str], is_full: list[bool]) -> set[int]:
-    """Return the lines with a Bates number: the same letters, each number one more, a page between them."""
+    """Return the lines with Bates numbers: the same letters, each number one more, a page between."""
     by_form: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for i, line in enumerate(lines):
         if found := _BATES.match(line):

@@ -82,7 +82,7 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
 
 
 def visible_lengths(texts: pa.LargeStringArray, *, is_collapsed: bool = False) -> pa.Int64Array:
-    r"""Count the characters of each text that are no white space; ``is_collapsed``: there is none but spaces."""
+    """Count the characters of each text that are no white space; ``is_collapsed``: there is none but spaces."""
     collapsed = texts if is_collapsed else _WHITE_SPACE.apply(texts)
     data, offsets = text_buffers(collapsed)
     # the places of all spaces: half the time of Arrow's count_substring
@@ -104,7 +104,6 @@ def digests(texts: pa.LargeStringArray) -> pa.FixedSizeBinaryArray:
 def _check_utf8(
     texts: pa.LargeBinaryArray, problems: pa.LargeStringArray
 ) -> tuple[pa.LargeStringArray, pa.LargeStringArray, I64]:
-    """Return the texts as strings, the problems, and the lengths in characters."""
     data, offsets = text_buffers(texts)
     invalid_at, n_characters = first_invalid_byte(data, offsets)
     bad = np.flatnonzero(invalid_at >= 0)
@@ -122,7 +121,7 @@ def _check_utf8(
 
 
 def _are_given(ids: pa.Array) -> pa.BooleanArray:
-    """Return which ids are the user's; ``is_valid`` imports pyarrow.compute, and ``pa.array`` of an array numpy.ma."""
+    """``is_valid`` imports pyarrow.compute, and ``pa.array`` of an array numpy.ma."""
     if ids.null_count:
         return ids.is_valid()
     bits = np.packbits(np.ones(len(ids), np.bool_), bitorder="little")

@@ -1,4 +1,4 @@
-"""Reading of a source of any format as Arrow batches of documents; what the reader of a format provides.
+"""Reading of a source of any format as Arrow batches of documents; what a reader provides.
 
 A reader is a class of the folder `readers`, named in `formats.FORMATS`. It needs one method, `batches`.
 """
@@ -57,19 +57,19 @@ class Reader:
         return False
 
     def settled(self, head: Head, text: str | None) -> str | None:
-        """Return the name of the format of a file with its suffix, if the content may show another one."""
+        """Return the format of a file with its suffix, if the content may show another one."""
         return None
 
     def evidence(self, head: Head) -> str:
-        """Return the evidence for the format if it is incomplete, to be appended to a sentence."""
+        """Return the evidence for the format if it is incomplete, for the end of a sentence."""
         return ""
 
     def problem(self, head: Head) -> str | None:
-        """Return a sentence that says why a file cannot be read in this format, and what to do; or None."""
+        """Say why a file cannot be read in this format, and what to do."""
         return None
 
     def sample(self, source: Source, head: Head) -> ColumnSample | None:
-        """Return the columns of the first records; None if the format has none, or none are visible."""
+        """Return the columns of the first records, if there are any."""
         return None
 
     def choose_columns(self, sample: ColumnSample, label: str, *, text: str | None, doc_id: str | None) -> Columns:
@@ -105,7 +105,7 @@ class StreamReader(Reader):
         return "utf-8" if self.declares_encoding else encoding
 
     def with_columns(self, opened: OpenedSource, stream: ByteStream) -> Source:
-        """Return the source, with unknown columns guessed, after a check that its first bytes are readable."""
+        """Return the source, with unknown columns guessed, if its first bytes are readable."""
         source = opened.source
         form, head = FORMATS[source.format], head_of_stream(stream)
         if (advice := looks_like_utf16(head.data)) is not None:
@@ -287,7 +287,7 @@ def without_columns(name: str, file_format: str) -> str:
 
 
 def check_has_columns(name: str, file_format: str | None) -> None:
-    """Raise SourceError for a format without a column to keep by; None: strings and pairs in memory."""
+    """Raise SourceError for a format without a column to keep by."""
     if file_format is None:
         raise SourceError("a column needs columns; strings and (id, text) pairs have none.", parameter="keep")
     if file_format in FORMATS and not FORMATS[file_format].has_columns:

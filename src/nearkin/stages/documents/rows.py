@@ -1,4 +1,4 @@
-"""Rows of one source on their way into batches; shared by all formats. Their values, ids and legible texts in Arrow."""
+"""Rows of one source on their way into batches: values, ids and legible texts in Arrow."""
 
 from __future__ import annotations
 
@@ -137,12 +137,12 @@ class RowList:
         return keep.of_values(self.keep_values)
 
     def batch(self) -> pa.RecordBatch:
-        """Return the rows as a batch, and forget them; ids of characters become integers if all of them are."""
+        """Return and forget the rows; ids of characters become integers if all of them are."""
         return one_batch(with_integer_ids([self.piece()]) if self.are_characters else [self.piece()], self.ids)
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Make an array of Python values without Arrow's test for pandas data, which would import pandas."""
+    """Without Arrow's test for pandas data, which would import pandas."""
     if all(value is None for value in values):
         return pa.nulls(len(values), kind)
     if kind == pa.large_binary() and None not in values:
@@ -242,7 +242,7 @@ def _uuid(doc_id: bytes) -> str | None:
 
 
 def ids_from_characters(values: pa.Array) -> pa.Array:
-    r"""Return ids as large_string; bytes that are not UTF-8 are escaped (``caf\xe9``), to keep ids distinct."""
+    r"""Return ids as large_string; other bytes are escaped (``caf\xe9``), to keep ids distinct."""
     raw = as_binary(values)  # strings would not be checked
     try:
         return raw.cast(pa.large_string())
@@ -251,7 +251,7 @@ def ids_from_characters(values: pa.Array) -> pa.Array:
 
 
 def without_empty(doc_ids: pa.Array) -> pa.Array:
-    """Return ids with null in the place of empty strings: those name no document, and all name the same.
+    """Return ids with null in the place of empty strings, which name no document.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def integers_or_strings(doc_ids: pa.Array) -> pa.Array:
 
 
 def with_integer_ids(pieces: list[RowPiece]) -> list[RowPiece]:
-    """Convert the ids of the pieces of a batch, read as characters, to integers if all of them are integers."""
+    """Convert the ids of pieces, read as characters, to integers if all are."""
     settled = [replace(piece, doc_id=integers_or_strings(piece.doc_id)) for piece in pieces]
     return settled if {piece.doc_id.type for piece in settled} <= {pa.int64(), pa.null()} else pieces
 
@@ -295,7 +295,7 @@ def legible(batches: Iterable[pa.RecordBatch], stream: ByteStream, encoding: str
 
 
 def without_illegible(batch: pa.RecordBatch, encoding: str, mark: bytes = b"") -> pa.RecordBatch:
-    """Return the batch with each text that is not valid UTF-8 replaced by a problem with advice."""
+    """Replace each text that is not valid UTF-8 by a problem with advice."""
     try:
         batch["text"].view(pa.large_string()).validate(full=True)  # does not copy; a cast imports pyarrow.compute
     except pa.ArrowInvalid:
@@ -328,7 +328,7 @@ _ARE_BINARY = (
 
 
 def as_binary(values: pa.Array) -> pa.Array:
-    """Return strings of any type as large_binary, unchecked: a string may contain bytes that are not UTF-8."""
+    """Return strings as large_binary, unchecked: they may not be UTF-8."""
     if pa.types.is_null(values.type):
         return pa.nulls(len(values), pa.large_binary())
     if values.type in WITHOUT_CHECK:

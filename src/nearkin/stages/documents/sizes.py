@@ -25,7 +25,6 @@ def parse_size(text: str, parameter: str = "memory") -> int:
 
 
 def _unit_of(found: re.Match[str]) -> int:
-    """Return the bytes of a size's unit."""
     base: int = 1024 if found[3] else 1000
     power: int = " kmgt".index(found[2].lower()) if found[2] else 0
     return int(base**power)

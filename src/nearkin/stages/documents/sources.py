@@ -55,8 +55,6 @@ class SourceSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """Settings of the user for all sources."""
-
     text: str | None
     doc_id: str | None
     optional: Collection[str]
@@ -239,7 +237,6 @@ def _source(
     *,
     is_forced: bool = False,
 ) -> Source:
-    """Return a source without columns."""
     rules = asked.rules
     return Source(
         path=one.path,
@@ -365,7 +362,7 @@ def check_keep_column(
 
 
 def columns_in(source: Source, encoding: str = "utf-8", stdin: BinaryIO | None = None) -> Sequence[str] | None:
-    """Return the names of the columns of a source, as it has them; None if they are not visible."""
+    """Return the names of the visible columns of a source, as it has them."""
     try:
         sample = _sample_of(source, check_encoding(encoding), stdin)
     except TruncatedInputError:
@@ -376,7 +373,6 @@ def columns_in(source: Source, encoding: str = "utf-8", stdin: BinaryIO | None =
 
 
 def _sample_of(source: Source, encoding: str, stdin: BinaryIO | None) -> ColumnSample | None:
-    """Return the visible columns of a source."""
     if source.path == STDIN:
         head = head_of_stdin(standard_input(stdin), encoding)
     else:

@@ -54,7 +54,7 @@ def _counted(raw: BinaryIO, progress: Progress) -> Pull:
 
 
 def _in_utf8(pull: Pull, encoding: str) -> Pull:
-    """Convert another encoding to UTF-8; undecodable bytes become bytes that are not UTF-8 either."""
+    """Undecodable bytes become bytes that are not UTF-8 either."""
     # they become unpaired surrogates, which the UTF-8 check rejects, so only the record that contains them is lost
     decoder = codecs.getincrementaldecoder(encoding)(ESCAPE)
     at_end = False
@@ -74,7 +74,7 @@ def _in_utf8(pull: Pull, encoding: str) -> Pull:
 
 
 def _lines_in_utf8(pull: Pull, encoding: str, max_line_bytes: int) -> Pull:
-    """Return whole lines; lines in UTF-8 are unchanged, the others decoded.
+    """Decode the whole lines that are not UTF-8.
 
     A line longer than ``max_line_bytes`` is returned unchanged in pieces: no reader uses it.
     """
@@ -260,7 +260,6 @@ class ByteStream:
 
 
 def _with_head(head: bytes, pull: Pull) -> Pull:
-    """Return ``head`` once, then the rest."""
     waiting = [head] if head else []
 
     def pull_out(n_bytes: int) -> bytes:
@@ -351,7 +350,6 @@ _FRAMES: dict[Compression, _Frames] = {
 
 
 def _unframed(pull: Pull, compression: Compression) -> Pull:
-    """Return the bytes of consecutive frames."""
     frames = _FRAMES[compression]
     decoder: Any = None  # between frames
     packed = memoryview(b"")

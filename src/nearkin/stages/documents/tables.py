@@ -175,7 +175,6 @@ def as_table(documents: object) -> object:
 
 
 def _values(column: pa.ChunkedArray) -> list[object]:
-    """Return strings as bytes, because they may be invalid UTF-8; nothing of a column of another type."""
     if not holds_characters(column.type):
         return []
     return [value for chunk in column.chunks for value in as_binary(plain(chunk)).to_pylist()]
@@ -186,7 +185,7 @@ def _not_accepted(table: object, came: str = "") -> ParameterError:
 
 
 def _held(table: object) -> object:
-    """Return the table; or the records of a pandas frame that Arrow refuses: one odd value is one bad document."""
+    """Return the table; of a pandas frame that Arrow refuses the records: an odd value is one bad document."""
     if type(table).__module__.partition(".")[0] != "pandas" or not hasattr(table, "__arrow_c_stream__"):
         return table
     try:
@@ -202,7 +201,7 @@ def _held(table: object) -> object:
 
 
 def _columns_of_frame(table: object) -> tuple[str, ...]:
-    """Return the names of the columns of a pandas frame; only these may repeat without Arrow's knowledge."""
+    """Only columns of pandas may repeat without Arrow's knowledge."""
     if type(table).__module__.partition(".")[0] != "pandas" or not hasattr(table, "columns"):
         return ()
     return tuple(map(str, table.columns))
@@ -255,8 +254,6 @@ def _read_arrow(table: pa.Table, names: _Names, batch_rows: int, *, is_whole: bo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Names:
-    """Columns as they were named."""
-
     text: str | None
     doc_id: str | None
     keep: KeepColumn | None

@@ -1,4 +1,4 @@
-"""Kinds of text for which word shingles are wrong, by what a sample shows: source code, and text from OCR."""
+"""Kinds of text for which word shingles are wrong: source code, and text from OCR."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAMED_SHARE = 0.2
 
 
 def kinds_in(texts: Sequence[str]) -> dict[str, int]:
-    """Count the texts of a sample that look like code, and like OCR; a kind of a fifth of them or fewer is omitted.
+    """Count the texts of a sample that look like code, and like OCR, if more than a fifth.
 
     Examples
     --------
@@ -33,7 +33,7 @@ def kinds_in(texts: Sequence[str]) -> dict[str, int]:
 
 
 def look_like_code(texts: Sequence[str]) -> list[bool]:
-    """Whether each text has many signs of programs and mark-up: one run of them for five words.
+    """Whether each text has many signs of programs: one run of them for five words.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Values of JSON, Python and Arrow as texts, ids and numbers; texts inside the values of a column."""
+"""Values of JSON, Python and Arrow as texts, ids and numbers."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def id_of(value: object) -> int | str | bytes | None:
 
 
 def has_own_text(value: object) -> bool:
-    """Whether a value that JSON lacks has a text of its own, such as a UUID, a date, a Decimal or a path."""
+    """Whether a value that JSON lacks has a text, such as a UUID, a date or a path."""
     is_of_json = value is None or isinstance(value, (bool, int, float, str, bytes, list, tuple, Mapping))
     return not is_of_json and type(value).__str__ is not object.__str__
 
@@ -145,10 +145,7 @@ class ColumnPath:
         return type_
 
     def text(self, value: object) -> object:
-        """Return the strings that a value holds, joined by line ends; None if it holds none.
-
-        If one of them is no string, it is returned instead.
-        """
+        """Return the strings that a value holds, joined by line ends, or a value that is no string."""
         return _joined(_inside(value, self.steps), "\n")
 
     def values(self, column: pa.Array) -> pa.Array:
@@ -205,7 +202,7 @@ def text_paths(name: str, columns: Collection[str] = ()) -> list[ColumnPath]:
 
 
 def joined_columns(columns: Sequence[pa.Array]) -> pa.Array:
-    r"""Join the texts of several columns by a blank line; null where none has a text that is not empty.
+    r"""Join texts of several columns by a blank line; null where all are empty.
 
     Examples
     --------

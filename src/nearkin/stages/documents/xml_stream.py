@@ -1,7 +1,6 @@
 """Streaming XML parser based on expat, which resolves nothing.
 
-The document type that many files name is not fetched, and a file that declares its own entities is refused, because
-these can expand to any size or refer to other files.
+The document type is not fetched, and a file with entities of its own is refused: they can expand to any size.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _CUT_SHORT = frozenset((expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERR
 
 
 def guarded_parser(stream: ByteStream, name: str) -> expat.XMLParserType:
-    """Return a parser for a stream; it raises SourceError if the file declares entities or its own document type."""
+    """Return a parser for a stream; SourceError for entities or an own document type."""
 
     def refuse() -> None:
         raise SourceError(

@@ -1,7 +1,7 @@
 """Current documents of a collection at one time, in batches like those of a file reader.
 
-One transaction takes the number of each document and of its text. Neither ever changes or is removed, so the same
-documents can be read at any later time, repeatedly, while others write to the collection.
+Numbers of documents and texts never change and are never removed, so the same documents can be read at any later time,
+repeatedly, while others write to the collection.
 """
 
 from __future__ import annotations
@@ -37,12 +37,8 @@ class CollectionDocuments(StoredDocuments):
 
     Parameters
     ----------
-    collection : str
-        The collection's own id.
     rows, contents, sizes : int64 arrays, shape (n_documents,)
         Numbers of the documents in the store, ascending; numbers of their texts; bytes of the texts.
-    is_read_only : bool
-        Write nothing, whatever is permitted.
     unread : int64 array, shape (n_unread,)
         Numbers of the origins of files that gave no text, ascending; empty unless they were asked for.
     """
@@ -97,13 +93,7 @@ class CollectionDocuments(StoredDocuments):
         return int(self.rows[-1]) + 1 if len(self.rows) else 0
 
     def keeping(self, keep_column: str | None, name: str) -> CollectionDocuments:
-        """Return the documents.
-
-        Raises
-        ------
-        SourceError
-            A column to keep by was named, and there is none.
-        """
+        """Return the documents; SourceError for a column to keep by, as there is none."""
         if keep_column is not None:
             raise SourceError(
                 f"{name}: a collection has no column '{keep_column}' to keep by, only ids and texts. "
@@ -129,7 +119,6 @@ class CollectionDocuments(StoredDocuments):
         return _opened(self.place, self.is_read_only)
 
     def _parts(self) -> Iterator[slice]:
-        """Yield slices of documents, small enough for one SQL statement and for memory."""
         running, start = np.cumsum(self.sizes), 0
         while start < len(self):
             before = int(running[start - 1]) if start else 0
@@ -176,13 +165,11 @@ def is_without_text() -> ColumnElement[bool]:
 
 
 def _unread(connection: Connection) -> I64:
-    """Return the numbers of the origins of files without a text."""
     query = select(origins.c.number).where(is_without_text()).order_by(origins.c.number)
     return np.array(connection.execute(query).scalars().all(), np.int64)
 
 
 def _unread_batch(connection: Connection, numbers: Sequence[int]) -> pa.RecordBatch:
-    """Return files without a text as documents with a problem."""
     query = with_origins().where(origins.c.number.in_(numbers)).order_by(origins.c.number)
     found = connection.execute(query).all()
     parents, told = _origin_columns([own_values(row) for row in found])
@@ -202,14 +189,12 @@ def _unread_batch(connection: Connection, numbers: Sequence[int]) -> pa.RecordBa
 
 
 def _origin_columns(found: Sequence[OriginValues | None]) -> tuple[pa.Array, pa.Array]:
-    """Return the columns ``parent`` and ``origin`` of some documents."""
     told = [(None, None) if one is None else as_arrow(one) for one in found]
     parents = pa.array([parent for parent, _ in told], pa.large_string())
     return parents, pa.array([origin for _, origin in told], ORIGIN_TYPE)
 
 
 def _opened(place: Place, is_read_only: bool) -> Store:
-    """Open a collection to read its texts; on a read-only medium, it is opened read-only."""
     directory = place.directory
     if directory is not None and (directory / FILE).is_file():
         is_read_only |= not os.access(directory, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
@@ -226,7 +211,6 @@ def _text(digest: bytes, stored: bytes) -> bytes | None:
 
 
 def _current(connection: Connection, end_row: int | None) -> tuple[I64, I64, I64]:
-    """Return the numbers of documents and texts, and the sizes of the texts."""
     columns = documents.c.row, documents.c.content, contents.c.n_bytes
     joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
     query = select(*columns).select_from(joined).where(documents.c.is_current)

@@ -42,16 +42,10 @@ class ExceptionRow:
     ----------
     row : int or None
         Number of the document in reading order; None for an exception of a collection that is none of its documents.
-    doc_id : str
-        Its name, which every document has.
     given_id : int, str or None
-        Its id, a number if all ids are integers; None if it has none, as in ``documents.parquet``.
+        Its id, as in ``documents.parquet``; None if it has none.
     kind, sha256 : str or None
         None for a document that was not extracted: `exception_lines` takes those of its file.
-    source : int
-        Number of the source.
-    line : int or None
-        Place in the source.
     is_extracted : bool
         Whether it was to be extracted from a file, not read as it is.
     """
@@ -72,17 +66,7 @@ class ExceptionRow:
 
 
 def exceptions_in(prepared: pa.RecordBatch, sources: I64, first_row: int) -> Iterator[ExceptionRow]:
-    """Yield the exceptions in a prepared batch.
-
-    Parameters
-    ----------
-    prepared : RecordBatch
-        Of `PREPARED_SCHEMA`.
-    sources : int array, shape (n_documents,)
-        Number of the source of each document.
-    first_row : int
-        Row of its first document.
-    """
+    """Yield the exceptions in a batch of `PREPARED_SCHEMA`, which begins at ``first_row``."""
     problem, text, names = prepared["problem"], prepared["text"], prepared.schema.names
     has_nothing = pc.or_(pc.equal(pc.binary_length(text), 0), pc.utf8_is_space(text))
     for name in (ONLY_NUMBERS, ONLY_IGNORED):
@@ -130,13 +114,8 @@ def exception_lines(
 ) -> list[Sequence[object]]:
     """Return the lines of ``exceptions.csv``.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Name of each source.
-    files : dict of int to InputFile
-        Sources by their numbers. A document that was not extracted has no bytes of its own: its line has kind, SHA-256
-        and size of its file.
+    A document that was not extracted has no bytes of its own: its line has kind, SHA-256 and size of its file, from
+    ``files`` by the numbers of sources.
     """
     lines = list[Sequence[object]]()
     for one in exceptions:
@@ -159,12 +138,9 @@ def write_exceptions(path: Path, lines: Sequence[Sequence[object]]) -> None:
 
 
 def read_exceptions(path: Path) -> list[ExceptionRow]:
-    """Read ``exceptions.csv``, for a page; none if there is no such file. All sources have the number 0.
+    """Read ``exceptions.csv``, if there is one, for a page.
 
-    Raises
-    ------
-    RunError
-        The file is damaged.
+    RunError if it is damaged. All sources have the number 0.
     """
     if not path.exists():
         return []
@@ -188,13 +164,7 @@ def read_exceptions(path: Path) -> list[ExceptionRow]:
 
 
 def exceptions_of_collections(sources: Sequence[Source], known: Sequence[ExceptionRow]) -> list[ExceptionRow]:
-    """Return the exceptions of the collections among some sources that no document of these sources shows.
-
-    Parameters
-    ----------
-    known : sequence of ExceptionRow
-        Exceptions of the documents that were read.
-    """
+    """Return the exceptions of collections that are not among the ``known`` ones of documents that were read."""
     beside = list[ExceptionRow]()
     for number, source in enumerate(sources):
         if isinstance(source, StoredSource) and source.format == "collection":

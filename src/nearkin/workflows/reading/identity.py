@@ -35,8 +35,6 @@ class SourceRecord:
 
     Parameters
     ----------
-    source : Source
-        How it is read, and its size.
     changed_ns : int or None
         Time of the last change, in nanoseconds since 1970; None for a pipe, or if there is no file.
     noted_ns : int or None
@@ -136,10 +134,7 @@ class SourceRecord:
         return now.noted_ns == self.noted_ns or self.sha256 in (None, file_sha256(self.source.path))
 
     def digested(self) -> SourceRecord:
-        """Return the record with the digests of the bytes of a file, and of the texts that a load file names.
-
-        None for a file that cannot be read: a problem when it is read.
-        """
+        """Return the record with digests of a file and the texts that it names; None if it cannot be read."""
         source = self.source
         if self.is_stored or source.path == STDIN:
             return self
@@ -167,12 +162,7 @@ def by_path(records: SourceRecords) -> RecordsByPath:
 
 
 def check_unchanged(records: SourceRecords) -> None:
-    """Refuse sources that changed since they were recorded.
-
-    Raises
-    ------
-    SourceError
-    """
+    """Raise SourceError if sources changed since they were recorded."""
     for record in records:
         if not record.is_unchanged:
             raise changed_while_read(record.source.path)
@@ -181,8 +171,7 @@ def check_unchanged(records: SourceRecords) -> None:
 def with_digests(records: SourceRecords, resources: Resources, meter: Meter) -> tuple[SourceRecord, ...]:
     """Return the records with the digests of files.
 
-    A separate pass reads the bytes: a reader of Parquet or Arrow skips some of them, and a resumed run does
-    not read again what is in its spool.
+    A separate pass: a reader of Parquet skips some bytes, and a resumed run does not read again what is in its spool.
     """
     if not records:
         return ()
@@ -197,15 +186,7 @@ def with_digests(records: SourceRecords, resources: Resources, meter: Meter) -> 
 def digested_sides(
     sides: Mapping[str, SourceRecords], run: JobRun, resources: Resources
 ) -> dict[str, tuple[SourceRecord, ...]]:
-    """Compute the digests of all files of a run; those of an interrupted run, if it is resumed, must be the same.
-
-    Raises
-    ------
-    ResumeError
-        A file has other bytes than the interrupted run read.
-    RunError
-        The stored digests are damaged or missing.
-    """
+    """Compute the digests of all files of a run; ResumeError if they are not those of the interrupted run."""
     digested = {side: with_digests(records, resources, run.meter) for side, records in sides.items()}
     now = {
         side: {shown_path(record.source.path): [record.sha256, record.texts_sha256] for record in records}
@@ -225,10 +206,7 @@ def digested_sides(
 
 
 def fingerprint_of(sources: Sequence[Source]) -> dict[str, object]:
-    """Return files and how they are read, for the fingerprint of a run; their bytes are compared by their digests.
-
-    Each is named if they are few; one digest covers all.
-    """
+    """Return files and how they are read, for the fingerprint of a run; their bytes are compared by digests."""
     files = {source.path: _in_words(source) for source in sources}
     return {
         "n_files": len(sources),

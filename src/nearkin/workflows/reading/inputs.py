@@ -74,13 +74,7 @@ class StoredDocuments:
         return True
 
     def keeping(self, keep_column: str | None, name: str) -> StoredDocuments:
-        """Return the documents with the values of a column to keep by; ``name`` is for messages.
-
-        Raises
-        ------
-        SourceError
-            There is no such column.
-        """
+        """Return the documents with the values of a column to keep by; SourceError if there is none."""
         return self
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
@@ -100,18 +94,9 @@ class StoredSource(Source):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """Sources that are read together.
+    """Sources that are read together: one, or consecutive files of one or a few documents each.
 
-    Parameters
-    ----------
-    sources : tuple of Source
-        One, or consecutive files of one or a few documents each.
-    keep_column : str, optional
-        Column to keep by.
-    carry : sequence of str
-        More columns to read; see `read_batches`.
-    n_workers : int, optional
-        Processes that extract texts; by default one for each processor.
+    Texts are extracted by ``n_workers`` processes, by default one for each processor.
     """
 
     sources: tuple[Source, ...]
@@ -147,10 +132,7 @@ class Input:
         return sum(source.size_bytes for source in self.sources)
 
     def batches(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
-        """Yield batches of `DOCUMENTS_SCHEMA`, the same ones every time, without empty ones.
-
-        With each comes the index of the source of each row.
-        """
+        """Yield the same batches of `DOCUMENTS_SCHEMA` every time, with the index of the source of each row."""
         if self.is_loose:
             yield from self._joined(progress)
             return
@@ -173,7 +155,6 @@ class Input:
         )  # fmt: skip
 
     def _joined(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
-        """Yield the documents of some thousand files at a time, or of fewer long files."""
         batches, owners, n_bytes, n_documents = list[pa.RecordBatch](), list[I64](), 0, 0
         keep_memory()
         with closing(_FilesAhead(self.sources, self.encoding, self.n_workers)) as files:
@@ -234,8 +215,6 @@ def _parted(files: Sequence[Source]) -> Iterator[tuple[Source, ...]]:
 
 
 class _FilesAhead:
-    """Files in order, with what workers made of those that are extracted, and the content of short texts."""
-
     def __init__(self, sources: Sequence[Source], encoding: str, n_workers: int | None) -> None:
         self._sources = sources
         self._encoding = encoding
@@ -257,7 +236,6 @@ class _FilesAhead:
                 begun.drop()
 
     def _look_ahead(self, index: int) -> None:
-        """Start extracting the next files, if workers are free."""
         last = min(len(self._sources), index + _WINDOW)
         while self._n_seen <= index or (self._n_seen < last and self._has_room):
             source, _ = self._ahead[self._n_seen] = _looked_into(self._sources[self._n_seen])
@@ -270,7 +248,6 @@ class _FilesAhead:
         return self._pool is None or len(self._begun) < self._pool.look_ahead
 
     def _submit(self, source: Source) -> ExtractionAnswer:
-        """Let a worker read a file; the first one makes the pool."""
         from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract  # texts need no workers
 
         if self._pool is None:  # limits and languages are the same for all sources
@@ -285,7 +262,7 @@ class _FilesAhead:
 
 
 def recognised_format(path: str) -> str:
-    """Return the format of a file with an unknown suffix, as in a folder: "document", "file" or that of a text."""
+    """Return the format of a file with an unknown suffix: "document", "file" or that of a text."""
     return _looked_into(Source(path=path, name=path, format="file"))[0].format
 
 
@@ -313,13 +290,7 @@ def _looked_into(source: Source) -> tuple[Source, bytes | None]:
 
 
 def text_format_of(name: str, data: bytes) -> str | None:
-    """Return the format of a text file by its suffix, or else by its beginning; None if its content is the text.
-
-    Parameters
-    ----------
-    data : bytes
-        Its beginning, in UTF-8 or with a byte order mark.
-    """
+    """Return the format of a text file by its suffix or its beginning; None if its content is the text."""
     formats = [form for form in FORMATS.values() if form.holds == "one document" and form.name != "file"]
     suffix = os.path.splitext(name.lower())[1]
     if suffix:
@@ -359,7 +330,7 @@ def places_in(inputs: Iterable[Input]) -> list[str]:
 
 
 def sides_apart(*sides: Sequence[Input]) -> list[tuple[Input, ...]]:
-    """Return the inputs of several sides; a file of documents that shares its name with any other has its path."""
+    """Return the inputs of several sides; a file that shares its name with any other has its path."""
     everything = [source for one in chain.from_iterable(sides) for source in one.sources]
     placed = iter(with_places([replace(source, place=None) for source in everything]))
     return [tuple(replace(one, sources=tuple(next(placed) for _ in one.sources)) for one in side) for side in sides]
@@ -384,7 +355,7 @@ def places_of_files(files: Sequence[Source | InputFile]) -> list[str]:
 
 
 def distinct_places(names: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """Return the names, but the paths of files that share a name, or whose name is the path of another file.
+    """Return the names, but paths of files that share a name, or whose name is the path of another.
 
     Examples
     --------

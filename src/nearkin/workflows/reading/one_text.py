@@ -31,15 +31,7 @@ _MAGIC_BYTES = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneDocument:
-    """Document as `nearkin add` would store it.
-
-    Parameters
-    ----------
-    source : str
-        Name of its file.
-    inside : tuple of str
-        Ids of the documents inside it, such as the attachments of a mail, if they were asked for.
-    """
+    """Document as `nearkin add` would store it; ``inside`` has the ids of documents in it, if asked for."""
 
     doc_id: str
     text: str
@@ -49,7 +41,7 @@ class OneDocument:
 
     @property
     def missing(self) -> str | None:
-        """Description of the missing text, if this is only a part of the text of its file; otherwise None."""
+        """Description of the missing text, if this is only a part of the text of its file."""
         origin = self.file.origin
         return origin.sentence if origin is not None and origin.is_partial else None
 
@@ -66,15 +58,10 @@ def read_one_document(
     with_inside: bool = False,
     of_table: str = "",
 ) -> OneDocument:
-    """Return the document with an id: a file that is a document, with or without markup, or a document inside a file.
+    """Return the document with an id: a file, with or without markup, or a document inside one; else SourceError.
 
-    Of the rules, only the maximum size applies. ``with_inside`` also lists the documents inside it, which takes as long
-    as to read them. ``of_table`` is what to do with a table, which is refused.
-
-    Raises
-    ------
-    SourceError
-        It does not exist, or is not text.
+    Of the rules, only the maximum size applies. ``with_inside`` takes as long as to read the documents inside.
+    ``of_table`` is what to do with a table, which is refused.
     """
     if path.is_dir():
         raise SourceError(f"{path} is a folder. Name one file.")
@@ -117,7 +104,6 @@ def read_one_document(
 
 
 def _refuse_table(path: Path, file: str, what_to_do: str) -> None:
-    """Refuse a file of rows that is not text; a folder or an unreadable file is refused when it is read."""
     try:
         with open(file, "rb") as raw:
             table = table_begun_by(raw.read(_MAGIC_BYTES))

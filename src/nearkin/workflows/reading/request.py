@@ -32,18 +32,14 @@ class ReadingRequest:
 
     Parameters
     ----------
-    inputs : sequence of str or StoredSource
-        Files, folders, globs, "-" for standard input; collections, results of runs; documents in memory.
     file_format, text, doc_id : str or None
         Format and columns; None: guessed.
     encoding : str
         Fallback encoding of text files, lines, CSV and TSV.
-    rules : ReadingRules
-        Rules for documents and files that cannot be read.
     stdin : binary file or None
         Used instead of the process's standard input.
     named : mapping of str to str
-        Parameters by which the user named the columns, such as "left_text" for "text"; see `names_of_columns`.
+        Parameters by which the user named the columns; see `names_of_columns`.
     optional : frozenset of str
         Of "file_format", "text" and "doc_id" those that were given for other files, so that these may differ.
     """
@@ -123,26 +119,12 @@ class ReadingRequest:
         with_unread: bool = False,
         is_said: bool = True,
     ) -> SourceSet:
-        """Find the sources: files, collections, results of finished runs, documents in memory; and what is not read.
+        """Find the sources: files, collections, results of runs, documents in memory; and what is not read.
 
-        A collection stands for its current documents, a run for the documents that it kept. They follow the files,
-        unless everything is read in the order of the arguments.
-
-        Parameters
-        ----------
-        in_order, without
-            See `resolve_sources`. Format and columns are refused if there are no files, except those that are optional.
-        with_unread : bool
-            Whether files that gave no text to a collection are documents of it, with a problem.
-        is_said : bool
-            Whether what was guessed about the sources is reported.
-
-        Raises
-        ------
-        SourceError, ParameterError
-            There is no input, or none can be read.
-        CollectionError
-            A collection cannot be opened.
+        A collection stands for its current documents, a run for those that it kept; they follow the files unless
+        ``in_order``. ``with_unread``: files that gave no text to a collection are documents with a problem.
+        ``is_said``: guesses are reported. SourceError or ParameterError if there is no readable input, CollectionError
+        if a collection cannot be opened.
         """
         parts, stored = list[list[str] | StoredSource](), dict[str, StoredSource]()
         for kind, arguments in itertools.groupby(self.inputs, key=kind_of):
@@ -193,14 +175,7 @@ class ReadingRequest:
                 )
 
     def opened(self, progress: Progress, check: Callable[[Texts], None] | None = None) -> Texts:
-        """Return the sources, checked to have their columns.
-
-        What was guessed about them is reported if ``check`` accepts them.
-
-        Raises
-        ------
-        SourceError
-        """
+        """Return the sources, with their columns, else SourceError; guesses are reported if ``check`` accepts them."""
         with columns_named(self.named):
             found = self.found(progress, is_said=False)
             inputs = inputs_of(found.sources, encoding=self.encoding, stdin=self.stdin)
@@ -240,13 +215,9 @@ def columns_named(named: Mapping[str, str]) -> Iterator[None]:
 
 
 def names_of_columns(side: str, **columns: tuple[str | None, str | None]) -> dict[str, str]:
-    """Return the parameters that an error about a side names, by those for both sides.
+    """Return the parameters that an error about a side names, from its column and that of both sides.
 
-    Parameters
-    ----------
-    **columns : (str or None, str or None)
-        For "text" and "id", the column of this side and that of both. The parameter for both is meant only if it alone
-        was given: otherwise the other side may have no such column.
+    That for both is meant only if it alone was given: otherwise the other side may have no such column.
 
     Examples
     --------
@@ -265,13 +236,7 @@ _N_PATHS = 20
 
 
 def kind_of(argument: str | StoredSource) -> Kind:
-    """Return the kind of an argument.
-
-    Raises
-    ------
-    SourceError
-        The argument is a directory of results without documents, or of an unfinished run.
-    """
+    """Return the kind of an argument; SourceError for results without documents, or of an unfinished run."""
     if isinstance(argument, StoredSource):
         return "memory"
     if argument.startswith(("postgresql:", "postgres:")) and "://" in argument:
@@ -329,7 +294,7 @@ def _in_words(source: StoredSource) -> list[str]:
 
 
 def not_read_files(not_read: Sequence[NotRead]) -> tuple[NotReadFiles, ...] | None:
-    """Return what was not read for the manifest, with the first paths of each; None if there is nothing."""
+    """Return what was not read for the manifest, with the first paths of each."""
     from nearkin.manifests.stored import NotReadFiles
 
     listed = [

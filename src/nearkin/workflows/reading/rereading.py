@@ -49,17 +49,7 @@ _HIDDEN_PASSWORD = ":***@"
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """One side of a run's input: the documents to clean, or those of the other collection.
-
-    Parameters
-    ----------
-    inputs : sequence of Input
-        Inputs in the order of the run.
-    counts : int64 array, shape (n_sources,)
-        Number of documents that the run read from each source of these inputs.
-    records : sequence of SourceRecord
-        These sources, if they were compared with those of the run.
-    """
+    """One side of a run's input in its order, with the documents that the run read from each source."""
 
     inputs: Sequence[Input]
     counts: I64
@@ -83,7 +73,7 @@ class Reread:
     def check_lengths(
         self, rows: I64, before: U32 | I64, now: pa.Array, *, error: Callable[[str], SourceError] = changed
     ) -> None:
-        """Check that documents have the same number of characters as before; if not, raise ``error`` of the source."""
+        """Raise ``error`` of the source if documents have not as many characters as before."""
         differing = np.flatnonzero(before != now.to_numpy(zero_copy_only=False))
         if len(differing):
             raise error(self.source_names(rows[differing[:1]])[0].as_py())
@@ -91,12 +81,7 @@ class Reread:
     def batches(self, progress: Progress, wanted: I64 | None = None) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
         """Yield documents with their rows, and the name of the source of those without an id.
 
-        Parameters
-        ----------
-        progress : Progress
-            Receives the number of bytes read.
-        wanted : int64 array, optional
-            Ascending rows to yield; inputs, and files of documents, without any are not opened.
+        Only rows of ``wanted`` (ascending); inputs, and files of documents, without any are not opened.
         """
         start = first = 0
         for one in self.inputs:
@@ -158,21 +143,9 @@ def records_again(
     threads: int,
     progress: Progress,
 ) -> list[SourceRecord]:
-    """Return the sources of a run for a second reading, in order, with digests that are those of the run.
+    """Return the sources of a run, in order; SourceError if files or collections have not the digests of the run.
 
-    Parameters
-    ----------
-    encoding : str or None
-        Encoding of the run; UTF-8 if it has none.
-    reading : HowRead or None
-        None if the run read no files.
-    in_memory : mapping
-        Documents that were in memory, if they are given again.
-
-    Raises
-    ------
-    SourceError
-        A file is missing or has other bytes; a collection has other documents.
+    Without ``encoding`` UTF-8. ``in_memory`` has documents that are given again.
     """
     for file in files:
         if file.format not in STORED:
@@ -200,7 +173,6 @@ def _check_same(source: Source, digest: str | None, before: str | None) -> None:
 
 
 def _check_there(path: str, size_bytes: int | None = None) -> None:
-    """Refuse what cannot be read again: standard input, and a file that is missing or has another size."""
     if path == STDIN:
         raise SourceError("The input was standard input, which cannot be read again. Read a file instead.")
     if not os.path.isfile(path):
@@ -211,7 +183,6 @@ def _check_there(path: str, size_bytes: int | None = None) -> None:
 
 
 def _source(file: InputFile, reading: HowRead | None, in_memory: GivenAgain) -> Source:
-    """Return the source of an entry of a manifest."""
     if file.format in STORED:
         return stored_source(file, in_memory)
     path = on_disk(file.path)
@@ -230,7 +201,6 @@ def _source(file: InputFile, reading: HowRead | None, in_memory: GivenAgain) -> 
 
 
 def _as_found(record: SourceRecord) -> Source:
-    """Return the source of a file with its compression and delimiter, which manifests do not have."""
     source = record.source
     if record.is_stored or is_of_documents(source.format):
         return source
@@ -275,8 +245,6 @@ class KeptDocuments(StoredDocuments):
 
     Parameters
     ----------
-    directory : Path
-        Directory of the run.
     rows : int64 array, shape (n_kept,)
         Kept documents, in the order of the run.
     ids : Array, shape (n_kept,)
@@ -285,8 +253,6 @@ class KeptDocuments(StoredDocuments):
         Id of the container of each kept document; None if no document is in a container.
     wanted : int64 array, shape (n_kept,)
         Places of the kept documents among those of the files.
-    again : Reread
-        The files, unchanged.
     """
 
     directory: Path
@@ -301,12 +267,7 @@ class KeptDocuments(StoredDocuments):
     def of(cls, directory: Path, progress: Progress) -> KeptDocuments:
         """Open the results of a finished run.
 
-        Raises
-        ------
-        RunError
-            The run is damaged.
-        SourceError
-            The command keeps no documents; its input is missing or changed.
+        RunError if damaged, SourceError if no documents were kept or input changed.
         """
         stored = read_results(directory, (_TABLE,))
         with damage_of(directory):
@@ -395,7 +356,6 @@ def _sha256_of(path: Path) -> str:
 
 
 def _documents(path: Path, *columns: str) -> pa.Table:
-    """Read columns of a table of documents, as far as it has them."""
     with parquet.open_table(path) as file:
         return file.read(columns=[name for name in columns if name in file.schema_arrow.names])
 
@@ -405,7 +365,6 @@ def _at(column: pa.ChunkedArray, rows: I64) -> pa.Array:
 
 
 def _with_column(one: Input, keep_column: str) -> Input:
-    """Return an input with the values to keep by."""
     if isinstance(one.source, StoredSource):
         documents = one.source.documents.keeping(keep_column, one.source.name)
         return replace(one, sources=(replace(one.source, documents=documents),))
@@ -414,7 +373,6 @@ def _with_column(one: Input, keep_column: str) -> Input:
 
 
 def _files(directory: Path, manifest: DedupManifest, rows: I64) -> tuple[Sequence[InputFile], I64]:
-    """Return the files to read, and the places of the kept documents among those in them."""
     inputs = manifest.inputs
     if manifest.kept is None:
         return inputs, rows
@@ -442,16 +400,8 @@ def source_of_collection(
 ) -> StoredSource:
     """Return the current documents of a collection as a source.
 
-    Parameters
-    ----------
-    place : str
-        A place, as for `Collection.open`.
-    end_row : int, optional
-        Only documents below this number.
-    is_read_only : bool
-        Write nothing; a collection that cannot be written is opened so anyway.
-    with_unread : bool
-        Also files that gave no text, as documents with a problem.
+    Only documents below ``end_row``. A collection that cannot be written is opened ``is_read_only`` anyway.
+    ``with_unread`` adds files that gave no text, as documents with a problem.
     """
     try:
         from nearkin.store.place import Place
@@ -469,13 +419,7 @@ def _stored(path: str, file_format: StoredFormat, documents: StoredDocuments) ->
 
 
 def stored_source(entry: InputFile, in_memory: GivenAgain = NONE_GIVEN) -> StoredSource:
-    """Return the current source named by an entry of a manifest; the caller compares the digests.
-
-    Raises
-    ------
-    SourceError
-        It was a database that needs a password, which manifests do not store; or documents in memory.
-    """
+    """Return the source named by a manifest, whose digest the caller compares; SourceError if it needs a password."""
     path = entry.path
     if entry.format == IN_MEMORY and path in in_memory:
         return in_memory[path]

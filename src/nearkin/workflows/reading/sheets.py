@@ -45,17 +45,7 @@ _MAX_BYTES = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Rows of a file with named columns.
-
-    Parameters
-    ----------
-    rows : sequence of tuple
-        Values as they were read; None: missing.
-    lines : sequence of int
-        Line, or row, of each in the file.
-    first : tuple of str or None
-        The first row of delimited text, which may be no header.
-    """
+    """Rows of a file with named columns, with their lines; ``first`` of delimited text may be no header."""
 
     path: Path
     names: tuple[str, ...]
@@ -91,17 +81,8 @@ def _suffix_of(path: Path) -> str:
 def read_sheet(path: Path, encoding: str, places_of: Callable[[Sequence[str]], Sequence[int]]) -> Sheet:
     r"""Read a .jsonl, .ndjson or .parquet file, a load file, or other delimited text.
 
-    Parameters
-    ----------
-    encoding : str
-        Fallback encoding of text that is not UTF-8.
-    places_of : callable
-        Returns the places of the columns of Parquet that are read, by the names of all.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read, or is empty; or a row has another number of fields than the first.
+    ``places_of`` returns the columns of Parquet to read, by the names of all. SourceError if the file is unreadable or
+    empty, or a row has another number of fields than the first.
 
     Examples
     --------
@@ -128,7 +109,6 @@ def read_sheet(path: Path, encoding: str, places_of: Callable[[Sequence[str]], S
 
 
 def _of_delimited(path: Path, encoding: str) -> Sheet:
-    """Read a load file; or a file in which a tab, if it is a .tsv file, or the most frequent sign separates fields."""
     rows = load_file_rows(path, encoding)
     if rows is None:
         text = text_of(path, encoding)
@@ -157,13 +137,7 @@ def _of_parquet(path: Path, places_of: Callable[[Sequence[str]], Sequence[int]])
 
 
 def _json_objects(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, object]]]:
-    """Yield the objects of a file of JSON Lines, each with the number of its line.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read, or a line is not a JSON object.
-    """
+    """Yield the objects of a file of JSON Lines with their lines; SourceError for a line that is none."""
     for number, line in enumerate(text_of(path, encoding).split("\n"), 1):
         if not line.strip():
             continue
@@ -187,15 +161,10 @@ def text_of(path: Path, encoding: str) -> str:
 
 
 def load_file_rows(path: Path, encoding: str = "utf-8") -> list[tuple[int, list[str]]] | None:
-    r"""Return the records of a load file that is not CSV, each with the number of its first line; None for other files.
+    r"""Return the records of a load file that is not CSV, with their first lines; None for other files.
 
-    Its fields are decoded one by one, as when the load file is added: UTF-8, and the fallback if they are not UTF-8. In
-    a file that is not called .dat, only the delimiters of Concordance prove it.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read, or a record is damaged.
+    Fields are decoded one by one, as when the load file is added. In a file that is not called .dat, only the
+    delimiters of Concordance prove it. SourceError if a record is damaged.
 
     Examples
     --------
@@ -256,11 +225,8 @@ def usual_columns(path: Path, header: Sequence[str], usual: tuple[str, ...], tak
 def id_columns(path: Path, header: Sequence[str], taken: int | None = None) -> list[int]:
     """Return the places of columns that may hold the ids, the likeliest first: in a load file, the control number.
 
-    Raises
-    ------
-    SourceError
-        A column with another usual name stands beside the control number, and nothing proves a load file with texts:
-        the ids of the collection may be in either, and those of the other one may be other documents.
+    SourceError if a column with another usual name stands beside the control number, and nothing proves a load file
+    with texts: the ids of the one may be other documents in the other.
 
     Examples
     --------

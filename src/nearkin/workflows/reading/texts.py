@@ -45,15 +45,7 @@ FACTS = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class TextBatch:
-    """Documents, ready to be counted.
-
-    Parameters
-    ----------
-    prepared : RecordBatch
-        With the schema `preparing.PREPARED_SCHEMA`.
-    sources : int64 array, shape (n_documents,)
-        Number of the source of each document.
-    """
+    """Documents of `PREPARED_SCHEMA`, ready to be counted, with the number of the source of each."""
 
     prepared: pa.RecordBatch
     sources: I64
@@ -69,18 +61,9 @@ class TextBatch:
 
 
 class RawBatch(NamedTuple):
-    """Documents as they were read.
+    """Documents of `DOCUMENTS_SCHEMA`, with sources; ``name`` is the prefix of names of those without an id.
 
-    Parameters
-    ----------
-    batch : RecordBatch
-        Of `DOCUMENTS_SCHEMA`.
-    sources : int64 array, shape (n_documents,)
-        Number of the source of each document.
-    name : str
-        Prefix of the names of documents without an id.
-    first_row : int or None
-        Row of its first document; None for a part of a batch, whose exceptions are not noted.
+    ``first_row`` is None for a part of a batch, whose exceptions are not noted.
     """
 
     batch: pa.RecordBatch
@@ -90,17 +73,7 @@ class RawBatch(NamedTuple):
 
 
 class Texts:
-    """Sources that are read batch by batch.
-
-    Attributes
-    ----------
-    id_kind : IdKind
-        Known once everything is read.
-    n_documents : int
-        Number of documents so far.
-    not_read : sequence of NotRead
-        Files and folders beside the sources that are not read.
-    """
+    """Sources that are read batch by batch; ``id_kind`` is known once everything is read."""
 
     def __init__(
         self,
@@ -127,7 +100,7 @@ class Texts:
 
     @property
     def exceptions(self) -> list[ExceptionRow]:
-        """Documents without a text, or with a part of it, in reading order: of all batches that were prepared."""
+        """Documents without a text, or with a part of it, in reading order."""
         return [one for _, some in sorted(self._exceptions.items()) for one in some]
 
     def all_exceptions(self, documents: pa.Table) -> list[ExceptionRow]:
@@ -139,10 +112,9 @@ class Texts:
     def exception_lines(
         self, documents: pa.Table, resources: Resources, meter: Meter, described: Sequence[InputFile] | None = None
     ) -> list[Sequence[object]]:
-        """Return the lines of ``exceptions.csv``, with the digests of the files that they need.
+        """Return the lines of ``exceptions.csv``; None where nothing was extracted.
 
-        The files are digested unless ``described`` has the digests of all sources. None where nothing was extracted:
-        tables have a column with the problems of records.
+        The files are digested unless ``described`` has the digests of all sources.
         """
         from nearkin.workflows.reading.exceptions import exception_lines
         from nearkin.workflows.reading.identity import records_of, with_digests
@@ -157,7 +129,7 @@ class Texts:
         return exception_lines(exceptions, self.places, files)
 
     def take_exceptions(self, first_row: int, exceptions: Sequence[ExceptionRow]) -> None:
-        """Note the exceptions of a part of the documents, which another process read, with their rows in it."""
+        """Note the exceptions, with their rows, of documents that another process read."""
         self._exceptions[first_row] = [replace(one, row=first_row + (one.row or 0)) for one in exceptions]
 
     @property
@@ -202,19 +174,13 @@ class Texts:
             first += len(one.sources)
 
     def _note_damage(self, batch: pa.RecordBatch, names: Sequence[str]) -> None:
-        """Record where a file breaks off: the damage is a batch with one row."""
         if batch.num_rows == 1 and is_rest_missing(batch["problem"][0].as_py()):
             self._damage[printable(names[0]), batch["line"][0].as_py()] = sentence_of(batch["problem"][0].as_py())
 
     def prepare(self, raw: RawBatch, normalise: Normalisation) -> TextBatch:
         """Check and normalise a batch, and note its exceptions: the part of reading that threads may share.
 
-        What is read twice is noted once.
-
-        Raises
-        ------
-        DocumentError
-            A document cannot be read, and the rules stop the run.
+        What is read twice is noted once. DocumentError if the rules stop the run at an unreadable document.
         """
         prepared = prepare(raw.batch, normalise, source_name=raw.name)
         if self.rules.on_error == "stop":
@@ -244,15 +210,7 @@ def counts_fingerprint(features: Shingling, normalise: Normalisation) -> str:
 
 
 def first_problem(documents: pa.Table | pa.RecordBatch, source_of: Callable[[int], str]) -> str:
-    """Return the place and the problem of the first unreadable document; empty if there is none.
-
-    Parameters
-    ----------
-    documents : Table or RecordBatch
-        With the columns ``line`` and ``problem``.
-    source_of : function
-        Returns the name of the source of a row.
-    """
+    """Return the place (``line``) and the ``problem`` of the first unreadable document; empty if there is none."""
     problems = documents["problem"]
     if problems.null_count == len(problems):
         return ""
@@ -262,31 +220,13 @@ def first_problem(documents: pa.Table | pa.RecordBatch, source_of: Callable[[int
 
 
 def stop_at_problem(documents: pa.RecordBatch, source_of: Callable[[int], str]) -> None:
-    """Stop the run at the first unreadable document; see `first_problem`.
-
-    Raises
-    ------
-    DocumentError
-    """
+    """Raise DocumentError for the first unreadable document; see `first_problem`."""
     if where := first_problem(documents, source_of):
         raise DocumentError(f"{where}. {STOPPED}")
 
 
 def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: str = "") -> None:
-    """Check that not too many documents are unreadable.
-
-    Parameters
-    ----------
-    documents : sequence of Table or RecordBatch
-        With the columns ``source``, ``line`` and ``problem``, in reading order.
-    of : str, optional
-        Option that names the documents.
-
-    Raises
-    ------
-    SourceError, DocumentError
-        See `ReadingRules.check_readable`.
-    """
+    """Check that not too many documents are unreadable; see `ReadingRules.check_readable`."""
     n_unreadable = sum(len(some) - some["problem"].null_count for some in documents)
     if n_unreadable:
         first = next(some for some in documents if some["problem"].null_count < len(some))
@@ -313,21 +253,9 @@ def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
 
 
 def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
-    """Return documents with their ids and unique names.
+    """Return ``id``, ``name``, ``line``, ``problem`` and ``source`` of documents as `preparing.prepare` gives them.
 
     A document whose name was used before gets its place appended, and a problem that says so, as in `nearkin dedup`.
-
-    Parameters
-    ----------
-    table : Table
-        ``name`` and ``has_id``, as `preparing.prepare` gives them, ``line``, ``problem``, ``source``.
-    kind : IdKind
-        Kind of all ids.
-
-    Returns
-    -------
-    Table
-        ``id``, ``name``, ``line``, ``problem``, ``source``.
     """
     names, problems = table["name"].combine_chunks(), table["problem"].combine_chunks()
     codes: I32 = names.dictionary_encode().indices.to_numpy(zero_copy_only=False)
@@ -355,10 +283,7 @@ def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
 def renamed(
     ids: pa.LargeStringArray, rows: Sequence[int], source_names: Sequence[str], source: I32 | I64, line: I64
 ) -> pa.LargeStringArray:
-    """Return the ids; those of ``rows``, which were used before, get the place of the document appended.
-
-    If another document has that id, a number is appended.
-    """
+    """Return the ids; those of ``rows``, which were used before, get the place of the document appended."""
     names = [f"{ids[row]} ({source_names[int(source[row])]}:{int(line[row])})" for row in rows]
     number = 2
     while taken := set(ids.filter(pc.is_in(ids, pa.array(names, ids.type))).to_pylist()):

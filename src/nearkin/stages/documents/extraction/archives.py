@@ -42,7 +42,7 @@ _FAULTS = (
 
 
 def read_zip(given: Given) -> DocumentRead:
-    """Return a ZIP archive, whose files come in the order of its directory."""
+    """Return a ZIP archive; its files come in the order of its directory."""
     return DocumentRead(members=partial(_files_of_zip, given))
 
 

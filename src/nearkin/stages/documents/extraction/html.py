@@ -36,7 +36,7 @@ def read_page(given: Given) -> DocumentRead:
 
 
 def decoded_page(data: bytes, declared: str | None = None, fallback: str = "utf-8") -> DecodedText:
-    r"""Return a page as characters, by the character set declared outside of it or in it."""
+    """Return a page as characters, by the character set declared outside or in it."""
     if declared is None:
         head = data[:_DECLARED_WITHIN]
         found = _CHARSET.search(head) if b"=" in head else None
@@ -50,7 +50,7 @@ def decoded_page(data: bytes, declared: str | None = None, fallback: str = "utf-
 
 
 def text_of_html(page: str) -> str:
-    r"""Return the text that a page shows."""
+    """Return the text that a page shows."""
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
     page = page.replace(_BREAK, " ").replace("\0", "")

@@ -65,9 +65,9 @@ def declared_kind(name: str) -> str | None:
 
 
 def kind_of(blob: Blob, name: str) -> str:
-    r"""Return the kind of a file: one of the values of `KIND_OF_SUFFIX`, "text", "image", "packed" or "unsupported".
+    """Return the kind of a file: one of `KIND_OF_SUFFIX`, "text", "image", "packed" or "unsupported".
 
-    "packed" is gzip, bzip2, xz or zstd around anything; its content decides.
+    "packed" is compressed; its content decides.
     """
     head, declared = blob.head, declared_kind(name)
     if head.startswith((_LOCAL_HEADER, b"PK\x05\x06")):
@@ -86,7 +86,7 @@ def kind_of(blob: Blob, name: str) -> str:
 
 
 def is_read(head: bytes, name: str, *, with_images: bool = False) -> bool:
-    r"""Whether a file with this beginning has a text that is extracted, or recognised in an image.
+    r"""Whether a file with this beginning has a text that is extracted or recognised.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def is_read(head: bytes, name: str, *, with_images: bool = False) -> bool:
 
 
 def is_extracted(head: bytes, name: str) -> bool:
-    """Whether a file with this beginning is extracted instead of read as plain text."""
+    """Whether a file with this beginning is extracted, not read as plain text."""
     return kind_of(Blob(head), name) not in ("packed", "text")
 
 
@@ -129,7 +129,6 @@ def _narrowed(head: bytes) -> bytes:
 
 
 def _zip_kind(blob: Blob, name: str, declared: str | None) -> str:
-    """Return the kind of a ZIP archive by the names in its directory; by its name if the directory is damaged."""
     if os.path.splitext(name.lower())[1] in _PROGRAMS:
         return "unsupported"
     try:
@@ -147,7 +146,6 @@ def _zip_kind(blob: Blob, name: str, declared: str | None) -> str:
 
 
 def _ole_kind(blob: Blob, declared: str | None) -> str:
-    """Return the kind of a compound file by its streams; by its name if the directory is damaged."""
     from nearkin.stages.documents.extraction.ole import OleError, OleFile  # few files are compound files
 
     of_name = declared if declared in ("doc", "xls", "ppt", "msg") else "unsupported"
@@ -187,7 +185,7 @@ _REVISION_OF_XBERG = "+nearkin.3"
 
 
 def extractor_of(kind: str) -> str:
-    """Return the program that reads files of a kind, with its version; "none" if there is none, or it is missing.
+    """Return the program that reads files of a kind, with its version, or "none".
 
     Examples
     --------

@@ -117,7 +117,7 @@ class MailReading:
 
 
 def _sorted(message: Message) -> tuple[list[Message], list[Message], int]:
-    """Sort the parts of a mail into its body and its attachments; count images inside of pages."""
+    """Sort the parts of a mail into its body and its attachments; count images in pages."""
     body: list[Message] = []
     attached: list[Message] = []
     n_inline = 0
@@ -140,7 +140,7 @@ def _sorted(message: Message) -> tuple[list[Message], list[Message], int]:
 
 
 def _chosen(parts: list[Message]) -> Message:
-    """Return of alternatives the one whose text is read: plain text, else the last one with a text."""
+    """Return the alternative whose text is read: plain text, else the last one with a text."""
     plain = [one for one in parts if one.get_content_type() == "text/plain" and _payload(one).strip()]
     others = [one for one in parts if one.get_content_type() == "text/html" or one.is_multipart()]
     return (plain[:1] or others[-1:] or parts[-1:])[0]
@@ -162,7 +162,6 @@ def _as_bytes(message: object) -> bytes:
 
 
 def _file_name(part: Message) -> str | None:
-    """Return the name of an attachment, decoded."""
     try:
         name = part.get_filename()
     except (ValueError, LookupError, TypeError):
@@ -186,7 +185,7 @@ def _payload(part: Message) -> bytes:
 
 
 def _is_damaged(part: Message) -> bool:
-    """Whether the base64 of a part, which was decoded before, is cut off or holds other signs than white space."""
+    """Whether the base64 of a part is cut off or holds other signs than white space."""
     kinds = {type(one) for one in part.defects}
     if kinds & {InvalidBase64LengthDefect, InvalidBase64PaddingDefect}:
         return True
@@ -195,7 +194,6 @@ def _is_damaged(part: Message) -> bool:
 
 
 def _may_be_cut_off(part: Message) -> bool:
-    """Whether the base64 of the last part of a mail may go on: it does not end in padding."""
     if str(part.get("content-transfer-encoding", "")).strip().lower() != "base64":
         return False
     raw = part.get_payload()
@@ -229,10 +227,9 @@ def end_of_headers(data: bytes) -> int | None:
 
 
 def parsed_mail(data: bytes) -> Message:
-    r"""Return a mail as `email.message_from_bytes` parses it.
+    """Return a mail as `email.message_from_bytes` parses it.
 
-    The parser takes a body line by line, also where it does not look into it: that of a mail without parts is taken at
-    once.
+    The parser takes a body line by line: that of a mail without parts is taken at once.
     """
     if (end := end_of_headers(data)) is not None:
         message = BytesHeaderParser(policy=compat32).parsebytes(data[:end])
@@ -268,7 +265,7 @@ def _mails_in(given: Given) -> Iterator[Member]:
 
 
 def is_single(blob: Blob) -> bool:
-    """Whether a mailbox has only one mail: a mail that was saved with the "From " line in front of it."""
+    """Whether a mailbox is one mail that was saved with a "From " line."""
     with blob.opened() as file:
         mails = mails_of(file, 0)
         next(mails, None)
@@ -276,10 +273,10 @@ def is_single(blob: Blob) -> bool:
 
 
 def mails_of(file: BinaryIO, max_bytes: int) -> Iterator[tuple[int, bytes | None, bool]]:
-    r"""Yield for each mail its size, its bytes (none if more than ``max_bytes``), and whether it may be truncated.
+    """Yield for each mail its size, its bytes (none beyond ``max_bytes``), and whether it may be truncated.
 
-    A mail begins with a line that begins with "From " and contains a time, at the beginning of the file or after a
-    blank line. Text before the first such line is a mail of its own; blank lines there are ignored.
+    A mail begins with a line with "From " and a time, at the beginning of the file or after a blank line. Text before
+    the first such line is a mail of its own.
     """
     held: list[bytes] = []
     size, blank, is_begun = 0, b"\n", False  # a blank line is only known to belong to a mail when another line follows

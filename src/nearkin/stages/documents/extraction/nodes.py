@@ -1,6 +1,6 @@
 """Messages between Nearkin and its extraction workers, in MessagePack: a length, and a record. Nothing is unpickled.
 
-What a worker sends may be under the control of a hostile file: every value is compared with the type of its field.
+A hostile file may control what a worker sends: every value is compared with the type of its field.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""OCR of image files and of pages of PDF that are images, by the tesseract inside xberg, and its language data."""
+"""OCR of images and of pages of PDF that are images, by the tesseract inside xberg, and its language data."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class ImageReading:
         self._ends_at = time.monotonic() + given.limits.ocr
 
     def text_of(self, image: bytes | Any, mime_type: str = "image/png") -> str:
-        """Return the text in an image or a page of a PDF. Raises ExtractionError if OCR fails or takes too long."""
+        """Return the text in an image or a page; ExtractionError if OCR fails or takes too long."""
         if time.monotonic() > self._ends_at:
             raise OcrTimeError(self._given.limits.ocr)
         self._given.begin_again()
@@ -137,7 +137,7 @@ def by_ocr(data: LanguageData, pages: str = "") -> str:
 
 
 def tiff_pages(data: bytes) -> Iterator[bytes]:
-    """Yield a TIFF file once for each page, with that page as the first one: xberg reads only the first page."""
+    """Yield a TIFF file with each page as the first one: xberg reads only that."""
     yield data
     order = "<" if data.startswith(b"II") else ">"
     seen = {0}
@@ -198,7 +198,7 @@ def _settings(output_bytes: int, data: LanguageData) -> xberg.ExtractionConfig:
 
 
 def rendered(page: Any) -> bytes:
-    """Return a page as a grey PNG image that states its resolution: without it tesseract would guess."""
+    """Return a page as a grey PNG image with its resolution: without it tesseract would guess."""
     width, height = page.get_size()
     scale = _DPI / _POINTS_PER_INCH
     scale = min(scale, (_MAX_PIXELS / max(1.0, width * height)) ** 0.5)

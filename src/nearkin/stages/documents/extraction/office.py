@@ -93,8 +93,6 @@ _ESCAPED, _BINARY = re.compile(rb"\\[\\{}]"), re.compile(rb"\\bin\d")
 
 @dataclass(slots=True)
 class _Embedded:
-    """Content of a file besides its text."""
-
     members: list[Member] = field(default_factory=list)
     n_lost: int = 0
     has_images: bool = False
@@ -215,7 +213,7 @@ def asked_of_xberg(data: bytes, mime_type: str, config: xberg.ExtractionConfig) 
 
 @lru_cache(maxsize=1)
 def _event_loop() -> asyncio.AbstractEventLoop:
-    """Return the event loop of this worker: one for each document would take a tenth of the time of a short one."""
+    """One for each document would take a tenth of the time of a short one."""
     return asyncio.new_event_loop()
 
 
@@ -225,7 +223,7 @@ def rtf_text(rtf: bytes, given: Given) -> str:
 
 
 def _text_of_word(result: xberg.ExtractedDocument) -> str:
-    """Return the text of a document of Word: its headers, its body with notes and comments, its footers."""
+    """Return headers, body with notes and comments, and footers of a document of Word."""
     around: dict[str, list[str]] = {"header": [], "footer": []}
     for node in result.document.nodes if result.document is not None else ():
         if (layer := str(node.content_layer)) in around:
@@ -235,7 +233,7 @@ def _text_of_word(result: xberg.ExtractedDocument) -> str:
 
 
 def _text_of_tags(page: str) -> str:
-    """Return the text of a page as xberg writes it: every tag is closed, and every sign of a text is escaped."""
+    """Return the text of a page of xberg, with every tag closed and every sign escaped."""
     text = page.replace("\n", " ").replace("<p>", "\n").replace("</p>", "\n")
     if "<" in text or "[" in page:  # else there is nothing but paragraphs: patterns would take ten times as long
         text = _MARKS["docx"].sub("", _LINKS_OF_NOTES.sub("", page)).replace("\n", " ")
@@ -246,7 +244,7 @@ def _text_of_tags(page: str) -> str:
 
 @lru_cache(maxsize=16)
 def settings_of_xberg(limits: ExtractionLimits, kind: str, *, has_margins: bool = True) -> xberg.ExtractionConfig:
-    """Return what xberg is asked for: the text with headers, footers and notes, within limits.
+    """Return what xberg is asked for.
 
     Word comes as HTML: as plain text, xberg writes names of styles behind headings.
     """
@@ -375,7 +373,7 @@ _MIN_MISSING, _MISSING_SHARE = 3, 0.02
 
 
 def with_parts(read: DocumentRead, archive: zipfile.ZipFile, kind: str) -> DocumentRead:
-    """Return a text with the parts beside it that were not read, and the exception that words of others are missing."""
+    """Return a text with the parts that were not read, and the exception that words are missing."""
     text, names = read.text or "", dict.fromkeys(archive.namelist())
     try:
         parts = {name: _part(archive, name) for name in filter(_PARTS[kind].fullmatch, names)}
@@ -414,7 +412,7 @@ def _part(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """Return the content of a part; `zipfile` makes a stream for each, which takes longer than to unpack a slide."""
+    """`zipfile` makes a stream for each part, which takes longer than to unpack a slide."""
     if entry.compress_type == zipfile.ZIP_DEFLATED and entry.file_size <= _MAX_QUICK and archive.fp is not None:
         archive.fp.seek(entry.header_offset + _BEFORE_LENGTHS)
         archive.fp.seek(
@@ -441,7 +439,6 @@ def _has_all(text: str, parts: Mapping[str, bytes], kind: str) -> bool:
 
 
 def _is_wordless(name: str, part: bytes) -> bool:
-    """Whether a part beside the text surely adds no word: a sheet without a header, or styles without one."""
     if name == "styles.xml":
         return _WORD.search(b" ".join(_USUAL["odt"].findall(part)).decode("utf-8", "replace")) is None
     return name.startswith(_SHEETS) and _HEADER not in part
@@ -458,5 +455,5 @@ def _text_of(part: bytes, name: str, kind: str) -> str:
 
 
 def _words(text: str) -> Counter[str]:
-    """Count the words of a text, case aside; numbers do not count, since programs show them in forms of their own."""
+    """Count the words of a text, case and numbers aside: programs show those in their own forms."""
     return Counter(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))

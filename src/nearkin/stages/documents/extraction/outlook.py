@@ -130,7 +130,6 @@ class _MessageReader:
         return f"{name} <{address}>" if name and address and "@" in address else name or address
 
     def _recipients(self, place: Path) -> dict[str, str | None]:
-        """Return names and addresses of the recipients; without addresses, the names that Outlook shows."""
         shown: dict[str, list[str]] = {"To": [], "Cc": [], "Bcc": []}
         for path in self._inside(place, "recip"):
             person = self._person(path, _RECIPIENT_NAME, _RECIPIENT_SMTP, _RECIPIENT_ADDRESS)
@@ -169,7 +168,7 @@ class _MessageReader:
         return sorted(path for path in self.file.storages if path[:-1] == place and path[-1].lower().startswith(prefix))
 
     def _stream(self, path: Path) -> bytes | None:
-        """Return the bytes of a stream that are there; count it if some are missing."""
+        """Return the bytes of a stream that are there, and count it if some are missing."""
         size = self.file.size(path)
         if size is None:
             return None
@@ -240,7 +239,7 @@ def _messages(given: Given) -> Iterator[Member]:
 
 
 def _in_folder(folder: Any, path: str, level: int, given: Given) -> Iterator[Member]:
-    """Yield the messages of a folder, then those of its subfolders; a damaged message affects no other message."""
+    """Yield the messages of a folder and its subfolders; a damaged one affects no other."""
     for index in range(_number(folder, "sub_messages")):
         name = f"{path}{index + 1}"
         try:
@@ -263,7 +262,6 @@ def _in_folder(folder: Any, path: str, level: int, given: Given) -> Iterator[Mem
 
 
 def _mail_of(message: Any, level: int, given: Given) -> Message:
-    """Return a message of a mailbox."""
     sent = _told(message, "client_submit_time") or _told(message, "delivery_time")
     told = {
         "Subject": _told(message, "subject"), "From": _told(message, "sender_name"),
@@ -293,7 +291,7 @@ def _body_of(message: Any, given: Given) -> list[Message]:
 
 
 def _told_size(head: bytes) -> int:
-    """Return the size of a mailbox by its header (wVer, and ibFileEof of ROOT); 0 if the header is too short."""
+    """Return the size of a mailbox by its header (wVer, and ibFileEof of ROOT)."""
     if len(head) < _HEADER_BYTES:
         return 0
     (version,) = struct.unpack_from("<H", head, 10)

@@ -147,7 +147,7 @@ def _members(opened: Any, data: bytes) -> Iterator[Member]:
 
 
 def is_cut_off(data: bytes) -> bool:
-    """Whether the end of a PDF is missing: objects follow the last of its end marks, or it has none.
+    """Whether a PDF has no end mark, or objects follow the last one.
 
     A linearized PDF has one near its beginning, too, and each update adds one.
 
@@ -161,7 +161,7 @@ def is_cut_off(data: bytes) -> bool:
 
 
 def is_broken(text: str) -> bool:
-    """Whether a text is broken: its words are split into pieces, or many of its characters have no meaning.
+    """Whether words are split into pieces, or many characters have no meaning.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def is_broken(text: str) -> bool:
 
 
 def _text_of_page(page: Any) -> str:
-    """Return the text of a page in the order of the file, or by columns; words divided at line ends are joined."""
+    """Return the text of a page in the order of the file, or by columns; divided words are joined."""
     layer = page.get_textpage()
     boxes = boxes_by_columns([layer.get_rect(i) for i in range(min(layer.count_rects(), _MAX_RECTS))])
     if boxes is None:
@@ -196,7 +196,7 @@ _MIN_ROWS, _MIN_SHARE, _MIN_WIDTH, _MAX_CROSSING = 6, 0.5, 0.2, 0.3
 
 
 def boxes_by_columns(boxes: Sequence[Box]) -> list[Box] | None:
-    """Return the boxes of a page by columns if the file has them row by row across the columns; otherwise None.
+    """Return the boxes of a page by columns if the file has them row by row; otherwise None.
 
     Two columns are boxes on both sides of a gap that most rows share, each a fifth as wide as the page's text. A box
     across the gap ends what is above it.
@@ -234,7 +234,6 @@ def boxes_by_columns(boxes: Sequence[Box]) -> list[Box] | None:
 
 
 def _has_image(page: Any) -> bool:
-    """Whether a page shows an image."""
     import pypdfium2.raw as raw
 
     return next(iter(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)), None) is not None
@@ -277,7 +276,6 @@ def _filled_in(data: bytes) -> Iterator[str]:
 
 
 def _pinned(data: bytes) -> Iterator[Member]:
-    """Yield the files attached to pages."""
     if b"FileAttachment" not in data and b"/ObjStm" not in data:
         return
     try:
@@ -300,7 +298,7 @@ _DICTIONARY_BYTES, _ZLIB_HEADER = 4096, 2
 
 
 def has_damaged_stream(data: bytes, max_bytes: int) -> bool:
-    """Whether a stream that zlib packed cannot be unpacked to its end: pdfium reads it as far as it goes, silently."""
+    """Whether a stream cannot be unpacked to its end: pdfium reads it as far as it goes, silently."""
     if b"/Encrypt" in data:
         return False
     end = 0
@@ -316,7 +314,7 @@ def has_damaged_stream(data: bytes, max_bytes: int) -> bool:
 
 
 def ends_properly(packed: bytes, max_bytes: int) -> bool:
-    """Whether bytes compressed by zlib can be unpacked to their end; the checksum may be missing.
+    """Whether bytes of zlib can be unpacked to their end; the checksum may be missing.
 
     Examples
     --------

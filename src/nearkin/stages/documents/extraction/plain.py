@@ -37,7 +37,7 @@ def read_text(given: Given) -> DocumentRead:
 
 
 def _certain_encoding(data: bytes, mark: bytes, encoding: str) -> str | None:
-    """Return the only encoding in which a text can be: that of its mark, or a wide one; None if it is guessed."""
+    """Return the encoding that a mark or a wide encoding makes certain."""
     if mark:
         return dict(BYTE_ORDER_MARKS)[mark]
     if (advice := looks_like_utf16(data)) is not None:
@@ -88,7 +88,7 @@ class DecodedText:
 
 
 def decoded(data: bytes, declared: str | None, fallback: str = "utf-8") -> DecodedText:
-    r"""Return bytes as text.
+    """Return bytes as text.
 
     A byte order mark comes first, then the declared character set, then UTF-8, then the user's (``fallback``), then a
     guess by charset-normalizer where it is installed, then Windows-1252.

@@ -1,4 +1,4 @@
-"""Pool of extraction workers: the nodes of many files, in the order of the files, however many workers there are.
+"""Pool of extraction workers, whatever their number: nodes in the order of the files.
 
 Short files go to a worker together. A worker that dies, hangs or exceeds a limit costs the document that it was at:
 another one continues after it. Workers read on until the buffers of their sockets are full.
@@ -97,7 +97,7 @@ class ExtractionAnswer:
         self._pool.drop(self)
 
     def add(self, node: ExtractedNode) -> None:
-        """Add the next node; `WorkerFault` if it cannot be the next one, or not be inside of its parent."""
+        """Add the next node; `WorkerFault` if it cannot be the next one."""
         number, parent = node.number, node.parent
         is_in_place = parent is None if number == 0 else parent in self._parents
         if number != self._n_nodes or not is_in_place:
@@ -154,7 +154,7 @@ class ExtractionPool:
         return 128 * self.n_workers
 
     def submit(self, file: FileToExtract) -> ExtractionAnswer:
-        """Let a worker read a file; what is submitted first is begun first."""
+        """Let a worker read a file; the first submitted is the first begun."""
         answer = ExtractionAnswer(file, self)
         self._asked.append(answer)
         self._give()
@@ -198,7 +198,7 @@ class ExtractionPool:
         self.workers.clear()
 
     def _give(self) -> None:
-        """Send files to workers that have room for them: as many in one request as are short, if enough are asked for.
+        """Send files to workers that have room; short ones together.
 
         A request has at most an equal share of the files that wait, so requests shrink as the files run out.
         """

@@ -1,4 +1,4 @@
-"""What an extractor is given and what it returns: bytes, the document that was read, and the members inside it."""
+"""What an extractor is given and returns: bytes, documents, and their members."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Blob:
 
     @cached_property
     def head(self) -> bytes:
-        """The first `HEAD_BYTES`; a file that is no longer is held, so that it is read once."""
+        """The first `HEAD_BYTES`; a shorter file is held, so that it is read once."""
         if self._data is not None:
             return self._data[:HEAD_BYTES]
         head = os.pread(self._descriptor, min(self.size, HEAD_BYTES) or HEAD_BYTES, 0)
@@ -160,7 +160,7 @@ _OUT_OF_MEMORY = (
 
 
 def is_out_of_memory(message: str) -> bool:
-    """Whether an error message, or the last words of a process, say that there was too little memory.
+    """Whether the words of an error or a process say that there was too little memory.
 
     Examples
     --------
@@ -236,7 +236,7 @@ class LanguageData:
 
     @property
     def in_words(self) -> str:
-        """The languages, each with the beginning of the SHA-256 of its data: other releases recognise other texts."""
+        """The languages with digests of their data: other releases recognise other texts."""
         return _in_words(self)
 
 
@@ -270,7 +270,7 @@ _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def safe_name(name: str) -> str:
-    r"""Return a relative name with slashes, without "..", drives and control characters."""
+    """Return a relative name with slashes, without "..", drives and control characters."""
     shown = "".join(one if unicodedata.category(one) not in _CONTROLS else _escaped(one) for one in name)
     parts = [part for part in shown.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     while parts and _DRIVE.match(f"{parts[0]}/"):

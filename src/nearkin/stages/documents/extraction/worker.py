@@ -1,4 +1,4 @@
-"""An extraction worker: requests for files, answered with the nodes of each file and of everything inside it, in order.
+"""An extraction worker: requests for files, answered with the nodes of everything inside them.
 
 `pool` starts it; it speaks over one socket, and reads only descriptors that come with requests. Where it is stands in a
 file that it shares with the pool: so the document that kills it is known. The order of nodes depends only on the bytes.
@@ -198,7 +198,7 @@ class FileWalk:
         return given, problem
 
     def _kind(self, blob: Blob, name: str, number: int) -> str:
-        """Return the kind by content; if a plain text replaces the file, the kind that the user named."""
+        """Return the kind by content; for plain text, the one that the user named."""
         kind = kind_of(blob, name)
         if kind == "text" and blob.head and number == 0 and self._request.kind is not None:
             return self._request.kind

@@ -108,7 +108,7 @@ def _plain(value: str) -> str:
 
 
 def _unencoded(value: str) -> str:
-    """Return identifiers; some programs encode long ones like words."""
+    """Some programs encode long identifiers like words."""
     return decoded_header(value) if "=?" in value else _plain(value)
 
 
@@ -142,7 +142,7 @@ def message_id_of(values: Iterable[str]) -> str | None:
 def references_of(values: Iterable[str]) -> tuple[str, ...]:
     r"""Return the identifiers of all headers References in order, each once.
 
-    An identifier that was folded in the middle is joined; one without angle brackets counts if it contains ``@``.
+    An identifier folded in the middle is joined; one without angle brackets counts if it contains ``@``.
 
     Examples
     --------
@@ -192,7 +192,7 @@ _BETWEEN = re.compile(r"\s*")
 
 
 def decoded_header(value: str) -> str:
-    r"""Return a header value, with surrogates for bytes that are not ASCII as in `email`, as text in one line."""
+    """Return a header value, with surrogates for bytes that are not ASCII as in `email`, as text in one line."""
     if "=?" not in value:
         return _in_one_line(_raw(value))
     pieces: list[str] = []
@@ -236,7 +236,6 @@ def _text(data: bytes, charset: str) -> str:
 
 
 def _raw(value: str) -> str:
-    """Return characters that are not in encoded words; raw bytes are decoded."""
     return value if value.isascii() else _legible(value.encode("utf-8", "surrogateescape"))
 
 

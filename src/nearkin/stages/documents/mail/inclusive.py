@@ -61,7 +61,7 @@ class MailWords:
 
 
 def mail_words(text: str, vocabulary: WordNumbers, *, is_new_text_only: bool = False) -> MailWords:
-    r"""Return the words and passages of a mail; with ``is_new_text_only`` quoted text and signature are no passages."""
+    """Return the words and passages of a mail; with ``is_new_text_only`` quoted text and signature are no passages."""
     lines = mail_lines(unicodedata.normalize("NFKC", text))
     words, starts = list[int](), list[int]()
     passages, quoted = list[tuple[int, ...]](), list[tuple[int, ...]]()
@@ -86,7 +86,7 @@ def _passage_key(line: MailLine) -> tuple[int, str]:
 
 
 def words_of_line(line: str) -> list[str]:
-    """Return the words of a line; a line of signs, such as "???", is a word, unless it is a drawn rule."""
+    """Return the words of a line; one of signs, such as "???", is a word, unless it is a drawn rule."""
     pattern, ignored = _word_pattern()
     found = pattern.findall(line if line.isascii() else line.translate(ignored))
     if found:
@@ -112,7 +112,6 @@ def _word_pattern() -> tuple[re.Pattern[str], dict[int, None]]:
 
 
 def _ranges(mask: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> str:
-    """Return code points as the inside of a regular expression's brackets."""
     inside = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(np.int8)))
     return "".join(f"\\U{start:08x}-\\U{end - 1:08x}" for start, end in inside.reshape(-1, 2).tolist())
 
@@ -156,7 +155,7 @@ Grams = frozenset[tuple[str, ...]]
 
 
 class Quotations:
-    r"""Shares of mails that other mails quote."""
+    """Shares of mails that other mails quote."""
 
     def __init__(self, text_of: Callable[[int], str]) -> None:
         self._grams = lru_cache(maxsize=_N_HELD)(lambda mail: _grams_of(text_of(mail)))
@@ -212,7 +211,7 @@ class InclusionVerdict:
 
 
 def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
-    r"""Judge each mail of a thread, without duplicate spares; the earliest first, each after the one that it answers.
+    """Judge each mail of a thread, without duplicate spares; the earliest first, each after the one that it answers.
 
     A mail is not inclusive if every passage of it stands, in its order, in one later mail that is inclusive, and each
     of its attachments is at that mail too. So every passage and every attachment is at some inclusive mail. Of several
@@ -249,7 +248,6 @@ class _LineIndex:
         self._by_last: dict[tuple[int, ...], list[int]] = {}
 
     def add(self, number: int, mail: MailWords) -> None:
-        """Add a mail; numbers descend."""
         places = self.places[number] = PassagePlaces(mail)
         for key in places.starts:
             self._by_first.setdefault(key, []).append(number)
@@ -257,13 +255,12 @@ class _LineIndex:
             self._by_last.setdefault(key, []).append(number)
 
     def hold_each(self, passages: Iterable[tuple[int, ...]]) -> bool:
-        """Whether each passage occurs in some mail."""
         return all(
             any(self.places[mail].find(one, 0) is not None for mail in self.candidates([one])) for one in passages
         )
 
     def candidates(self, passages: Sequence[tuple[int, ...]]) -> list[int]:
-        """Return the mails that contain the rarest beginning or end of a passage, the latest first."""
+        """Return the mails with the rarest beginning or end of a passage, the latest first."""
         if not passages:
             return list(self.places)
         found = [self._by_first.get(passage[:N_KEY_WORDS], []) for passage in passages]

@@ -31,7 +31,7 @@ class MailLine:
 
 
 def mail_lines(text: str) -> list[MailLine]:
-    r"""Return the lines of a mail with the part that each belongs to."""
+    """Return the lines of a mail with the part that each belongs to."""
     lines = [_line(one) for one in text.splitlines()]
     _mark_attributions(lines)
     _mark_earlier_mails(lines)
@@ -74,7 +74,7 @@ def _start_of_attribution(lines: list[MailLine], last: int) -> int | None:
 
 
 def _mark_earlier_mails(lines: list[MailLine]) -> None:
-    """Mark everything after a separator, a block of headers or an attribution that no quote marks follow.
+    """Mark everything after a separator, headers or an attribution without quote marks.
 
     If nothing new stands above, the answer may stand below without marks between, so all of it counts as new.
     """
@@ -100,7 +100,7 @@ def _begins_earlier_mail(lines: list[MailLine], i: int, last_marked: int) -> boo
 
 
 def _mark_signatures(lines: list[MailLine]) -> None:
-    """Mark the lines after "-- ", the footer of a mailing list at the end, and "Sent from my …"."""
+    """Mark the lines after "-- ", footers of mailing lists, and "Sent from my …"."""
     own = [i for i, line in enumerate(lines) if line.part == "new" and not line.depth]
     if not own:
         return

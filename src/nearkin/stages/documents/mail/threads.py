@@ -81,8 +81,7 @@ def thread_mails(
 ) -> list[ThreadNode]:
     """Return all threads, one after another, each in the order of its tree.
 
-    A mail that no mail refers to and that refers to none is a thread by itself. A missing mail is one that others
-    refer to; it is in the tree wherever a mail is below it.
+    A mail without any reference is a thread by itself. A missing mail is in the tree wherever a mail is below it.
 
     Parameters
     ----------
@@ -125,7 +124,7 @@ class _Node:
         return node
 
     def link(self, parent: _Node, source: LinkSource) -> bool:
-        """Give a root a parent; return whether that was possible without a loop."""
+        """Give a root a parent; return whether that made no loop."""
         root = parent.root
         if self.parent is not None or root is self:
             return False
@@ -172,7 +171,7 @@ def _link_by_subject(
     node_of: dict[int, _Node], mails: Sequence[NamedMail], order: Sequence[int], window: timedelta,
     quotations: Quotations | None,
 ) -> None:  # fmt: skip
-    """Link answers to the earlier mail that fits best, if their headers name no available mail.
+    """Link answers whose headers name no available mail to the earlier mail that fits best.
 
     The answer is a reply or a forward by its subject and names no ancestor, or a missing mail is above it; the earlier
     mail has the same base subject and was sent at most ``window`` before, and they share an address.
@@ -215,7 +214,7 @@ def _topic(headers: MailHeaders) -> BaseSubject:
 
 
 def _sorted_roots(nodes: Sequence[_Node], mails: Sequence[NamedMail]) -> list[_Node]:
-    """Sort the children of each node, and return the roots, by date; a missing mail has the earliest date below it."""
+    """Sort children and roots by date; a missing mail has the earliest date below it."""
     roots = list[_Node]()
     for node in nodes:
         (roots if node.parent is None else node.parent.children).append(node)
@@ -289,7 +288,7 @@ def copy_key(headers: MailHeaders) -> tuple[object, ...] | None:
 
 
 def ancestors_of(headers: MailHeaders) -> tuple[str, ...]:
-    """Return the identifiers of the ancestors that a mail names, its parent last: the last one of In-Reply-To."""
+    """Return the identifiers of the ancestors that a mail names, its parent last."""
     chain = dict.fromkeys(one for one in headers.references if one != headers.message_id)
     for parent in [one for one in headers.in_reply_to if one != headers.message_id][-1:]:
         chain.pop(parent, None)
@@ -302,7 +301,7 @@ _MAX_ANSWERS = 500  # a longer index is none: each answer above is looked up
 
 
 def conversation_of(thread_index: str | None) -> bytes:
-    """Return a Thread-Index as bytes: 22 of the first mail, and 5 more for each answer; empty if it is none.
+    """Return a Thread-Index as bytes: 22 of the first mail, and 5 more for each answer.
 
     Source: Microsoft, [MS-OXOMSG], PidTagConversationIndex.
     """

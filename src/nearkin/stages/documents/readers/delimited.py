@@ -1,7 +1,6 @@
 """CSV and TSV with a header.
 
-Records are located first (see :mod:`.records`), then Arrow splits them into fields; those that it
-refuses are split one by one.
+Records are located first (see :mod:`.records`), then Arrow splits them; those that it refuses are split one by one.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class DelimitedReader(StreamReader):
         return None
 
     def sample(self, source: Source, head: Head) -> ColumnSample | None:
-        """Return the columns of the header, each with an empty value, and of the first records."""
+        """Return the columns of the header, and of the first records."""
         delimiter = source.delimiter or self.delimiter(head, source.text, source.id)
         rows = [row for row in _rows(head, self.splitter(delimiter)) if row]
         if not rows:
@@ -87,7 +86,7 @@ class DelimitedReader(StreamReader):
         return choose_columns(sample, label, text=text, doc_id=doc_id)
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents, one for each block of records; SourceError without a header or a column."""
+        """Yield a batch for each block of records; SourceError without a header or a column."""
         source, splitter = opened.source, self.splitter(opened.source.delimiter)
         layout: _Layout | None = None
         ids, has_lines = IdType(), bool(stream.peek(1))
@@ -120,7 +119,7 @@ class DelimitedReader(StreamReader):
 
 
 class Csv(DelimitedReader):
-    """Comma-separated, or by another character that dominates the header; quotes by RFC 4180."""
+    """Comma-separated, or by another character of the header; quotes by RFC 4180."""
 
     def settled(self, head: Head, text: str | None) -> str:
         """Return this format, or that of load files for the columns of one."""
@@ -133,9 +132,9 @@ class Csv(DelimitedReader):
         return FieldSplitter((delimiter or ",").encode(), is_lenient=False)
 
     def delimiter(self, head: Head, *named: str | None) -> str:
-        r"""Return a comma, unless the header has none and another character separates it.
+        r"""Return a comma, unless another character separates the header and most records.
 
-        Most records must be separated by it too: a single text column may have a semicolon in its name.
+        A single text column may have a semicolon in its name.
 
         Examples
         --------
@@ -196,8 +195,6 @@ def _rows(head: Head, splitter: FieldSplitter) -> Iterator[list[str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Layout:
-    """Number of columns, and the wanted ones."""
-
     n_columns: int
     delimiter: bytes
     text: Sequence[int]
@@ -293,7 +290,6 @@ def _read_fast(records: Records, layout: _Layout) -> RowPiece | None:
 
 
 def _piece_of_scanned(records: Sequence[ScannedRecord], lines: list[int], layout: _Layout) -> RowPiece:
-    """Return records that were split one by one; each bad one becomes a row with its problem."""
     rows = RowList(keep=layout.keeper, are_characters=True)
     for record, line in zip(records, lines, strict=True):
         fields, fault = record.fields, record.fault

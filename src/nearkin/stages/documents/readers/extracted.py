@@ -25,9 +25,9 @@ class MembersReader(Reader):
     """A file that may contain several documents, each with its own id and parent."""
 
     def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents, always in the same order; containers come before their contents.
+        """Yield the documents, always in the same order, containers first.
 
-        If the file cannot be read any further, it ends with a `StreamFault`: the documents before are used.
+        If the file cannot be read any further, it ends with a `StreamFault`.
         """
         raise NotImplementedError
 
@@ -42,7 +42,7 @@ class MembersReader(Reader):
             yield rows.batch()
 
     def whole_documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents; a text that is longer than the source allows is a problem, as is a file without any."""
+        """Yield the documents; a too long text is a problem, as is a file without any."""
         longest = opened.source.max_document_bytes
         for one in self._until_fault(opened):
             if one.text is not None and len(one.text) > longest:
@@ -51,7 +51,7 @@ class MembersReader(Reader):
                 yield one
 
     def _until_fault(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents; a truncation becomes one with this problem, because a file never stops a run."""
+        """A truncation becomes a document with this problem, because a file never stops a run."""
         name, n_documents = opened.source.name, 0
         try:
             for one in self.documents(opened):
@@ -123,5 +123,4 @@ def as_documents(name: str, nodes: Iterable[ExtractedNode]) -> Iterator[InnerDoc
 
 
 def _problem_of(origin: Origin) -> str | None:
-    """Return why a document has no text."""
     return None if origin.sentence is None else problem_of(origin.exception or "damaged", origin.sentence)

@@ -53,7 +53,7 @@ class JsonLines(LineReader):
         return bool(lines) and lines[0].lstrip().startswith(b"{")
 
     def problem(self, head: Head) -> str | None:
-        """Return the problem of a JSON array, or of objects in several lines: neither is JSON Lines."""
+        """Return the problem of a JSON array, or of objects in several lines."""
         first, second = ([line.strip() for line in head.first_lines[:2]] + [b"", b""])[:2]
         if first.startswith(b"{") and first.endswith((b"{", b"[", b",")) and second.startswith(b'"'):
             return (
@@ -73,7 +73,7 @@ class JsonLines(LineReader):
         return sample_of_records(records) if records else None
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents, one for each block that is not entirely blank."""
+        """Yield a batch for each block that is not blank."""
         source = opened.source
         return read_jsonl(
             stream,
@@ -87,7 +87,6 @@ class JsonLines(LineReader):
 
 
 def _first_objects(head: Head) -> Iterator[dict[str, object]]:
-    """Yield the objects in the first lines."""
     for line in head.lines:
         with contextlib.suppress(ValueError, RecursionError):
             record = json.loads(line.decode("utf-8", "replace"))
@@ -107,7 +106,6 @@ class _Wanted:
 
     @cached_property
     def is_inside(self) -> bool:
-        """Whether a text, an id or a value to keep by may be inside a list or an object, or is used twice."""
         names = [name for name in (self.doc_id, self.keep) if name is not None]
         parts = [path.column for path in self.paths]
         is_used_twice = len(parts) > 1 and not {*names, *self.carry}.isdisjoint(parts)
@@ -119,7 +117,6 @@ class _Wanted:
 
     @property
     def keep(self) -> str | None:
-        """The column to keep by."""
         return None if self.keeper is None else self.keeper.name
 
     def types_to_try(self, n_lines: int) -> list[tuple[pa.DataType, pa.DataType]]:
@@ -148,7 +145,7 @@ def read_jsonl(
     max_document_bytes: int,
     carry: Sequence[str] = (),
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches of documents, one for each block that is not entirely blank."""
+    """Yield a batch for each block that is not blank."""
     wanted = _Wanted(text, doc_id, keep, carry)
     ids = IdType()
     for block in read_records(stream, LineSplitter(), batch_bytes, max_document_bytes):
@@ -239,7 +236,6 @@ def _types_to_carry(lines: Records, names: Sequence[str]) -> Mapping[str, pa.Dat
 
 
 def _only_chunk(column: pa.ChunkedArray) -> pa.Array:
-    """Return the column as a single chunk."""
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
 
 
@@ -315,7 +311,7 @@ def _read_slow(lines: Records, wanted: _Wanted) -> Iterator[RowPiece]:
 
 
 def _id_of(value: object, *, is_utf8: bool) -> int | str | bytes | None:
-    """Return an id or a carried value; in a line that is not UTF-8 its bytes, as Arrow does."""
+    """Return an id or a carried value; of a line that is not UTF-8 its bytes, as Arrow does."""
     doc_id = id_of(value)
     return doc_id if is_utf8 or not isinstance(doc_id, str) else _with_bytes(doc_id)
 

@@ -39,14 +39,14 @@ class Lines(LineReader):
     """``ID<TAB>TEXT``."""
 
     def begins(self, head: Head) -> bool:
-        """Whether at least two lines, and two thirds of the first ones, have this form, and no id is repeated."""
+        """Whether two lines, and two thirds of the first ones, have this form, without repeated ids."""
         lines = head.first_lines
         ids = [line.partition(b"\t")[0] for line in lines if b"\t" in line]
         are_ids = all(0 < len(one) <= _LONGEST_ID and not re.search(rb"\s", one) for one in ids)
         return are_ids and len(set(ids)) == len(ids) >= 2 and 3 * len(ids) >= 2 * len(lines)
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents, one for each block that is not entirely blank."""
+        """Yield a batch for each block that is not blank."""
         yield from _batches(stream, opened, _ids_and_texts)
 
 
@@ -101,7 +101,7 @@ def _ids_and_texts(block: Records) -> RowPiece:
 
 
 def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.RecordBatch]:
-    r"""Yield batches of lines, including blank ones, because lines are identified by number.
+    r"""Yield batches of lines, with blank ones, because lines are identified by number.
 
     Lines end only at ``\n`` or ``\r\n``. StreamFault if the file breaks off.
     """
@@ -116,7 +116,7 @@ def _texts_of_lines(block: Records) -> RowPiece:
 
 
 def _slices(block: Records, *bounds: tuple[I64, I64]) -> list[pa.Array]:
-    """Return copies of slices of a block, in columns: each column has the starts and the ends of its values.
+    """Return copies of slices of a block, in columns with the starts and the ends of their values.
 
     The block is viewed as a repetition of all columns and what is between them: Arrow copies every other part.
     """

@@ -88,7 +88,7 @@ class LoadFile(StreamReader):
         return "load-file" if is_load_file else sniffed(head) or "file"
 
     def evidence(self, head: Head) -> str:
-        """Return the encoding and the delimiters; fields in UTF-8 are read as such whatever encoding was named."""
+        """Return the encoding and the delimiters."""
         dialect = dialect_of(head.data, head.encoding)
         if dialect is None:
             return ""
@@ -98,7 +98,7 @@ class LoadFile(StreamReader):
         return f": {dialect.in_words()}"
 
     def sample(self, source: Source, head: Head) -> ColumnSample | None:
-        """Return the columns of the header, each with an empty value, and of the first records."""
+        """Return the columns of the header, and of the first records."""
         dialect = dialect_of(head.data, head.encoding)
         records = [] if dialect is None else _sample_records(head.data, dialect)
         return sample_of_records(records, header=names_in(head.data)) if records else None
@@ -126,7 +126,7 @@ class LoadFile(StreamReader):
         return Columns(chosen.text, chosen.id, (*guesses, *chosen.guesses))
 
     def encoding(self, encoding: str) -> str:
-        """Return the encoding in which the whole file is decoded: fields are judged one by one unless it is wide."""
+        """Return the encoding of the whole file: fields are judged one by one unless it is wide."""
         return "utf-8" if is_told_by_line(encoding) else encoding
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
@@ -154,7 +154,7 @@ class LoadFile(StreamReader):
             yield rows.batch()
 
     def digest_of_texts(self, source: Source, encoding: str) -> str | None:
-        """Return the SHA-256 of the texts in the files that a load file names; None if it names none, or is damaged."""
+        """Return the SHA-256 of the texts in files that a load file names, if it does and is undamaged."""
         digest = hashlib.sha256()
         try:
             with open(source.path, "rb", buffering=0) as raw:
@@ -255,7 +255,7 @@ def _text_folder(opened: OpenedSource, dialect: Dialect) -> TextFolder:
 
 
 class TextFolder:
-    r"""Folder of text files that no path leaves; paths that begin with ``..`` are followed from ``beside``."""
+    """Folder of text files that no path leaves; paths that begin with ``..`` are followed from ``beside``."""
 
     def __init__(
         self, root: str, beside: str = "", encoding: str = "utf-8", max_bytes: int = MAX_DOCUMENT_BYTES
@@ -285,7 +285,7 @@ class TextFolder:
         return below
 
     def read(self, path: str) -> bytes:
-        """Return the text of a file, in UTF-8; RecordFault if there is no such file below the folder, or no text."""
+        """Return the text of a file, in UTF-8; RecordFault if there is none below the folder."""
         place, mode = self._root, 0
         for part in self.parts(path):
             try:
@@ -324,7 +324,7 @@ class TextFolder:
 
 
 def folded_file_name(name: str) -> str:
-    """Return a name without the differences between systems; bytes that are not UTF-8 are read as CP1252."""
+    """Return a name without differences between systems; bytes may be of CP1252."""
     raw = os.fsencode(name)
     try:
         name = raw.decode()
@@ -385,7 +385,6 @@ def file_key(parts: Sequence[str]) -> str:
 
 @contextmanager
 def _beginning(path: str) -> Iterator[tuple[ByteStream, Head]]:
-    """Open a load file without its columns."""
     with open(path, "rb", buffering=0) as raw:
         stream = ByteStream(cast(BinaryIO, raw), "none")
         yield stream, head_of_stream(stream)

@@ -1,12 +1,12 @@
-r"""Records of a load file; its encoding and delimiters, which its header line tells; its columns by their usual names.
+"""Records of a load file; its encoding and delimiters, and its columns by their usual names.
 
 In the usual Concordance DAT the character 0x14 separates fields, þ quotes them, and ® stands for a line end inside a
-field. The file is in CP1252 or UTF-8, or in UTF-16 with a byte order mark; a file that several programs wrote may have
-both in one line, so each field is decoded by itself.
+field. The file is in CP1252, UTF-8 or marked UTF-16; several programs may have written one line, so each field is
+decoded by itself.
 
 A field that begins with the qualifier ends at the next qualifier that the separator or a line end follows; a doubled
-qualifier stands for one. A qualifier elsewhere is an ordinary character: not all programs double it. A record that has
-another number of fields than the header costs one line: reading continues with the next.
+qualifier stands for one, one elsewhere for itself: not all programs double it. A record with another number of fields
+than the header costs one line.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _BLOCK_BYTES = 1 << 20
 class Dialect:
     r"""Encoding and delimiters of a load file.
 
-    Empty if there is none. ``newline`` stands for a line end inside a field.
+    What a load file lacks is empty. ``newline`` stands for a line end inside a field.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Dialect:
 
 
 def dialect_of(head: bytes, encoding: str | None = None) -> Dialect | None:
-    """Return the dialect of a load file by its beginning, without a byte order mark; None if it is not one.
+    """Return the dialect of a load file by its beginning, without a byte order mark.
 
     ``encoding`` is that of the mark or the user's; None: UTF-8, or CP1252 if the data is not UTF-8.
     """
@@ -77,7 +77,7 @@ def dialect_of(head: bytes, encoding: str | None = None) -> Dialect | None:
 
 
 def names_in(head: bytes) -> list[str]:
-    """Return the column names of a load file's beginning; none if it is not a load file."""
+    """Return the column names of a load file's beginning."""
     return _header_of(head)[0]
 
 
@@ -86,7 +86,7 @@ def _header_of(head: bytes) -> tuple[list[str], Dialect | None]:
 
 
 def header_of(line: str) -> tuple[list[str], Dialect | None]:
-    r"""Return the column names of a header line and the dialect; none if it is not the header of a load file."""
+    """Return the column names and the dialect of a load file's header line."""
     quote = line[:1]
     if len(line) < 2 or line.isspace():
         return [], None
@@ -215,9 +215,9 @@ def records_of(
 
 
 class _RecordLines:
-    """Lines of a stream as characters; those of a damaged record are taken again, from the second one on.
+    """Lines of a stream as characters; those of a damaged record are taken again, from the second on.
 
-    Bytes that are not UTF-8 are surrogates; þ in CP1252 is the qualifier þ, too, at the edges of fields.
+    Bytes that are not UTF-8 are surrogates; þ in CP1252 is the qualifier, too, at the edges of fields.
     """
 
     def __init__(self, stream: ByteStream, dialect: Dialect, block_bytes: int, max_bytes: int) -> None:
@@ -252,7 +252,6 @@ class _RecordLines:
 
     @property
     def first(self) -> str:
-        """The first line of the record."""
         line = self._taken[0]
         return "" if isinstance(line, RecordFault) else self._unified(line)
 
@@ -262,7 +261,7 @@ class _RecordLines:
         return self._run.sub(lambda found: self._quote * len(found[0]), line)
 
     def whole(self, field: str, encoding: str) -> str:
-        """Return a field in its own encoding; in a field that is not UTF-8 a qualifier is one byte."""
+        """In a field that is not UTF-8 a qualifier is one byte."""
         if field.isascii():
             return field
         try:
@@ -362,7 +361,7 @@ def folded_name(name: str) -> str:
 
 
 def is_for_review(names: Sequence[str]) -> bool:
-    """Whether a table with these columns is a load file: a control number, and text files or families.
+    """Whether columns are a load file's: a control number, and text files or families.
 
     Examples
     --------
@@ -375,7 +374,7 @@ def is_for_review(names: Sequence[str]) -> bool:
 
 
 def holds_paths(name: str, values: Iterable[str]) -> bool:
-    r"""Whether a column holds the paths of text files: by its name, or because all of its values look like paths.
+    r"""Whether a column holds paths of text files, by its name or all of its values.
 
     Examples
     --------
@@ -389,6 +388,6 @@ def holds_paths(name: str, values: Iterable[str]) -> bool:
 
 
 def parent_in(control: str, values: Iterable[str]) -> str | None:
-    """Return the control number of a document's parent from the columns of families; None if it has none."""
+    """Return the control number of a document's parent from the columns of families."""
     firsts = (re.split(r"\s+-\s+|;", value.strip())[0].strip() for value in values)  # "A-1 - A-9", a range
     return next((first for first in firsts if first not in ("", control)), None)

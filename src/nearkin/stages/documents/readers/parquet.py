@@ -187,7 +187,6 @@ def _batches(parquet: pq.ParquetFile, n_rows: int, group: int, row: int) -> Iter
 
 
 def _filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:
-    """Return the kept rows of a batch."""
     mask = pa.array(is_kept)
     try:
         return batch.filter(mask)
@@ -197,7 +196,7 @@ def _filtered(batch: pa.RecordBatch, is_kept: Bool) -> pa.RecordBatch:
 
 
 def _filtered_column(column: pa.Array, mask: pa.BooleanArray) -> pa.Array:
-    """Filter a column; Arrow cannot filter string views, so these are converted, those inside lists through Python."""
+    """Arrow cannot filter string views, so these are converted, those inside lists through Python."""
     without_views = WITHOUT_VIEWS.get(column.type)
     if without_views is not None:
         return column.cast(without_views).filter(mask).cast(column.type)

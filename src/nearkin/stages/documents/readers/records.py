@@ -1,4 +1,4 @@
-"""Records of a stream, in blocks of whole ones: lines, or records of CSV, whose fields may hold line ends in quotes.
+"""Records of a stream, in blocks of whole ones: lines, or records of CSV.
 
 A splitter says where the records of a block end. A reader parses many records at once; if that fails, it halves them
 until the refused ones are nearly alone.
@@ -184,7 +184,7 @@ def _within(records: Records, max_record_bytes: int) -> Iterator[Records]:
 
 
 def _skip(stream: ByteStream, splitter: Splitter, held: memoryview, line: int) -> tuple[int, int]:
-    """Skip the rest of a record without holding it; return the number of its bytes, and of its line ends.
+    """Skip the rest of a record; return the number of its bytes, and of its line ends.
 
     If the file ends within quotes, how many records are lost is unknown.
     """
@@ -213,7 +213,7 @@ class ScannedRecord:
 
 @dataclass(slots=True)
 class FieldSplitter:
-    r"""Records of CSV and TSV by RFC 4180: a field that begins with a quote ends at the next one that is not doubled.
+    """Records of CSV and TSV by RFC 4180: a field that begins with a quote ends at the next one that is not doubled.
 
     A quote elsewhere is an ordinary character. A record that breaks the rule costs one line: reading continues with the
     next; if lenient, as in TSV, such a field is taken literally. Line ends are LF, CR LF and CR; blank lines are no
@@ -283,7 +283,7 @@ class FieldSplitter:
                 return ScannedRecord(fields, place, None, is_open)
 
     def _field(self, data: bytes | memoryview, start: int) -> tuple[bytes | str, int, bool]:
-        """Return the value of a field, or why there is none; its end; and whether more data could change it."""
+        """Return a field or its fault, its end, and whether more data could change it."""
         match, is_open = self._quoted.match(data, start), False
         if match is not None:
             value, end, is_closed = match[1], match.end(), bool(match[2])
@@ -318,7 +318,6 @@ class FieldSplitter:
         return -1, n_lines + len(breaks)
 
     def _clean_ends(self, view: NDArray[np.uint8], *, at_end: bool) -> I64 | None:
-        """Return the ends of the complete records; None if a quote breaks the rule."""
         breaks = _line_ends(view, at_end=at_end)
         quotes = np.flatnonzero(view == _QUOTE)
         if len(quotes):
@@ -340,7 +339,7 @@ class FieldSplitter:
         return ends
 
     def _quotes_follow_rule(self, view: NDArray[np.uint8], quotes: I64, last: int) -> bool:
-        """Whether fields begin and end at the quotes: those before ``last``, or all if there is no record yet."""
+        """Whether fields begin and end at the quotes before ``last``, or at all."""
         known = quotes[: np.searchsorted(quotes, last)] if last else quotes
         allowed = np.zeros(256, np.bool_)
         allowed[[self.delimiter[0], _CR, _LF, _QUOTE]] = True

@@ -88,7 +88,7 @@ class TableReader(Reader):
         return f"this is {what} that is compressed as a whole with {head.compression}. Decompress it first."
 
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents with about ``batch_bytes`` of text each; a null text is a row with its problem."""
+        """Yield batches with about ``batch_bytes`` of text; a null text is a problem."""
         source, keep = opened.source, opened.keep
         with self.opened(opened.raw, source.name) as table:
             text, doc_id = source.text, source.id
@@ -253,7 +253,7 @@ def _piece(batch: pa.RecordBatch, wanted: Wanted, name: str, first_row: int, why
 
 
 def _ids(values: pa.Array, name: str, column: str) -> pa.Array:
-    """Return integers as int64, other values as strings; SourceError if Python cannot represent a value."""
+    """Return integers as int64, other values as strings; SourceError if Python cannot represent one."""
     if pa.types.is_integer(values.type):
         try:
             return values.cast(pa.int64())

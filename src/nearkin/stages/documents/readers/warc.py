@@ -1,4 +1,4 @@
-"""Web archives, WARC and WET: a document for each page or plain text that a server sent; FastWARC splits the records.
+"""Web archives, WARC and WET: a document for each page or plain text, by FastWARC.
 
 Requests, images, redirects, error pages and other records are omitted, and counted.
 """
@@ -123,7 +123,6 @@ def _documents_of(stream: ByteStream, opened: OpenedSource) -> Iterator[_Documen
 
 
 def _kind_of(record: WarcRecord) -> str | None:
-    """Return the type of the content of a page or plain text that was sent or converted; None for other records."""
     if record.is_http:
         is_sent = record.http_headers is not None and record.http_headers.status_code == 200
         kind = record.http_content_type if is_sent else None

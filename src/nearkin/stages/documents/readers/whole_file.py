@@ -79,7 +79,7 @@ class WholeFile(Reader):
 
 
 def text_of_file(path: str, encoding: str, max_bytes: int = MAX_DOCUMENT_BYTES) -> bytes:
-    """Return the content of a text file in UTF-8; RecordFault if it is no text, OSError if it cannot be opened."""
+    """Return a text file in UTF-8; RecordFault if it is no text, OSError if it cannot be opened."""
     with open(path, "rb", buffering=0) as raw:
         size_bytes = os.fstat(raw.fileno()).st_size
         source = Source(path=path, name=path, format="file", size_bytes=size_bytes, max_document_bytes=max_bytes)
@@ -92,7 +92,7 @@ def text_of_file(path: str, encoding: str, max_bytes: int = MAX_DOCUMENT_BYTES) 
 
 
 def whole_text(opened: OpenedSource, *, takes_markup: bool) -> tuple[bytes, bytes]:
-    """Return the content of a text file in UTF-8, and its byte order mark; bytes that are no characters stay.
+    """Return a text file in UTF-8, and its byte order mark; bytes that are no characters stay.
 
     RecordFault if it breaks off, is too long, or is not plain text; ``takes_markup`` accepts pages and mails.
     """
@@ -115,7 +115,6 @@ def whole_text(opened: OpenedSource, *, takes_markup: bool) -> tuple[bytes, byte
 
 
 def _held(stream: ByteStream, source: Source, *, takes_markup: bool) -> bytes:
-    """Return the whole file."""
     pieces: list[bytes] = []
     n_bytes, most = 0, source.max_document_bytes
     piece_bytes = min(max(source.size_bytes + 1, _MIN_PIECE_BYTES), _PIECE_BYTES)

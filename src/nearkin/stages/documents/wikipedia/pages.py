@@ -52,14 +52,11 @@ class Page:
 
 @dataclass(slots=True)
 class _Characters:
-    """Wanted content of an element."""
-
     most: int
     parts: list[str] = field(default_factory=list)
     n: int = 0
 
     def text(self) -> str | None:
-        """Return the content; None if it is too long."""
         return None if self.n > self.most else "".join(self.parts)
 
 

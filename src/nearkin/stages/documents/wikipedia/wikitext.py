@@ -1,8 +1,8 @@
 """Plain text of a page written in wikitext: what a reader would read as its text.
 
-The permissive library for this, mwparserfromhell (0.7.2), takes time that grows with the square of the length if tags,
-comments or links are opened and not closed: 20 seconds were not enough for 200 kB of ``<ref>``. Here nothing is
-searched for twice: one scan from mark to mark, with a stack of open elements, then one line by line, in linear time.
+mwparserfromhell (0.7.2), the permissive library, takes quadratic time if tags, comments or links are not closed: 20
+seconds were not enough for 200 kB of ``<ref>``. Here one scan from mark to mark, with a stack of open elements, and one
+line by line take linear time.
 
 Templates are not expanded: their output is lost, together with their arguments.
 """
@@ -74,7 +74,7 @@ _OF_LISTS = "*#:; \t"
 
 
 def plain_text(wikitext: str, hidden: frozenset[str] = HIDDEN) -> str:
-    r"""Return the text of a page: paragraphs, headings and list items, one per line, without blank lines.
+    """Return the text of a page: paragraphs, headings and list items, one per line, without blank lines.
 
     Templates, tables, references, formulas, comments, files, categories, links to other languages and addresses of
     links are removed; labels of links stay. ``hidden`` has lower-case prefixes of links that are not shown, such as
@@ -119,7 +119,6 @@ class _Walk:
         return "".join(shown)
 
     def _words_of(self, target: str, label: str | None) -> str:
-        """Return the visible text of a link."""
         if ":" in target and self._is_hidden(target):
             return ""
         return label or target.removeprefix(":")
@@ -133,7 +132,7 @@ class _Walk:
         self.n_open[kind] += n_times
 
     def _close(self, kind: int) -> None:
-        """Close the innermost element of a kind, and all inside; its content is removed, except the text of a link."""
+        """Close the innermost element of a kind, and remove all inside, except the text of a link."""
         while True:
             last, n_shown = self._stack.pop()
             self.n_open[last] -= 1
@@ -167,7 +166,7 @@ class _Walk:
         return mark.end()
 
     def _end_of(self, name: str, place: int) -> re.Match[str] | None:
-        """Return the end of an element whose content is skipped; a missing end is searched for only once per name."""
+        """A missing end is searched for only once per name."""
         if name in self._never_ended:
             return None
         end = _END_OF[name].search(self._text, place)
@@ -228,7 +227,6 @@ class _Walk:
 
 
 def _tidied(text: str, *, has_open_table: bool) -> str:
-    """Return the text without marks inside and at the ends of its lines, blank lines and wide gaps."""
     if "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
     if "''" in text:

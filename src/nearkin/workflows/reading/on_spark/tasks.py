@@ -43,13 +43,7 @@ _LIBRARIES = ("xberg", "pypdfium2", "pypdf", "charset-normalizer", "libpff-pytho
 
 
 def check_can_be_shared(sources: Sequence[Source]) -> None:
-    """Check that other machines can read the input, again if one of them is lost.
-
-    Raises
-    ------
-    ParameterError
-        Standard input, a collection, or the results of a run.
-    """
+    """Raise ParameterError for input that other machines cannot read again: standard input, collections, runs."""
     for source in sources:
         if isinstance(source, StoredSource):
             what = "is a collection" if source.format == "collection" else "holds the results of a run"
@@ -70,13 +64,7 @@ def standard_input_of_this_machine() -> ParameterError:
 
 
 def task_blocks(sources: Sequence[Source], encoding: str, records: RecordsByPath) -> list[Block]:
-    """Return the inputs of all tasks in reading order.
-
-    Raises
-    ------
-    ParameterError
-        See `check_can_be_shared`.
-    """
+    """Return the inputs of all tasks in reading order."""
     check_can_be_shared(sources)
     inputs = [TaskInput.of(one, records) for one in inputs_of(sources, encoding=encoding)]
     return [Block("input", i, pickle.dumps(one)) for i, one in enumerate(inputs)]
@@ -97,15 +85,7 @@ def reading_texts(given: TaskInput, rules: ReadingRules) -> Iterator[Texts]:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """File as a machine sees it.
-
-    Parameters
-    ----------
-    changed_s : int
-        Time of the last change, in whole seconds since 1970, because some file systems store no fractions.
-    noted_ns : int or None
-        Time at which the system last noted a change, in nanoseconds since 1970; programs cannot set it.
-    """
+    """File as a machine sees it: its last change in whole seconds, as some file systems store it, and noted in ns."""
 
     size_bytes: int
     changed_s: int
@@ -134,18 +114,9 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class TaskInput:
-    """Input with its files as the driver saw them.
+    """Input with its files as the driver saw them, and the versions of the libraries that extract texts.
 
-    Parameters
-    ----------
-    one : Input
-        Its paths are absolute, because a task runs in another directory.
-    seen : tuple of Seen or None
-        Facts about each of its files.
-    digests : tuple of str or None
-        SHA-256 of each file; None if the driver cannot read it.
-    extractors : tuple of str
-        Libraries of the driver that extract texts, with their versions; none if no file is a document.
+    Paths are absolute, because a task runs in another directory.
     """
 
     one: Input
@@ -178,12 +149,8 @@ class TaskInput:
     def reading(self) -> Iterator[Input]:
         """Lend the input for reading on this machine; what is made of it must not be used before this block has ended.
 
-        Raises
-        ------
-        SourceError
-            A file differs from the driver's, or changed while it was read. Without this check a missing folder would
-            look like a folder of unreadable documents. Or the libraries that extract texts differ: the texts would,
-            too.
+        SourceError if a file differs from the driver's, or the libraries that extract texts do: the texts would, too.
+        Without this check a missing folder would look like a folder of unreadable documents.
         """
         if self.extractors and (own := installed_extractors()) != self.extractors:
             raise SourceError(
@@ -260,7 +227,7 @@ def read_by_tasks(stages: Stages, name: str, make: Callable[[], Blocks], progres
 
 
 def exception_blocks(texts: Texts, number: int) -> Iterator[Block]:
-    """Yield the number of documents in the input of a number, and its exceptions, for the target of this number."""
+    """Yield the number of documents in the input of a number, and its exceptions, for this target."""
     exceptions = [asdict(one) for one in texts.exceptions]
     for first in range(0, max(len(exceptions), 1), _ROWS_A_BLOCK):
         rows = exceptions[first : first + _ROWS_A_BLOCK]
@@ -268,7 +235,7 @@ def exception_blocks(texts: Texts, number: int) -> Iterator[Block]:
 
 
 def take_exceptions(blocks: Sequence[Block], texts: Texts) -> None:
-    """Note the exceptions among some blocks, of tasks that each read one of the inputs, as those of all texts."""
+    """Note the exceptions among blocks of tasks that each read one input, as those of all texts."""
     parts = dict[int, tuple[int, list[ExceptionRow]]]()
     of_tasks = [(block.target, *json.loads(bytes(block.data))) for block in blocks if block.stream == _EXCEPTIONS]
     for number, _, n_documents, rows in sorted(of_tasks, key=lambda one: one[:2]):
