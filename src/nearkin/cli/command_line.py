@@ -221,17 +221,7 @@ def _in_other_words(error: UnicodeError) -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """Location of a command, and its line in a list of commands.
-
-    Parameters
-    ----------
-    module : str
-        Below ``nearkin.cli``.
-    help : str
-        Name of the help text in the module.
-    work : str
-        Name of the function, or the `CommandGroup`, in the module; that of the command if empty.
-    """
+    """Location of a command below ``nearkin.cli``, with its names in that module, and its line in a list."""
 
     name: str
     summary: str

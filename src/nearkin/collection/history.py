@@ -258,7 +258,7 @@ def group_time_line(
     limit: int = 50,
     offset: int = 0,
 ) -> GroupTimeLine:
-    """Sort the current members of a stored group by time, and compare each with the previous one; relations are stored.
+    """Sort the current members of a stored group by time, and compare each with the previous one.
 
     Raises
     ------

@@ -71,10 +71,7 @@ def fsck(
 ) -> IntegrityReport:
     """Check every digest, compute all derived data again, and rebuild what differs.
 
-    Parameters
-    ----------
-    since : str, optional
-        Wave: only texts that came with it or later are checked, and what is stored beside each.
+    With ``since``, a wave, only texts that came with it or later are checked, and what is stored beside each.
 
     Raises
     ------

@@ -47,6 +47,8 @@ class GroupQueries:
 
         Parameters
         ----------
+        doc_id, version : str and int, optional
+            The stored document; by default its current version.
         measure, gamma, threshold, tolerance
             See `similar`; by default ``threshold=0.5``.
         limit : int
@@ -89,6 +91,7 @@ class GroupQueries:
             See `groups`.
         limit : int
             Maximum number of documents to compare and return; the result always has the total.
+        threads : int
         """
         from nearkin.collection.conflicts.by_group import conflicts
 
@@ -116,6 +119,7 @@ class GroupQueries:
             ``threshold``, 0.5 by default. "letters": if their letter counts are within ``gamma``, 0.025 by default.
         threshold, gamma : float, optional
             Each limit has its own stored groups.
+        threads : int
 
         Raises
         ------
@@ -144,6 +148,7 @@ class GroupQueries:
 
         Parameters
         ----------
+        wave : str
         measure, threshold, gamma
             See `groups`.
 
@@ -179,6 +184,12 @@ class DocumentQueries:
         ...         found = collection.details("a")
         >>> found.document.wave, found.text, found.versions, found.copies
         ('march', 'The rent is due.', (1,), ('b',))
+
+        Parameters
+        ----------
+        doc_id : str
+        version : int, optional
+            By default the current version.
         """
         from nearkin.collection.listing.details import details
 
@@ -292,6 +303,7 @@ class DocumentQueries:
             Such as "encrypted"; `nearkin exceptions --help` lists them.
         kind : str, optional
             Kind of the file by its content, such as "pdf".
+        which : {"all", "no text", "partial"}
 
         Raises
         ------
@@ -334,6 +346,11 @@ class DocumentQueries:
         [(1, 'march'), (2, 'april')]
         >>> "".join(piece.text for piece in found.versions[1].change.passage)
         'The rent is due in 30 45 days.'
+
+        Parameters
+        ----------
+        doc_id : str
+            Id of a current or removed document.
         """
         from nearkin.collection.history import history
 

@@ -43,20 +43,15 @@ def relations_of(
 
     Opened read-only, without the permission to store, or while another process writes, they are only computed.
 
-    At most 512 are read and stored at a time, and fewer of long texts, so that they fit in memory, other writers have
-    their turn, and an interrupted call loses little.
+    At most 512 are read and stored at a time, so that other writers have their turn, and an interrupted call loses
+    little.
 
     Parameters
     ----------
     pairs : sequence of (int, int)
         Contents of a principal and of a member, those of one principal one after another.
     max_new : int, optional
-        Maximum number of relations to compute; pairs beyond it that are not stored are omitted.
-
-    Raises
-    ------
-    CollectionError
-        A text is damaged.
+        Pairs beyond so many that are not stored are omitted.
     """
     left = len(pairs) if max_new is None else max_new
     is_stored = not collection.store.access.is_read_only

@@ -92,7 +92,7 @@ class CheckCandidates:
     part_recall: PartRecall | None = None
 
     def lots(self, most: int, known: Container[int] = ()) -> Iterator[list[int]]:
-        """Yield the most promising contents that are not known, in lots whose texts fit in memory."""
+        """Yield the most promising unknown contents, in lots whose texts fit in memory."""
         return in_lots((one, self.sizes[one]) for one in sorted(self.contents[:most]) if one not in known)
 
 
@@ -101,10 +101,7 @@ def candidates_by_keys(
 ) -> CheckCandidates:
     """Return the contents that share the key of the whole text, a band, or enough sampled shingles.
 
-    Parameters
-    ----------
-    first_missing : int or None
-        First content without stored keys: keys from there on are made for this call.
+    Keys from ``first_missing`` on, the first content without stored ones, are made for this call.
     """
     kinds = query.keys.kinds
     samples = np.flatnonzero(kinds == SAMPLE)
@@ -237,10 +234,10 @@ def _power_of_two(n_samples: int) -> int:
 
 @lru_cache(maxsize=64)  # the containment of a question may be any number
 def least_shared(chance: float, n_counted: int) -> I64:
-    """Return the minimum number of shared sampled shingles for a contained text, indexed by their total number.
+    """Return the minimum number of shared sampled shingles for a contained text, by their total number.
 
-    A contained text shares each sampled shingle with probability ``chance``; 1% of such texts share fewer than this.
-    The last number also serves for all larger totals.
+    It shares each with probability ``chance``; 1% of such texts share fewer. The last number also serves for larger
+    totals.
     """
     chances, least = np.array([1.0]), np.ones(n_counted + 1, np.int64)
     for n in range(1, n_counted + 1):

@@ -167,7 +167,7 @@ def group(
 
 
 def _principals(connection: Connection, rows: MemberRows, state: GroupState) -> I64:
-    """Place of each group's principal: the previous one, in any version, if it is still in the group."""
+    """Place of each group's principal: the previous one, in any version, if still in the group."""
     places, missing = rows.longest.copy(), dict[int, int]()
     for i, (number, start, end) in enumerate(zip(rows.numbers.tolist(), rows.starts.tolist(), rows.ends.tolist())):
         if (row := state.principals.get(number)) is not None:
@@ -190,7 +190,7 @@ def _waves_since(connection: Connection, row: int) -> list[str]:
 
 
 def _returned_principals(connection: Connection, state: GroupState, rows: MemberRows) -> dict[int, int]:
-    """Return, by group, the position of the member that was its last principal before it left.
+    """Return, by group, the position of the member that last was its principal.
 
     A group with a new number, such as one that is apart again, gets the member that last was the principal of any
     group. A document stored since the last call gets nothing back.
@@ -292,7 +292,7 @@ def stored_groups(
 
 
 def ids_not_grouped(connection: Connection, tolerance: Tolerance) -> list[str]:
-    """Return the ids of the current documents that were added or changed since the groups were updated."""
+    """Return the ids of documents that were added or changed since the groups were updated."""
     state = GroupState.known(connection, str(tolerance))
     return [one.doc_id for one in rows_where(connection, documents.c.row >= state.seen_row) if one.is_current]
 

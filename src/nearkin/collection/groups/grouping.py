@@ -40,10 +40,9 @@ class GroupDecisions:
         Contents that must be, and must not be, in one group.
     leaving : int64 array, shape (n_never,)
         The content of each pair of ``never`` that leaves a group that holds both; -1: neither.
-    undone : int64 array
-        Contents of pairs that the stored groups keep and that no decision is about any more.
-    changed : int64 array
-        Contents of decisions that the stored groups do not follow yet.
+    undone, changed : int64 arrays
+        Contents of pairs that the stored groups keep and no decision is about any more; of decisions that they do not
+        follow yet.
     anchors : int64 array
         Contents of the pairs that the stored groups keep apart: one in every part of a divided component.
     """
@@ -62,7 +61,7 @@ class GroupDecisions:
         Raises
         ------
         CollectionError
-            Two of them contradict each other, because texts have changed since they were made.
+            Two contradict each other, because texts have changed since.
         """
         pairs = PairDecisions.read(connection)
         try:
@@ -147,7 +146,7 @@ def _former(
 
 
 def _changes_since(connection: Connection, seen: int) -> list[tuple[str, str, str, str | None]]:
-    """Return kind, subject, other and former value of the decisions on pairs after an activity, the latest first."""
+    """Return kind, subject, other and former value of decisions on pairs, the latest first."""
     columns = schema.changes.c
     query = select(columns.kind, columns.subject, columns.other, columns.was)
     query = query.where(columns.kind.in_((SAME_GROUP, NEVER_GROUP)) & (columns.activity > seen))
@@ -194,8 +193,7 @@ def regroup(
 ) -> Regrouped:
     """Update groups; the members are those that a first grouping of the same texts and decisions would have.
 
-    Only new texts, groups that lost a text or a decision, and parts of divided components that new texts or decisions
-    touch, are compared again.
+    Only new texts, groups that lost a text or a decision, and touched parts of divided components are compared again.
     """
     before = state.membership
     decided = GroupDecisions.read(connection, state)
@@ -273,7 +271,7 @@ def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
 
 
 def _numbered(nodes: I64, component: I64, before: Membership, replaced: Membership, next_group: int) -> tuple[I64, int]:
-    """Return the group number of each node: the number that most members of its component had, or a new number.
+    """Return the group number of each node, old or new.
 
     An old number goes to the component with most of its members, in a tie to that with the lowest content; if all of
     its texts are gone, to the component of new texts with most of its documents, at least two.

@@ -329,7 +329,7 @@ def group_members(
     Parameters
     ----------
     within_s : float, optional
-        Time for relations that are not stored yet, those of short texts first; one that would take longer is not begun.
+        Time for relations that are not stored yet, short texts first; one that would take longer is not begun.
     n_shown : int, optional
         `GroupMembers.n_shown` of the call before, which this one continues: it computes at least one relation.
 

@@ -171,14 +171,13 @@ def representatives(
     max_new: int | None = None,
     progress: Progress | None = None,
 ) -> Iterator[Representative]:
-    """Yield the principals of some stored groups, in this order, each with the text that the other members add.
+    """Yield the principals of some stored groups, each with the text that other members add.
 
     Only one group is in memory at a time. Comparisons are stored when first made, at most ``max_new`` in this call.
 
     Raises
     ------
     CollectionBusyError
-        Another process is writing.
     """
     progress = progress or Silent()
     with collection.store.reading() as connection:

@@ -78,8 +78,6 @@ def add_incoming(
 
     Parameters
     ----------
-    wave : str, optional
-        New or existing; by default "wave 1", "wave 2", …
     by : str, optional
         Name of a person: what is stored is then an activity of theirs in the log.
     dry_run : bool

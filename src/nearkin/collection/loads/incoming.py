@@ -78,8 +78,6 @@ class Incoming:
 
     Parameters
     ----------
-    batch : RecordBatch
-        Of `records.DOCUMENTS_SCHEMA`.
     name : str or None
         Prefix of the names given to documents without an id; by default the wave.
     file_of : callable, optional
@@ -95,7 +93,7 @@ class Incoming:
 def incoming_of(
     doc_ids: Sequence[str], texts: Sequence[str], lines: Sequence[int], source: str, file: KnownFile = UNKNOWN_FILE
 ) -> Incoming:
-    """Make a batch of documents from one source; of a single one the file may be known."""
+    """Make a batch of documents from one source."""
     n, origin = len(texts), file.origin
     columns: dict[str, Sequence[object]] = {
         "doc_id": doc_ids,

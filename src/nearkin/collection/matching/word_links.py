@@ -37,15 +37,7 @@ _MAX_KEPT = 1 << 20
 
 
 class WordLinks:
-    """Connects texts by their wording.
-
-    Parameters
-    ----------
-    words : uint64 array, shape (n_contents, n_words)
-        Signatures.
-    reach : int
-        Maximum number of different bits of a candidate.
-    """
+    """Connects texts by their wording; candidates differ in at most ``reach`` bits."""
 
     def __init__(self, words: U64, sets: WordSets, threshold: float, reach: int) -> None:
         self._words, self._sets, self._threshold, self._reach = words, sets, threshold, reach
@@ -214,8 +206,6 @@ def near_signatures(
 
     Parameters
     ----------
-    words : uint64 array, shape (n_contents, n_words)
-        Signatures.
     asked : int64 array, shape (n_asked,)
         Contents to compare with all others; live.
     reach : int

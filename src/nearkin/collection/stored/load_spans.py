@@ -38,12 +38,7 @@ class LoadDigest:
 class LoadSpan:
     """The contents that a load brought.
 
-    Parameters
-    ----------
-    digest : bytes
-        Of the load and of all before it: equal digests mean equal texts in the span.
-    generation : int
-        That of the store, which is raised when derived data must be rebuilt.
+    Equal digests, of the load and all before it, mean equal texts; the generation rises when data must be rebuilt.
     """
 
     first: int

@@ -62,12 +62,8 @@ def _length(span: Span) -> int:
 class Segments:
     """The segments of one collection.
 
-    Parameters
-    ----------
-    is_read_only : bool
-        Whether missing segments are built in memory and not saved.
-    database : Path, optional
-        The file beside which the directory is: without it no segment is saved, because the collection is gone.
+    Read-only, missing ones are built in memory; without the ``database`` beside them none is saved: the collection is
+    gone.
     """
 
     def __init__(

@@ -23,10 +23,8 @@ class IndexedText:
 
     Parameters
     ----------
-    text_key : int or None
-        Key of the whole text, ignoring case and spacing.
     band_keys, sample_keys : tuples of int
-        MinHash band keys, and sampled shingles; together with ``text_key`` the rows of ``check_keys``.
+        Together with ``text_key`` the rows of ``check_keys``.
     problem : str or None
         Why the document could not be read; it has no numbers then.
     """
@@ -51,10 +49,8 @@ def index_files(texts: Texts, index: SimilarityIndex | str | None, progress: Pro
 
     Raises
     ------
-    InputError
-        A file, or a column of it, cannot be used; or documents are unreadable, and the rules stop the run.
-    ParameterError
-        The method of the similarity index is unknown.
+    InputError, ParameterError
+        A file, a column or the method of the index cannot be used; or the rules stop the run.
     """
     method = chosen(index) or SimilarityIndex()
     n_unreadable, n_documents, first = 0, 0, ""

@@ -25,8 +25,6 @@ class LabelsRead:
 
     Parameters
     ----------
-    pairs : tuple of (str, str)
-        In file order, without blanks around labels and ids that are no document's.
     n_without_label : int
         Number of rows with an empty label, which give no pair.
     id_column, label_column : str
@@ -63,17 +61,14 @@ def read_labels(
         A .jsonl, .ndjson or .parquet file; any other is delimited text.
     doc_id, label : str, optional
         Columns. Default: those with a usual name; otherwise, of two columns, the remaining one, or the first for ids.
-    encoding : str
-        Fallback encoding of text that is not UTF-8.
     is_document : callable, optional
         Whether an id is one of the collection's. A first row of two columns that begins with one is no header; around
-        an unknown id, blanks are removed. Without the function no id is changed.
+        an unknown id, blanks are removed.
 
     Raises
     ------
     SourceError
-        The file cannot be read; a column is missing, occurs twice, or is not clear; rows have different numbers of
-        fields; a value is neither text, a number, a date nor true or false; or a row with a label has no id.
+        The file cannot be read; a column is missing, occurs twice, or is not clear; or a row is not valid.
     ParameterError
         Both are the same column.
     """
