@@ -1,7 +1,7 @@
 """Files and JSON objects that end with a checksum of their content, so that a changed bit is detected.
 
-Used for the work files of a run: an interrupted run continues with them, perhaps on another day. CRC-32 detects every
-single changed bit, and every burst of up to 32 changed bits.
+For work files of a run, which may continue on another day. CRC-32 detects every single changed bit, and every burst of
+up to 32.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ class DedupManifest(Manifest):
 
     @property
     def by_reason(self) -> dict[str, int]:
-        """Document counts by reason: every reason that occurs, and three that are always shown."""
+        """Document counts by reason: those that occur, and three that are always shown."""
         counts = {reason: self.count(counted_as(reason)) for reason in REASONS}
         return {reason: n for reason, n in counts.items() if n or reason in REASONS[:3]}
 
@@ -198,7 +198,7 @@ class DedupManifest(Manifest):
 
     @property
     def exception_counts(self) -> ExtractionCounts | None:
-        """Numbers of extracted documents and of exceptions; None if nothing was extracted and no text is missing."""
+        """Numbers of extracted documents and of exceptions, if there are any."""
         if self.extraction is not None:
             return self.extraction
         found = Counter({reason: n for reason, n in self.problems.items() if reason != "id repeated"})

@@ -18,7 +18,7 @@ from nearkin.runs.progress import StageCost
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A record that JSON can hold: its fields are values, records, mappings from names, and tuples of these."""
+    """A record that JSON can hold, of values, records, mappings from names, and tuples."""
 
     @classmethod
     def of(cls, stored: object) -> Self:
@@ -109,7 +109,7 @@ class NotReadFiles(Stored):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HowRead(Stored):
-    """Settings with which the files were read: needed to read them again, and the errors that were tolerated."""
+    """Settings with which the files were read, and the errors that were tolerated."""
 
     format: str | None = None
     on_error: str | None = None

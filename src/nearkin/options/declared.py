@@ -1,4 +1,4 @@
-"""Options of jobs, declared once: command line, Python functions, checks and reference follow from the declaration.
+"""Options of jobs, declared once for the command line, Python, checks and reference.
 
 A job is a record of options; groups that jobs share are its bases.
 

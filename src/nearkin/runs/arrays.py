@@ -1,4 +1,4 @@
-"""Arrays and batches of a run on disk: files that show a changed bit, and are memory-mapped.
+"""Arrays and batches of a run on disk, which show a changed bit, and are memory-mapped.
 
 Complete arrays and batches are Arrow IPC files with a seal; an array that grows is its bare numbers.
 """

@@ -1,4 +1,4 @@
-"""Results of a finished run, read again: its manifest, and the check that neither it nor a table was changed."""
+"""Results of a finished run, read again and checked."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def damage_of(directory: Path, advice: str = "Run the command again.") -> Iterat
 
 @contextmanager
 def damage_of_options(directory: Path, advice: str = "Run the command again.") -> Iterator[None]:
-    """Treat invalid stored options as damage of the run rather than errors in those that were given."""
+    """Treat invalid stored options as damage of the run."""
     try:
         yield
     except ParameterError as error:

@@ -121,7 +121,7 @@ def memory_bytes() -> int:
 
 
 def peak_memory_bytes() -> int:
-    """Return the highest resident memory of this process, since the last reset where Linux allows one."""
+    """Return the highest resident memory of this process, since the last reset on Linux."""
     if told := _status("VmHWM:"):
         return told
     try:

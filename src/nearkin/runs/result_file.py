@@ -1,4 +1,4 @@
-"""Result that is one file, whose name the user chose: what must not be replaced is refused before any work."""
+"""Result that is one file, whose name the user chose."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class JobRun:
 
     @contextlib.contextmanager
     def claimed(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[None]:
-        """Claim the directory for one new or resumed run, and keep other processes out until the block ends.
+        """Claim the directory for one new or resumed run until the block ends.
 
         What a killed run left is replaced if no stage left its result.
 
@@ -250,7 +250,7 @@ class JobRun:
         return replace(manifest, stages=self.stages, report_problem=problem)
 
     def finish(self, manifest: M) -> M:
-        """Write the manifest, move all results to their places, and remove the work: now the run is done.
+        """Write the manifest, move all results to their places, and remove the work.
 
         Return the manifest with the cost of all stages.
         """

@@ -1,4 +1,4 @@
-"""Normalised texts of a run on disk: written once while reading, then read by later stages in any order."""
+"""Normalised texts of a run on disk: written once, then read in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alignment of two texts, which yields the stretches in which they differ: the source of all differences.
+"""Alignment of two texts, which yields the stretches in which they differ.
 
 Lines come first, unless the texts are wrapped differently: equal lines at both ends, and those that occur once in each
 text, anchor the two texts. Between them words are compared: runs of words that occur once in each text, longer runs
@@ -61,7 +61,7 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True)
 class _CodedWords:
-    """Numbers of the words of a text, or of its signs; ``beside`` numbers what is before each, and at the end."""
+    """Numbers of words or signs; ``beside`` numbers what is before each, and at the end."""
 
     codes: list[int]
     beside: list[int]
@@ -75,8 +75,6 @@ class _CodedWords:
 
 @dataclass(slots=True)
 class _Work:
-    """Remaining work for two texts."""
-
     n_words: list[int] = field(default_factory=lambda: [MAX_WORDS, MAX_WORDS])
     n_cells: int = field(default_factory=lambda: MAX_CELLS)
     n_steps: int = field(default_factory=lambda: MAX_STEPS)
@@ -101,7 +99,7 @@ def align(a: Wording, b: Wording) -> Alignment:
 
 
 def _share_lines(a: Wording, b: Wording) -> bool:
-    """Whether lines can serve as anchors: in texts wrapped differently, few are equal, and by chance."""
+    """In texts wrapped differently, few lines are equal, and by chance."""
     lines_a, lines_b = ({line for line in one.lines if " " in line} for one in (a, b))
     return len(lines_a & lines_b) >= _MIN_SHARED_LINES * min(len(lines_a), len(lines_b))
 
@@ -172,7 +170,7 @@ def _span(wording: Wording, words: Sequence[Word], start: int, end: int, default
 
 
 def _words_then_signs(a: list[int], b: list[int], work: _Work) -> Iterator[_Block]:
-    """Yield blocks that differ: words and blanks are aligned first, then punctuation between aligned words."""
+    """Yield blocks that differ: words and blanks first, then punctuation between aligned words."""
     for a_start, a_end, b_start, b_end in _between_aligned(a, b, False, work):
         for inner in _between_aligned(a[a_start:a_end], b[b_start:b_end], True, work):
             yield inner[0] + a_start, inner[1] + a_start, inner[2] + b_start, inner[3] + b_start
@@ -209,7 +207,7 @@ def _aligned(a: _CodedWords, b: _CodedWords, work: _Work) -> Iterator[tuple[int,
 
 
 def _unequal(a: _CodedWords, b: _CodedWords, level: int, work: _Work) -> Iterator[_Block]:
-    """Yield blocks of words that differ: split by shared runs of words if there are any, then word by word."""
+    """Yield blocks of words that differ: split by shared runs, then word by word."""
     if len(a) * len(b) <= _CELLS_AT_ONCE or level == len(_RUNS):
         yield from _by_words(a, b, work)
         return
@@ -223,7 +221,7 @@ def _unequal(a: _CodedWords, b: _CodedWords, level: int, work: _Work) -> Iterato
 
 
 def _by_words(a: _CodedWords, b: _CodedWords, work: _Work) -> Iterator[_Block]:
-    """Yield blocks of words that differ: the longest shared run is aligned first, then the longest on either side."""
+    """The longest shared run is aligned first, then the longest on either side."""
     n_cells = len(a) * len(b)
     if n_cells > work.n_cells:
         work.is_whole = False
@@ -277,7 +275,7 @@ def _longest_run(
 def _between(
     a: Sequence[Hashable], b: Sequence[Hashable], run: int, is_telling: Callable[[Hashable], bool] | None = None
 ) -> Iterator[_Block]:
-    """Yield the parts between the shared ends and the runs that occur once in each text, in the same order."""
+    """Yield the parts between shared ends and runs that occur once in each text, in the same order."""
     head, tail = _shared_ends(a, b)
     end_a, end_b = len(a) - tail, len(b) - tail
     at_a, at_b = head, head
@@ -309,7 +307,7 @@ def _shared_ends(a: Sequence[Hashable], b: Sequence[Hashable]) -> tuple[int, int
 def _anchors(
     a: Sequence[Hashable], b: Sequence[Hashable], run: int, is_telling: Callable[[Hashable], bool] | None
 ) -> list[tuple[int, int]]:
-    """Return positions of runs that occur once in each text: the largest set that keeps their order (patience)."""
+    """Return the largest set of runs that occur once in each text and keep their order (patience)."""
     in_a, in_b = _once(a, run), _once(b, run)
     shared = sorted((i, in_b[key]) for key, i in in_a.items() if key in in_b)
     if is_telling:
@@ -370,7 +368,7 @@ def _without_shared_ends(a: Sequence[int], b: Sequence[int], block: _Block) -> _
 
 
 def _are_added(last: _Block, block: _Block, n_words: Sequence[list[int]], n_blanks: Sequence[list[int]]) -> bool:
-    """Whether the same text has no words in both blocks, or one has a blank in either."""
+    """Whether one text has no words in both blocks, or a blank in either."""
 
     def have_some(counts: Sequence[int], side: int) -> bool:
         return any(counts[one[2 * side + 1]] > counts[one[2 * side]] for one in (last, block))

@@ -114,7 +114,7 @@ class Changes:
 def find_changes(a: Wording, b: Wording) -> Changes:
     """Find every stretch in which two texts differ.
 
-    Between two stretches both texts have the same characters, except white space, after canonical equivalence (NFC).
+    Between two stretches both texts are the same, except white space and canonical equivalence (NFC).
     """
     alignment = align(a, b)
     spans: list[Span] = []
@@ -150,7 +150,7 @@ def _is_nothing(text: str) -> bool:
 
 
 def _is_change(text_a: str, text_b: str, one: Change) -> bool:
-    """Whether a change counts: white space within a word splits it; within a line of punctuation it is ignored."""
+    """White space within a word splits it; within a line of punctuation it is ignored."""
     if one.n_words_a or one.n_words_b:
         return True
     return not is_same(text_a[one.start_a : one.end_a], text_b[one.start_b : one.end_b])
@@ -177,7 +177,6 @@ def _trimmed(text_a: str, text_b: str, span: Span) -> Span:
 
 
 def _rest(text: str, ends: tuple[int, int], chunks: Sequence[re.Match[str]], head: int, tail: int) -> tuple[int, int]:
-    """Return the bounds of the rest between the first and last chunks; never inside white space."""
     if head + tail < len(chunks):
         return chunks[head].start(), chunks[-1 - tail].end()
     place = chunks[head - 1].end() if head else ends[0]
@@ -236,7 +235,7 @@ def written_differently(a: Wording, b: Wording, block: Span, *, is_whole: bool) 
 
 
 def _pairs(text_a: str, text_b: str, block: Span) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Yield what must be compared word by word: the differing chunks, if they differ only in case; else everything."""
+    """Yield what must be compared word by word: chunks that differ only in case; else everything."""
     start_a, end_a, start_b, end_b = block
     parts_a, parts_b = text_a[start_a:end_a].split(), text_b[start_b:end_b].split()
     unlike = [x != y for x, y in zip(parts_a, parts_b)] if len(parts_a) == len(parts_b) else []
@@ -272,7 +271,7 @@ def _narrowed(text_a: str, text_b: str, block: Span) -> Span:
 
 
 def _shared_words(a: str, b: str) -> int:
-    """Count the common initial characters, up to a letter before a space, which is inside no word or blank."""
+    """Count the common initial characters, up to a letter before a space."""
     length = shared_beginning(a, b)
     while length and not (
         a[length - 1].isalnum() and a[length : length + 1].isspace() and b[length : length + 1].isspace()
@@ -282,7 +281,6 @@ def _shared_words(a: str, b: str) -> int:
 
 
 def _tokens(wording: Wording, start: int, end: int) -> Iterator[_Token]:
-    """Yield everything except white space, in order."""
     at, text = start, wording.text
     for word in wording.words(start, end):
         if word.start > at:
@@ -323,7 +321,7 @@ def _unlike(a: Sequence[_Token], b: Sequence[_Token]) -> Iterator[Span]:
 
 
 def _held_again(a: Sequence[_Token], b: Sequence[_Token], i: int, j: int) -> tuple[int, int]:
-    """Return the point up to which one text has several tokens for one of the other, "(1)" and "⑴"; else the end."""
+    """Return the end of several tokens of one text for one of the other, "(1)" and "⑴"."""
     first_a, first_b = i, j
     length_a = length_b = 0
     while length_a != length_b or not length_a:
@@ -367,6 +365,5 @@ def is_same(a: str, b: str) -> bool:
 
 
 def _written(text: str) -> str:
-    """Return the compared form of a token: its characters, canonically composed, without white space."""
     packed = "".join(text.split()) if not text.isalnum() else text
     return packed if packed.isascii() else unicodedata.normalize("NFC", packed)

@@ -1,4 +1,4 @@
-"""Word-by-word comparison of two documents: their common words, the words that only one has, and their places.
+"""Word-by-word comparison of two documents: their words, shared or not, and their places.
 
 Every character counts except white space, line breaks and canonically equivalent forms (Unicode NFC). The lines shown
 are those of A wherever both texts have the words.
@@ -168,7 +168,6 @@ class _Page:
     line_b: int | None = None
 
     def put(self, pieces: Sequence[Piece], line_a: int | None, line_b: int | None) -> None:
-        """Append pieces to the current line."""
         for piece in pieces:
             text = piece.text if self.pieces else piece.text.lstrip()
             self.pieces.append(Piece(piece.kind, text, piece.difference))
@@ -176,7 +175,6 @@ class _Page:
         self.line_b = line_b if self.line_b is None else self.line_b
 
     def end_line(self) -> None:
-        """End the current line."""
         if self.pieces:
             self.lines.append(Line(tuple(self.pieces), self.line_a, self.line_b))
         self.pieces, self.line_a, self.line_b = [], None, None
@@ -216,7 +214,7 @@ class View:
         return tuple(page.hunks)
 
     def _begins_line(self, change: Change, before: Change | None) -> bool:
-        """Whether a change begins a line: as in A; if A has nothing there, as in B between lines or alone."""
+        """As in A; if A has nothing there, as in B between lines or alone."""
         at_a, at_b = (before.end_a, before.end_b) if before else (0, 0)
         if change.end_a > change.start_a:
             return _has_break_before(self.a.text, at_a, change.start_a)
@@ -225,7 +223,6 @@ class View:
         return _has_break_at(self.a.text, change.start_a) or _has_break_at(self.b.text, change.end_b)
 
     def _ends_line(self, change: Change, begins_line: bool) -> bool:
-        """Whether the common text after a change begins a line."""
         in_a = _has_break_at(self.a.text, change.end_a)
         if change.end_a > change.start_a:
             return in_a
@@ -265,7 +262,7 @@ class View:
             page.end_line()
 
     def _put_change(self, page: _Page, change: Change, number: int) -> None:
-        """Append A's text, then B's, each with its own line breaks; side by side if A has at most one line."""
+        """Append A's text, then B's, with line breaks; side by side if A has at most one line."""
         n_lines = 0
         for n_lines, (start, end) in enumerate(_lines_of(self.a.text, change.start_a, change.end_a), 1):
             if n_lines > 1:

@@ -1,4 +1,4 @@
-"""Two texts as one sequence of segments, from which each text can be restored character for character."""
+"""Two texts as one sequence of segments, from which each can be restored."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _n_written(runs: list[str]) -> int:
 
 
 def _paired(a: list[str], b: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield runs of two texts side by side; white space of only one text has nothing beside it."""
+    """White space of only one text has nothing beside it."""
     i = j = 0
     while i < len(a) and j < len(b):
         if a[i].isspace() == b[j].isspace():

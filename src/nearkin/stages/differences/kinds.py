@@ -92,7 +92,7 @@ def _more_often(
 
 
 def _has_other_amount(text_a: str, text_b: str, change: Change) -> bool:
-    """Whether a difference in spelling changes an amount: 1.5 and 15, -500 and 500, 5 % and 5, m² and m2."""
+    """Whether the spelling changes an amount: 1.5 and 15, -500 and 500, 5 % and 5, m² and m2."""
     sides = (text_a, change.start_a, change.end_a), (text_b, change.start_b, change.end_b)
     parts = [text[start:end] for text, start, end in sides]
     if is_other_form(*parts) and raised_in(parts[0]) == raised_in(parts[1]):
@@ -264,11 +264,11 @@ def number_signs(text: str, start: int, end: int) -> dict[int, str]:
 
 
 def amounts_in(text: str, start: int, end: int) -> str:
-    """Return the digits of a part of a text with all that changes them: signs, units, and whether they are raised.
+    """Return digits with all that changes them: signs, units, and whether they are raised.
 
     Examples
     --------
-    >>> amounts_in("pay -500 for 12 m²", 0, 18), amounts_in("pay \N{MINUS SIGN}500; 12 m2", 0, 17)
+    >>> amounts_in("pay -500 for 12 m²", 0, 18), amounts_in("pay −500; 12 m2", 0, 17)
     ('-50012²', '-500122')
     """
     if _is_without_signs(text, start, end):
@@ -289,7 +289,7 @@ def amounts_in(text: str, start: int, end: int) -> str:
 
 
 def _is_without_signs(text: str, start: int, end: int) -> bool:
-    """Whether letters and punctuation in a part are so far from digits that they cannot change a number: at once."""
+    """Whether letters and punctuation are so far from digits that they change no number: at once."""
     return _WITHOUT_SIGNS.fullmatch(text, max(0, start - _BESIDE), min(len(text), end + _BESIDE)) is not None
 
 

@@ -59,7 +59,7 @@ def _check(parameter: str, value: object, least: int) -> None:
 
 
 def _shared_ends(text_a: str, text_b: str) -> tuple[int, int]:
-    """Count the characters of the common beginning and end, cut where white space ends a word in both."""
+    """Count the characters of the common ends, cut where white space ends a word in both."""
     head = shared_beginning(text_a, text_b)
     if head == len(text_a) == len(text_b):
         return head, 0
@@ -78,7 +78,6 @@ def _end_of_tokens(text: str, number: int) -> int:
 
 
 def _compare(a: Wording, b: Wording) -> Iterator[Piece]:
-    """Yield the pieces of two texts, without gaps; white space between pieces belongs to the following one."""
     at_a = at_b = 0
     for one in align(a, b).differences:
         start_a, start_b = max(at_a, one.span_a[0]), max(at_b, one.span_b[0])
@@ -90,7 +89,7 @@ def _compare(a: Wording, b: Wording) -> Iterator[Piece]:
 
 
 def _shared(text_a: str, text_b: str, start: int, end: int, start_b: int) -> Piece:
-    """Return shared words, with a space before them if either side has one, so that words never run together."""
+    """Return shared words, with a space before them if either side has one."""
     inner = " ".join(text_a[start:end].split())
     is_spaced = _is_spaced(text_a, start) or _is_spaced(text_b, start_b)
     return Piece("equal", f" {inner}" if inner and is_spaced else inner)

@@ -56,7 +56,6 @@ class _ChangedToken:
 
     @property
     def change(self) -> int:
-        """Number of the change."""
         return self.stretch[0]
 
 
@@ -226,7 +225,7 @@ def is_telling_sign(text: str, signs: Sequence[Word]) -> bool:
 
 
 def _runs(tokens_a: Sequence[_ChangedToken], tokens_b: Sequence[_ChangedToken]) -> Iterator[_MovedRun]:
-    """Find passages from left to right in A, the longest at each place; passages do not overlap.
+    """Find passages from left to right in A, the longest at each place, without overlaps.
 
     Of places in B that begin alike, `_MAX_PLACES` are compared, and a short passage once: the time is linear in the
     tokens.

@@ -1,4 +1,4 @@
-"""Text that only one of two texts has, complete, with the negations in it; passages that moved are counted apart."""
+"""Text that only one of two texts has, with the negations in it; moved passages are counted apart."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def joined(passages: Iterable[str]) -> str:
 
 
 def first_passages(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], most: int) -> FirstPassages:
-    """Return about the first ``most`` characters of passages, those with a negation first, as `excerpt` has them.
+    """Return about the first ``most`` characters of passages, as `excerpt` has them.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def _words_before_signs(own: Wording, differences: Iterable[_Part]) -> list[_Par
 
 
 def _without_closing(words: Sequence[Word]) -> Sequence[Word]:
-    """Return words from the first on, or a sign that is directly before it: other punctuation closes what precedes."""
+    """Return words from the first on, or a sign directly before it: others close what precedes."""
     first = next((i for i, word in enumerate(words) if word.core not in CLOSING), 0)
     while first and words[first - 1].end == words[first].start:
         first -= 1

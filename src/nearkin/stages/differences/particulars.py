@@ -302,7 +302,7 @@ def _begins_sentence(text: str, place: int) -> bool:
 def _with_name_parts(
     kinds: list[Kind], words: Sequence[Word], text: str, texts: tuple[Original, Original]
 ) -> list[Kind]:
-    """Mark a capitalised word beside part of a name as part of it, even a common word: Larry D. Key."""
+    """Mark a capitalised word beside part of a name as part of it: Larry D. Key."""
     result = kinds.copy()
     for i, word in enumerate(words):
         is_term = word.core in ROLES or any(word.core in one.spelling.terms for one in texts)

@@ -1,4 +1,4 @@
-"""Shortened stretches of a comparison: long equal stretches with a gap, the first difference as a one-line passage."""
+"""Shortened stretches of a comparison; the first difference as a one-line passage."""
 
 from __future__ import annotations
 

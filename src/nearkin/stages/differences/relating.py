@@ -1,4 +1,4 @@
-"""Comparison of a family member with its principal: the relation, and the lines in which they differ."""
+"""Comparison of a family member with its principal: the relation and the lines that differ."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _SPACE = re.compile("[ \n]")
 
 @cache
 def _tokens() -> re.Pattern[str]:
-    """Return a pattern for all tokens, whose group is a word, by the character classes that shingles use.
+    """Return a pattern for all tokens, whose group is a word.
 
     Words are not searched for alone: a mark after punctuation, as in an emoji, would be one.
     """
@@ -35,7 +35,7 @@ def _tokens() -> re.Pattern[str]:
 
 @cache
 def _ascii_tokens() -> re.Pattern[str]:
-    """Return the same for ASCII, which has few characters: twenty times as fast."""
+    """The same for ASCII is twenty times as fast."""
     letters = "".join(map(chr, np.flatnonzero(character_classes()[:128] == WORD).tolist()))
     return re.compile(rf"([{letters}]+)|\S")
 
@@ -64,7 +64,7 @@ def count_words(text: str) -> int:
 
 
 def _pieces(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[re.Pattern[str], int, int]]:
-    """Yield a part in pieces that split no word, with the pattern for each, for huge texts."""
+    """Yield a part in pieces that split no word, with the pattern for each."""
     stop = len(text) if end is None else min(end, len(text))
     while start < stop:
         end = min(stop, _next_space(text, start + _PIECE))
@@ -207,7 +207,7 @@ _SAME_NUMBER = ("", "<wide>", "<font>")  # decompositions that leave a digit wha
 
 
 def is_other_form(text_a: str, text_b: str) -> bool:
-    r"""Whether two passages are the same words and signs after NFKC, in lower case, and mean the same numbers.
+    r"""Whether passages are the same after NFKC, in lower case, and mean the same numbers.
 
     A superscript or a fraction beside a digit is another number: 10⁵ is not 105. See :func:`.kinds.amounts_in` for m².
 
@@ -232,7 +232,7 @@ def is_other_form_of(a: Sequence[Word], b: Sequence[Word], text_a: str, text_b: 
 
 
 def _joins_numbers(text: str) -> bool:
-    """Whether NFKC makes one number of two digits that are written differently, such as ``10⁵`` or ``2½``."""
+    """Whether NFKC makes one number of digits written differently, such as ``10⁵`` or ``2½``."""
     return any(
         one.isnumeric() and other.isnumeric() and _written_as(one) != _written_as(other)
         for one, other in pairwise(text)

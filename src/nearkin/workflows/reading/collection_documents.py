@@ -57,7 +57,7 @@ class CollectionDocuments(StoredDocuments):
     ) -> CollectionDocuments:
         """Record the current documents; with ``end_row`` only those with lower numbers.
 
-        With ``with_unread``, also files that gave no text: they become documents with a problem.
+        Files that gave no text become documents with a problem ``with_unread``.
         """
         with _opened(place, is_read_only) as store, store.reading() as connection:
             rows, numbers, sizes = _current(connection, end_row)
@@ -102,7 +102,7 @@ class CollectionDocuments(StoredDocuments):
         return self
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Yield batches of `DOCUMENTS_SCHEMA`: ids, texts and origins; a damaged text is a problem of its document."""
+        """Yield batches of `DOCUMENTS_SCHEMA`; a damaged text is a problem of its document."""
         with _opened(self.place, self.is_read_only) as store:
             for some in self._parts():
                 with store.reading() as connection:
@@ -202,7 +202,6 @@ def _opened(place: Place, is_read_only: bool) -> Store:
 
 
 def _text(digest: bytes, stored: bytes) -> bytes | None:
-    """Return a text in UTF-8; None if the stored text is missing or damaged."""
     try:
         data = zstd.decompress(stored)
         return data if hashlib.sha256(data).digest() == digest else None

@@ -101,7 +101,7 @@ def exceptions_in(prepared: pa.RecordBatch, sources: I64, first_row: int) -> Ite
 
 
 def named(exceptions: Sequence[ExceptionRow], documents: pa.Table) -> list[ExceptionRow]:
-    """Return exceptions with the ids and names of all documents, which are known when all were read."""
+    """Return exceptions with the ids and names of all documents, once all were read."""
     ids, names = documents["id"], documents["name"]
     return [
         one if one.row is None else replace(one, given_id=ids[one.row].as_py(), doc_id=names[one.row].as_py())
@@ -129,7 +129,7 @@ def exception_lines(
 
 
 def write_exceptions(path: Path, lines: Sequence[Sequence[object]]) -> None:
-    """Write ``exceptions.csv`` if there are exceptions, or if an earlier list would be taken for this one."""
+    """Write ``exceptions.csv`` if there are exceptions, or an earlier list."""
     if lines or path.exists():
         with published(path) as aside, aside.open("w", encoding="utf-8", newline="") as file:
             writer = SheetWriter(file)

@@ -1,4 +1,4 @@
-"""What a source was before it was read: to notice that it changed, to compare it on ``--resume``, to read it again."""
+"""What a source was before it was read: to notice changes, to resume, to read it again."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class SourceRecord:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether size and time are those of the record, and the digest, if the system noted another change."""
+        """Whether size and time are the same, and the digest, if the system noted another change."""
         if isinstance(self.source, StoredSource):
             return self.source.documents.is_unchanged
         now = SourceRecord.of(self.source)

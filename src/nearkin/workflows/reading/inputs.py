@@ -267,7 +267,7 @@ def recognised_format(path: str) -> str:
 
 
 def _looked_into(source: Source) -> tuple[Source, bytes | None]:
-    """Return a source with its format, recognised by the beginning of the file, and all bytes of a short text.
+    """Return a source with its format by the beginning of the file, and all bytes of a short text.
 
     To open thousands of short files takes longer than to read them.
     """

@@ -127,7 +127,7 @@ def _document_at(prepared: pa.RecordBatch, at: int, source: str) -> OneDocument:
 
 
 def _file_of(doc_id: str) -> str:
-    """Return the file that is or contains a document: the shortest beginning of its id that is a file."""
+    """Return the shortest beginning of a document's id that is a file."""
     if not os.path.lexists(doc_id):
         for place in (found.start() for found in re.finditer(BETWEEN, doc_id)):
             if os.path.isfile(doc_id[:place]):

@@ -1,4 +1,4 @@
-"""Documents that are read again: the input of a finished run, if it is unchanged, and the documents that a run kept."""
+"""Documents that are read again: the unchanged input of a run, and what it kept."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def _reopened(record: SourceRecord, in_memory: GivenAgain) -> Source:
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # no slots: names are read when they are first needed
 class KeptDocuments(StoredDocuments):
-    """Documents that a finished run kept, from its folder ``kept`` if there is one, otherwise from its input.
+    """Documents that a finished run kept, from its folder ``kept`` or from its input.
 
     Parameters
     ----------
@@ -335,7 +335,7 @@ class KeptDocuments(StoredDocuments):
             return _at(_documents(self.directory / _TABLE, "name")["name"], self.rows)
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Yield batches of `DOCUMENTS_SCHEMA`, with the ids of the run; the line is the document's number there."""
+        """Yield batches of `DOCUMENTS_SCHEMA`, with the ids and numbers of the run."""
         for places, batch, _ in self.again.batches(progress, self.wanted):
             at = np.searchsorted(self.wanted, places)
             columns = [

@@ -1,4 +1,4 @@
-"""Files with values of documents: rows of CSV, TSV and load files with their columns, and objects of JSON Lines."""
+"""Files with values of documents: rows with their columns, and objects of JSON Lines."""
 
 from __future__ import annotations
 

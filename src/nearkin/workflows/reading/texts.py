@@ -1,4 +1,4 @@
-"""Files → batches of texts with their ids, for signing and counting; their unique names; checks of unreadable ones."""
+"""Files → batches of texts with their ids; their unique names; checks of unreadable ones."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class Texts:
             self._damage[printable(names[0]), batch["line"][0].as_py()] = sentence_of(batch["problem"][0].as_py())
 
     def prepare(self, raw: RawBatch, normalise: Normalisation) -> TextBatch:
-        """Check and normalise a batch, and note its exceptions: the part of reading that threads may share.
+        """Check and normalise a batch, and note its exceptions; threads may share this.
 
         What is read twice is noted once. DocumentError if the rules stop the run at an unreadable document.
         """
@@ -255,7 +255,7 @@ def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:
 def with_distinct_names(table: pa.Table, kind: IdKind) -> pa.Table:
     """Return ``id``, ``name``, ``line``, ``problem`` and ``source`` of documents as `preparing.prepare` gives them.
 
-    A document whose name was used before gets its place appended, and a problem that says so, as in `nearkin dedup`.
+    A repeated name gets the place appended, and a problem that says so, as in `nearkin dedup`.
     """
     names, problems = table["name"].combine_chunks(), table["problem"].combine_chunks()
     codes: I32 = names.dictionary_encode().indices.to_numpy(zero_copy_only=False)

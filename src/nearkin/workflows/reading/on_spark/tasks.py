@@ -1,4 +1,4 @@
-"""Inputs of tasks, and what tasks say: messages and exceptions, which the driver takes in order.
+"""Inputs of tasks, and their messages and exceptions, which the driver takes in order.
 
 The driver digests every file before a task reads it. A worker whose file has other times compares the bytes.
 """
@@ -106,7 +106,7 @@ class Seen:
 
     @classmethod
     def afresh(cls, path: str) -> Seen | None:
-        """Open the file first: on NFS, its present size and times are then those of the server, not earlier ones."""
+        """Open the file first: on NFS, its size and times are then those of the server."""
         with contextlib.suppress(OSError):
             os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
         return cls.of(path)
@@ -147,7 +147,7 @@ class TaskInput:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Input]:
-        """Lend the input for reading on this machine; what is made of it must not be used before this block has ended.
+        """Lend the input for reading on this machine, until this block ends.
 
         SourceError if a file differs from the driver's, or the libraries that extract texts do: the texts would, too.
         Without this check a missing folder would look like a folder of unreadable documents.
