@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
+from nearkin.collection.listing.coding import tag_fields, with_tags
 from nearkin.errors import ChangedMeanwhileError, NearkinError, RefusedError, SourceError
 from nearkin.reports.facts.changed_values import change_words, changed_names
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
@@ -153,6 +154,9 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
                 out = Path(folder, f"table{suffix}")
                 if make is not None:
                     found = make(service, asked)
+                    if "doc_id" in found.column_names:
+                        with service.collection.opened.store.reading() as connection:
+                            found = with_tags(connection, found, tag_fields(connection))
                     write_table(found.replace_schema_metadata({"nearkin": told}), out)
                 return out.read_bytes()
 

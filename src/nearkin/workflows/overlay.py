@@ -104,18 +104,21 @@ def write_overlay(table: pa.Table, tool: str, out: Path) -> None:
     Parameters
     ----------
     table : Table
-        With the schema `OVERLAY`.
+        With the schema `OVERLAY`; further columns are text, and keep their names.
     tool : str
         One of `TOOLS`.
     out : Path
     """
     fields, is_dat = TOOLS[tool], out.suffix.lower() == ".dat"
+    others = [name for name in table.column_names if name not in OVERLAY.names]
     with published(out) as aside, open(aside, "w", encoding="utf-8-sig" if is_dat else "utf-8", newline="") as file:
         writer = _DatWriter(file) if is_dat else SheetWriter(file, line_end="\r\n")
-        writer.write([KEY, *fields])
+        writer.write([KEY, *fields, *others])
         for batch in table.to_batches(_ROWS_AT_A_TIME):
             for row in batch.to_pylist():
-                writer.write([row["doc_id"], *(value(row) for value in fields.values())])
+                writer.write(
+                    [row["doc_id"], *(value(row) for value in fields.values()), *(row[name] or "" for name in others)]
+                )
 
 
 class _DatWriter:

@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlalchemy import Connection
 
 from nearkin.collection.collection import Collection
+from nearkin.collection.listing.coding import tag_fields, with_tags
 from nearkin.collection.listing.exceptions import ExceptionFilter, problems_of, stored_exceptions, textless_contents
 from nearkin.collection.stored.documents import contents_of_current
 from nearkin.errors import ParameterError
@@ -47,6 +48,8 @@ def write_group_overlay(
         unread = _unread(connection, texts)
     rows = _rows(members, texts, textless) + [{"doc_id": doc_id, "reason": "unreadable"} for doc_id in unread]
     table = pa.Table.from_pylist([row for row in rows if row["doc_id"] not in left_out], OVERLAY)
+    with collection.opened.store.reading() as connection:
+        table = with_tags(connection, table, tag_fields(connection))
     write_overlay(table, tool, out)
     return len(table)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.listing import lists
+from nearkin.collection.listing.coding import tag_fields, with_tags
 from nearkin.collection.results import columns, table_of
 from nearkin.formats.delimited import check_suffix, table_writer
 from nearkin.runs.files import published
@@ -65,6 +66,8 @@ def list_documents(
         if out is None:
             return lists.listed(connection, wanted, sort, limit, date_tag)
         first, n_found, columns = list[pa.RecordBatch](), 0, lists.asked_columns(wanted)
+        fields = tag_fields(connection)
+        written = with_tags(connection, lists.LISTED.empty_table().select(columns), fields).schema
 
         def counted() -> Iterator[pa.RecordBatch]:
             nonlocal n_found
@@ -72,9 +75,9 @@ def list_documents(
                 if n_found < limit:
                     first.append(batch.slice(0, limit - n_found))
                 n_found += len(batch)
-                yield batch.select(columns)
+                yield from with_tags(connection, pa.Table.from_batches([batch]).select(columns), fields).to_batches()
 
-        write_batches(pa.schema([lists.LISTED.field(name) for name in columns]), counted(), out)
+        write_batches(written, counted(), out)
         return lists.ListedDocuments(
             pa.Table.from_batches(first, lists.LISTED), n_found, *lists.n_late(connection, wanted)
         )
