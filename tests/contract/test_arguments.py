@@ -47,7 +47,8 @@ def flags() -> Iterator[tuple[str, Callable[..., Any], str]]:
 WRONG_ARRAYS = np.array([0.5]), np.array("0.5"), np.array(0.5, object)
 _DOCUMENTS = {
     "dedup": (PAIRS,), "dedup_result": (None,), "families": (PAIRS,), "passages": (PAIRS,), "threads": (".",),
-    "sign": (PAIRS,), "neighbours": (".",), "pairs": (PAIRS, PAIRS), "similar_pairs": (None, None),
+    "sign": (PAIRS,), "neighbours": (".",), "evaluate": (".", PAIRS), "pairs": (PAIRS, PAIRS),
+    "similar_pairs": (None, None),
 }  # fmt: skip
 FLAGS = [pytest.param(function, flag, id=f"{name} {flag}") for name, function, flag in flags()]
 

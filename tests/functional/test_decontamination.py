@@ -199,7 +199,7 @@ def test_rules_about_another_set_need_one(files, tmp_path, arguments, named):
         (["--min-shared", "1", "--threshold", "0.5"], "--min-shared: drops every document that shares enough shingles"),
         (["--min-shared", "1", "--threshold", "0.5"], "whatever its similarity. Omit threshold."),
         (["--min-shared", "1", "--measure", "jaccard"], "whatever its similarity. Omit measure."),
-        (["--min-shared", "1", "--drop", "containing"], "--min-shared: excludes drop"),
+        (["--min-shared", "1", "--drop", "containing"], "--min-shared: excludes 'drop'"),
         (["--min-shared", "0"], "--min-shared: must be an int >= 1. Got: 0"),
     ],
 )
