@@ -235,16 +235,18 @@ def row_matches(best_row: U32, matches: Matches, copy_of: U32) -> tuple[Matches,
 
 def with_copies(matches: Matches, copies: U32, originals: U32) -> Matches:
     """Return matches of rows, the lower row on the left, followed by one for each exact copy."""
-    ones, differs = np.ones(len(copies), np.uint32), np.full(len(copies), NOTHING)
-    pairs = (
-        (matches.left, copies),
-        (matches.right, originals),
-        (matches.n_common, ones),
-        (matches.n_left, ones),
-        (matches.n_right, ones),
-        (differences_of(matches), differs),
+    ones = np.ones(len(copies), np.uint32)
+    left, right, n_common, n_left, n_right = (
+        np.concatenate(pair)
+        for pair in (
+            (matches.left, copies),
+            (matches.right, originals),
+            (matches.n_common, ones),
+            (matches.n_left, ones),
+            (matches.n_right, ones),
+        )
     )
-    left, right, n_common, n_left, n_right, differs = (np.concatenate(pair) for pair in pairs)
+    differs = np.concatenate([differences_of(matches), np.full(len(copies), NOTHING)])
     swap = left > right
     return Matches(
         np.where(swap, right, left),
