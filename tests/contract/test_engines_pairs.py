@@ -34,8 +34,8 @@ from nearkin.workflows.pairing import collecting
 from nearkin.workflows.pairing import searching as searching_here
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
-from nearkin.workflows.pairing.on_spark import engine, reading, searching
-from nearkin.workflows.pairing.on_spark.data_frames import FrameSide, pair_frames
+from nearkin.workflows.pairing.on_spark import job, reading, searching
+from nearkin.workflows.pairing.on_spark.job import FrameSide, pair_frames
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.searching import FoundPairs, search
 from nearkin.workflows.pairing.vectors import PairVectors, vector_place
@@ -366,7 +366,7 @@ def assert_same_tables(found: Mapping[str, bytes], expected: Mapping[str, bytes]
 @pytest.fixture
 def in_this_process(monkeypatch) -> Cluster:
     """A cluster that is none: its tasks are done here, one after another."""
-    monkeypatch.setattr(engine, "stages_on", lambda *_: contextlib.nullcontext(ToldOf()))
+    monkeypatch.setattr(job, "stages_on", lambda *_: contextlib.nullcontext(ToldOf()))
     return Cluster("local[1]")
 
 

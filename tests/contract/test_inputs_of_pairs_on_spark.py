@@ -13,7 +13,7 @@ from contract.test_engines_pairs import BY_VECTORS, ONE, Case, ToldOf, assert_sa
 from nearkin.engines.local import LOCAL
 from nearkin.engines.spark.session import Cluster
 from nearkin.errors import ResumeError, SourceError
-from nearkin.workflows.pairing.on_spark import engine
+from nearkin.workflows.pairing.on_spark import job
 
 CASE, CLUSTER = Case(BY_VECTORS, **ONE), Cluster("local[1]")
 
@@ -35,7 +35,7 @@ class Changing(ToldOf):
 def before(monkeypatch, tmp_path) -> Callable[[str, Callable[[], object]], None]:
     """Choose what happens before a stage of the run in ``tasks``."""
     stages = Changing(folder=tmp_path / "tasks/.work/cluster/stages")
-    monkeypatch.setattr(engine, "stages_on", lambda *_: contextlib.nullcontext(stages))
+    monkeypatch.setattr(job, "stages_on", lambda *_: contextlib.nullcontext(stages))
 
     def choose(name: str, then: Callable[[], object]) -> None:
         stages.name, stages.then = name, then
@@ -69,7 +69,7 @@ def test_a_resumed_run_compares_bytes(before, tmp_path, monkeypatch):
             tables_of(CASE, given, out, CLUSTER, resume=True)
     path.write_bytes(content)
     os.utime(path, (9, 9))
-    monkeypatch.setattr(engine, "stages_on", lambda *_: contextlib.nullcontext(ToldOf()))
+    monkeypatch.setattr(job, "stages_on", lambda *_: contextlib.nullcontext(ToldOf()))
     assert_same_tables(tables_of(CASE, given, out, CLUSTER, resume=True), expected)
 
 

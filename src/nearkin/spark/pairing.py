@@ -15,7 +15,7 @@ from nearkin.stages.documents.readers.tables import check_schema
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from nearkin.workflows.pairing.on_spark.data_frames import FrameSide
+    from nearkin.workflows.pairing.on_spark.job import FrameSide
 
 _OF = "spark.similar_pairs"
 
@@ -91,7 +91,7 @@ def similar_pairs(left: DataFrame, right: DataFrame, job: FramePairsJob) -> Data
     """
     # here, not above: they load numba, which who only has duplicates to find need not wait for
     from nearkin.workflows.pairing.inputs import read_table
-    from nearkin.workflows.pairing.on_spark.data_frames import FrameSide, pair_frames, pairs_in
+    from nearkin.workflows.pairing.on_spark.job import FrameSide, pair_frames, pairs_in
 
     options = job.part(PairOptions)
     sides = FrameSide(left, job.text, job.id), FrameSide(right, job.right_text or job.text, job.right_id or job.id)

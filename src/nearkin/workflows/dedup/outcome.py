@@ -191,10 +191,19 @@ def reasons(
     status, node = corpus.status[: len(copy_of)], corpus.node[: len(copy_of)]
     n_units = np.append(sizes.n_units, np.uint32(0))[np.minimum(node, np.uint32(corpus.n_nodes))]
     is_short = n_units < options.shingle.length
-    without_text = [status == one for one in WITHOUT_TEXT]
-    conditions = [*without_text, is_alone & is_short, is_principal, copy_of != NO_ROW]
-    choices = [*WITHOUT_TEXT.values(), TOO_SHORT, UNIQUE, EXACT_COPY]
-    return np.select(conditions, choices, NEAR_DUPLICATE).astype(np.uint8)
+    reason = reasons_of_texts(is_short=is_alone & is_short, is_principal=is_principal, copy_of=copy_of)
+    return np.where(np.isin(status, list(WITHOUT_TEXT)), reasons_without_text(status), reason)
+
+
+def reasons_of_texts(*, is_short: Bool, is_principal: Bool, copy_of: U32) -> U8:
+    """Return the index into REASONS of documents with a text; ``is_short``: too short to be compared, and alone."""
+    conditions = [is_short, is_principal, copy_of != NO_ROW]
+    return np.select(conditions, [TOO_SHORT, UNIQUE, EXACT_COPY], NEAR_DUPLICATE).astype(np.uint8)
+
+
+def reasons_without_text(status: U8) -> U8:
+    """Return the index into REASONS of documents without a text, by their status; 0 for others."""
+    return np.select([status == one for one in WITHOUT_TEXT], list(WITHOUT_TEXT.values()), 0).astype(np.uint8)
 
 
 def tabulate(corpus: Corpus, grouping: GroupedTexts, outcome: Outcome) -> GroupTable:
@@ -217,21 +226,36 @@ def tabulate(corpus: Corpus, grouping: GroupedTexts, outcome: Outcome) -> GroupT
 
 def row_matches(best_row: U32, matches: Matches, copy_of: U32) -> tuple[Matches, Bool]:
     """Return sorted matches of rows instead of texts, with one for each exact copy, and which these are."""
-    a, b = best_row[matches.left], best_row[matches.right]
-    swap = a > b
+    of_rows = replace(matches, left=best_row[matches.left], right=best_row[matches.right])
     copies = np.flatnonzero(copy_of != NO_ROW).astype(np.uint32)
-    originals = copy_of[copies]
+    rows = with_copies(of_rows, copies, copy_of[copies])
+    order = np.lexsort((rows.right, rows.left))
+    return rows.where(order), order >= len(matches)
+
+
+def with_copies(matches: Matches, copies: U32, originals: U32) -> Matches:
+    """Return matches of rows, the lower row on the left, followed by one for each exact copy."""
     ones = np.ones(len(copies), np.uint32)
-    left = np.concatenate([np.where(swap, b, a), np.minimum(copies, originals)]).astype(np.uint32)
-    right = np.concatenate([np.where(swap, a, b), np.maximum(copies, originals)]).astype(np.uint32)
-    n_left = np.concatenate([np.where(swap, matches.n_right, matches.n_left), ones]).astype(np.uint32)
-    n_right = np.concatenate([np.where(swap, matches.n_left, matches.n_right), ones]).astype(np.uint32)
-    n_common = np.concatenate([matches.n_common, ones])
+    left, right, n_common, n_left, n_right = (
+        np.concatenate(pair)
+        for pair in (
+            (matches.left, copies),
+            (matches.right, originals),
+            (matches.n_common, ones),
+            (matches.n_left, ones),
+            (matches.n_right, ones),
+        )
+    )
     differs = np.concatenate([differences_of(matches), np.full(len(copies), NOTHING)])
-    is_copy = np.arange(len(left)) >= len(matches)
-    order = np.lexsort((right, left))
-    rows = Matches(left, right, n_common, n_left, n_right, differs)
-    return rows.where(order), is_copy[order]
+    swap = left > right
+    return Matches(
+        np.where(swap, right, left),
+        np.where(swap, left, right),
+        n_common,
+        np.where(swap, n_right, n_left),
+        np.where(swap, n_left, n_right),
+        differs,
+    )
 
 
 def differences_of(matches: Matches) -> U8:

@@ -15,9 +15,9 @@ from nearkin.kernels.sketch import round_constants
 from nearkin.nouns import agreeing, counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import EVERY_SIZE, KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
-from nearkin.records import F64, I64, U64, Bool, Matches, ShingleSets
+from nearkin.records import F64, I64, U32, U64, Bool, Matches, ShingleSets
 from nearkin.reports.quantities import many_text, measure_name, parameter_text, rough_share_text, share_percent_text
-from nearkin.runs.spool import texts_of
+from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.text_kinds import kinds_in
 from nearkin.stages.search.exhaustive import common_counts
 from nearkin.stages.search.linking import Linking
@@ -123,9 +123,15 @@ def look(corpus: Corpus, options: DedupOptions) -> Sample:
     """
     n_mine = int(np.searchsorted(corpus.first_row, corpus.n_inputs))  # texts are numbered in reading order
     nodes = chosen_nodes(n_mine, corpus.n_nodes - n_mine)
-    nodes = compared(nodes, corpus.n_characters[corpus.first_row[nodes]])
-    texts = texts_of(corpus.chunks, corpus.first_row[nodes].tolist())
-    return sample_of(texts, nodes < n_mine, n_mine, corpus.n_nodes, options, is_against=corpus.is_against)
+    return _sample_of_corpus(corpus, nodes, options, n_mine=n_mine, n_nodes=corpus.n_nodes)
+
+
+def _sample_of_corpus(corpus: Corpus, nodes: U64, options: DedupOptions, *, n_mine: int, n_nodes: int) -> Sample:
+    rows = corpus.first_row[nodes]
+    return sample_of(
+        nodes, rows, corpus.n_characters[rows], corpus.chunks, options,
+        n_mine=n_mine, n_nodes=n_nodes, is_against=corpus.is_against,
+    )  # fmt: skip
 
 
 def kinds_of_text(corpus: Corpus, options: DedupOptions) -> dict[str, int]:
@@ -140,9 +146,7 @@ def kinds_of_text(corpus: Corpus, options: DedupOptions) -> dict[str, int]:
 def look_ahead(corpus: Corpus, n_texts: int, options: DedupOptions) -> Sample:
     """Return the sample that `look` would take from a similar collection of ``n_texts``."""
     nodes = _spread(corpus.n_nodes, n_texts)
-    nodes = compared(nodes, corpus.n_characters[corpus.first_row[nodes]])
-    texts = texts_of(corpus.chunks, corpus.first_row[nodes].tolist())
-    return sample_of(texts, np.ones(len(nodes), np.bool_), n_texts, n_texts, options, is_against=False)
+    return _sample_of_corpus(corpus, nodes, options, n_mine=n_texts, n_nodes=n_texts)
 
 
 def chosen_nodes(n_mine: int, n_others: int) -> U64:
@@ -151,25 +155,31 @@ def chosen_nodes(n_mine: int, n_others: int) -> U64:
     return np.concatenate([mine, others + np.uint64(n_mine)])
 
 
-def compared(nodes: U64, n_characters: I64) -> U64:
-    """Return the chosen texts that are compared: fewer if documents are long."""
-    return nodes[:: 1 + int(n_characters.sum()) // _MAX_CHARACTERS]
-
-
 def sample_of(
-    texts: Sequence[str], is_mine: Bool, n_mine: int, n_nodes: int, options: DedupOptions, *, is_against: bool
+    nodes: U64,
+    rows: I64 | U32,
+    n_characters: I64,
+    chunks: Sequence[Chunk],
+    options: DedupOptions,
+    *,
+    n_mine: int,
+    n_nodes: int,
+    is_against: bool,
 ) -> Sample:
-    """Compare the chosen texts of a collection.
+    """Compare the chosen texts of a collection; fewer of them if documents are long.
 
     Parameters
     ----------
-    texts : sequence of str
-        Distinct texts, in reading order.
-    is_mine : bool array, shape (n_texts,)
-        Whether each text is to be cleaned, rather than of the other set.
+    nodes : uint64 array, shape (n_texts,)
+        Distinct texts, ascending; those below ``n_mine`` are to be cleaned, the others of the other set.
+    rows, n_characters : arrays, shape (n_texts,)
+        A document in ``chunks`` with each text, and its length.
     n_mine, n_nodes : int
         Numbers of texts to clean, and of all texts.
     """
+    step = 1 + int(n_characters.sum()) // _MAX_CHARACTERS
+    is_mine = nodes[::step] < n_mine
+    texts = texts_of(chunks, rows[::step].tolist())
     sets = options.shingle.sets(pa.array(texts, pa.large_string()))
     a, b = np.triu_indices(len(sets), 1)
     if is_against:

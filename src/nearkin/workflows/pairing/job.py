@@ -286,7 +286,7 @@ def engine_of(
     """
 
     def on_cluster(chosen: Cluster) -> AbstractContextManager[PairEngine]:
-        from nearkin.workflows.pairing.on_spark.engine import engine_on
+        from nearkin.workflows.pairing.on_spark.job import engine_on
 
         for texts in sides.values():
             check_can_be_shared(texts.sources)

@@ -15,6 +15,7 @@ from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.options.dedup import DedupOptions
+from nearkin.records import Matches
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.verification.what_differs import NOTHING, UNKNOWN
@@ -49,7 +50,7 @@ from nearkin.workflows.dedup.on_spark.partitions import (
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
 from nearkin.workflows.dedup.on_spark.verifying import group_all
-from nearkin.workflows.dedup.outcome import EXACT_COPY, NEAR_DUPLICATE, NO_ROW, TOO_SHORT, UNIQUE
+from nearkin.workflows.dedup.outcome import NO_ROW, differences_of, reasons_of_texts, with_copies
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.reading.on_spark.tasks import repeated_ids
 
@@ -211,10 +212,10 @@ class ListVerdictsTask:
         rows = np.concatenate([texts.first, copies])
         of_row = np.concatenate([np.arange(len(texts.first)), texts.at(firsts)])
         copy_of = np.where(texts.best[of_row] == rows, NO_ROW, texts.best[of_row])
-        conditions = [is_short[of_row], principal[of_row] == rows, copy_of != NO_ROW]
-        reason = np.select(conditions, [TOO_SHORT, UNIQUE, EXACT_COPY], NEAR_DUPLICATE)
+        is_principal = principal[of_row] == rows
+        reason = reasons_of_texts(is_short=is_short[of_row], is_principal=is_principal, copy_of=copy_of)
         partitions = self.partitions.at(rows)
-        different = np.where(principal[of_row] == rows, UNKNOWN, differs[of_row])
+        different = np.where(is_principal, UNKNOWN, differs[of_row])
         verdicts = principal[of_row], copy_of, similarity[of_row], different, reason
         yield from VERDICTS.scattered(partitions, rows, *verdicts)
         if self.asks:
@@ -237,19 +238,9 @@ class PairDocumentsTask:
         best = texts.best[texts.at(firsts)]
         # the row to keep may be a copy itself: then the others, and the first row, are copies of it
         copies = np.where(copies == best, firsts, copies)
-        ones = np.ones(len(copies), np.uint32)
-        a, b = np.concatenate([left, copies]), np.concatenate([right, best])
-        swap = a > b
-        counts = [np.concatenate([column, ones]) for column in (n_common, n_left, n_right)]
-        columns = (
-            np.where(swap, b, a),
-            np.where(swap, a, b),
-            counts[0],
-            np.where(swap, counts[2], counts[1]),
-            np.where(swap, counts[1], counts[2]),
-            np.concatenate([differs, np.full(len(copies), NOTHING)]),
-        )
-        yield from ROW_PAIRS.scattered(self.partitions.at(columns[0]), *columns)
+        pairs = with_copies(Matches(left, right, n_common, n_left, n_right, differs), copies, best)
+        columns = pairs.left, pairs.right, pairs.n_common, pairs.n_left, pairs.n_right, differences_of(pairs)
+        yield from ROW_PAIRS.scattered(self.partitions.at(pairs.left), *columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import BandPlan, Sample
 from nearkin.records import I64, U8, U32, U64
 from nearkin.runs.arrays import save_array, saved_array
-from nearkin.runs.spool import texts_of
 from nearkin.stages.search.exhaustive import LeadKeys, bits_of
 from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, Linking, sort_entries
 from nearkin.stages.search.prefixes import Occurrences
@@ -50,7 +49,7 @@ from nearkin.workflows.dedup.on_spark.partitions import (
 from nearkin.workflows.dedup.on_spark.skewed import link_skewed
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.on_spark.verifying import verify_all
-from nearkin.workflows.dedup.plans import Plan, chosen_nodes, compared, plan_in_words, plan_search, sample_of
+from nearkin.workflows.dedup.plans import Plan, chosen_nodes, plan_in_words, plan_search, sample_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +107,11 @@ def look(
     for one in np.unique(partition).tolist():
         here = partition == one
         rows[here] = PartitionTexts.load(texts, one).first[nodes[here].astype(np.int64) - int(ends[one] - n_texts[one])]
-    chunks = partitions.chunks()
     n_characters = np.array([_value_at(partitions, "n_characters", row) for row in rows.tolist()], np.int64)
-    is_compared = np.isin(nodes, compared(nodes, n_characters))
-    nodes, rows = nodes[is_compared], rows[is_compared]
-    return sample_of(texts_of(chunks, rows), nodes < n_of_mine, n_of_mine, n_nodes, options, is_against=is_against)
+    return sample_of(
+        nodes, rows, n_characters, partitions.chunks(), options,
+        n_mine=n_of_mine, n_nodes=n_nodes, is_against=is_against,
+    )  # fmt: skip
 
 
 def _value_at(partitions: Partitions, column: str, row: int) -> int:

@@ -16,7 +16,7 @@ from nearkin.engines.spark.layout import Block, Column
 from nearkin.engines.spark.stages import Stages
 from nearkin.manifests.dedup import REASONS
 from nearkin.options.dedup import DedupOptions
-from nearkin.records import U8, U32, Bool, Matches
+from nearkin.records import U32, Bool, Matches
 from nearkin.runs.arrays import mapped_batch, save_batch
 from nearkin.runs.spool import Chunk, Spool
 from nearkin.stages.documents.preparing import NUMBERS
@@ -27,10 +27,10 @@ from nearkin.workflows.dedup.corpus import facts_of
 from nearkin.workflows.dedup.on_spark.partitions import ASKS, CHUNKS, ROW_PAIRS, VERDICTS, Partitions
 from nearkin.workflows.dedup.outcome import (
     NO_ROW,
-    WITHOUT_TEXT,
     difference_with_numbers,
     differences_of,
     reason_with_numbers,
+    reasons_without_text,
 )
 from nearkin.workflows.dedup.reading import prepare_to_choose
 from nearkin.workflows.reading.on_spark.tasks import check_have_ids
@@ -181,7 +181,7 @@ class AnnotateRowsTask:
     def _told(self, chunk: Chunk, rows: np.ndarray, columns: Sequence[np.ndarray], known: KnownRows) -> list[pa.Array]:
         at = rows - np.uint32(chunk.start)
         principal, copy_of = np.full(chunk.n_documents, NO_ROW), np.full(chunk.n_documents, NO_ROW)
-        similarity, reason = np.full(chunk.n_documents, np.nan), _without_text(chunk)
+        similarity, reason = np.full(chunk.n_documents, np.nan), reasons_without_text(facts_of(chunk).status)
         differs = np.full(chunk.n_documents, UNKNOWN)
         principal[at], copy_of[at], similarity[at], differs[at], reason[at] = columns
         mine = np.arange(chunk.start, chunk.end, dtype=np.uint32)
@@ -197,11 +197,6 @@ class AnnotateRowsTask:
             pa.array(is_principal),
             pa.array(REASONS).take(pa.array(reason)),
         ]
-
-
-def _without_text(chunk: Chunk) -> U8:
-    status = facts_of(chunk).status
-    return np.select([status == one for one in WITHOUT_TEXT], list(WITHOUT_TEXT.values()), 0).astype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
-"""Two Spark data frames → their similar pairs, in a file; each partition is read and counted in place."""
+"""Pairs on a cluster: of files, by the engine of a run; of two data frames, read where their partitions are."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,11 +16,15 @@ import pyarrow.compute as pc
 
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
-from nearkin.engines.spark.stages import Stages, parquet_reader
+from nearkin.engines.spark.session import Cluster
+from nearkin.engines.spark.stages import Stages, parquet_reader, stages_on
+from nearkin.errors import InputError, ParameterError
 from nearkin.manifests.pairs import SIDES
 from nearkin.options.pairs import PairOptions
+from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import I32
 from nearkin.runs.arrays import PartFiles
+from nearkin.runs.files import writing
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.tables import published_table
 from nearkin.stages.documents.ids import IdKind
@@ -27,12 +32,15 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.tables import read_table
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import Collected, CountedTexts, Splitting, collection_of, count_places
-from nearkin.workflows.pairing.inputs import Prepared, in_one_space, say_which_side, splitting
-from nearkin.workflows.pairing.on_spark.reading import count_part, joined, load_part, weigh_all
+from nearkin.workflows.pairing.inputs import PairEngine, PairInput, Prepared, in_one_space, say_which_side, splitting
+from nearkin.workflows.pairing.on_spark.reading import collect_all, count_part, joined, load_part, weigh_all
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.on_spark.vector_files import READ
 from nearkin.workflows.pairing.planning import plan_search
+from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.tables import Ranked, Terms, columns_of, pair_tables, pairs_schema
+from nearkin.workflows.pairing.vectors import PairVectors
+from nearkin.workflows.reading.identity import SourceRecords, by_path
 from nearkin.workflows.reading.inputs import Input, StoredDocuments, StoredSource
 from nearkin.workflows.reading.on_spark.tasks import check_have_ids, repeated_ids
 from nearkin.workflows.reading.texts import Texts
@@ -40,6 +48,42 @@ from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+@contextlib.contextmanager
+def engine_on(
+    cluster: Cluster, given: PairInput, records: Mapping[str, SourceRecords], work: Path, arrays: Path, meter: Meter
+) -> Iterator[PairEngine]:
+    """Open a cluster, and check that it can do the work; executors need ``work`` and ``arrays``.
+
+    Raises
+    ------
+    MissingExtraError, EngineError, OutputError
+        The cluster cannot do the work.
+    """
+    work, arrays = work.absolute(), arrays.absolute()  # tasks run in other directories
+    with writing(work):
+        work.mkdir(exist_ok=True)
+
+    def collect(texts: Texts, split: Splitting, side: str) -> Collected:
+        reading = given.left if side == "left" else given.right
+        return collect_all(
+            stages, texts, reading, split, side, known=by_path(records[side]), work=work, arrays=arrays,
+            progress=meter.progress,
+        )  # fmt: skip
+
+    def search(vectors: PairVectors, way: PairSearch, options: PairOptions) -> FoundPairs:
+        return search_all(
+            stages, vectors, way, options.threshold, top=options.top, seed=options.seed, arrays=arrays, work=work
+        )
+
+    try:
+        with stages_on(cluster, work, meter) as stages:
+            weigh = partial(weigh_all, stages, work=work, arrays=arrays)
+            yield PairEngine(collect=collect, weigh=weigh, search=search, about=stages.about, records=records)
+    except (InputError, ParameterError):  # the next run will differ, so this one cannot be resumed
+        shutil.rmtree(work, ignore_errors=True)
+        raise
 
 
 @dataclass(frozen=True, slots=True)
