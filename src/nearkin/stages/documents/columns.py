@@ -67,10 +67,6 @@ class Column:
 
     Parameters
     ----------
-    mean_length : float or None
-        Average length of the values; None unless they are strings.
-    mean_words : float
-        Average number of words in the values that have some.
     nested : str
         "an object" or "a list" if it holds these, of JSON or of Arrow.
     unfit : str
@@ -96,10 +92,6 @@ class ColumnSample:
     ----------
     header : sequence of str
         Names as the source has them, which can repeat; empty if each record names its own.
-    table : Table or None
-        First rows of a table, instead of records.
-    delimiter : str or None
-        Separator of the columns if it varies between files.
     """
 
     columns: Mapping[str, Column]

@@ -33,20 +33,10 @@ SAMPLE_RECORDS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """The beginning of a file, decompressed and in UTF-8.
+    """The beginning of a file, decompressed and in UTF-8, with its kind if that is foreign.
 
-    Parameters
-    ----------
-    compression : {"none", "gzip", "zstd", "bzip2", "xz"}
-        By the first bytes, regardless of the file's name.
-    is_all : bool
-        Whether this is the whole file.
-    kind : Foreign or None
-        Kind of file, if it is neither plain text nor a table.
-    mark : bytes
-        Byte order mark that was removed from the beginning.
-    named : str or None
-        Encoding other than UTF-8 that the user named, if there is no mark.
+    ``compression`` is by the first bytes, whatever the file's name. ``mark`` was removed from the beginning; ``named``
+    is the user's encoding, if it is not UTF-8 and there is no mark.
     """
 
     data: bytes

@@ -38,12 +38,10 @@ def interwiki_links(
 
     Parameters
     ----------
-    dump : Path
-        Pages of one edition, XML, possibly compressed.
+    dump, langlinks : Path
+        Pages (XML) and, since 2013, the table ``langlinks`` (SQL) of one edition and day, possibly compressed.
     language : str
         The code of the other edition, such as "en".
-    langlinks : Path, optional
-        The dump of the table ``langlinks`` of the same edition and day, SQL, possibly compressed.
     takes_damaged : bool
         Use the links before the damage of a file; otherwise it is a TruncatedInputError.
 
@@ -127,7 +125,7 @@ _ESCAPED = {b"0": b"\0", b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"Z
 
 
 def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tuple[int, str]]:
-    r"""Yield number and title of each page with a title in a language; SourceError if it is another table.
+    """Yield number and title of each page with a title in a language; SourceError if it is another table.
 
     Only one row at a time is held, however long the statements are.
     """

@@ -143,7 +143,7 @@ class Origin:
         Program that made the text, with its version.
     n_pages : int or None
     exception : str or None
-        One of `.reasons.REASONS`.
+        One of `.faults.REASONS`.
     sentence : str or None
         What the exception is, for people.
     is_partial : bool

@@ -196,8 +196,6 @@ def read_batches(
         All bytes of the file, if it was read already: it is not opened again.
     nodes : iterable of ExtractedNode, optional
         Documents that extraction workers made from the file.
-    check : callable, optional
-        Receives a source whose columns were not known, with those chosen, and the names of all; it may refuse them.
     carry : sequence of str
         More columns, which follow in batches under the names of `.rows.carried_field`.
     damage_is_row : bool

@@ -32,13 +32,13 @@ class ReadingRules:
         "skip-documents" leaves a bad document out and lists it; a damaged file ends the run. "skip" also uses what
         comes before the damage of a file. "stop" ends the run at the first bad document.
     max_unreadable : float
-        Maximum share of documents that may be unreadable, from 0 to 1; with more the run fails.
+        Maximum share of documents that may be unreadable, from 0 to 1.
     max_document_bytes : int
         Maximum size of a document: of its line or record, as UTF-8, or of the text in a table.
     text_root : str or None
-        Folder below which the text files that load files name are; None: the folder of the load file.
+        Folder of the texts that load files name; None: that of the load file.
     ocr : str or None
-        Languages for the recognition of text in images, such as "eng+deu"; None: it is not recognised.
+        Languages such as "eng+deu"; None: no text in images is recognised.
     """
 
     on_error: OnError = "skip-documents"

@@ -42,10 +42,6 @@ class Source:
         The columns; None if there is none, and for a pipe whose first line is not visible: then the reader guesses.
     size_bytes : int, default 0
         Size of the stored file; 0 for a pipe.
-    delimiter : str or None
-        Delimiter of a CSV file; None if it is not visible yet.
-    takes_damaged : bool
-        Whether documents before the damage of a file are used; otherwise damage is an error.
     is_forced : bool
         Whether the user named the format "file": text with markup is read unchanged.
     text_root : str or None

@@ -80,23 +80,20 @@ def resolve_sources(
     rules: ReadingRules | None = None,
     without: Path | None = None,
 ) -> SourceSet:
-    """Find the files that the arguments name, and how to read each.
+    """Find the files, globs (including ``**``), folders and "-" of the arguments, and how to read each.
 
     Parameters
     ----------
-    arguments : sequence of str
-        Files, globs (including ``**``), folders, and "-" for standard input.
     file_format : str, optional
         One of `.formats.FORMATS`; by default determined by the suffix, else by the content.
     text, doc_id : str, optional
         The columns; by default guessed from their names.
     optional : collection of str, default none
-        Those of "text" and "doc_id" that a source may lack; it is then read by a column guessed there, with a note:
-        collections that are compared with one another may have different column names.
+        Those of "text" and "doc_id" that a source may lack; it is then read by a column guessed there, with a note.
     encoding : str, default "utf-8"
         Encoding of the column names if they are not UTF-8.
     stdin : binary file, optional
-        Standard input; it is inspected, but nothing is taken from it.
+        It is inspected, but nothing is taken from it.
     in_order : bool, default False
         Keep the order of the arguments; by default all files are sorted by path, so that it does not matter.
     has_columns_later : bool, default False

@@ -77,8 +77,6 @@ def read_table(
         Its numbers, dates and times become ``keep_value``; see `KeepColumn`.
     batch_rows : int
         Maximum number of rows per batch; fewer if texts are long.
-    note : callable, optional
-        Called at the end if some documents have no value in ``keep_column``.
     is_whole : bool
         False for a part of a table: its first strings need not be dates although others are.
     read_files : str

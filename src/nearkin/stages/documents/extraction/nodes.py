@@ -41,8 +41,7 @@ class ExtractionRequest:
     first : int
         Number of the first node to send: those before it were received from a worker that died.
     parents : tuple of int
-        Those before it that have members. Of the others nothing is read again: a document that killed a worker may show
-        members to another look, and then all numbers behind it would be different.
+        Those before it that have members; others are not read again, as they may show members to another look.
     given_up : mapping of int to tuple of str
         Exceptions and sentences of documents that killed a worker, by their numbers.
     """
@@ -57,16 +56,9 @@ class ExtractionRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedNode:
-    """A document, or an archive or mailbox, as a worker found it.
+    """A document, or an archive or mailbox, which has no text, as a worker found it.
 
-    Parameters
-    ----------
-    number : int
-        Counted from 0 in the order of sending; a parent comes before its members.
-    is_container : bool
-        Whether it is an archive or a mailbox, which has no text.
-    origin : Origin
-        Without its family.
+    Nodes are numbered from 0 in the order of sending; a parent comes before its members.
     """
 
     number: int

@@ -44,15 +44,7 @@ class WordNumbers:
 
 @dataclass(frozen=True, slots=True)
 class MailWords:
-    """Words of a mail as numbers.
-
-    Parameters
-    ----------
-    words : tuple of int
-        All words in order, with `GAP` for attribution lines.
-    starts : tuple of int
-        Positions in ``words`` at which lines begin, ascending.
-    """
+    """Words of a mail as numbers, with `GAP` for attribution lines; ``starts`` are the places of lines."""
 
     words: tuple[int, ...]
     starts: tuple[int, ...]

@@ -47,18 +47,10 @@ class NamedMail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadNode:
-    """A mail of a thread, or a missing one.
+    """A mail of a thread, or a missing one; threads are numbered from 1, the earliest first.
 
-    Parameters
-    ----------
-    thread : int
-        Number of the thread, from 1; the earliest is 1.
-    position : int
-        Place in the tree, from 1: each mail is followed by its answers, the earliest first.
-    copies : tuple of int
-        Other mails with the same Message-ID, date and base subject: they have the same place.
-    parent : int or None
-        Position of the parent.
+    ``position`` is the place in the tree, from 1: each mail is followed by its answers, the earliest first. ``copies``
+    have the same Message-ID, date and base subject; they have the same place.
     """
 
     thread: int

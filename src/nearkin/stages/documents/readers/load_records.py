@@ -311,11 +311,6 @@ _LIKE_PATH = re.compile(r"[^\r\n<>|\"*?]{1,1024}\.(txt|text|ocr)", re.IGNORECASE
 class LoadColumns:
     """Columns of a load file; None if no column has a usual name.
 
-    Parameters
-    ----------
-    parent, begin_family : str or None
-        Control number of the parent; of the first document of the family.
-
     Examples
     --------
     >>> columns_of(["Control Number", "BEGATTACH", "Text Path"]).path

@@ -29,16 +29,9 @@ _REDIRECT = re.compile(r"\s*#[^\s\[\]#*:]{2,40}+\s*:?\s*\[\[")
 
 @dataclass(slots=True)
 class Page:
-    """A page of a dump.
+    """A page of a dump; ``number`` is that of other tables, ``namespace`` 0 for articles.
 
-    Parameters
-    ----------
-    number : int or None
-        Number by which the other tables of a dump refer to it.
-    namespace : int or None
-        0 for articles; None if the dump lacks it.
-    wikitext : str
-        Text of the last revision; empty for redirects and outside namespace 0.
+    ``wikitext`` is the text of the last revision; empty for redirects and outside namespace 0.
     """
 
     line: int
