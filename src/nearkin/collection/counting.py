@@ -123,7 +123,15 @@ class TextCounting:
     def differences(
         self, normalised: pa.LargeStringArray, sets: ShingleSets, left: I64, right: I64
     ) -> list[Difference]:
-        """Return what differs in each pair of texts, as ``nearkin dedup`` says it."""
+        """Return what differs in each pair of texts, as ``nearkin dedup`` says it.
+
+        Examples
+        --------
+        >>> counting, bills = TextCounting(LetterCounts()), [f"Bill {n}: due on the first of May." for n in (1, 2)]
+        >>> normalised = counting.with_numbers(pa.array([*bills, bills[0].upper()], pa.large_string()))
+        >>> counting.differences(normalised, SHINGLES.sets(normalised), np.array([0, 0]), np.array([1, 2]))
+        ['numbers', 'nothing']
+        """
         hashes, starts, ends = sets.hashes, sets.offsets[:-1], sets.offsets[1:]
         length, unit_words = SHINGLES.length_in_words
         compared = Compared(

@@ -232,7 +232,13 @@ _NUMBERS = {"contained", "contains", "distance", "edit_similarity", "jaccard", "
 
 
 def columns(names: str, *, nullable: bool = True) -> list[pa.Field]:
-    """Return columns of tables, each with the one type that its name has everywhere."""
+    """Return columns of tables, each with the one type that its name has everywhere.
+
+    Examples
+    --------
+    >>> [str(one.type) for one in columns("doc_id n_bits is_current jaccard")]
+    ['large_string', 'int64', 'bool', 'double']
+    """
 
     def kind(name: str) -> pa.DataType:
         if name.startswith(("is_", "was_")):

@@ -31,7 +31,13 @@ class Membership:
         return len(self.contents)
 
     def group_of(self, contents: I64) -> I64:
-        """Return the group of each content; NO_GROUP if it is in no group."""
+        """Return the group of each content; NO_GROUP if it is in no group.
+
+        Examples
+        --------
+        >>> Membership(np.array([3, 5]), np.array([1, 2])).group_of(np.array([5, 4])).tolist()
+        [2, -1]
+        """
         if not len(self.contents):
             return np.full(len(contents), NO_GROUP)
         places = np.minimum(np.searchsorted(self.contents, contents), len(self.contents) - 1)

@@ -62,7 +62,13 @@ class Segment:
 
 
 def name_of(first: int, end: int) -> str:
-    """Return the name of a segment's directory."""
+    """Return the name of a segment's directory.
+
+    Examples
+    --------
+    >>> name_of(0, 1797)
+    '000000000000-000000001797'
+    """
     return f"{first:012d}-{end:012d}"
 
 

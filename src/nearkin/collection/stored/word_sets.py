@@ -44,7 +44,13 @@ class Shares(NamedTuple):
 
 
 def shares(a: U64, b: U64) -> Shares:
-    """Return the overlap of two sets; all shares are 1 if both are empty."""
+    """Return the overlap of two sets; all shares are 1 if both are empty.
+
+    Examples
+    --------
+    >>> shares(np.array([1, 2], np.uint64), np.array([1, 2, 3, 4], np.uint64))
+    Shares(jaccard=0.5, contained=1.0, contains=0.5, n_common=2)
+    """
     n_both = len(np.intersect1d(a, b, assume_unique=True))
     n_all = len(a) + len(b) - n_both
     if not n_all:

@@ -32,7 +32,13 @@ _RULE = 'words, "phrases", beginnings of words such as terminat*, and AND, OR, N
 
 
 def words_of(texts: Sequence[str]) -> list[list[str]]:
-    """Return the words of texts as word shingles have them, each cut to its first 100 characters."""
+    """Return the words of texts as word shingles have them, each cut to its first 100 characters.
+
+    Examples
+    --------
+    >>> words_of(["It's DUE, due.", "ﬁle 日本"])
+    [['it', 's', 'due', 'due'], ['file', '日', '本']]
+    """
     if not texts:
         return []
     split = _SPLITTER.split(NORMALISE.apply(strings(texts)))
