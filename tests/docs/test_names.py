@@ -22,7 +22,7 @@ _OF_POSTGRESQL = {"pg_dump", "pg_stat_statements", "application_name"}
 
 def options(command: click.Command, name: str = "nearkin") -> Iterator[str]:
     context = click.Context(command, info_name=name)
-    for one in command.get_params(context):
+    for one in command.params:
         yield from (*one.opts, *one.secondary_opts)
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):
@@ -33,7 +33,7 @@ def options(command: click.Command, name: str = "nearkin") -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def known() -> set[str]:
-    return {*options(app), *_FOREIGN}
+    return {*options(app), *_FOREIGN, "--help"}
 
 
 @pytest.fixture(scope="module")
