@@ -235,6 +235,7 @@ def _stored(
         outcomes = _in_order(connection, checks, ask, store, stops=stops)
         if load is not None:
             load.finish()
-            if not ready.damaged:  # the keys of a repaired text are made again
+            # keys are made again after a text was repaired; before the first text, none could be stored
+            if KEYS.end(connection) is not None or not load.first_content:
                 KEYS.write_end(connection, collection.store, load.next_content)
     return outcomes
