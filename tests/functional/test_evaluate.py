@@ -8,7 +8,10 @@ from itertools import combinations, product
 from pathlib import Path
 from random import Random
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyarrow.csv import write_csv
 
 import nearkin
 from functional.conftest import nearkin_here
@@ -164,3 +167,64 @@ def test_a_truth_that_is_none(tmp_path: Path, text: str) -> None:
         nearkin.evaluate(run, tmp_path / "truth.csv")
     with pytest.raises(ParameterError):
         nearkin.evaluate(tmp_path / "truth.csv", tmp_path / "truth.csv")
+
+
+def test_a_pair_that_is_listed_twice_counts_once(tmp_path: Path) -> None:
+    near = tmp_path / "near.csv"
+    near.write_text("id_a,id_b,jaccard\na,b,0.5\nb,a,0.9\na,b,0.7\nc,c,1\nc,d,0.6\n")
+    found = nearkin.evaluate(near, {"x": ["a", "a"], "y": ["b", "c"]})
+    points = [(one["threshold"], one["n_reported"], one["n_true"]) for one in found.curve.to_pylist()]
+    assert points == [(0.9, 1, 1), (0.6, 2, 1)]
+    assert (found.precision, found.recall) == (0.5, 0.5)
+    near.write_text("id_a,id_b,distance\na,b,5\nb,a,2\n")
+    assert nearkin.evaluate(near, {"x": ["a"], "y": ["b"]}).threshold == 2
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_documents_without_a_group(tmp_path: Path, suffix: str) -> None:
+    table = pa.table({"id": list("abcdef"), "group": ["1", "1", None, None, "2", "2"]})
+    truth = pa.table({"id": list("abcdef"), "group": ["x", "x", None, None, None, None]})
+    groups, known = tmp_path / f"groups{suffix}", tmp_path / f"truth{suffix}"
+    for place, rows in ((groups, table), (known, truth)):
+        if suffix == ".csv":
+            write_csv(rows, place)
+        else:
+            pq.write_table(rows, place)
+    (told,) = nearkin.evaluate(groups, known).manifest["evaluations"]
+    assert (told["total"]["n_reported"], told["total"]["n_true"], told["n_true"]) == (1, 1, 1)
+    (told,) = nearkin.evaluate(groups, {"x": ["a", "c"], "y": ["b", "d"]}).manifest["evaluations"]
+    assert (told["total"]["n_reported"], told["total"]["n_true"], told["n_true"]) == (2, 1, 2)
+
+
+def test_two_sets_with_the_same_ids(tmp_path: Path) -> None:
+    story = "the tenant pays the rent of the house on the first day of each month"
+    left = nearkin.sign([("1", story), ("2", "soup and bread are served in the hall at noon")], bits=64)
+    right = nearkin.sign([("1", story), ("2", story)], bits=64)
+    near = tmp_path / "near.parquet"
+    nearkin.neighbours(left, against=right, distance=0, out=near)
+    table = tmp_path / "pairs.csv"
+    table.write_text("left_id,right_id\n1,1\n1,2\n")
+    for place in (near, table):
+        (told,) = nearkin.evaluate(place, {"x": ["1", "2"], "y": ["1", "1"]}).manifest["evaluations"]
+        assert (told["total"]["n_reported"], told["total"]["n_true"], told["n_true"]) == (2, 1, 2)
+        with pytest.raises(SourceError):
+            nearkin.evaluate(place, {"id": ["1", "2"], "group": ["x", "x"]})
+
+
+def test_inputs_are_never_replaced(tmp_path: Path) -> None:
+    near, truth = tmp_path / "near.csv", tmp_path / "truth.csv"
+    near.write_text("id_a,id_b\na,b\n")
+    truth.write_text("x,y\na,b\n")
+    before = near.read_bytes(), truth.read_bytes()
+    for place in (near, truth):
+        with pytest.raises(ParameterError):
+            nearkin.evaluate(near, truth, out=place, overwrite=True)
+    assert (near.read_bytes(), truth.read_bytes()) == before
+
+
+def test_a_truth_with_carriage_returns(tmp_path: Path) -> None:
+    near, truth = tmp_path / "near.csv", tmp_path / "truth.csv"
+    near.write_bytes(b"id_a,id_b\ra,b\rc,d\r")
+    truth.write_bytes(b'first,second\r"a",b\ra,d\r')
+    found = nearkin.evaluate(near, truth)
+    assert (found.precision, found.recall) == (0.5, 0.5)

@@ -138,6 +138,50 @@ def test_the_cut_corpus_of_other_formats(tmp_path, kind):
     assert [row["text"] for row in rows] == [texts[0], f"{sentence(2, 10)}\n{ends[1]}", f"\n{ends[2]}"]
 
 
+COMMON = sentence("common", 30)
+
+
+@pytest.mark.parametrize("text", ["title,body", "data.text", "messages[].content", "binary", "plain"])
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+def test_texts_of_any_column_are_cut(tmp_path, kind, text):
+    bodies = [f"{COMMON}\nfirst", f"{COMMON}\nsecond"]
+    rows = [
+        {"id": i, "title": "Title", "body": body, "data": {"text": body, "n": i}, "plain": body,
+         "messages": [{"content": "Hello"}, {"content": body}], "binary": body}
+        for i, body in enumerate(bodies)
+    ]  # fmt: skip
+    source, before = tmp_path / f"corpus.{kind}", {"title,body": "Title\n\n", "messages[].content": "Hello\n"}
+    if kind == "parquet":
+        table = pa.Table.from_pylist(rows)
+        pq.write_table(table.set_column(6, "binary", table["binary"].cast(pa.binary())), source)
+        rows = pq.read_table(source).to_pylist()
+    else:
+        source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    nearkin.passages(source, text=text, id="id", min_words=20, cut=True, out=tmp_path / "out")
+    (file,) = (tmp_path / "out" / "cut").iterdir()
+    records = pq.read_table(file).to_pylist() if file.suffix == ".parquet" else of(file)
+    if text == "plain" or (kind == "jsonl" and text == "binary"):
+        assert records == [rows[0], {**rows[1], text: "second"}]
+    elif kind == "jsonl" and text == "data.text":
+        assert records == [rows[0], {**rows[1], "data": {"text": "second", "n": 1}}]
+    else:  # what stands before the passage in both is a part of it
+        first = f"{before.get(text, '')}{bodies[0]}"
+        assert records == [{"id": 0, "text": first}, {"id": 1, "text": "second"}]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])
+def test_all_other_bytes_of_a_line_that_is_cut_stay(tmp_path, encoding):
+    lines = [
+        f'{{"text": "{COMMON} é"}}\n',
+        f'{{ "x":"\\ud83d é", "n" : 1e999,"text": "{COMMON}\\nå", "m":[1.00 , {{}}] }}\r\n',
+    ]
+    source = tmp_path / "corpus.jsonl"
+    source.write_bytes("".join(lines).encode(encoding))
+    nearkin.passages(source, min_words=20, cut=True, encoding=encoding, out=tmp_path / "out")
+    written = (tmp_path / "out" / "cut" / source.name).read_bytes().decode(encoding)
+    assert written == lines[0] + lines[1].replace(f"{COMMON}\\n", "")
+
+
 def test_one_word_again_and_again(tmp_path):
     n = 300_000
     found = nearkin.passages(["spam " * n], min_words=50)

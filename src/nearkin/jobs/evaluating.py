@@ -93,12 +93,14 @@ def evaluate(result: Any, truth: Any, job: EvaluateJob) -> EvaluationResult:
     place = getattr(result, "out", result)
     if place is None:
         raise ParameterError("This result has no directory to evaluate: run the job with 'out'.")
+    place = path_of(place, "result")
     known = path_of(truth, "truth") if isinstance(truth, str | os.PathLike) else pa.table(truth)
     if job.out is None:
-        evaluated = evaluated_at(path_of(place, "result"), known, None)
+        evaluated = evaluated_at(place, known, None)
     else:
-        with file_for(job.out, "evaluation", overwrite=job.overwrite) as out:
-            evaluated = evaluated_at(path_of(place, "result"), known, out)
+        inputs = [path for path in (place, known) if isinstance(path, Path)]
+        with file_for(job.out, "evaluation", overwrite=job.overwrite, inputs=inputs) as out:
+            evaluated = evaluated_at(place, known, out)
     first = evaluated.evaluations[0]
     points = pa.Table.from_pylist([asdict(one) for one in first.curve])
     if first.score == DISTANCE and first.curve:

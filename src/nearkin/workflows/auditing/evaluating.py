@@ -184,23 +184,47 @@ def _of_table(table: pa.Table, place: Path) -> _Reported:
     score = table[score_name].cast(pa.float64()).to_numpy() if score_name else np.ones(len(table))
     for columns in _PAIR_COLUMNS:
         if set(columns) <= set(table.column_names):
-            left, right = (_ids(table[name], place) for name in columns)
-            ids = pa.chunked_array([left, right]).unique()
-            a, b = (pc.index_in(side, value_set=ids).to_numpy().astype(np.int64) for side in (left, right))
-            texts = np.arange(len(ids))
+            sides = [_ids(table[name], place) for name in columns]
+            is_one_set = columns == ("id_a", "id_b") and not _has_pairs_across(table)
+            ids = [pa.chunked_array(sides).unique()] * 2 if is_one_set else [side.unique() for side in sides]
+            a, b = (pc.index_in(side, value_set=of).to_numpy().astype(np.int64) for side, of in zip(sides, ids))
+            if is_one_set:
+                a, b, score = np.minimum(a, b)[a != b], np.maximum(a, b)[a != b], score[a != b]
+            best = np.argsort(score if score_name == DISTANCE else -score, kind="stable")
+            n_right = max(1, len(ids[1]))
+            pairs, first = np.unique((a * n_right + b)[best], return_index=True)
+            texts = np.arange(len(ids[0]))
             return _Reported(
-                ids=(ids, ids), texts=(texts, texts), left=np.minimum(a, b), right=np.maximum(a, b), score=score,
-                score_name=score_name, is_complete=False,
+                ids=(ids[0], ids[1]), texts=(texts, texts if is_one_set else np.arange(len(ids[1]))),
+                left=pairs // n_right, right=pairs % n_right, score=score[best][first], score_name=score_name,
+                is_complete=False,
             )  # fmt: skip
     id_name, group_name = _column(table, ("name", *ID_NAMES)), _column(table, _GROUP_NAMES)
     if id_name is None or group_name is None:
         names = one_of([" and ".join(columns) for columns in _PAIR_COLUMNS])
         raise ParameterError(f"{place} must have the columns {names}, or id and group. It has {table.column_names}.")
-    ids, group = _ids(table[id_name], place), table[group_name].combine_chunks().dictionary_encode().indices
+    ids, group = _ids(table[id_name], place), _group_numbers(table[group_name])
+    has_none = group < 0
+    group[has_none] = group.max(initial=-1) + 1 + np.arange(has_none.sum())
     return _Reported(
-        ids=(ids, ids), texts=(np.arange(len(ids)),) * 2, group=group.to_numpy().astype(np.int64), group_score=score,
-        group_score_name=score_name, is_complete=False,
+        ids=(ids, ids), texts=(np.arange(len(ids)),) * 2, group=group, group_score=score, group_score_name=score_name,
+        is_complete=False,
     )  # fmt: skip
+
+
+def _has_pairs_across(table: pa.Table) -> bool:
+    """Whether the rows are of two sets: in one, the second document of a pair has the larger row."""
+    if not {"row_a", "row_b"} <= set(table.column_names):
+        return False
+    row_a, row_b = (table[name].cast(pa.int64()) for name in ("row_a", "row_b"))
+    return bool(pc.any(pc.greater_equal(row_a, row_b)).as_py())
+
+
+def _group_numbers(column: pa.ChunkedArray) -> I64:
+    """Number the groups; -1 for none, which is null or an empty cell."""
+    names = _characters(column)
+    names = pc.if_else(pc.equal(names, ""), pa.scalar(None, names.type), names)
+    return names.dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64)
 
 
 def _truth(table: pa.Table, name: str, reported: _Reported) -> tuple[Truth, int, _Reported]:
@@ -211,10 +235,11 @@ def _truth(table: pa.Table, name: str, reported: _Reported) -> tuple[Truth, int,
         ids = _ids(table[id_name], name)
         if len(ids.unique()) < len(ids):
             raise SourceError(f"{name} has more than one row of a document. Each must be in one group.")
+        if not (reported.is_one_set or reported.is_complete):
+            raise SourceError(f"{name} has groups, but the result is pairs of two sets: list the true pairs.")
         n_unknown = _n_unknown(ids, name, reported)
         reported = reported.with_more(ids) if reported.is_one_set else reported
-        labels = table[group_name].combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy()
-        return _labels(labels.astype(np.int64), ids, reported), n_unknown, reported
+        return _labels(_group_numbers(table[group_name]), ids, reported), n_unknown, reported
     if table.num_columns < 2:
         raise SourceError(f"{name} must have two columns of ids, or columns id and group. It has {table.column_names}.")
     header, sides = table.column_names[:2], [_ids(table[column], name) for column in table.column_names[:2]]
@@ -272,9 +297,13 @@ def _column(table: pa.Table, usual: Sequence[str]) -> str | None:
 
 
 def _ids(column: pa.ChunkedArray, place: object) -> pa.LargeStringArray:
-    column = column.combine_chunks()
     if column.null_count:
         raise SourceError(f"{place} has rows without an id.")
+    return _characters(column)
+
+
+def _characters(column: pa.ChunkedArray) -> pa.LargeStringArray:
+    column = column.combine_chunks()
     return ids_of_table(column) if holds_characters(column.type) else column.cast(pa.large_string())
 
 
