@@ -142,8 +142,9 @@ class SearchOptions(PlannedSearch):
     )
     keep_apart: Same[KeepApart | None] = _kept(
         choices=tuple(APART),
-        help="What makes similar documents no near-duplicates: numbers (one has a number or date that the other "
-        "lacks, or another passage, as invoices do), or none (the default). Their pairs are listed.",
+        help="What makes similar documents no near-duplicates: numbers (one has another number, date or passage in "
+        "place of the other's, as invoices do; not a passage that is only added), or none (the default). Their pairs "
+        "are listed.",
     )  # fmt: skip
 
 
