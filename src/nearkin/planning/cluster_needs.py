@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,11 @@ class Shuffle:
     stage: str
     carries: str
     size_bytes: int
+
+    @classmethod
+    def of_all(cls, sent: Iterable[tuple[str, str, float]]) -> tuple[Shuffle, ...]:
+        """Return those of at least one byte."""
+        return tuple(cls(stage, carries, int(n_bytes)) for stage, carries, n_bytes in sent if n_bytes >= 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

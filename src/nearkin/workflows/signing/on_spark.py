@@ -113,15 +113,14 @@ def count_all(
 ) -> Statistics:
     """Count the features of all documents; the sums do not depend on the tasks."""
     n_ranges = 1 + size_bytes // _BYTES_A_TASK
+    adding = AddCountsTask(options.counts_fingerprint)
     found = read_by_tasks(
         stages,
         "count",
-        lambda: (
-            stages.given(tasks)
-            .shuffled(len(tasks), CountFeaturesTask(options, rules, n_ranges))
-            .shuffled(n_ranges, AddCountsTask(options.counts_fingerprint))
-        ),
+        tasks,
+        CountFeaturesTask(options, rules, n_ranges),
         progress,
+        then=lambda counts: counts.shuffled(n_ranges, adding),
     )
     hashes, occurrences, documents = FEATURES.joined(found)
     order = np.argsort(hashes)
@@ -254,7 +253,7 @@ def sign_all(
 ) -> list[SignedBatch]:
     """Sign all inputs; return their batches in reading order."""
     signing.folder.mkdir()
-    told = read_by_tasks(stages, "sign", lambda: stages.given(tasks).shuffled(len(tasks), signing), progress)
+    told = read_by_tasks(stages, "sign", tasks, signing, progress)
     take_exceptions(told, texts)
     n_told, kinds, attempts = SIGNED.of_targets([block for block in told if block.stream == SIGNED.stream], len(tasks))
     texts.id_kind = IdKind.joint(kinds)

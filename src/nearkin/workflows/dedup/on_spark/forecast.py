@@ -53,7 +53,7 @@ def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> 
         ("matches", "profiles of one text of each", candidates * away * profile_bytes),
     )
     return ClusterNeeds(
-        shuffles=tuple(Shuffle(stage, carries, int(n_bytes)) for stage, carries, n_bytes in shuffles if n_bytes >= 1),
+        shuffles=Shuffle.of_all(shuffles),
         n_tasks=max(n_partitions, meetings.n_targets),
         core_bytes=int(_core_bytes(told, partition_bytes, candidates / n_partitions, profile_bytes)),
         driver_bytes=PYTHON_BYTES + n * DRIVER_BYTES,

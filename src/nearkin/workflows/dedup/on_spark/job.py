@@ -17,7 +17,7 @@ from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import U32, Groups, Matches
 from nearkin.runs.arrays import mapped_batch
-from nearkin.runs.files import make_work_folder, published_together, remove_unpublished
+from nearkin.runs.files import make_work_folder, published_together
 from nearkin.runs.progress import Meter, Progress
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.ids import IdKind
@@ -186,12 +186,7 @@ def read_all(
     first_sources = np.cumsum([0, *(len(one.sources) for one in inputs)]).tolist()
     tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(inputs)]
     reading = ReadInputTask(Spool(spool.path.absolute()), options, rules)
-    try:
-        return read_by_tasks(
-            stages, "read", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading), progress
-        )
-    finally:
-        remove_unpublished(spool.path)
+    return read_by_tasks(stages, "read", tasks, reading, progress, folder=spool.path)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,9 @@ def cluster_needs(question: Question, search: PairSearch, told: Prediction) -> C
         n_tasks, sent = n_chunks * n_orders, _of_orders(n, search, told, entry)
         core = max(of_part, PYTHON_BYTES + 4 * entry * (n // n_chunks + search.window))
         folder += n_orders * n * entry
-    shuffles = tuple(Shuffle(stage, carries, int(n_bytes)) for stage, carries, n_bytes in sent if n_bytes >= 1)
     driver = PYTHON_BYTES + DRIVER_BYTES * n + 2 * found
     return ClusterNeeds(
-        shuffles=shuffles,
+        shuffles=Shuffle.of_all(sent),
         n_tasks=n_tasks,
         core_bytes=int(core),
         driver_bytes=int(driver),

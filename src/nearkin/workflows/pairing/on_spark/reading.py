@@ -13,7 +13,7 @@ from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.records import TermCounts, WeightedVectors
 from nearkin.runs.arrays import PartFiles, load_arrays, mapped_array, save_array, save_arrays, saved_array
-from nearkin.runs.files import published, published_together, remove_unpublished
+from nearkin.runs.files import published, published_together
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
@@ -68,12 +68,7 @@ def collect_all(
     files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
     counting = CountInputTask(files, split, reading.rules)
-    try:
-        told = read_by_tasks(
-            stages, f"read-{side}", lambda: stages.given(tasks).shuffled(max(len(tasks), 1), counting), progress
-        )
-    finally:
-        remove_unpublished(files.folder)
+    told = read_by_tasks(stages, f"read-{side}", tasks, counting, progress, folder=files.folder)
     take_exceptions(told, texts)
     numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
     parts = (load_part(files, number) for number in numbers.tolist())

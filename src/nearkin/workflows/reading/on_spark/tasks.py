@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import ParameterError, SourceError
 from nearkin.paths import STDIN
+from nearkin.runs.files import remove_unpublished
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
@@ -34,7 +35,9 @@ from nearkin.workflows.reading.inputs import Input, StoredSource, inputs_of
 from nearkin.workflows.reading.texts import Texts
 
 if TYPE_CHECKING:
-    from nearkin.engines.spark.blocks import Blocks
+    from pathlib import Path
+
+    from nearkin.engines.spark.blocks import Blocks, Task
     from nearkin.engines.spark.stages import Stages
 
 _NOTES, _EXCEPTIONS = "notes", "exceptions"
@@ -217,9 +220,30 @@ def passed_on(blocks: Sequence[Block]) -> Iterator[Block]:
     yield from (block for block in blocks if block.stream == _NOTES)
 
 
-def read_by_tasks(stages: Stages, name: str, make: Callable[[], Blocks], progress: Progress) -> list[Block]:
-    """Return the blocks of a stage whose tasks read the input, and show their messages."""
-    found = stages.kept(name, make).collected()
+def read_by_tasks(
+    stages: Stages,
+    name: str,
+    tasks: Sequence[Block],
+    reading: Task,
+    progress: Progress,
+    *,
+    folder: Path | None = None,
+    then: Callable[[Blocks], Blocks] = lambda found: found,
+) -> list[Block]:
+    """Return the blocks of a stage whose tasks read one input each, and show their messages.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where the tasks publish files; what lost attempts left there is removed.
+    then : function, optional
+        What else the stage does with the blocks.
+    """
+    try:
+        found = stages.kept(name, lambda: then(stages.given(tasks).shuffled(max(len(tasks), 1), reading))).collected()
+    finally:
+        if folder is not None:
+            remove_unpublished(folder)
     for _, said in sorted(json.loads(bytes(block.data)) for block in found if block.stream == _NOTES):
         for message in said:
             progress.say(restored(message))
