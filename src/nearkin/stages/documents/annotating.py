@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,6 +11,8 @@ import pyarrow as pa
 
 from nearkin.errors import SourceError
 from nearkin.records import I64, Bool
+from nearkin.stages.documents.encodings import is_told_by_line
+from nearkin.stages.documents.values import ColumnPath
 
 PREFIX = "nearkin_"
 ANNOTATED = ("jsonl", "csv", "tsv", "parquet")
@@ -107,34 +110,47 @@ def _field(value: object) -> str:
 
 
 class Shortened(Annotations):
-    """Texts of ``column`` without some of their parts, for the records of a source in JSON Lines or Parquet.
+    """Texts without some of their parts, for the records of a source in JSON Lines or Parquet.
 
     Parameters
     ----------
+    column : str
+        One column of strings; in JSON Lines also the path of a string inside objects.
     cuts : mapping of line to list of (int, int)
         Parts to remove, in characters; ascending.
+    encoding : str
+        Of lines that are not UTF-8.
     """
 
-    def __init__(self, name: str, lines: I64, column: str, cuts: Mapping[int, Sequence[tuple[int, int]]]) -> None:
+    def __init__(
+        self, name: str, lines: I64, column: str, cuts: Mapping[int, Sequence[tuple[int, int]]], encoding: str = "utf-8"
+    ) -> None:
         super().__init__(name, lines, pa.table({PREFIX: np.ones(len(lines), np.bool_)}))
         self._column, self._cuts = column, cuts
+        self._encoding = encoding if is_told_by_line(encoding) else "utf-8"
 
     def json(self, record: bytes, line: int) -> bytes:
-        r"""Return a line with the shorter text; other lines keep their bytes.
+        r"""Return a line with the shorter text; all other bytes, and other lines, stay.
 
         Examples
         --------
-        >>> Shortened("a.jsonl", np.array([1]), "text", {1: [(0, 3)]}).json(b'{"text": "It was"}\n', 1)
-        b'{"text": "was"}\n'
+        >>> Shortened("a.jsonl", np.array([1]), "text", {1: [(0, 3)]}).json(b'{"text": "It was", "n": 1e999}\n', 1)
+        b'{"text": "was", "n": 1e999}\n'
         """
         if line not in self._cuts:
             return record
-        value = json.loads(record)
-        holder, (*path, last) = value, [self._column] if self._column in value else self._column.split(".")
-        for name in path:
-            holder = holder[name]
-        holder[last] = without(holder[last], self._cuts[line])
-        return json.dumps(value, ensure_ascii=False).encode() + b"\n"
+        try:
+            characters, encoding = record.decode(), "utf-8"
+        except UnicodeDecodeError:
+            encoding = self._encoding
+            characters = record.decode(encoding, "surrogateescape")
+        try:
+            start, end = _value_bounds(characters, self._column)
+        except (RecursionError, ValueError, LookupError) as error:
+            raise SourceError(f"{self._name}, line {line}: the text is nested too deeply to be cut.") from error
+        literal = characters[start:end]
+        shorter = json.dumps(without(_JSON.decode(literal), self._cuts[line]), ensure_ascii="\\u" in literal)
+        return (characters[:start] + shorter + characters[end:]).encode(encoding, "surrogateescape")
 
     def schema(self, schema: pa.Schema) -> pa.Schema:
         """Return the columns of the table, which stay the same."""
@@ -143,13 +159,47 @@ class Shortened(Annotations):
     def table(self, rows: pa.RecordBatch, first: int) -> pa.RecordBatch:
         """Return rows of a table, numbered from ``first``, with the shorter texts."""
         lines = [line for line in range(first, first + len(rows)) if line in self._cuts]
-        place = rows.schema.get_field_index(self._column)
-        if not lines or place < 0:
+        if not lines:
             return rows
-        texts = rows.column(place).to_pylist()
+        column = rows.column(self._column)
+        texts = column.to_pylist()
         for line in lines:
             texts[line - first] = without(texts[line - first], self._cuts[line])
-        return rows.set_column(place, rows.schema.field(place), pa.array(texts, rows.schema.field(place).type))
+        place = rows.schema.get_field_index(self._column)
+        return rows.set_column(place, rows.schema.field(place), pa.array(texts, column.type))
+
+
+_JSON = json.JSONDecoder(strict=False, parse_int=str, parse_float=str)  # numbers can have any length
+_WHITE = re.compile(r"[ \t\r\n]*")
+
+
+def _value_bounds(record: str, column: str) -> tuple[int, int]:
+    """Return where the value of a column begins and ends in a JSON object."""
+    members = _members(record, record.index("{"))
+    if column in members:
+        return members[column]
+    path = ColumnPath.of(column)
+    bounds = members[path.column]
+    for step in path.steps:
+        bounds = _members(record, bounds[0])[step]
+    return bounds
+
+
+def _members(record: str, at: int) -> dict[str, tuple[int, int]]:
+    """Return the bounds of the values of an object that begins with the brace at ``at``."""
+
+    def after_white(at: int) -> int:
+        return _WHITE.match(record, at).end()  # type: ignore[union-attr]  # it matches everywhere
+
+    members, at = dict[str, tuple[int, int]](), after_white(at + 1)
+    while record[at] != "}":
+        name, at = _JSON.raw_decode(record, at)
+        at = after_white(after_white(at) + 1)
+        _, end = _JSON.raw_decode(record, at)
+        members[name] = at, end
+        at = after_white(end)
+        at = after_white(at + 1) if record[at] == "," else at
+    return members
 
 
 def without(text: str, parts: Sequence[tuple[int, int]]) -> str:

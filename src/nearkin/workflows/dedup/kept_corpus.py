@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -103,7 +103,7 @@ def write_kept(
     encoding: str = "utf-8",
     progress: Progress = NOT_SHOWN,
     added: Callable[[int], Annotations] | None = None,
-    annotated: Collection[str] = ANNOTATED,
+    in_place: Callable[[Source], bool] = lambda source: source.format in ANNOTATED,
 ) -> dict[int, Path]:
     """Write the kept documents of each source in one pass, and return the files by the numbers of their sources.
 
@@ -118,8 +118,8 @@ def write_kept(
         Takes the number of a source; returns a bool array indexed by line (index 0 unused); later lines are not kept.
     added : callable, optional
         Takes the number of a source; returns the columns that its records get.
-    annotated : collection of str
-        Formats whose records can get them; documents of others become JSON Lines.
+    in_place : callable
+        Whether the records of a source can get them; documents of others become JSON Lines.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def write_kept(
     SourceError
         A source cannot be read again.
     """
-    is_copied = [source.format in annotated if added else _is_copied(source.format) for source in sources]
+    is_copied = [in_place(source) if added else _is_copied(source.format) for source in sources]
     names, files, as_json = kept_names(sources, is_copied), dict[int, Path](), dict[int, Bool]()
     for number, source in enumerate(sources):
         mask = kept_lines(number)

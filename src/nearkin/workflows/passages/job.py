@@ -8,7 +8,9 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
+from nearkin.errors import TruncatedInputError
 from nearkin.kernels.passages import COPIED, OWN
 from nearkin.manifests.dedup import KeptFile
 from nearkin.manifests.passages import PassageCounts, PassagesManifest
@@ -23,6 +25,7 @@ from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.annotating import Shortened
 from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.formats import TABLES
 from nearkin.stages.documents.sources import Source, SourceSet
 from nearkin.stages.passages.windows import Windows
 from nearkin.workflows.dedup.corpus import READABLE, UNREADABLE, Corpus, survey
@@ -61,8 +64,6 @@ COMMAND = "passages"
 BOILERPLATE_FILE = "boilerplate.txt"
 _AS_READ = DedupOptions(normalise="none", keep="first")
 """Texts are spooled as they are, in the order of the arguments, which decides which copy is the first."""
-_IN_PLACE = ("jsonl", "parquet")
-"""Formats whose records get shorter texts; documents of others become JSON Lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -297,18 +298,35 @@ def _write_cut(
 
     def shortened(source: int) -> Shortened:
         by_line = cuts_by_line(cuts, lines(source), int(starts[source]))
-        column = sources[source].text if sources[source].format in _IN_PLACE else None
-        return Shortened(sources[source].name, lines(source), column or "text", by_line)
+        column = sources[source].text if _is_in_place(sources[source]) else None
+        return Shortened(sources[source].name, lines(source), column or "text", by_line, encoding)
 
     out = run.results / "cut"
     with run.stage("write cut", sum(source.size_bytes for source in sources), "bytes") as progress:
         written = write_kept(
-            sources, has_words, out, encoding=encoding, progress=progress, added=shortened, annotated=_IN_PLACE
+            sources, has_words, out, encoding=encoding, progress=progress, added=shortened, in_place=_is_in_place
         )
         return [
             KeptFile(str(path.relative_to(run.results)), number, path.stat().st_size, file_sha256(str(path)))
             for number, path in sorted(written.items())
         ]
+
+
+def _is_in_place(source: Source) -> bool:
+    """Whether the text is one string of each record, so that the record can stay."""
+    text = source.text or "text"
+    if source.format == "jsonl":
+        return "," not in text and "[]" not in text
+    if source.format != "parquet":
+        return False
+    try:
+        with TABLES["parquet"].reader.at(source.path, source.name) as table:
+            schema = table.schema
+    except TruncatedInputError:  # nothing of it is written
+        return False
+    return text in schema.names and (
+        pa.types.is_string(kind := schema.field(text).type) or pa.types.is_large_string(kind)
+    )
 
 
 def _counts(found: Found, written: Written, n_boilerplate: int) -> PassageCounts:
