@@ -7,6 +7,7 @@ told anew.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -168,7 +169,7 @@ def difference(a: str, b: str, unit: str, length: int) -> str:
     is_passage = (rest - n_across) * unit_in_words(unit) >= 5
     if is_passage and len(set(first) & set(second)) == n_first + n_last:
         return "passage replaced"
-    return "words and numbers" if set(numbers_a) != set(numbers_b) else "other"
+    return "words and numbers" if Counter(numbers_a) != Counter(numbers_b) else "other"
 
 
 def unit_in_words(unit: str) -> float:

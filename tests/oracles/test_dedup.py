@@ -141,6 +141,15 @@ def test_what_differs_and_records_kept_apart(texts, threshold, shingle, rule, ke
     assert_same(said(result), collection.judged(threshold=threshold, rule=rule, keep_apart=keep_apart))
 
 
+def test_a_number_that_also_stands_elsewhere():
+    """Four instead of five thousand, with clauses 4 and 5."""
+    bill = "1 goods {} for the mill 2 sum {} 500 pounds 3 bank of the market 4 returns in a week 5 many thanks to all"
+    texts = [bill.format("flour", 4), bill.format("barley", 5), bill.format("flour", 4).replace("week", "month")]
+    result = nearkin.dedup(texts, threshold=0.2, shingle="words:2", keep_apart="numbers")
+    assert sorted(result.pairs["differs"].to_pylist()) == ["other", "words and numbers", "words and numbers"]
+    assert result.documents["keep"].to_pylist() == [False, True, True]
+
+
 @given(texts=odd_collections, threshold=thresholds, shingle=shinglings)
 @settings(max_examples=examples(40))
 @example(texts=["", " \u3000\n", "\ufeff"], threshold=0.8, shingle="words:5")

@@ -14,7 +14,7 @@ from nearkin.kernels.choosing import frozen, loops
 def frames(
     data: NDArray[np.uint8], offsets: NDArray[np.int64], also_numbers: tuple[bytes, ...]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
-    """Return digests of each text's words without numbers, and of its numbers, and its distinct numbers.
+    """Return digests of each text's words without numbers, and of its numbers, and its numbers.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def frames(
     frame, numbers : uint64 arrays, shape (n_documents,)
         Digests of the other words and of the numbers, in order.
     hashes, number_offsets : uint64 array, int64 array of shape (n_documents + 1,)
-        The distinct numbers of each text.
+        The numbers of each text; the second and later occurrences of one are told apart from the first.
     """
     n = len(offsets) - 1
     frame, numbers, number_offsets = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(n + 1, np.int64)

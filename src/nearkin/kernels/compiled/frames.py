@@ -68,8 +68,20 @@ def _frame_many(data, offsets, classes, also_numbers, maybe, scratch, bare, fram
             n += 1
             figures = _absorb(figures, unit)
         frame[i], numbers[i] = mix(words), mix(figures)
+        _tell_apart(found[:n])
         distinct, out = _word_shingles_one(found, n, one, block, distinct, hashes, out)
         number_offsets[i + 1] = out
+
+
+@njit(nogil=True, cache=True)
+def _tell_apart(figures):
+    """Sort, and make the second and later occurrences of a number other numbers."""
+    figures.sort()
+    number, n_before = np.uint64(0), np.uint64(0)
+    for j in range(len(figures)):
+        n_before = n_before + np.uint64(1) if j > 0 and figures[j] == number else np.uint64(0)
+        number = figures[j]
+        figures[j] += n_before * GOLDEN
 
 
 @njit(inline="always", cache=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import pairwise
 
 from nearkin.kernels.plain.mixing import GOLDEN, MASK, mix
@@ -26,6 +27,10 @@ def frame_many(data, offsets, also_numbers, frame, numbers, hashes, number_offse
         for figure in figures:
             digest = _absorb(digest, figure)
         frame[i], numbers[i] = mix(words), mix(digest)
+        n_before = Counter[int]()
+        for j, figure in enumerate(sorted(figures)):
+            figures[j] = (figure + n_before[figure] * GOLDEN) & MASK  # second and later ones are other numbers
+            n_before[figure] += 1
         distinct = list(dict.fromkeys(_shingles_one(figures, 1)))
         number_offsets[i + 1] = number_offsets[i] + len(distinct)
         hashes[number_offsets[i] : number_offsets[i + 1]] = distinct
