@@ -78,6 +78,26 @@ def test_boilerplate_of_a_group(tmp_path):
     assert not (tmp_path / "whole" / "boilerplate.txt").exists()  # none stands in half of all documents
 
 
+def test_boilerplate_is_no_longer_than_a_file_of_passages_can_be(tmp_path):
+    menu, long = sentence("menu", 25), sentence("long", 200_000)
+    pages = [{"text": f"{menu} {sentence(i, 40)} {long if i < 3 else ''}"} for i in range(4)]
+    source = as_lines(tmp_path / "pages.jsonl", pages)
+    counts = nearkin.passages(source, min_words=20, out=tmp_path / "out").manifest["counts"]
+    lines = (tmp_path / "out" / "boilerplate.txt").read_text().splitlines()
+    assert [line for line in lines if line.startswith("words:")] == [f"words:{menu}"]
+    assert counts["boilerplate"] == 1
+    nearkin.dedup(source, ignore=tmp_path / "out" / "boilerplate.txt")
+
+
+@pytest.mark.parametrize("name", ["n_words", "copied_share", "is_emptied"])
+def test_groups_from_a_column_with_a_name_of_the_result(tmp_path, name):
+    source = as_lines(tmp_path / "corpus.jsonl", [{"text": "a b", name: "x"}, {"text": "c d e", name: "y"}])
+    plain = nearkin.passages(source, out=tmp_path / "plain", cut=True).documents
+    documents = nearkin.passages(source, within=name, out=tmp_path / "out", cut=True).documents
+    assert documents[f"input_{name}"].to_pylist() == ["x", "y"]
+    assert documents[name].to_pylist() == plain[name].to_pylist()
+
+
 def test_a_planted_span_of_an_evaluation_set_is_found_in_its_place(tmp_path):
     question = sentence("question", 60)
     train = [{"text": sentence(i, 200)} for i in range(5)]
@@ -266,7 +286,9 @@ def test_the_documents_of_a_collection(tmp_path):
     assert found.passages.select(["id", "words"]).to_pylist() == [{"id": "a", "words": 30}, {"id": "b", "words": 30}]
 
 
-@pytest.mark.parametrize("given", ["--cut", "--drop-over=0.5", "--annotate", "--within=text", "--resume"])
+@pytest.mark.parametrize(
+    "given", ["--cut", "--drop-over=0.5", "--drop-over=0", "--annotate", "--within=text", "--resume"]
+)
 def test_standard_input_is_read_once(tmp_path, given):
     lines = json.dumps({"id": 1, "text": "a b"}).encode()
     assert nearkin_here("passages", "-", "--out", tmp_path / "out", stdin=lines).code == 0
@@ -280,3 +302,12 @@ def test_a_missing_column_of_groups_is_named_by_its_option(tmp_path):
     with pytest.raises(nearkin.NearkinError) as raised:
         nearkin.passages(source, within="site", out=tmp_path / "out")
     assert raised.value.parameter == "within"
+
+
+def test_a_second_value_of_an_option_is_refused(tmp_path):
+    source = as_lines(tmp_path / "corpus.jsonl", [{"title": "a b", "body": "c d"}])
+    for given in (("--text", "title", "--text=body"), ("--min-words", "20", "--min-words", "20")):
+        assert nearkin_here("passages", source, *given, "--out", tmp_path / "out").code == 2
+    assert not (tmp_path / "out").exists()
+    nearkin_here("passages", source, "--text", "body", "--no-report", "--no-report", "--out", tmp_path / "out")
+    assert (tmp_path / "out" / "documents.parquet").exists()

@@ -132,11 +132,20 @@ class Command(_WithPanels):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments; of an unknown option, which may be an id that begins with a dash, say how to pass it."""
         try:
+            self._check_repeated(ctx, args)
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             if not error.possibilities and any(isinstance(one, click.Argument) for one in self.params):
                 error.message += " Write -- before an argument that begins with a dash."  # type: ignore[misc]
             raise
+
+    def _check_repeated(self, ctx: click.Context, args: Sequence[str]) -> None:
+        """Refuse a second value of an option that takes one; click would take the last without a word."""
+        _, _, typed = self.make_parser(ctx).parse_args(args=[*args])
+        for one in typed:
+            is_single = isinstance(one, click.Option) and not one.multiple and not one.is_flag
+            if is_single and typed.count(one) > 1:
+                raise click.UsageError(f"{max(one.opts, key=len)} takes one value. Got {typed.count(one)}.", ctx)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Name the arguments by their metavars."""

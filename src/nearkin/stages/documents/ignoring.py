@@ -31,7 +31,7 @@ from nearkin.wording import WarningMessage
 PATTERN, LITERAL, WORDS = "re:", "text:", "words:"
 _KINDS = (PATTERN, LITERAL, WORDS)
 _COMMENT, _BLOCK, _END = "#", "<<<", ">>>"
-_MAX_FILE_BYTES = 1 << 20
+MAX_FILE_BYTES = 1 << 20
 _MAX_SHOWN = 1000  # characters of the name of a file in a message
 _MAX_PASSAGES = 1_000
 _N_NAMED, _MAX_PASSAGE = 3, 80
@@ -345,12 +345,12 @@ def _content(path: Path) -> str:
     shown = str(path) if len(str(path)) <= _MAX_SHOWN else quoted(str(path))
     try:
         with path.open("rb") as file:
-            data = file.read(_MAX_FILE_BYTES + 1)
+            data = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise ParameterError(f"Cannot read {shown}: {why(error)}.", parameter="ignore") from error
     except ValueError as error:  # U+0000 or an unpaired surrogate
         raise ParameterError(f"Cannot read {quoted(str(path))}: {error}.", parameter="ignore") from error
-    if len(data) > _MAX_FILE_BYTES:
+    if len(data) > MAX_FILE_BYTES:
         raise ParameterError(f"{shown} must be at most 1 MiB.", parameter="ignore")
     try:
         content = data.decode("utf-8-sig")

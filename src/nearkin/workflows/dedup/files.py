@@ -220,7 +220,7 @@ def check_read_once(
         raise ParameterError("Standard input ('-') can be read only once. Got it twice.")
     is_input = any(source.path == STDIN for source in sources)
     for parameter, is_given in {**(again if is_input else {}), "resume": resume}.items():
-        if is_given not in (None, False):
+        if is_given is not None and is_given is not False:  # a share of 0 is given
             raise ParameterError(
                 "needs files: standard input (-) can be read only once. Save it to a file first.", parameter=parameter
             )

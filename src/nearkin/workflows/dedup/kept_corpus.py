@@ -266,7 +266,8 @@ IN_MEMORY_INSTEAD = (
 _OWN_COLUMNS = (
     "id", "name", "row", "group", "group_row", "is_principal", "similarity_to_principal", "copy_of", "copy_of_row",
     "keep", "reason", "n_characters", "n_units", "n_shingles", "keep_value", "source", "line", "problem", "parent",
-    "parent_row", *(field.name for field in FIELDS),
+    "parent_row", "n_words", "n_passages", "repeated_share", "copied_share", "own_share", "is_emptied",
+    *(field.name for field in FIELDS),
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from nearkin.kernels.passages import COPIED, OWN, REPEATED
 from nearkin.records import F64, I64, Bool
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.runs.tables import published_table
+from nearkin.stages.documents.ignoring import MAX_FILE_BYTES
 from nearkin.stages.passages.windows import Spans, Windows
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.row_places import Places
@@ -22,6 +23,8 @@ from nearkin.workflows.passages.searching import CorpusWords
 
 ROWS_PER_GROUP = 1 << 17
 _MAX_PROPOSED = 500
+_BYTES_BESIDE = 256
+"""At most so many stand beside the text of a passage in the file, and above all."""
 _MIN_DOCUMENTS = 3
 """Documents of a group in which boilerplate stands at least."""
 
@@ -378,6 +381,8 @@ def annotation_columns(found: Passages, shares: RepeatedCharacters, is_readable:
 def boilerplate(found: Passages, group: I64, share: float) -> dict[int, float]:
     """Return passages in more than a share of the documents of a group, the most frequent first, with their shares.
 
+    So many that ``--ignore`` takes the file with them; one that is too long for it is left out.
+
     Parameters
     ----------
     found : Passages
@@ -397,4 +402,11 @@ def boilerplate(found: Passages, group: I64, share: float) -> dict[int, float]:
     np.maximum.at(best, (cells // n_groups)[is_frequent], shares[is_frequent])
     chosen = np.flatnonzero(best)
     order = np.lexsort((chosen, -best[chosen], -found.documents[chosen]))
-    return {number: float(best[number]) for number in told_apart(found, chosen[order], _MAX_PROPOSED)}
+    proposed, left = dict[int, float](), MAX_FILE_BYTES - _BYTES_BESIDE
+    for number in told_apart(found, chosen[order], _MAX_PROPOSED):
+        usual = found.usual[number]
+        size = int(found.parts.end_byte[usual] - found.parts.start_byte[usual]) + _BYTES_BESIDE
+        if size <= left:
+            proposed[number] = float(best[number])
+            left -= size
+    return proposed
