@@ -263,7 +263,10 @@ def _kind(word: Word, own: Original, texts: tuple[Original, Original], language:
     return "name" if language is not None and _is_name(word, own, texts, language) else "other"
 
 
-def _is_name(word: Word, own: Original, texts: tuple[Original, Original], language: Language) -> bool:
+def _is_name(
+    word: Word, own: Original, texts: tuple[Original, Original], language: Language, *, looks_ahead: bool = True
+) -> bool:
+    """Whether a word is part of a name; one that begins a sentence is, if the word beside it is without a third."""
     core, text, spellings = word.core, own.text, [one.spelling for one in texts]
     if not text[word.start].isupper() or core == "i" or core in SIGNING or core in ROLES or core in DATE_WORDS:
         return False
@@ -280,9 +283,9 @@ def _is_name(word: Word, own: Original, texts: tuple[Original, Original], langua
         return False
     if any(core in one.within for one in spellings) or not _begins_sentence(text, word.start):
         return True
-    after = next((one for one in own.words(word.end, word.end + _BACK) if one.is_word), None)
+    after = next((one for one in own.words(word.end, word.end + _BACK) if one.is_word), None) if looks_ahead else None
     is_beside = after is not None and not text[word.end : after.start].strip(".\u00a0 ")
-    return is_beside and after is not None and _is_name(after, own, texts, language)
+    return is_beside and after is not None and _is_name(after, own, texts, language, looks_ahead=False)
 
 
 def _is_beside_capitals(text: str, start: int, end: int) -> bool:

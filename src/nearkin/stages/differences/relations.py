@@ -69,7 +69,7 @@ RULES: dict[str, str] = {
     "revised": "No other rule applies: read the differences.",
 }
 """Rules, one sentence each; the first that holds decides."""
-RULES_NUMBER = 0x3C62E180
+RULES_NUMBER = 0x3C62E181
 """Number of the rules in stored relations; change it if a rule or an alignment changes, not if only words do."""
 
 
@@ -118,6 +118,8 @@ def judge_relation(
             return Judgement("exact copy", "", measured)
         if language and telling and all(_is_filled_in(a, b) or _is_filled_in(b, a) for a, b in telling):
             return Judgement("signature or date filled in", _filled_in(telling), measured)
+        if telling and all(a.n_other == b.n_other == a.n_names == b.n_names == 0 for a, b in telling):
+            return Judgement("other numbers or dates", "", measured)
         counts = measured.n_words_only_in_principal, measured.n_words_only_in_member
         if (
             min(principal.n_words, member.n_words)
@@ -126,8 +128,6 @@ def judge_relation(
             and not any(a.n_blanks or b.n_blanks or _turns(a, b) for a, b in sides)
         ):
             return Judgement("longer version" if not counts[0] else "shorter version or excerpt", "", measured)
-        if telling and all(a.n_other == b.n_other == a.n_names == b.n_names == 0 for a, b in telling):
-            return Judgement("other numbers or dates", "", measured)
         if language and _is_same_form(telling, principal, member):
             return Judgement(OTHER_PARTIES, "", measured)
     gap = containment_of_principal - containment_in_principal

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,8 @@ SIGNED = filled(FORM, "May 5, 2019", "/s/ Ada Rowe", "Ada Rowe")
         (SIGNED, "signature or date filled in"),
         (filled(FORM, "May 5, 2019"), "signature or date filled in"),
         (FORM.replace("$50,000", "$65,000").replace("two years", "three years"), "other numbers or dates"),
+        (FORM.replace("thirty days", "days"), "other numbers or dates"),
+        (FORM.replace("in writing.", "in writing. 5,000 dollars."), "other numbers or dates"),
         (FORM.replace("Kern Seeds", "Abara Mills").replace("Ada Rowe", "Li D. Quist"), "same form, other parties"),
         (SIGNED.replace("Kern Seeds", "Abara Mills").replace("Ada Rowe", "Li Quist"), "same form, other parties"),
         (FORM.replace(FORM[FORM.index("Holidays") : FORM.index("End.")], ""), "shorter version or excerpt"),
@@ -117,6 +120,13 @@ def test_labelled_pairs_have_their_relation(language: str) -> None:
     assert set(found) == set(RELATIONS)
     assert {one: right[one] / n for one, n in found.items() if right[one] < 0.95 * n} == {}
     assert missed.total() <= 0.05 * found.total()
+
+
+@pytest.mark.parametrize("n_words", [10, 1_200])
+def test_a_list_of_words_that_each_end_a_sentence_is_compared(n_words: int) -> None:
+    words = ["".join(letters).capitalize() for letters in islice(product("abcdefgh", repeat=5), n_words)]
+    a, b = (f"{20 * BODY}{first}. {'. '.join(words)}. So they signed." for first in ("Adams", "Rowe"))
+    assert [one.kinds for one in compare_texts(a, b).differences] == [("wording",)]
 
 
 SPANISH = (
