@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+import nearkin
 from functional.conftest import Ended, nearkin_here, write_jsonl
 from nearkin.options.signatures import METHODS
 from nearkin.stages.signatures.statistics import Statistics
+from nearkin.workflows.signing import sampling
 from oracles import plain_signatures as plain
 from oracles.texts import versions
 
@@ -106,6 +108,23 @@ def test_the_distance_is_the_best_for_these_texts(load, tmp_path, options):
         assert one["recall"] == pytest.approx(len(within & true) / len(true))
     assert pairs(tmp_path / "p") == {p: d for p, d in every.items() if d <= best}
     assert f"distance {best} of" in nearkin_here("neighbours", tmp_path / "sig", "--query", "d4").err
+
+
+def test_a_sample_of_long_documents_is_smaller(monkeypatch):
+    texts = versions(5, n_bases=150, n_words=60, n_versions=5, max_edits=1)
+    signed = nearkin.sign([(f"d{i}", text) for i, text in enumerate(texts)])
+    whole = nearkin.neighbours(signed)
+    n_shingles = sum(len(grams_of(text, 4)) for text in texts)
+    monkeypatch.setattr(sampling, "MAX_SHINGLES", n_shingles // 2, raising=False)
+    part = nearkin.neighbours(signed)
+    mean = n_shingles / len(texts)
+    n_sampled = part.manifest["sample"]["n_sampled"]
+    assert 4 <= n_sampled <= n_shingles / 2 / mean / 41 < whole.manifest["sample"]["n_sampled"]
+    assert part.manifest["sample"]["n_true"] >= 10
+    near, expected = ({(one["row_a"], one["row_b"]) for one in found.pairs.to_pylist()} for found in (part, whole))
+    assert len(near & expected) > 0.9 * len(near | expected)
+    monkeypatch.setattr(sampling, "MAX_SHINGLES", 1000, raising=False)
+    assert (nearkin.neighbours(signed).manifest["sample"], nearkin.neighbours(signed).distance) == (None, 24)
 
 
 @pytest.mark.parametrize(("options", "distance"), [((), 24), (("--bits", "32"), 3), (WEIGHTED, 3)])

@@ -270,7 +270,7 @@ def chosen_distance(
     if sample is None:
         method = str(file.about.parameters["method"])
         chosen = usual_distance(method, n_bits)
-        meter.progress.say(f"distance {chosen} of {n_bits} bits, for {method}: a sample has few true pairs")
+        meter.progress.say(f"distance {chosen} of {n_bits} bits, the usual one for {method}")
         return chosen, None
     best = sample.best
     meter.progress.say(

@@ -17,13 +17,16 @@ from nearkin.stages.search.hamming.pairs import U16, EqualSignatures
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.signing.signature_file import SignatureFile
-from nearkin.workflows.signing.verifying import SignatureVerifier, Verification
+from nearkin.workflows.signing.verifying import SignatureVerifier, TooManyShingles, Verification
 
 MIN_TRUE = 10
 """Minimum number of true pairs in a sample that decides."""
 _MOST, _LEAST, _COMPARISONS = 1000, 100, 1 << 27
 _PAIRS = 40_000
 """Pairs that are compared by their texts, the same number of each sampled signature."""
+_PER_SIGNATURE = 40  # at least, of the pairs
+MAX_SHINGLES = 1 << 25
+"""Maximum number of shingles of the documents of a sample, each of 8 bytes."""
 _BLOCK = 1 << 22  # words of a block of comparisons
 _SHOWN = 6
 
@@ -64,28 +67,38 @@ def sampled_distance(
 
     A true pair is one that ``verification`` keeps; by default one with a Jaccard similarity of 0.8 of the signed
     features. Documents with the same signature count once. The 40 nearest of each sampled signature, or more in a
-    smaller sample, are compared by their texts; all other pairs count as false.
+    smaller sample, are compared by their texts; all other pairs count as false. The sample is smaller if its
+    documents have more than `MAX_SHINGLES`.
     """
     other = against or file
     own_rows, rows = (EqualSignatures.of(one.signatures).firsts.astype(np.int64) for one in (file, other))
     if not len(own_rows) or not len(rows):
         return None
     n = min(len(own_rows), _MOST, max(_LEAST, _COMPARISONS // len(rows)))
-    sample = np.sort(np.random.default_rng(0).choice(own_rows, n, replace=False))
-    left, right, distance, n_within = _nearest(file, sample, other, rows, is_one_set=against is None)
     truth = verification or _of_features(file)
-    try:
-        wanted = np.unique(left if against else np.concatenate([left, right]))
-        verifier = SignatureVerifier.read(file, wanted, truth, resources, meter)
-        if against is not None:
-            others = SignatureVerifier.read(against, np.unique(right), truth, resources, meter)
-            verifier, right = SignatureVerifier.joined(verifier, others), right + np.uint32(len(file.documents))
-    except SourceError as error:
-        meter.progress.say(f"no sample for the distance: {error}")
-        return None
+    n_pairs, verifier = _PAIRS, None
+    while verifier is None:
+        sample = np.sort(np.random.default_rng(0).choice(own_rows, n, replace=False))
+        left, right, distance, n_within = _nearest(file, sample, other, rows, n_pairs, is_one_set=against is None)
+        try:
+            wanted = np.unique(left if against else np.concatenate([left, right]))
+            verifier = SignatureVerifier.read(file, wanted, truth, resources, meter, MAX_SHINGLES)
+            if against is not None:
+                others = SignatureVerifier.read(against, np.unique(right), truth, resources, meter, MAX_SHINGLES)
+                verifier, right = SignatureVerifier.joined(verifier, others), right + np.uint32(len(file.documents))
+        except SourceError as error:
+            meter.progress.say(f"no sample for the distance: {error}")
+            return None
+        except TooManyShingles as error:
+            n = min(n // 2, int(0.8 * MAX_SHINGLES / error.mean) // (1 + _PER_SIGNATURE))
+            n_pairs, verifier = n * _PER_SIGNATURE, None
+            if not n:
+                meter.progress.say("no sample for the distance: the documents are too long")
+                return None
     _, is_true = verifier.verify(left, right)
     n_true = int(is_true.sum())
     if n_true < MIN_TRUE:
+        meter.progress.say(f"no sample for the distance: {n_true} true pairs in a sample of {n:,}")
         return None
     bits = np.arange(len(n_within), dtype=np.float64)
     true = np.bincount(distance[is_true], minlength=len(n_within))
@@ -108,7 +121,7 @@ def _of_features(file: SignatureFile) -> Verification:
 
 
 def _nearest(
-    file: SignatureFile, sample: I64, other: SignatureFile, rows: I64, *, is_one_set: bool
+    file: SignatureFile, sample: I64, other: SignatureFile, rows: I64, n_pairs: int, *, is_one_set: bool
 ) -> tuple[U32, U32, U16, I64]:
     """Return the nearest signatures of each sampled one with their distances, and the number of pairs by distance."""
     own, theirs = file.signatures.words[sample], other.signatures.words[rows]
@@ -123,7 +136,7 @@ def _nearest(
         if is_one_set:
             distances[sample[first : first + step, None] == rows[None]] = file.signatures.n_bits
         n_within += np.bincount(distances.ravel(), minlength=len(n_within))
-        k = min(_PAIRS // len(sample), len(rows) - is_one_set)
+        k = min(n_pairs // len(sample), len(rows) - is_one_set)
         near = np.argpartition(distances, k - 1, axis=1)[:, :k] if k else np.zeros((len(block), 0), np.int64)
         left = np.repeat(sample[first : first + step], k)
         found.append((left, rows[near.ravel()], np.take_along_axis(distances, near, axis=1).ravel()))

@@ -102,6 +102,14 @@ class Verification:
         progress.say(f"verify: {self.in_words()}{other}")
 
 
+class TooManyShingles(Exception):
+    """Documents have more shingles than the memory allows; ``mean`` is the number of a document."""
+
+    def __init__(self, mean: float) -> None:
+        super().__init__(mean)
+        self.mean = mean
+
+
 @dataclass(frozen=True, slots=True)
 class SignatureVerifier:
     """Shingle sets: that of a row is ``hashes[starts[row]:ends[row]]``, empty for rows not requested."""
@@ -113,7 +121,13 @@ class SignatureVerifier:
 
     @classmethod
     def read(
-        cls, file: SignatureFile, rows: U32, verification: Verification, resources: Resources, meter: Meter
+        cls,
+        file: SignatureFile,
+        rows: U32,
+        verification: Verification,
+        resources: Resources,
+        meter: Meter,
+        max_shingles: int | None = None,
     ) -> SignatureVerifier:
         """Read the signed documents again, and keep the shingles of these rows.
 
@@ -121,6 +135,8 @@ class SignatureVerifier:
         ------
         SourceError
             A file is missing, has changed, or was a pipe.
+        TooManyShingles
+            By those read so far, the rows have more than ``max_shingles``.
         """
         again = reread_records(file.about.inputs, file.about.encoding, file.documents["source"])
 
@@ -130,13 +146,15 @@ class SignatureVerifier:
 
         hashes: list[U64] = [np.zeros(0, np.uint64)]
         starts, ends = np.zeros((2, len(file.documents)), np.int64)
-        at = 0
+        at = n_read = 0
         with meter.stage("read again", again.size_bytes, "bytes") as progress:
             batches = again.batches(progress, rows.astype(np.int64))
             for chosen, sets in map_ordered(shingles, batches, threads=resources.n_threads):
                 starts[chosen], ends[chosen] = sets.offsets[:-1] + at, sets.offsets[1:] + at
                 hashes.append(sets.hashes)
-                at += len(sets.hashes)
+                at, n_read = at + len(sets.hashes), n_read + len(chosen)
+                if max_shingles is not None and n_read and at * len(rows) > max_shingles * n_read:
+                    raise TooManyShingles(at / n_read)
         return cls(verification, np.concatenate(hashes), starts, ends)
 
     @classmethod
