@@ -26,7 +26,7 @@ def frames(
     frame, numbers : uint64 arrays, shape (n_documents,)
         Digests of the other words and of the numbers, in order.
     hashes, number_offsets : uint64 array, int64 array of shape (n_documents + 1,)
-        The numbers of each text; the second and later occurrences of one are told apart from the first.
+        The numbers of each text; second and later occurrences of one have hashes of their own.
     """
     n = len(offsets) - 1
     frame, numbers, number_offsets = np.zeros(n, np.uint64), np.zeros(n, np.uint64), np.zeros(n + 1, np.int64)
