@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -179,19 +180,24 @@ def is_broken(text: str) -> bool:
 def _text_of_page(page: Any) -> str:
     """Return the text of a page in the order of the file, or by columns; divided words are joined."""
     layer = page.get_textpage()
-    boxes = boxes_by_columns([layer.get_rect(i) for i in range(min(layer.count_rects(), _MAX_RECTS))])
-    if boxes is None:
-        text = str(layer.get_text_bounded())
-    else:
-        text = "\n".join(layer.get_text_bounded(*box).strip("\r\n ") for box in boxes)
+    text, n_boxes = str(layer.get_text_bounded()), layer.count_rects()
+    boxes = boxes_by_columns([layer.get_rect(i) for i in range(n_boxes)]) if n_boxes <= _MAX_BOXES else None
+    if boxes is not None:
+        by_columns = "\n".join(layer.get_text_bounded(*box).strip("\r\n ") for box in boxes)
+        if _letters(by_columns) == _letters(text):  # a box also has the letters of other lines that touch it
+            text = by_columns
     layer.close()
     text = text.replace("\r\n", "\n").replace("\ufffe\n", "").replace("\x02\n", "")
     return text.replace("\ufffe", "").replace("\x02", "")
 
 
+def _letters(text: str) -> Counter[str]:
+    return Counter("".join(text.replace("\ufffe", "").replace("\x02", "").split()))
+
+
 Box = tuple[float, float, float, float]
 """Left, bottom, right and top, in points from the lower left corner of a page."""
-_MAX_RECTS = 5_000
+_MAX_BOXES = 5_000
 _MIN_ROWS, _MIN_SHARE, _MIN_WIDTH, _MAX_CROSSING = 6, 0.5, 0.2, 0.3
 
 

@@ -84,9 +84,9 @@ def drawn(pieces: list[tuple[int, int, str]], notes: str = "") -> bytes:
     ).encode()
 
 
-def rows_of(columns: dict[int, list[str]], top: int = 700) -> list[tuple[int, int, str]]:
+def rows_of(columns: dict[int, list[str]], top: int = 700, leading: int = 12) -> list[tuple[int, int, str]]:
     """Pieces of columns, row by row."""
-    return [(x, top - 12 * i, column[i]) for i in range(9) for x, column in columns.items()]
+    return [(x, top - leading * i, column[i]) for i in range(9) for x, column in columns.items()]
 
 
 @pytest.mark.parametrize("at", [(50, 310), (30, 220, 410)])
@@ -97,6 +97,20 @@ def test_columns_that_a_file_draws_row_by_row_are_read_one_after_another(pool, t
     (found,) = extracted(pool, written(tmp_path, {"a.pdf": made})).values()
     half = " ".join(line for column in columns.values() for line in column)
     assert text_of(found).split() == f"{title[2]} {half} {foot[2]} {half}".split()
+
+
+def test_lines_that_overlap_bring_no_words_that_the_file_does_not_have(pool, tmp_path):
+    columns = {x: [f"the {row} line of gypsy {x} quay" for row in "abcdefghi"] for x in (50, 310)}
+    (found,) = extracted(pool, written(tmp_path, {"a.pdf": drawn(rows_of(columns, leading=7))})).values()
+    assert text_of(found).split() == " ".join(text for _, _, text in rows_of(columns)).split()
+
+
+def test_a_page_of_very_many_pieces_is_read_whole(pool, tmp_path):
+    columns = {x: [f"the {row} line of column {x} here" for row in "abcdefghi"] for x in (50, 310)}
+    pieces = [piece for i in range(320) for piece in rows_of(columns, 20_000 - 110 * i)]
+    made = drawn(pieces).replace(b"[0 0 600 800]", b"[0 -20000 600 20020]")
+    (found,) = extracted(pool, written(tmp_path, {"a.pdf": made})).values()
+    assert len(text_of(found).split()) == 7 * len(pieces)
 
 
 @pytest.mark.parametrize("columns", [{30: list("123456789"), 60: ["a line of a pleading with words"] * 9},
