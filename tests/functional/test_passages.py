@@ -12,7 +12,9 @@ import pytest
 
 import nearkin
 from functional.conftest import nearkin_here
+from nearkin.errors import ParameterError
 from nearkin.options.passages import PassageDelivery, PassageOptions
+from nearkin.stages.passages import windows
 from nearkin.workflows.passages import job, searching
 from nearkin.workflows.passages.job import passages_files
 from nearkin.workflows.reading.request import ReadingRequest
@@ -274,7 +276,19 @@ def test_partitions_do_not_change_the_result(corpus, tmp_path, monkeypatch):
     run(corpus, tmp_path / "whole")
     monkeypatch.setattr(searching, "_BYTES_AN_ENTRY", 1 << 26)
     monkeypatch.setattr(searching, "_WORDS_AT_ONCE", 100)
+    monkeypatch.setattr(windows, "_WINDOWS_AT_ONCE", 7)
     run(corpus, tmp_path / "out")
+    assert tables(tmp_path / "out") == tables(tmp_path / "whole")
+
+
+def test_more_memory_than_allowed_is_refused_and_a_run_goes_on_with_more(corpus, tmp_path, monkeypatch):
+    run(corpus, tmp_path / "whole")
+    monkeypatch.setattr(job, "BYTES_A_WINDOW", 1 << 24)
+    with pytest.raises(ParameterError) as raised:
+        run(corpus, tmp_path / "out")
+    assert raised.value.parameter == "memory"
+    monkeypatch.setattr(job, "BYTES_A_WINDOW", 1)
+    run(corpus, tmp_path / "out", resume=True)
     assert tables(tmp_path / "out") == tables(tmp_path / "whole")
 
 

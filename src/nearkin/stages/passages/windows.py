@@ -12,6 +12,7 @@ All of this follows from the classes alone, which are exact: every window that s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +21,10 @@ import numpy as np
 from nearkin.kernels.grouping import components
 from nearkin.kernels.passages import NONE, REPEATED, equal_windows, following, window_flags
 from nearkin.records import I64, U8, U32, Bool
+
+BYTES_A_WINDOW = 26
+"""Memory of a window while passages are made, beside what is mapped: its flags, and the votes on what follows it."""
+_WINDOWS_AT_ONCE = 1 << 20
 
 
 class Spans(NamedTuple):
@@ -79,11 +84,14 @@ class Windows:
 
     def spans(self, is_inside: Bool) -> Spans:
         """Return the words of some windows, as runs; those that touch are one."""
-        places = self.places[is_inside]
-        document = np.searchsorted(self.starts, places, side="right") - 1
-        begins = np.ones(len(places), np.bool_)
-        begins[1:] = (np.diff(places) > self.length) | (np.diff(document) > 0)
-        return self._runs(places, document, begins)
+
+        def are_joined(rows: I64) -> Bool:
+            places = self.places[rows]
+            document = np.searchsorted(self.starts, places, side="right")
+            touch: Bool = (np.diff(places) <= self.length) & (np.diff(document) == 0)
+            return touch
+
+        return self._runs(is_inside, are_joined)[0]
 
     def occurrences(self, flags: U8) -> tuple[Spans, I64, U32]:
         """Return the occurrences of all passages, the passage of each, and the class of the first window of each.
@@ -91,20 +99,32 @@ class Windows:
         Passages are numbered by their first occurrence. Occurrences with the same first class and length have the same
         words.
         """
-        rows = np.flatnonzero(flags & REPEATED)
-        places, classes = self.places[rows], self.first[rows]
         follows = following(self.places, self.first, self.counts)
-        document = np.searchsorted(self.starts, places, side="right") - 1
-        begins = np.ones(len(rows), np.bool_)
-        begins[1:] = (np.diff(places) != 1) | (follows[classes[:-1]] != classes[1:])
+
+        def are_joined(rows: I64) -> Bool:
+            classes = self.first[rows]
+            follow: Bool = (np.diff(self.places[rows]) == 1) & (follows[classes[:-1]] == classes[1:])
+            return follow
+
+        spans, first = self._runs((flags & REPEATED) > 0, are_joined)
+        classes = self.first[first]
         left = np.flatnonzero(follows != NONE).astype(np.uint32)
         least = components(left, follows[left], len(self.places))
-        _, numbers, passage = np.unique(least[classes[begins]], return_index=True, return_inverse=True)
+        _, numbers, passage = np.unique(least[classes], return_index=True, return_inverse=True)
         order = np.empty(len(numbers), np.int64)
         order[np.argsort(numbers, kind="stable")] = np.arange(len(numbers))
-        return self._runs(places, document, begins), order[passage], classes[begins]
+        return spans, order[passage], classes
 
-    def _runs(self, places: I64, document: I64, begins: Bool) -> Spans:
-        at = np.flatnonzero(begins)
-        last = np.append(at[1:], len(places))[: len(at)] - 1
-        return Spans(places[at], places[last] + self.length, document[at])
+    def _runs(self, is_inside: Bool, are_joined: Callable[[I64], Bool]) -> tuple[Spans, I64]:
+        """Return runs of windows, of which each is joined to the one before, and the first window of each run."""
+        first, last, before = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], np.zeros(0, np.int64)
+        for at in range(0, len(self.places), _WINDOWS_AT_ONCE):
+            rows = np.append(before, at + np.flatnonzero(is_inside[at : at + _WINDOWS_AT_ONCE]))
+            breaks = np.flatnonzero(~are_joined(rows))
+            first += [rows[: 1 - len(before)], rows[breaks + 1]]
+            last.append(rows[breaks])
+            before = rows[-1:]
+        starts, ends = np.concatenate(first), np.concatenate([*last, before])
+        places = self.places[starts]
+        document = np.searchsorted(self.starts, places, side="right") - 1
+        return Spans(places, self.places[ends] + self.length, document), starts

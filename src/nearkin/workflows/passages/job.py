@@ -6,19 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from nearkin.errors import TruncatedInputError
+from nearkin.errors import ParameterError, TruncatedInputError
 from nearkin.kernels.passages import COPIED, OWN
 from nearkin.manifests.dedup import KeptFile
 from nearkin.manifests.passages import PassageCounts, PassagesManifest
+from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.options.passages import PassageDelivery, PassageOptions
 from nearkin.paths import STDIN
 from nearkin.records import I64, Bool
-from nearkin.runs.arrays import kept_arrays
+from nearkin.runs.arrays import array_in, mapped_batch, save_arrays
 from nearkin.runs.files import make_work_folder, published
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
@@ -27,7 +29,7 @@ from nearkin.stages.documents.annotating import Shortened
 from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import TABLES
 from nearkin.stages.documents.sources import Source, SourceSet
-from nearkin.stages.passages.windows import Windows
+from nearkin.stages.passages.windows import BYTES_A_WINDOW, Windows
 from nearkin.workflows.dedup.corpus import READABLE, UNREADABLE, Corpus, survey
 from nearkin.workflows.dedup.files import check_read_once, find_sources
 from nearkin.workflows.dedup.kept_corpus import (
@@ -182,10 +184,12 @@ def passages_files(
         )
         write_exceptions(run.results / EXCEPTIONS_FILE, lines)
         n_by_source = np.bincount(result.places.source, minlength=len(files) + len(other_files)).tolist()
-        counted = [replace(file, n_documents=n) for file, n in zip([*files, *other_files], n_by_source, strict=True)]
+        with_counts = [
+            replace(file, n_documents=n) for file, n in zip([*files, *other_files], n_by_source, strict=True)
+        ]
         manifest = PassagesManifest(
-            parameters=options.in_words(), inputs=tuple(counted[: len(files)]),
-            against=None if against is None else tuple(counted[len(files) :]), encoding=request.encoding,
+            parameters=options.in_words(), inputs=tuple(with_counts[: len(files)]),
+            against=None if against is None else tuple(with_counts[len(files) :]), encoding=request.encoding,
             reading=request.as_read(), counts=_counts(result, written, len(proposed)), written=written.files or None,
             extraction=extraction_counts(result.places.origins, result.places.exceptions),
             damaged_files=damaged_files([result.places.unreadable()]) or None,
@@ -228,11 +232,15 @@ def _find(
     chunks = sorted(corpus.chunks, key=lambda chunk: (chunk.start < n_inputs, chunk.start))
     make_work_folder(run.work / "words")
     words, fingerprints = read_words(chunks, run.work / "words", options.min_words, resources, run.meter)
-    stored = kept_arrays(
-        run.work / "windows.arrow",
-        lambda: _arrays(find_windows(words, fingerprints, run.work, options.min_words, resources, run.meter)),
-    )
-    windows = Windows(length=options.min_words, starts=words.starts, **stored)
+    stored = run.work / "windows.arrow"
+    if not stored.exists():
+        save_arrays(
+            stored, _arrays(find_windows(words, fingerprints, run.work, options.min_words, resources, run.meter))
+        )
+    batch = mapped_batch(stored)
+    arrays: Any = {name: array_in(batch, name, stored) for name in batch.schema.names}
+    windows = Windows(length=options.min_words, starts=words.starts, **arrays)
+    _check_memory(len(windows.places), resources)
     if others is not None:
         windows = windows.across(len(corpus) - n_inputs)
     with run.stage("passages"):
@@ -243,6 +251,16 @@ def _find(
     return Found(
         corpus=corpus, places=places, texts=texts, passages=passages, shares=shares, windows=windows, flags=flags
     )
+
+
+def _check_memory(n_windows: int, resources: Resources) -> None:
+    needed = BYTES_A_WINDOW * n_windows
+    if needed > resources.memory_bytes:
+        raise ParameterError(
+            f"{counted(n_windows, 'repeated word')} need about {needed >> 20:,} MiB. Allow it, and continue with "
+            f"resume, or raise min_words. Got: {resources.memory_bytes >> 20:,} MiB",
+            parameter="memory",
+        )
 
 
 def _arrays(windows: Windows) -> Mapping[str, np.ndarray]:

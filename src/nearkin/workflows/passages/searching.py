@@ -234,19 +234,25 @@ def find_windows(
         if n_marked >= int(NONE):
             raise SourceError(f"A run finds at most {int(NONE):,} repeated words. Got up to {n_marked:,} instead.")
         found = KeyPartitions(work / "windows", n_marked, resources.memory_bytes // 2)
-        parts, n_windows = [np.zeros(0, np.int64)], 0
+        mapped_places, n_windows = GrowingArray(work / "places", np.int64), 0
         for keys, places in _hashed(words, marks, min_words):
             found.add(keys, np.arange(n_windows, n_windows + len(keys)))
-            parts.append(places)
+            mapped_places.add(places)
             n_windows += len(keys)
-        first, counts = np.arange(n_windows, dtype=np.uint32), np.ones(n_windows, np.uint32)
+        first, counts = (
+            np.memmap(work / name, np.uint32, "w+", shape=(max(n_windows, 1),))[:n_windows]
+            for name in ("first", "counts")
+        )
+        for start in range(0, n_windows, _WORDS_AT_ONCE):
+            end = min(start + _WORDS_AT_ONCE, n_windows)
+            first[start:end], counts[start:end] = np.arange(start, end), 1
         for numbers, begins in found.repeated():
             at = np.flatnonzero(begins)
             sizes = np.diff(np.append(at, len(numbers)))
             first[numbers], counts[numbers] = np.repeat(numbers[at], sizes), 0
             counts[numbers[at]] = sizes
         windows = Windows(
-            length=min_words, starts=words.starts, places=np.concatenate(parts), first=first, counts=counts
+            length=min_words, starts=words.starts, places=cast(I64, mapped_places.mapped()), first=first, counts=counts
         )
     with meter.stage("verify", 0, "steps"):
         return windows.verified(words.data, words.offsets)
