@@ -228,3 +228,11 @@ def test_a_truth_with_carriage_returns(tmp_path: Path) -> None:
     truth.write_bytes(b'first,second\r"a",b\ra,d\r')
     found = nearkin.evaluate(near, truth)
     assert (found.precision, found.recall) == (0.5, 0.5)
+
+
+def test_line_ends_inside_an_id_stay(tmp_path: Path) -> None:
+    near, truth = tmp_path / "near.parquet", tmp_path / "truth.csv"
+    pq.write_table(pa.table({"id_a": ["a\r\nb", "a\nb"], "id_b": ["c", "d"]}), near)
+    truth.write_bytes(b'first,second\r\n"a\r\nb",c\r\n"a\nb",c\r\n')
+    found = nearkin.evaluate(near, truth)
+    assert (found.precision, found.recall) == (0.5, 0.5)

@@ -111,7 +111,8 @@ def read_sheet(path: Path, encoding: str, places_of: Callable[[Sequence[str]], S
 def _of_delimited(path: Path, encoding: str) -> Sheet:
     rows = load_file_rows(path, encoding)
     if rows is None:
-        text = text_of(path, encoding).replace("\r\n", "\n").replace("\r", "\n")
+        text = text_of(path, encoding)
+        text = text if "\n" in text else text.replace("\r", "\n")
         usual = "\t" if by_suffix(str(path))[0] == "tsv" else max(",\t;|", key=text.partition("\n")[0].count)
         stream = ByteStream(io.BytesIO(text.encode()), "none")
         rows = _rows_of(path, stream, Dialect(separator=usual, qualifier='"', newline=""))
