@@ -285,6 +285,33 @@ def test_others_store_and_erase_texts_while_keys_are_computed(place, monkeypatch
             assert key_table.difference(connection, opened.store, opened.counting, opened.progress) is None
 
 
+def test_keys_are_stored_to_the_end_beside_another_process_and_sizes_are_asked_for_few_texts(place, monkeypatch):
+    monkeypatch.setattr(contents, "_TEXTS_AT_A_TIME", 2)
+    monkeypatch.setattr(key_table, "_KEYS_AT_A_TIME", 1)
+    monkeypatch.setattr(key_table, "_CONTENTS_AT_A_TIME", 4, raising=False)
+    with place.open() as collection, place.open() as other:
+        collection.add([(f"d{i}", prose.text(80)) for i in range(8)])
+        compute, steps, asked = key_table._missing, [], []
+
+        def stored_by_another(connection, *given):
+            keys = compute(connection, *given)
+            if not steps:
+                with other.opened.store.writing() as writing:
+                    key_table._store(writing, other.opened.store, keys)
+            steps.append(keys)
+            return keys
+
+        def listen(_connection, _cursor, statement, parameters, *_):
+            if "n_bytes" in statement and "digest" not in statement:
+                asked.append(tuple(parameters.values() if isinstance(parameters, dict) else parameters))
+
+        monkeypatch.setattr(key_table, "_missing", stored_by_another)
+        event.listen(collection.opened.store._engine, "before_cursor_execute", listen)
+        assert collection.check(LONG).verdict == "new"
+        assert place.fact("check_keys_end") == "8"
+        assert asked == [(0, 4), (2, 6), (4, 8), (6, 8)]
+
+
 def test_what_is_gone_crowds_nothing_out(place):
     base = prose.text(200)
     with place.open() as collection:

@@ -69,6 +69,7 @@ def n_contents(connection: Connection) -> int:
 KEYS = DerivedData("check_keys", FINGERPRINT)
 _NAME = "index of nearkin check"
 _ROWS_AT_A_TIME = 1 << 16
+_CONTENTS_AT_A_TIME = 1 << 16
 _KEYS_AT_A_TIME = 1 << 20  # sorted before they are stored, so that the table's pages are written in order
 
 
@@ -134,7 +135,7 @@ def fill_in_steps(store: Store, counting: TextCounting, progress: Progress) -> N
             return
         with store.writing() as connection:
             if store.generation(connection) != generation or (KEYS.end(connection) or 0) != keys.first:
-                return  # another process has stored them, or erased texts
+                continue  # another process has stored them, or erased texts
             _store(connection, store, keys)
 
 
@@ -142,8 +143,10 @@ def _missing(connection: Connection, counting: TextCounting, progress: Progress)
     first = KEYS.first_missing(connection)
     if first is None:
         return None
-    end, values, owners, marks, n_keys = n_contents(connection), list[I64](), list[I64](), list[Marks](), 0
-    for numbers, texts, _ in texts_from(connection, first, progress):
+    values, owners, marks, n_keys = list[I64](), list[I64](), list[Marks](), 0
+    lowest = connection.execute(select(func.min(contents.c.content)).where(contents.c.content >= first)).scalar_one()
+    end = min(lowest + _CONTENTS_AT_A_TIME, n_contents(connection))  # not the sizes of all texts in each step
+    for numbers, texts, _ in texts_from(connection, first, progress, end):
         keys = keys_of(texts, counting.ignored)
         values.append(keys.values)
         owners.append(numbers[keys.texts])
