@@ -141,15 +141,13 @@ def test_a_sample_across_two_files_and_by_the_verification(tmp_path):
     for name, some in (("a", lines[::2]), ("b", lines[1::2])):
         (tmp_path / f"{name}.jsonl").write_text("".join(some))
         sign(tmp_path / f"{name}.jsonl", tmp_path / name, "--bits", "128", "--features", "words:1")
-    given = ("--against", tmp_path / "b", "--verify", "jaccard:0.75", "--shingle", "words:1", "--out", tmp_path / "p")
-    told = json.loads(nearkin_here("neighbours", tmp_path / "a", *given, "--json").out)
+    given = ("--against", tmp_path / "b", "--shingle", "words:1", "--out", tmp_path / "p", "--json")
+    told = json.loads(nearkin_here("neighbours", tmp_path / "a", *given, "--verify", "jaccard:0.75").out)
     sample = told["sample"]
     assert (sample["n_sampled"], sample["n_true"]) == (60, 60)
     assert told["n_written"] == round(60 * sample["best"]["recall"])
     assert told["n_pairs"] == sample["best"]["n_reported"]
-    few = json.loads(
-        nearkin_here("neighbours", tmp_path / "a", *given, "--verify", "jaccard:0.9", "--overwrite", "--json").out
-    )
+    few = json.loads(nearkin_here("neighbours", tmp_path / "a", *given, "--verify", "jaccard:0.9", "--overwrite").out)
     assert few["sample"] is None
 
 
