@@ -224,7 +224,8 @@ def _group_numbers(column: pa.ChunkedArray) -> I64:
     """Number the groups; -1 for none, which is null or an empty cell."""
     names = _characters(column)
     names = pc.if_else(pc.equal(names, ""), pa.scalar(None, names.type), names)
-    return names.dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64)
+    numbers: I64 = names.dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64)
+    return numbers
 
 
 def _truth(table: pa.Table, name: str, reported: _Reported) -> tuple[Truth, int, _Reported]:
