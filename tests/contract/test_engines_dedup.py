@@ -123,9 +123,9 @@ def cases() -> dict[str, Case]:
         ),
         "against, either way": Case(third[:2], against=third[1:], options={"drop": "either", "threshold": 0.6}),
         "against, shared shingles": Case(third[:2], against=third[1:], options={"min_shared": 2, "threshold": None}),
-        "kept apart by numbers": Case(
-            in_files(named([f"{one_text} {i % 3} {'and more' if i % 2 else ''}" for i in range(30)]), 3),
-            options={"threshold": 0.6, "keep_apart": "numbers"},
+        "kept apart by numbers and names": Case(
+            in_files(named([f"{one_text} {i % 3} {'for' * (i % 2)} Mr. {'XYZ'[i % 5 // 2]}ett" for i in range(30)]), 3),
+            options={"threshold": 0.6, "keep_apart": "numbers,names"},
         ),
         "against, kept apart by numbers": Case(
             in_files(named([f"{one_text} {i}" for i in range(9)]), 2),

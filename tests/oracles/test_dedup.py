@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from itertools import combinations, product
 
 import pytest
 from hypothesis import example, given, settings
@@ -148,6 +149,27 @@ def test_a_number_that_also_stands_elsewhere():
     result = nearkin.dedup(texts, threshold=0.2, shingle="words:2", keep_apart="numbers")
     assert sorted(result.pairs["differs"].to_pylist()) == ["other", "words and numbers", "words and numbers"]
     assert result.documents["keep"].to_pylist() == [False, True, True]
+
+
+PEOPLE = ["Ada Kern", "Max Berg", "EVA LUND", "Mr. Tom Hill"]
+LETTER = """Dear friends of the mill, we certify that {} has {} the course {} on bees in the old mill by the river, and
+may keep bees in every town."""
+
+
+@pytest.mark.parametrize("shingle", ["words:2", "chars:5"])
+def test_records_that_differ_in_names_only(shingle):
+    """The difference of each pair follows from what it was made of."""
+    made = list(product(PEOPLE, ["passed", "missed"], ["one", "two"]))
+    result = nearkin.dedup([LETTER.format(*one) for one in made], threshold=0.3, shingle=shingle, recall=CERTAIN,
+                           keep_apart="numbers,names")  # fmt: skip
+    pairs = {(row["row_a"], row["row_b"]): row["differs"] for row in result.pairs.to_pylist()}
+    for (a, one), (b, other) in combinations(enumerate(made), 2):
+        is_other = [x != y for x, y in zip(one, other, strict=True)]
+        expected = {(True, False, False): "names", (False, True, False): "other", (True, True, False): "other",
+                    (False, False, True): "numbers"}.get(tuple(is_other), "words and numbers")  # fmt: skip
+        assert pairs[a, b] == expected
+    kept = [made[row][::2] for row in result.documents["row"].filter(result.documents["keep"]).to_pylist()]
+    assert sorted(kept) == sorted(product(PEOPLE, ["one", "two"]))
 
 
 @given(texts=odd_collections, threshold=thresholds, shingle=shinglings)

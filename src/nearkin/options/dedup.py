@@ -38,7 +38,7 @@ PRESETS: dict[str, dict[str, str | float]] = {
     "records": {
         "threshold": 0.6,
         "shingle": "words:2",
-        "keep_apart": "numbers",
+        "keep_apart": "numbers,names",
         "normalise": "hyphens,nfkc,case,arabic,space",
     },
     "code": {"threshold": 0.7, "shingle": "code:5", "normalise": "none"},
@@ -143,8 +143,8 @@ class SearchOptions(PlannedSearch):
     keep_apart: Same[KeepApart | None] = _kept(
         choices=tuple(APART),
         help="What makes similar documents no near-duplicates: numbers (one has another number, date or passage in "
-        "place of the other's, as invoices do; not a passage that is only added), or none (the default). Their pairs "
-        "are listed.",
+        "place of the other's, as invoices do; not a passage that is only added), numbers,names (also nothing but "
+        "other names), or none (the default). Their pairs are listed.",
     )  # fmt: skip
 
 
@@ -238,6 +238,11 @@ class DedupOptions(GivenSearch):
         if not apart or matches.differs is None:
             return np.zeros(len(matches), np.bool_)
         return np.isin(matches.differs, [DIFFERENCES.index(name) for name in apart])
+
+    @property
+    def looks_for_names(self) -> bool:
+        """Whether pairs that differ in nothing but names are kept apart."""
+        return "names" in APART[self.keep_apart or "none"]
 
     @property
     def looks_inside(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from nearkin.formats.sealed import damaged_file, missing_file
-from nearkin.records import I64
+from nearkin.records import I64, U32
 from nearkin.runs.arrays import mapped_batch, save_batch
 from nearkin.runs.files import writing
 
@@ -96,15 +96,15 @@ class Spool:
         return tuple(found)
 
 
-def texts_of(chunks: Sequence[Chunk], rows: Sequence[int] | I64) -> list[str]:
-    """Return the texts of some rows."""
+def texts_of(chunks: Sequence[Chunk], rows: Sequence[int] | I64 | U32, column: str = "text") -> list[str]:
+    """Return the texts of some rows, from a column of the spool."""
     starts = np.array([chunk.start for chunk in chunks])
     of_row = np.searchsorted(starts, np.asarray(rows), side="right") - 1
-    texts, mapped, column = list[str](), -1, pa.nulls(0)
+    texts, mapped, values = list[str](), -1, pa.nulls(0)
     for number, row in zip(of_row.tolist(), rows, strict=True):
         if number != mapped:  # mapping a chunk takes longer than a text
-            mapped, column = number, chunks[number].column("text")
-        texts.append(column[int(row) - chunks[number].start].as_py())
+            mapped, values = number, chunks[number].column(column)
+        texts.append(values[int(row) - chunks[number].start].as_py())
     return texts
 
 

@@ -69,6 +69,7 @@ BY_DIFFERENCE = {
     "words and numbers": "differ in words and numbers",
     "passage added": "differ by one passage more",
     "passage replaced": "differ in one passage only",
+    "names": "differ in names only",
 }
 """Label for documents that differ in this way from the one beside them."""
 

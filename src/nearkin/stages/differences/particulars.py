@@ -60,6 +60,7 @@ _TAGS = ("<PAGE>", "<page>")
 _SENTENCE_END = re.compile(r"(?:[.!?:;]\W*|\n\s*\n\W*|^\W*)$")
 _ENDED = re.compile(r"(?:[.!?:;]\W*|\n\s*\n\W*)$")
 _SHORT_WORD = re.compile(r"([^\W\d_]+)\.\W{0,3}$")
+_LINE = 200  # characters of a line, on either side
 _BACK = 24  # characters before a word that show whether it begins a sentence, or is in a heading
 _LAST_WORD, _NEXT_WORD = re.compile(r"([^\W\d_]{2,})\s$"), re.compile(r"\s([^\W\d_]{2,})")
 
@@ -279,7 +280,7 @@ def _is_name(
         return True
     if language.has_capital_nouns:
         return False
-    if text[word.start : word.end].isupper() and _is_beside_capitals(text, word.start, word.end):
+    if text[word.start : word.end].isupper() and _is_in_heading(text, word.start, word.end):
         return False
     if any(core in one.within for one in spellings) or not _begins_sentence(text, word.start):
         return True
@@ -288,9 +289,12 @@ def _is_name(
     return is_beside and after is not None and _is_name(after, own, texts, language, looks_ahead=False)
 
 
-def _is_beside_capitals(text: str, start: int, end: int) -> bool:
+def _is_in_heading(text: str, start: int, end: int) -> bool:
+    """Whether a word is beside another in capitals, and no word beside it in the line has a small letter."""
     around = _LAST_WORD.search(text[max(0, start - _BACK) : start]), _NEXT_WORD.match(text, end)
-    return any(one is not None and one[1].isupper() for one in around)
+    is_beside = any(one is not None and one[1].isupper() for one in around)
+    before, after = text[max(0, start - _LINE) : start].rpartition("\n")[2], text[end : end + _LINE].partition("\n")[0]
+    return is_beside and (before + after).isupper()
 
 
 def _begins_sentence(text: str, place: int) -> bool:

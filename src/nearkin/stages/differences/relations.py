@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nearkin.stages.differences.changes import Changes
+from nearkin.stages.differences.changes import Changes, find_changes
 from nearkin.stages.differences.languages import common_language
 from nearkin.stages.differences.particulars import ROLES, Original, Side, look_at
 
@@ -104,8 +104,8 @@ def judge_relation(
     containment_of_principal: float,
 ) -> Judgement:
     """Return the first rule that holds for two texts, by their differences and the containment of their shingles."""
-    texts, language = (principal, member), common_language(principal.language, member.language)
-    sides = [(look_at(one.a, principal, texts), look_at(one.b, member, texts)) for one in found.alignment.differences]
+    language = common_language(principal.language, member.language)
+    sides = _sides(principal, member, found)
     measured = Measured(
         len(sides),
         sum(one.n_words_a for one in found.changes),
@@ -140,6 +140,27 @@ def judge_relation(
         if is_few and not any(side.n_particulars for side in own) and not any(_turns(a, b) for a, b in sides):
             return Judgement("longer version" if gap > 0 else "shorter version or excerpt", "", measured)
     return Judgement("revised", "", measured)
+
+
+def differ_in_names(a: Original, b: Original) -> bool:
+    """Whether every word that differs belongs to a name, or is a pronoun, a number or a date beside one.
+
+    Examples
+    --------
+    >>> first = Original("This certifies that Ada Kern has passed the course on bees.")
+    >>> differ_in_names(first, Original("This certifies that Max Berg has passed the course on bees."))
+    True
+    >>> differ_in_names(first, Original("This certifies that Ada Kern has missed the course on bees."))
+    False
+    """
+    found = find_changes(a, b)
+    sides = [side for pair in _sides(a, b, found) for side in pair]
+    return found.is_whole and any(side.n_names for side in sides) and all(_n_other(side) <= 0 for side in sides)
+
+
+def _sides(principal: Original, member: Original, found: Changes) -> list[tuple[Side, Side]]:
+    texts = principal, member
+    return [(look_at(one.a, principal, texts), look_at(one.b, member, texts)) for one in found.alignment.differences]
 
 
 def _is_filled_in(full: Side, blank: Side) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -38,10 +39,14 @@ NUMBERS = "numbers"
 """Additional column if numbers do not count: a hash of the digits of the text as it was read, in order."""
 ONLY_IGNORED = "has_only_ignored"
 """Additional column if passages do not count: whether the text has nothing else."""
+CASED = "cased"
+"""Additional column where names are looked for: the text with its capitals and white space."""
 _WHITE_SPACE, _SPACE = Normalisation.parse("space"), ord(" ")
 
 
-def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name: str) -> pa.RecordBatch:
+def prepare(
+    batch: pa.RecordBatch, normalisation: Normalisation, *, source_name: str, with_cased: bool = False
+) -> pa.RecordBatch:
     """Check, normalise and digest a batch; a document without an id is named ``source_name:line``.
 
     Returns
@@ -49,7 +54,8 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
     RecordBatch
         With `PREPARED_SCHEMA`, one row per input row. An unreadable document has an empty text and a ``problem``. If
         some documents are nested in others, there is a column ``parent``; if some were extracted, ``origin``; if
-        numbers do not count, ``has_only_numbers`` and ``numbers``; if passages do not count, ``has_only_ignored``.
+        numbers do not count, ``has_only_numbers`` and ``numbers``; if passages do not count, ``has_only_ignored``; with
+        ``with_cased``, ``cased``.
     """
     texts, problems, n_characters = _check_utf8(batch["text"], batch["problem"])
     normalised, only_numbers, only_ignored = normalisation.normalised(texts)
@@ -68,6 +74,8 @@ def prepare(batch: pa.RecordBatch, normalisation: Normalisation, *, source_name:
         ],
         schema=PREPARED_SCHEMA,
     )
+    if with_cased:
+        prepared = prepared.append_column(CASED, replace(normalisation, case=False, space=False).apply(texts))
     if only_numbers is not None:
         numbers = pc.replace_substring_regex(texts, r"[^\pN]+", " ")
         prepared = prepared.append_column(NUMBERS, pa.array(hash_strings(*text_buffers(numbers))))

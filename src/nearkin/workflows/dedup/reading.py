@@ -104,7 +104,7 @@ def read_one(
 
 def prepare_to_choose(batch: pa.RecordBatch, options: DedupOptions, *, source_name: str) -> pa.RecordBatch:
     """Prepare a batch; if ``--keep`` compares lengths, they are the values to keep by."""
-    prepared = prepare(batch, options.normalise, source_name=source_name)
+    prepared = prepare(batch, options.normalise, source_name=source_name, with_cased=options.looks_for_names)
     if not options.keep.is_by_length:
         return prepared
     lengths = visible_lengths(prepared["text"], is_collapsed=options.normalise.space).cast(pa.float64())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -19,16 +19,20 @@ from nearkin.records import I64, U8, U32, U64, Candidates, Matches
 from nearkin.runs.arrays import GrowingArray, kept_arrays
 from nearkin.runs.files import make_work_folder, sealed
 from nearkin.runs.progress import Meter
-from nearkin.runs.spool import Chunk
+from nearkin.runs.spool import Chunk, texts_of
+from nearkin.stages.differences.particulars import Original
+from nearkin.stages.differences.relations import differ_in_names
+from nearkin.stages.documents.preparing import CASED
 from nearkin.stages.search.linking import merge_runs
 from nearkin.stages.verification.overlap import verify
-from nearkin.stages.verification.what_differs import Compared, TextNumbers
+from nearkin.stages.verification.what_differs import NAMES, OTHER, Compared, TextNumbers
 from nearkin.workflows.dedup.corpus import Corpus
 from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets, chunk_texts
 from nearkin.workflows.resources import Resources
 
 _PAGES_OF_A_PAIR = 3 << 13  # Linux maps 64 KiB around each page of both sets
 _MAX_PAIRS = 1 << 18
+_PAIRS_OF_NAMES = 1 << 8
 _NONE = np.zeros(0, np.uint64)
 _FIELDS = ("left", "right", "n_common", "n_left", "n_right")
 
@@ -123,6 +127,8 @@ def verify_all(
             left, right, n_common, n_left, n_right = (joined[name] for name in _FIELDS)
             matches = Matches(left, right, n_common, n_left, n_right)
             differs = _differences(matches, corpus, options, store, folder, threads=resources.n_threads)
+            if options.looks_for_names:
+                differs = with_names(differs, corpus.first_row[np.stack([left, right])], corpus.chunks)
             return {"n_candidates": np.array(n_candidates), **joined, "differs": differs}
 
         stored = kept_arrays(folder / "matches.arrow", make)
@@ -174,6 +180,19 @@ def _differences(
     differences = compared.differences(matches)
     path.unlink()
     return differences
+
+
+def with_names(differs: U8, rows_of_pairs: U32, chunks: Sequence[Chunk]) -> U8:
+    """Mark the pairs of rows, shape (2, n_pairs), that differ in nothing but names; they were `OTHER`."""
+    others = np.flatnonzero(differs == OTHER)
+    is_named = np.zeros(len(differs), np.bool_)
+    for start in range(0, len(others), _PAIRS_OF_NAMES):
+        some = others[start : start + _PAIRS_OF_NAMES]
+        rows, sides = np.unique(rows_of_pairs[:, some], return_inverse=True)
+        originals = [Original(text) for text in texts_of(chunks, rows, CASED)]
+        pairs = sides.reshape(2, -1).T.tolist()
+        is_named[some] = [differ_in_names(originals[a], originals[b]) for a, b in pairs]
+    return np.where(is_named, NAMES, differs)
 
 
 def _touched(runs: list[U64], n_nodes: int) -> U8:

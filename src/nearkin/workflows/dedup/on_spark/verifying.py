@@ -30,6 +30,7 @@ from nearkin.workflows.dedup.on_spark.partitions import (
 )
 from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.outcome import Inside, differences_of
+from nearkin.workflows.dedup.verifying import with_names
 
 _HASHES_A_BLOCK = 1 << 15  # Java handles larger blocks separately, which is slower
 
@@ -204,7 +205,11 @@ class VerifyPairsTask:
         if not self.keeps_all:
             is_match = self.options.is_match(found)
             found, tag = found.where(is_match), tag[is_match]
-            found = replace(found, differs=compared.differences(found))
+            differs = compared.differences(found)
+            if self.options.looks_for_names:
+                rows = sets.nodes[np.stack([found.left, found.right])]
+                differs = with_names(differs, rows, self.partitions.chunks())
+            found = replace(found, differs=differs)
         yield from _matches(target, sets, found, tag)
 
 
