@@ -12,6 +12,7 @@ BEGIN, END = "<!-- tables: written by make docs -->", "<!-- end of tables -->"
 BESIDE = {
     "search_words": "Words of texts, a long one in parts: `content`, `part`, `words` (tsvector; FTS5 in SQLite).",
     "shingles": "Word 5-grams of texts, made by `nearkin sql install`: `content`, `hashes` (sorted, eight bytes each).",
+    "tags": "View of the current tags: `doc_id`, `field`, `value` (empty: a bare tag), `activity` that set it.",
     "indexed_documents": "View of the current documents, with wave and similarity index.",
 }
 

@@ -480,8 +480,8 @@ LEFT JOIN LATERAL (  -- in place of a principal that was removed or replaced sin
     JOIN {schema}.contents AS c ON c.content = others.content
     WHERE stored.is_current IS NOT TRUE AND others.group_number = g.group_number
     ORDER BY member.doc_id IS DISTINCT FROM stored.doc_id,
-        (SELECT max(chosen.value::bigint) FROM {schema}.decisions AS chosen
-         WHERE chosen.kind = 'principal' AND chosen.subject = member.doc_id) DESC NULLS LAST,
+        (SELECT max(chosen.now::bigint) FROM {schema}.changes AS chosen
+         WHERE chosen.is_current AND chosen.kind = 'principal' AND chosen.subject = member.doc_id) DESC NULLS LAST,
         c.n_letters + c.n_other_letters DESC, member.row
     LIMIT 1
 ) AS replacing ON true

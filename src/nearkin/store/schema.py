@@ -253,38 +253,30 @@ changes = sa.Table(
     metadata,
     _key("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "The activity."),
     _key("number", sa.BigInteger, "From 0 in the activity."),
-    _value("kind", sa.Text, "What changed."),
+    _value("kind", sa.Text, "What changed, such as tag or same-group."),
     _value("subject", sa.Text, "Id of a document, or tolerance of a group."),
     _value("other", sa.Text, "Field, id of another document, or group."),
     sa.Column("was", sa.Text, comment="Value before; null: none."),
     sa.Column("now", sa.Text, comment="Value after; null: none."),
+    _value("is_current", sa.Boolean, "Whether the value after is set, and counts now."),
     comment="Values that an activity changed, one row each.",
 )
 sa.Index("changes_of_subject", changes.c.subject)
+_CURRENT_VALUES = "CREATE INDEX current_values ON changes (kind, subject) WHERE is_current"
 
 tags = sa.Table(
     "tags",
-    metadata,
-    sa.Column("doc_id", sa.Text, primary_key=True, comment="Id of the document, whatever its version."),
-    sa.Column("field", sa.Text, primary_key=True, comment="Name of the tag."),
-    _value("value", sa.Text, "Empty: a bare tag."),
-    _value("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "Activity that set it."),
-    comment="Current tags of documents, by id.",
+    sa.MetaData(),  # a view
+    *(sa.Column(name, sa.Text) for name in ("doc_id", "field", "value")),
+    sa.Column("activity", sa.BigInteger),
 )
-
-decisions = sa.Table(
-    "decisions",
-    metadata,
-    _key("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "Activity that made it."),
-    _key("number", sa.BigInteger, "As in changes."),
-    _value("kind", sa.Text, "Such as same group or never group."),
-    _value("subject", sa.Text, "Id of a document, or tolerance of a group."),
-    _value("other", sa.Text, "Id of another document, or group."),
-    _value("value", sa.Text, "What was decided."),
-    comment="Current decisions on documents and groups.",
-)
-"""Current decisions on documents and groups. Two ids of documents would be too long for a key of PostgreSQL."""
-sa.Index("decisions_on_subject", decisions.c.subject)
+"""Current tags, by id, whatever the version; the activity set the value, which is empty for a bare tag."""
+_TAGS = """
+CREATE VIEW tags AS
+SELECT subject AS doc_id, other AS field, now AS value, activity FROM changes WHERE kind = 'tag' AND is_current
+""".strip()
+for _statement in (_CURRENT_VALUES, _TAGS):
+    sa.event.listen(changes, "after_create", sa.DDL(_statement))  # type: ignore[no-untyped-call]
 
 purges = sa.Table(
     "purges",

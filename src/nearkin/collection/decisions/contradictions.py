@@ -11,7 +11,8 @@ from sqlalchemy import Connection
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, SettingChange, current_decisions
 from nearkin.collection.stored.documents import current_rows
 from nearkin.errors import ParameterError
-from nearkin.store.schema import decisions, documents
+from nearkin.store.schema import changes as changes_table
+from nearkin.store.schema import documents
 
 _OF_GROUPS = (NEVER_GROUP, SAME_GROUP)
 DocumentPair = tuple[str, str]
@@ -41,7 +42,7 @@ class PairDecisions:
         """Read the current decisions, with some changes applied."""
         kinds: dict[str, dict[DocumentPair, int | None]] = {kind: {} for kind in _OF_GROUPS}
         leaving = dict[DocumentPair, str]()
-        for (kind, *pair), value, activity in current_decisions(connection, decisions.c.kind.in_(_OF_GROUPS)):
+        for (kind, *pair), value, activity in current_decisions(connection, changes_table.c.kind.in_(_OF_GROUPS)):
             kinds[kind][pair[0], pair[1]] = activity
             if kind == NEVER_GROUP and value in pair:
                 leaving[pair[0], pair[1]] = value

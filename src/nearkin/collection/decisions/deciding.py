@@ -181,12 +181,11 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
 
 def _refuse_changed(connection: Connection, number: int, made: Sequence[log.SettingChange]) -> None:
     """Refuse to undo an activity if a later one, which is not undone itself, changed the same value."""
-    changes, keys, undoes = schema.changes, {one.key for one in made}, _undos(connection)
-    table, by = changes.c, log.undone(undoes)
+    table, keys, undoes = schema.changes.c, {one.key for one in made}, _undos(connection)
+    by = log.undone(undoes)
     for some in in_slices(sorted({one.subject for one in made})):
         is_later = table.subject.in_(some) & (table.activity > number)
-        query = select(changes).where(is_later).order_by(table.activity)
-        for later, _, *key, _, _ in connection.execute(query):
+        for later, *key, _, _ in connection.execute(log.made_changes().where(is_later)):
             if tuple(key) not in keys or later in by or undoes.get(later, 0) > number:
                 continue
             if undoes.get(later) == number:

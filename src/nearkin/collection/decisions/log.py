@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
-from sqlalchemy import Connection, Table, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from nearkin.collection.results import AnswerRecord, columns
 from nearkin.errors import ChangedMeanwhileError, ParameterError, check_int
@@ -52,51 +52,33 @@ def record(
     undoes: int | None = None,
 ) -> int:
     """Store an activity and the current values after it, in a write transaction; return its number."""
-    number = next_number(connection)
+    number, table = next_number(connection), schema.changes
     at = datetime.now(UTC).isoformat(timespec="seconds")
-    _insert(connection, schema.activity, [(number, at, by, kind, json.dumps(dict(data), ensure_ascii=False), undoes)])
-    rows = [(number, i, one.kind, one.subject, one.other, one.was, one.now) for i, one in enumerate(changes)]
-    _insert(connection, schema.changes, rows)
-    _forget(connection, changes)
-    tags, decisions = list[Row](), list[Row]()
-    for i, change in enumerate(changes):
-        if change.now is None or change.kind in OF_DOCUMENTS:
-            continue
-        if change.kind == TAG:
-            tags.append((change.subject, change.other, change.now, number))
-        else:
-            decisions.append((number, i, *change.key, change.now))
-    _insert(connection, schema.tags, tags)
-    _insert(connection, schema.decisions, decisions)
+    insert_rows(connection, activity, [[one] for one in (number, at, by, kind, _json(data), undoes)])
+    by_key = sorted((one for one in changes if one.kind not in OF_DOCUMENTS), key=_kind_and_other)
+    for (changed, other), some in groupby(by_key, key=_kind_and_other):
+        for part in in_slices([change.subject for change in some]):
+            is_former = table.c.is_current & (table.c.kind == changed) & (table.c.other == other)
+            connection.execute(table.update().where(is_former, table.c.subject.in_(part)).values(is_current=False))
+    rows = [
+        (number, i, *one.key, one.was, one.now, one.now is not None and one.kind not in OF_DOCUMENTS)
+        for i, one in enumerate(changes)
+    ]
+    insert_rows(connection, table, list(zip(*rows, strict=True)))
     return number
+
+
+def _json(data: Mapping[str, object]) -> str:
+    return json.dumps(dict(data), ensure_ascii=False)
+
+
+def _kind_and_other(one: SettingChange) -> tuple[str, str]:
+    return one.kind, one.other
 
 
 def next_number(connection: Connection) -> int:
     """Return the number of the next activity."""
     return number_after_last(connection, schema.activity.c.number) or 1
-
-
-def _insert(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
-    if rows:
-        insert_rows(connection, table, list(zip(*rows, strict=True)))
-
-
-def _forget(connection: Connection, changes: Sequence[SettingChange]) -> None:
-    """Delete the former values that change; purged and removed documents have none."""
-    tags, decisions = schema.tags.c, schema.decisions.c
-    valued = [change for change in changes if change.kind not in OF_DOCUMENTS]
-    for (kind, other), some in groupby(sorted(valued, key=_kind_and_other), key=_kind_and_other):
-        table = schema.tags if kind == TAG else schema.decisions
-        for part in in_slices([change.subject for change in some]):
-            if kind == TAG:
-                is_it = (tags.field == other) & tags.doc_id.in_(part)
-            else:
-                is_it = (decisions.kind == kind) & (decisions.other == other) & decisions.subject.in_(part)
-            connection.execute(table.delete().where(is_it))
-
-
-def _kind_and_other(one: SettingChange) -> tuple[str, str]:
-    return one.kind, one.other
 
 
 # -- current values ----------------------------------------------------------------------------------------------------
@@ -109,29 +91,25 @@ def current_tags(connection: Connection, condition: Any = None) -> Iterator[Row]
     yield from map(tuple, connection.execute(query if condition is None else query.where(condition)))
 
 
-def current_decisions(connection: Connection, condition: Any = None) -> Iterator[tuple[SettingKey, str, int]]:
+def current_decisions(connection: Connection, condition: Any) -> Iterator[tuple[SettingKey, str, int]]:
     """Yield the keys and values of current decisions, with the numbers of their activities, in this order."""
-    columns = schema.decisions.c
-    query = select(columns.kind, columns.subject, columns.other, columns.value, columns.activity)
-    query = query.order_by(columns.activity, columns.number)
-    for *key, value, number in connection.execute(query if condition is None else query.where(condition)):
+    columns = schema.changes.c
+    query = select(columns.kind, columns.subject, columns.other, columns.now, columns.activity)
+    query = query.where(columns.is_current & condition).order_by(columns.activity, columns.number)
+    for *key, value, number in connection.execute(query):
         yield (key[0], key[1], key[2]), value, number
 
 
 def values_of(connection: Connection, keys: Sequence[SettingKey]) -> dict[SettingKey, str]:
     """Return the current values of some keys; keys that are not set are omitted."""
-    tags, decisions, found = schema.tags.c, schema.decisions.c, dict[SettingKey, str]()
+    columns, found = schema.changes.c, dict[SettingKey, str]()
     subjects = dict[tuple[str, str], list[str]]()
     for kind, subject, other in keys:
         subjects.setdefault((kind, other), []).append(subject)
     for (kind, other), some in subjects.items():
         for part in in_slices([subject for subject in some if is_storable(subject)]):
-            if kind == TAG:
-                rows = current_tags(connection, (tags.field == other) & tags.doc_id.in_(part))
-                found |= {(TAG, doc_id, field): value for doc_id, field, value, _ in rows}
-            else:
-                is_it = (decisions.kind == kind) & (decisions.other == other) & decisions.subject.in_(part)
-                found |= {key: value for key, value, _ in current_decisions(connection, is_it)}
+            is_it = (columns.kind == kind) & (columns.other == other) & columns.subject.in_(part)
+            found |= {key: value for key, value, _ in current_decisions(connection, is_it)}
     return found
 
 
@@ -359,8 +337,8 @@ def refuse_later(
         is_about = table.subject.in_(some) & (table.other == field)
         if field is None:
             is_about = table.subject.in_(some) | table.other.in_(some)
-        query = select(schema.changes).where(table.activity > seen, table.kind.in_(kinds), is_about)
-        for activity_number, _, *values in connection.execute(query.order_by(table.activity, table.number)):
+        query = made_changes().where(table.activity > seen, table.kind.in_(kinds), is_about)
+        for activity_number, *values in connection.execute(query):
             later.setdefault(activity_number, {})[SettingChange(*values)] = None
     rows = [connection.execute(select(activity).where(number == one)).one() for one in sorted(later)]
     found = tuple(
@@ -431,12 +409,18 @@ def undone(undoes: Mapping[int, int]) -> dict[int, int]:
     return by
 
 
+def made_changes() -> Select[Any]:
+    """Return a query for activities and the values of `SettingChange` that they changed, in order."""
+    columns = schema.changes.c
+    query = select(columns.activity, columns.kind, columns.subject, columns.other, columns.was, columns.now)
+    return query.order_by(columns.activity, columns.number)
+
+
 def changes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list[SettingChange]]:
     """Return the changes of some activities, in order."""
-    table, found = schema.changes, dict[int, list[SettingChange]]()
+    found = dict[int, list[SettingChange]]()
     for some in in_slices(numbers):
-        query = select(table).where(table.c.activity.in_(some)).order_by(table.c.activity, table.c.number)
-        for number, _, *values in connection.execute(query):
+        for number, *values in connection.execute(made_changes().where(schema.changes.c.activity.in_(some))):
             found.setdefault(number, []).append(SettingChange(*values))
     return found
 

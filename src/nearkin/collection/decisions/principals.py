@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, func, select
 
@@ -14,8 +14,7 @@ from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices
-from nearkin.store.ordering import by_bytes
-from nearkin.store.schema import activity, contents, decisions, documents, groupings, members
+from nearkin.store.schema import activity, changes, contents, documents, groupings, members
 
 N_LETTERS = contents.c.n_letters + contents.c.n_other_letters
 """Length of a text in letters and digits, without white space, by which principals are proposed."""
@@ -23,7 +22,7 @@ N_LETTERS = contents.c.n_letters + contents.c.n_other_letters
 
 def chosen_principals(connection: Connection) -> dict[str, int]:
     """Return the chosen documents; if a group has two of them, the one with the higher number is its principal."""
-    chosen = log.current_decisions(connection, decisions.c.kind == log.PRINCIPAL)
+    chosen = log.current_decisions(connection, changes.c.kind == log.PRINCIPAL)
     return {doc_id: int(value) for (_, doc_id, _), value, _ in chosen}
 
 
@@ -139,10 +138,10 @@ def n_later_decisions(connection: Connection, state: GroupState) -> int:
     """Return the number of activities that made or undid decisions which stored groups do not follow yet."""
     if state.number is None:
         return 0
-    changes = schema.changes.c
+    table = changes.c
     later = select(activity.c.number).where(activity.c.kind.in_(log.OF_PAIRS), activity.c.number > state.last_activity)
-    is_one = changes.activity.in_(later) & changes.kind.in_((log.NEVER_GROUP, log.SAME_GROUP))
-    return int(connection.execute(select(func.count(changes.activity.distinct())).where(is_one)).scalar_one())
+    is_one = table.activity.in_(later) & table.kind.in_((log.NEVER_GROUP, log.SAME_GROUP))
+    return int(connection.execute(select(func.count(table.activity.distinct())).where(is_one)).scalar_one())
 
 
 _OF_TEXTS = (log.NEVER_GROUP, log.SAME_GROUP, log.PRINCIPAL, log.NOTE)
@@ -183,17 +182,20 @@ def _replaced_at(connection: Connection, doc_ids: Sequence[str]) -> dict[str, st
 
 def _made(connection: Connection, doc_ids: Sequence[str]) -> Iterator[tuple[str, log.SettingChange, str]]:
     """Yield documents with their current tags and decisions, and when these were made."""
-    tags, decisions, wanted = schema.tags.c, schema.decisions.c, set(doc_ids)
-    of_tags = select(tags.doc_id, tags.field, tags.value, activity.c.done_at).join(
-        activity, activity.c.number == tags.activity
-    )
-    of_tags = of_tags.where(tags.doc_id.in_(doc_ids)).order_by(by_bytes(connection, tags.field))
-    for doc_id, name, value, at in connection.execute(of_tags):
-        yield doc_id, log.SettingChange(log.TAG, doc_id, name, None, value), at
-    columns = decisions.kind, decisions.subject, decisions.other, decisions.value, activity.c.done_at
-    made = select(*columns).join(activity, activity.c.number == decisions.activity)
-    is_on_them = decisions.subject.in_(doc_ids) | decisions.other.in_(doc_ids)
-    made = made.where(decisions.kind.in_(_OF_TEXTS) & is_on_them).order_by(decisions.activity, decisions.number)
-    for *key, value, at in connection.execute(made):
-        setting = log.SettingChange(key[0], key[1], key[2], None, value)
-        yield from ((doc_id, setting, at) for doc_id in key[1:] if doc_id in wanted)
+    table, wanted = changes.c, set(doc_ids)
+    columns = table.kind, table.subject, table.other, table.now, activity.c.done_at
+    is_on_them = table.subject.in_(doc_ids) | table.other.in_(doc_ids)
+    made = select(*columns).join(activity, activity.c.number == table.activity)
+    made = made.where(table.is_current, table.kind.in_((log.TAG, *_OF_TEXTS)), is_on_them)
+    rows = list(connection.execute(made.order_by(table.activity, table.number)))
+    for kind, subject, other, value, at in sorted(
+        rows, key=lambda row: (row.kind != log.TAG, row.kind == log.TAG and row.other)
+    ):
+        ids = (subject,) if kind == log.TAG else (subject, other)
+        setting = log.SettingChange(kind, subject, other, None, value)
+        yield from ((doc_id, setting, at) for doc_id in ids if doc_id in wanted)
+
+
+def _tags_by_field(row: Any) -> tuple[bool, str]:
+    """Return a key that puts tags first, by field, and leaves decisions as they are."""
+    return (False, row.other) if row.kind == log.TAG else (True, "")
