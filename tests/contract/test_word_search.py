@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.word_search.searching import snippet
+from nearkin.collection.word_search import searching
+from nearkin.collection.word_search.searching import snippets
 from nearkin.collection.word_search.word_tables import parse, terms_of
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from places import SomePlace
@@ -215,6 +216,12 @@ def test_the_most_relevant_are_returned_and_all_are_counted(unchanged: Collectio
     assert values == sorted(values, reverse=True)
 
 
+def test_of_many_documents_the_latest_are_ranked(unchanged: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "_MOST_RANKED", 2)
+    answer = unchanged.search("day", limit=1)
+    assert (answer.documents[0].document.doc_id, answer.n_found) == ("rental", 4)
+
+
 def test_waves_old_versions_and_an_empty_collection(place: SomePlace) -> None:
     with place.open() as collection:
         assert collection.search("rent").n_found == 0
@@ -239,7 +246,7 @@ def test_words_count_by_their_first_hundred_characters(place: SomePlace) -> None
 
 
 def snippet_of(text: str, query: str) -> str:
-    pieces = snippet(text, list(terms_of(parse(query))))
+    (pieces,) = snippets([text], list(terms_of(parse(query))))
     return "".join(f"[{one.text}]" if one.is_match else one.text for one in pieces)
 
 

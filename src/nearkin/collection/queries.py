@@ -371,7 +371,8 @@ class DocumentQueries:
         wave : str, optional
             Only documents whose current version this wave added.
         limit : int, optional
-            Maximum number of documents to return; None means all.
+            Maximum number of documents to return; None means all. Of more than 10,000 documents found, the 10,000
+            added last compete for the first places, unless all are returned.
 
         Raises
         ------

@@ -60,14 +60,12 @@ def documents_by_row(
     return found
 
 
-def current_documents(
-    connection: Connection, numbers: Sequence[int], limit: int, where: ColumnElement[bool] | None = None
-) -> tuple[list[StoredDocument], int]:
+def current_documents(connection: Connection, numbers: Sequence[int], limit: int) -> tuple[list[StoredDocument], int]:
     """Return the first ``limit`` current documents with these contents, by content, then as added; and their number."""
     found: list[StoredDocument] = []
     n_found = 0
     for some in in_slices(numbers):
-        is_wanted = documents.c.content.in_(some) & documents.c.is_current & (true() if where is None else where)
+        is_wanted = documents.c.content.in_(some) & documents.c.is_current
         if len(found) < limit:
             places = {number: place for place, number in enumerate(some)}
             rows = connection.execute(with_documents().where(is_wanted).order_by(documents.c.row)).all()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,13 +16,14 @@ from sqlalchemy import ColumnElement, Connection, select, true
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument, columns, table_of
 from nearkin.collection.stored.contents import texts_of
-from nearkin.collection.stored.documents import current_documents, number_of_wave
+from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
 from nearkin.collection.word_search import word_tables
 from nearkin.collection.word_search.word_tables import Term, parse, terms_of, words_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
 from nearkin.nouns import counted
 from nearkin.stages.differences.passages import LONGEST_WORD
+from nearkin.store.bulk import n_rows
 from nearkin.store.schema import documents, loads
 from nearkin.tabular import Tabular
 
@@ -103,7 +105,8 @@ class SearchResult(Tabular, AnswerRecord):
         return f"SearchResult({counted(self.n_found, 'document')} with {self.query})"
 
 
-_ALL = 2**62
+_MOST_RANKED = 10_000
+"""Documents whose relevance is computed; to rank all texts with a word that most texts have took a second."""
 _SHOWN_AT_A_TIME = 64
 
 
@@ -113,11 +116,18 @@ def search(collection: OpenedCollection, query: str, *, wave: str | None, limit:
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "an int >= 1", limit)
     parsed = parse(query)
+    hits = word_tables.hits(parsed, collection.store.dialect)
     with collection.store.reading() as connection:
-        is_wanted = _of_wave(connection, wave)
-        relevance = dict(word_tables.found(connection, parsed))
-        found, n_found = current_documents(connection, list(relevance), _ALL if limit is None else limit, is_wanted)
-        shown = tuple(_shown(connection, tuple(terms_of(parsed)), found, relevance))
+        of_hits = hits.join(documents, documents.c.content == hits.c.content)
+        is_wanted = documents.c.is_current & _of_wave(connection, wave)
+        newest = select(documents.c.row, hits.c.relevance).select_from(of_hits).where(is_wanted)
+        newest = newest.order_by(hits.c.content.desc()).limit(None if limit is None else max(limit, _MOST_RANKED))
+        ranked = newest.subquery("ranked")
+        best = with_documents().join(ranked, ranked.c.row == documents.c.row).add_columns(ranked.c.relevance)
+        best = best.order_by(ranked.c.relevance.desc(), documents.c.content, documents.c.row).limit(limit)
+        rows = connection.execute(best).all()
+        n_found = len(rows) if limit is None or len(rows) < limit else n_rows(connection, of_hits, is_wanted)
+        shown = tuple(_shown(connection, tuple(terms_of(parsed)), stored_documents(rows), rows))
     elapsed_s = round(time.perf_counter() - started, 4)
     return SearchResult(query=query, documents=shown, n_found=n_found, elapsed_s=elapsed_s)
 
@@ -129,13 +139,16 @@ def _of_wave(connection: Connection, wave: str | None) -> ColumnElement[bool]:
 
 
 def _shown(
-    connection: Connection, terms: Sequence[Term], found: Sequence[StoredDocument], relevance: dict[int, float]
+    connection: Connection, terms: Sequence[Term], found: Sequence[StoredDocument], rows: Sequence[Any]
 ) -> Iterator[FoundDocument]:
     for start in range(0, len(found), _SHOWN_AT_A_TIME):
-        some = found[start : start + _SHOWN_AT_A_TIME]
-        texts = texts_of(connection, list(dict.fromkeys(one.content for one in some)))
-        snippets = {content: snippet(text, terms) for content, text in texts.items()}
-        yield from (FoundDocument(one, relevance[one.content], snippets[one.content]) for one in some)
+        some = slice(start, start + _SHOWN_AT_A_TIME)
+        texts = texts_of(connection, list(dict.fromkeys(one.content for one in found[some])))
+        by_content = dict(zip(texts, snippets(list(texts.values()), terms), strict=True))
+        yield from (
+            FoundDocument(one, row.relevance, by_content[one.content])
+            for one, row in zip(found[some], rows[some], strict=True)
+        )
 
 
 _WORDS, _WORDS_BEFORE = 24, 6
@@ -147,25 +160,43 @@ Occurrence = tuple[int, int, int]
 """First word of a term in a text, the one after its last, and the number of the term."""
 
 
-def snippet(text: str, terms: Sequence[Term]) -> tuple[SnippetPiece, ...]:
-    r"""Return the passage with the most different terms, in one line, with their words marked."""
-    best: tuple[int, int, int, list[list[int]], list[Occurrence]] = (-1, 0, 0, [], [])
-    for part, start in enumerate(range(0, max(len(text), 1), _CHARACTERS_AT_A_TIME)):
-        spans, occurrences = _occurrences(text, start, terms)
-        first, n_terms = _densest(occurrences)
-        if n_terms > best[0]:
-            best = n_terms, start, first, spans, occurrences
-        if best[0] == len(terms) or (best[0] and part >= _MAX_PARTS):
-            break
-    _, start, first, spans, occurrences = best
+@dataclass(slots=True)
+class _Passage:
+    """Best part of a text so far: its start, its first word that counts, and its words and terms."""
+
+    n_terms: int = -1
+    start: int = 0
+    first: int = 0
+    spans: list[list[int]] = field(default_factory=list)
+    occurrences: list[Occurrence] = field(default_factory=list)
+
+
+def snippets(texts: Sequence[str], terms: Sequence[Term]) -> list[tuple[SnippetPiece, ...]]:
+    r"""Return the passage of each text with the most different terms, in one line, with their words marked."""
+    best, left, part = [_Passage() for _ in texts], list(range(len(texts))), 0
+    while left:
+        start = part * _CHARACTERS_AT_A_TIME
+        for i, (spans, occurrences) in zip(left, _occurrences([texts[i] for i in left], start, terms), strict=True):
+            first, n_terms = _densest(occurrences)
+            if n_terms > best[i].n_terms:
+                best[i] = _Passage(n_terms, start, first, spans, occurrences)
+        part += 1
+        most = len(terms) if part <= _MAX_PARTS else 1
+        left = [i for i in left if best[i].n_terms < most and part * _CHARACTERS_AT_A_TIME < len(texts[i])]
+    return [_snippet(text, passage) for text, passage in zip(texts, best, strict=True)]
+
+
+def _snippet(text: str, found: _Passage) -> tuple[SnippetPiece, ...]:
+    spans, first = found.spans, found.first
     if not spans:
         return _in_one_line([SnippetPiece(text[: _WORDS * LONGEST_WORD], False)])
     low = max(0, min(first - _WORDS_BEFORE, len(spans) - _WORDS))
     shown = spans[low : low + _WORDS]
-    is_first, is_last = low == start == 0, low + _WORDS >= len(spans) and start + _READ_AT_A_TIME >= len(text)
+    is_first = low == found.start == 0
+    is_last = low + _WORDS >= len(spans) and found.start + _READ_AT_A_TIME >= len(text)
     start = max(0 if is_first else shown[0][0], spans[first][0] - _WORDS_BEFORE * LONGEST_WORD)
     end = min(len(text) if is_last else shown[-1][1], start + _WORDS * LONGEST_WORD)
-    marked = {place for begin, after, _ in occurrences for place in range(begin, after)}
+    marked = {place for begin, after, _ in found.occurrences for place in range(begin, after)}
     pieces, at = [SnippetPiece("…", False)] * (start > 0), start
     for place, (begin, after) in enumerate(shown, low):
         if place in marked and at <= begin < end:
@@ -175,19 +206,25 @@ def snippet(text: str, terms: Sequence[Term]) -> tuple[SnippetPiece, ...]:
     return _in_one_line([*pieces, *[SnippetPiece("…", False)] * (end < len(text))])
 
 
-def _occurrences(text: str, start: int, terms: Sequence[Term]) -> tuple[list[list[int]], list[Occurrence]]:
+def _occurrences(
+    texts: Sequence[str], start: int, terms: Sequence[Term]
+) -> Iterator[tuple[list[list[int]], list[Occurrence]]]:
+    """Yield the words of a part of each text, and where the terms occur; the words of all are split at once."""
     end = start + _READ_AT_A_TIME
-    spans = [[start + begin, start + after] for begin, after in _spans(text[start:end])]
-    spans = spans[start > 0 : len(spans) - (end < len(text))]  # words at its edges may be cut
-    by_span = words_of([text[begin:after] for begin, after in spans])
-    words = [word for own in by_span for word in own]
-    owners = [place for place, own in enumerate(by_span) for _ in own]
-    found = [
-        (owners[at], owners[at + len(term.words) - 1] + 1, number)
-        for number, term in enumerate(terms)
-        for at in term.places_in(words)
-    ]
-    return spans, sorted(found)
+    of_texts = [[[start + begin, start + after] for begin, after in _spans(text[start:end])] for text in texts]
+    # words at the edges of a part may be cut
+    of_texts = [own[start > 0 : len(own) - (end < len(text))] for text, own in zip(texts, of_texts, strict=True)]
+    split = iter(words_of([text[begin:end] for text, own in zip(texts, of_texts, strict=True) for begin, end in own]))
+    for spans in of_texts:
+        by_span = list(islice(split, len(spans)))
+        words = [word for own in by_span for word in own]
+        owners = [place for place, own in enumerate(by_span) for _ in own]
+        found = [
+            (owners[at], owners[at + len(term.words) - 1] + 1, number)
+            for number, term in enumerate(terms)
+            for at in term.places_in(words)
+        ]
+        yield spans, sorted(found)
 
 
 def _densest(occurrences: Sequence[Occurrence]) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from sqlalchemy import Connection, text
+from sqlalchemy import BigInteger, Connection, Float, FromClause, column, text
 from sqlalchemy.exc import DBAPIError
 
 from nearkin.collection.counting import NORMALISE
@@ -61,8 +61,8 @@ class Term:
         return [
             place
             for place in range(len(words) - n)
-            if words[place : place + n] == first
-            and (words[place + n].startswith(last) if self.is_prefix else words[place + n] == last)
+            if (words[place + n].startswith(last) if self.is_prefix else words[place + n] == last)
+            and words[place : place + n] == first
         ]
 
 
@@ -210,21 +210,21 @@ def _parts(words: list[str]) -> list[list[str]]:
     return parts
 
 
-def found(connection: Connection, query: Query) -> list[tuple[int, float]]:
-    """Return the contents that meet a query and their relevance, bm25 or ts_rank, the most relevant first."""
-    if connection.dialect.name == "sqlite":
-        statement = text(
-            "SELECT rowid, -bm25(search_words) FROM search_words WHERE search_words MATCH :query ORDER BY 2 DESC, 1"
-        )
-        return [tuple(row) for row in connection.execute(statement, {"query": _match_of(query)})]
+def hits(query: Query, dialect: str) -> FromClause:
+    """Return the contents that meet a query and their relevance, bm25 or ts_rank, as a table of a statement."""
     values = dict[str, str]()
-    sets = _set_of(query, values)
-    values["any"] = " | ".join(_tsquery_of(term) for term in terms_of(query))
-    statement = text(
-        f"WITH found AS MATERIALIZED ({sets}) SELECT content, max(ts_rank(words, CAST(:any AS tsquery), 1)) "
-        "FROM search_words JOIN found USING (content) GROUP BY content ORDER BY 2 DESC, 1"
-    )
-    return [tuple(row) for row in connection.execute(statement, values)]
+    if dialect == "sqlite":
+        values["query"] = _match_of(query)
+        statement = (
+            "SELECT rowid AS content, -search_words.rank AS relevance FROM search_words WHERE search_words MATCH :query"
+        )
+    else:
+        sets = _set_of(query, values)
+        values["any"] = " | ".join(_tsquery_of(term) for term in terms_of(query))
+        of_part = "max(ts_rank(words, CAST(:any AS tsquery), 1)) FROM search_words WHERE search_words.content"
+        statement = f"SELECT content, (SELECT {of_part} = met.content) AS relevance FROM ({sets}) AS met"
+    given = text(statement).bindparams(**values)
+    return given.columns(column("content", BigInteger), column("relevance", Float)).subquery("hits")
 
 
 def _match_of(query: Query) -> str:
@@ -247,7 +247,7 @@ def _set_of(query: Query, values: dict[str, str]) -> str:
         return f"({_set_of(query.left, values)} {_SETS[query.operator]} {_set_of(query.right, values)})"
     name = f"term_{len(values)}"
     values[name] = _tsquery_of(query)
-    return f"SELECT content FROM search_words WHERE words @@ CAST(:{name} AS tsquery)"
+    return f"SELECT DISTINCT content FROM search_words WHERE words @@ CAST(:{name} AS tsquery)"
 
 
 def forget(connection: Connection, contents: Sequence[int], progress: Progress) -> None:
