@@ -57,8 +57,10 @@ def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
 
     group = visit.get("/group.json", number=one["number"]).json()
     assert {member["doc_id"] for member in group["members"]} == {"lease", "lease, signed", "lease/copy"}
-    page = words_of(visit.get("/group", number=one["number"]).text)
-    assert "Signed by Ada Kern" in page
+    assert sorted(member["differs"] for member in group["members"]) == ["nothing", "passage added", "passage added"]
+    page = visit.get("/group", number=one["number"]).text
+    assert "Signed by Ada Kern" in words_of(page)
+    assert re.findall('data-differs="(.*?)"', page) == ["passage added"] * 2
 
     place = f"/group?number={one['number']}"
     preview = visit.post("/tags", group=one["number"], tag="responsive=yes", back=place)
