@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import html
 import json
-import os
 import re
 import struct
 import unicodedata
