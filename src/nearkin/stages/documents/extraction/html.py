@@ -31,7 +31,7 @@ _COMMENT, _END_OF_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL), b"-->"
 
 def read_page(given: Given) -> DocumentRead:
     """Return the text of a page in a file."""
-    page = decoded_page(given.data, fallback=given.encoding)
+    page = decoded_page(given.data, given.charset, given.encoding)
     return DocumentRead(text=text_of_html(page.text), warnings=page.warnings)
 
 

@@ -38,6 +38,8 @@ class ExtractionRequest:
 
     Parameters
     ----------
+    is_page : bool
+        Whether it came over the network: ``kind`` is certain, and ``charset`` what its headers say.
     first : int
         Number of the first node to send: those before it were received from a worker that died.
     parents : tuple of int
@@ -49,6 +51,8 @@ class ExtractionRequest:
     name: str
     kind: str | None = None
     encoding: str = "utf-8"
+    is_page: bool = False
+    charset: str | None = None
     first: int = 0
     parents: tuple[int, ...] = ()
     given_up: Mapping[int, tuple[Reason, str]] = field(default_factory=dict)

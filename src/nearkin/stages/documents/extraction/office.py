@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import html
 import json
-import os
 import re
 import struct
 import unicodedata
@@ -70,7 +69,7 @@ def read_office(given: Given) -> DocumentRead:
     if not inside.is_whole:
         read = read.lacking("damaged", CUT_OFF)
     elif given.kind in ZIPPED:
-        read = with_parts(read, given.blob.archive, given.kind)
+        read = with_parts(read, given)
     if any(map(_LOSS.search, told.warnings)):
         read = read.lacking("unsupported", "a part of it was not read: text may be missing")
     if n := max(inside.n_lost, told.n_objects):
@@ -364,29 +363,32 @@ _USUAL = {
 """Texts with the usual prefix, which are found ten times as fast."""
 _SHEETS, _HEADER, _BODY = "xl/worksheets/", b"headerFooter", b"<office:body"
 _CODE_OF_HEADER = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|\d+|[A-Z])')
-_ROOT, _END_BYTES = re.compile(rb"<([\w:.-]+)[^<>]*?(/?)>"), 1024
+_ROOT, _END_BYTES = re.compile(rb"(?:[^<>]|<[?!][^<>]*>)*<([\w:.-]+)"), 1024
 _WORD = re.compile(r"[^\W\d_]+")
-_BEFORE_LENGTHS, _MAX_QUICK = 26, 1 << 22
-"""Bytes of the header of a file in an archive before the lengths, and the most that are unpacked at once."""
+_LENGTHS, _BEFORE_LENGTHS, _HEADER_BYTES, _MAX_QUICK = struct.Struct("<HH"), 26, 30, 1 << 22
+"""Of the header of a file in an archive: the lengths of the name and of further fields, the bytes before these, and all
+bytes; and the most that is unpacked at once."""
 _MIN_MISSING, _MISSING_SHARE = 3, 0.02
 """Words, and their share of all, from which on text counts as missing: a reference to a note joins two."""
 
 
-def with_parts(read: DocumentRead, archive: zipfile.ZipFile, kind: str) -> DocumentRead:
+def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
     """Return a text with the parts that were not read, and the exception that words are missing."""
-    text, names = read.text or "", dict.fromkeys(archive.namelist())
+    text, kind, archive = read.text or "", given.kind, given.blob.archive
+    names = dict.fromkeys(archive.namelist())
     try:
-        parts = {name: _part(archive, name) for name in filter(_PARTS[kind].fullmatch, names)}
+        parts = {name: _part(given.data, archive, name) for name in filter(_PARTS[kind].fullmatch, names)}
     except ExtractionError as error:
         return read.lacking(error.exception, error.sentence)
-    if n_deleted := sum(len(_DELETED.findall(part)) for part in parts.values()):
+    is_tracked = kind == "docx" or kind.startswith("od")
+    if n_deleted := sum(len(_DELETED.findall(part)) for part in parts.values()) if is_tracked else 0:
         read = replace(read, warnings=(*read.warnings, f"{counted(n_deleted, 'tracked deletion')}: no text"))
     further, n_missing, extracted = dict[str, None](), 0, Counter[str]()
     if kind != "epub" and not _has_all(text, parts, kind):  # pages of books are often no XML
         extracted = _words(text)
         for name, shown in ((name, _text_of(part, name, kind)) for name, part in parts.items()):
             missing = {word: n - extracted[word] for word, n in _words(shown).items() if n > extracted[word]}
-            if not _BESIDE.search(name):
+            if not _is_beside(name):
                 n_missing += sum(missing.values())
             elif missing:
                 lines = (line for line in map(str.strip, shown.split("\n")) if name != "styles.xml" or " " in line)
@@ -400,42 +402,54 @@ def with_parts(read: DocumentRead, archive: zipfile.ZipFile, kind: str) -> Docum
     return read if inside is None else read.lacking("unsupported", f"its {inside}, a document inside it, was not read")
 
 
-def _part(archive: zipfile.ZipFile, name: str) -> bytes:
+def _part(data: bytes, archive: zipfile.ZipFile, name: str) -> bytes:
     try:
-        part = _unpacked(archive, archive.getinfo(name)).strip()
+        part = _unpacked(data, archive, archive.getinfo(name)).rstrip()
     except (*ARCHIVE_FAULTS, zlib.error):
         part = b""
-    root = _ROOT.search(part)
-    if root is None or not (root[2] or b"</" + root[1] in part[-_END_BYTES:]):
+    root = _ROOT.match(part)
+    end = -1 if root is None else part.find(b">", root.end())
+    if root is None or not (part[end - 1 : end] == b"/" or b"</" + root[1] in part[-_END_BYTES:]):
         raise ExtractionError("damaged", f"its {name} is damaged: text may be missing")
     return part
 
 
-def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+def _unpacked(data: bytes, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     """`zipfile` makes a stream for each part, which takes longer than to unpack a slide."""
-    if entry.compress_type == zipfile.ZIP_DEFLATED and entry.file_size <= _MAX_QUICK and archive.fp is not None:
-        archive.fp.seek(entry.header_offset + _BEFORE_LENGTHS)
-        archive.fp.seek(
-            sum(struct.unpack("<HH", archive.fp.read(4))), os.SEEK_CUR
-        )  # of the name, and of further fields
-        content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(archive.fp.read(entry.compress_size), _MAX_QUICK)
+    if entry.compress_type == zipfile.ZIP_DEFLATED and entry.file_size <= _MAX_QUICK:
+        n_further = sum(_LENGTHS.unpack_from(data, entry.header_offset + _BEFORE_LENGTHS))
+        at = entry.header_offset + _HEADER_BYTES + n_further
+        packed = data[at : at + entry.compress_size]
+        content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, _MAX_QUICK)
         if len(content) == entry.file_size and zlib.crc32(content) == entry.CRC:
             return content
     return archive.read(entry)
 
 
 def _has_all(text: str, parts: Mapping[str, bytes], kind: str) -> bool:
-    if any(_BESIDE.search(name) and not _is_wordless(name, part) for name, part in parts.items()):
+    """Whether the pieces of each part follow one another in the text, or else all its words are there."""
+    if any(_is_beside(name) and not _is_wordless(name, part) for name, part in parts.items()):
         return False
-    told = list[str]()
+    told, end = list[str](), 0
     for part in (part for name, part in parts.items() if name != "styles.xml"):
-        pieces = b"\n".join(_USUAL[kind].findall(part, max(0, part.find(_BODY)))).decode("utf-8", "replace")
-        at = 0
-        for piece in html.unescape(pieces).split("\n"):
-            if (at := text.find(piece, at)) < 0:
-                told += html.unescape(pieces).split()
+        found = _USUAL[kind].findall(part, part.find(_BODY) if kind.startswith("od") else 0)
+        shown = html.unescape(b"\n".join(found).decode("utf-8", "replace"))
+        pieces = [] if kind == "xlsx" else shown.split("\n")  # thousands of words, each of which stands there once
+        if pieces and not text.startswith(pieces[0], end + 1) and text.find(pieces[0], end) < 0:
+            end = 0  # parts may come in another order than their texts
+        for piece in pieces:
+            at = end + 1 if text.startswith(piece, end + 1) else text.find(piece, end)
+            if at < 0:
+                pieces = []
                 break
+            end = at + len(piece)
+        told += shown.split() if not pieces else []
     return not told or (len(told) <= len(extracted := text.split()) and set(extracted).issuperset(told))
+
+
+@lru_cache(maxsize=1024)  # most files have parts of the same names
+def _is_beside(name: str) -> bool:
+    return _BESIDE.search(name) is not None
 
 
 def _is_wordless(name: str, part: bytes) -> bool:

@@ -180,8 +180,9 @@ def is_broken(text: str) -> bool:
 def _text_of_page(page: Any) -> str:
     """Return the text of a page in the order of the file, or by columns; divided words are joined."""
     layer = page.get_textpage()
-    text, n_boxes = str(layer.get_text_bounded()), layer.count_rects()
-    boxes = boxes_by_columns([layer.get_rect(i) for i in range(n_boxes)]) if n_boxes <= _MAX_BOXES else None
+    text, n_boxes, boxes = str(layer.get_text_bounded()), layer.count_rects(), None
+    if text.count("\n") + _MIN_ROWS < n_boxes <= _MAX_BOXES:  # rows of two columns are lines of several boxes
+        boxes = boxes_by_columns([layer.get_rect(i) for i in range(n_boxes)])
     if boxes is not None:
         by_columns = "\n".join(layer.get_text_bounded(*box).strip("\r\n ") for box in boxes)
         if _letters(by_columns) == _letters(text):  # a box also has the letters of other lines that touch it
@@ -297,7 +298,7 @@ def _pinned(data: bytes) -> Iterator[Member]:
         raise ExtractionError("damaged", f"a file pinned to a page cannot be read: {first_line(error)}") from error
 
 
-_STREAM = re.compile(rb"(?<!end)stream\r?\n")
+_STREAM = re.compile(rb"stream\r?\n(?<!endstream\n)(?<!endstream\r\n)")
 _UNJUDGED = re.compile(rb"/Subtype\s*/Image\b|/ASCII85|/A85|/ASCIIHex|/AHx|/Crypt\b")
 """Signs in the dictionary of a stream that its bytes are not those of zlib, or hold no text."""
 _DICTIONARY_BYTES, _ZLIB_HEADER = 4096, 2

@@ -57,21 +57,34 @@ _MOST_DEATHS = 8
 
 @dataclass(frozen=True, slots=True)
 class FileToExtract:
-    """A file, and how to read it."""
+    """A file, or a page of a web archive in ``data``, whose kind and character set its headers say."""
 
     path: str
     name: str
     kind: str | None = None
     encoding: str = "utf-8"
+    data: bytes | None = None
+    charset: str | None = None
+
+    def opened(self) -> int:
+        """Return a descriptor of the bytes."""
+        if self.data is None:
+            return os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.memfd_create("page")
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(self.data)
+        return descriptor
 
 
 class ExtractionAnswer:
     """Nodes of one file, on their way from a worker to the reader."""
 
     def __init__(self, file: FileToExtract, pool: ExtractionPool) -> None:
-        self.path = file.path
-        name = file.name.encode("utf-8", "replace").decode()
-        self.request = ExtractionRequest(name=name, kind=file.kind, encoding=file.encoding)
+        self.file = file
+        self.request = ExtractionRequest(
+            name=file.name.encode("utf-8", "replace").decode(), kind=file.kind, encoding=file.encoding,
+            is_page=file.data is not None, charset=file.charset,
+        )  # fmt: skip
         self.size = 0
         self.waiting: deque[ExtractedNode] = deque()
         self.is_over = False
@@ -207,16 +220,17 @@ class ExtractionPool:
             if worker is None or (worker.given and len(self.workers) < self.n_workers):
                 worker = WorkerProcess(self.limits, self._ocr)
                 self.workers.append(worker)
-            n_given, n_bytes = len(worker.given), sum(answer.size for answer in worker.given)
-            has_few, n_most = n_given < _IN_FLIGHT, -(-len(self._asked) // self.n_workers)
-            if not has_few and (n_bytes >= _REQUEST_BYTES or n_most < _REQUEST_BYTES // _LEAST_BYTES):
+            n_most = -(-len(self._asked) // self.n_workers)
+            if len(worker.given) >= _IN_FLIGHT and (
+                n_most < _REQUEST_BYTES // _LEAST_BYTES or sum(answer.size for answer in worker.given) >= _REQUEST_BYTES
+            ):
                 return
             descriptors = dict[ExtractionAnswer, int]()
             n_bytes = 0
             while self._asked and n_bytes < _REQUEST_BYTES and len(descriptors) < n_most:
                 answer = self._asked.popleft()
                 try:
-                    descriptors[answer] = os.open(answer.path, os.O_RDONLY | os.O_CLOEXEC)
+                    descriptors[answer] = answer.file.opened()
                 except OSError as error:
                     answer.error, answer.is_over = error, True
                     continue

@@ -248,12 +248,16 @@ def _in_words(data: LanguageData) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Input of an extractor. ``begin_again`` restarts the time limits, for each page that is recognised."""
+    """Input of an extractor. ``begin_again`` restarts the time limits, for each page that is recognised.
+
+    ``charset`` is declared outside the bytes; ``encoding`` is the user's, for what declares none.
+    """
 
     blob: Blob
     kind: str
     name: str = ""
     encoding: str = "utf-8"
+    charset: str | None = None
     limits: ExtractionLimits = USUAL_LIMITS
     ocr: LanguageData | None = None
     begin_again: Callable[[], None] = lambda: None

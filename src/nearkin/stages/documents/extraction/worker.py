@@ -155,7 +155,8 @@ class FileWalk:
 
     def nodes(self, blob: Blob) -> Iterator[ExtractedNode]:
         """Yield the nodes that have not been sent yet."""
-        yield from self._of(Member(name=None, blob=blob), None, 0, 0)
+        kind = self._request.kind if self._request.is_page else None
+        yield from self._of(Member(name=None, blob=blob, kind=kind), None, 0, 0)
 
     def _of(self, member: Member, parent: int | None, position: int, level: int) -> Iterator[ExtractedNode]:
         request, number = self._request, self._n_nodes
@@ -193,7 +194,7 @@ class FileWalk:
             kind, problem = "packed", error
         given = Given(
             blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=self._limits, ocr=self._ocr,
-            begin_again=lambda: self._begin(number),
+            charset=None if number else self._request.charset, begin_again=lambda: self._begin(number),
         )  # fmt: skip
         return given, problem
 

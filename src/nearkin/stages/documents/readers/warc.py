@@ -1,12 +1,13 @@
 """Web archives, WARC and WET: a document for each page or plain text, by FastWARC.
 
-Requests, images, redirects, error pages and other records are omitted, and counted.
+Pages are extracted by workers. Requests, images, redirects, error pages and other records are omitted, and counted.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import pyarrow as pa
@@ -14,8 +15,8 @@ import pyarrow as pa
 from nearkin.errors import MissingExtraError
 from nearkin.nouns import counted
 from nearkin.stages.documents.columns import Columns, ColumnSample, choose_columns, sample_of_records
-from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
 from nearkin.stages.documents.extraction.plain import decoded
+from nearkin.stages.documents.extraction.pool import ExtractionAnswer, ExtractionPool, FileToExtract
 from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.members import NO_TEXT
@@ -30,13 +31,8 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("url", "record_id", "date", "text")
 _PAGES = ("text/html", "application/xhtml+xml")
-_MAX_DEPTH = 10_000
-_CONTAINER = re.compile(
-    r"<(/?)(?:address|article|aside|blockquote|center|details|dialog|dir|div|dl|fieldset|figure|footer|header|hgroup|main"
-    r"|menu|nav|ol|search|section|summary|ul)\b",
-    re.IGNORECASE,
-)
-"""Tag of an element that the next one like it does not close: each level makes the parser slower."""
+_AHEAD, _AHEAD_BYTES = 128, 64 << 20
+"""Pages that workers may be reading, and their size together."""
 _END = b"\r\n\r\n"
 """Every record ends with two empty lines, so a file that ends otherwise was cut off."""
 
@@ -64,25 +60,36 @@ class Warc(StreamReader):
         Their lines are the numbers of the records. StreamFault if the file breaks off.
         """
         rows = RowList(keep=opened.keep, are_characters=True, batch_bytes=opened.batch_bytes)
-        n_read, number, held, fault = 0, 0, None, None
-        documents = _documents_of(stream, opened)
-        while True:
-            try:
-                following = next(documents, _AT_END)
-            except StreamFault as broken:  # perhaps within the record that is held
-                broken.line, fault = number + 1, broken
-                break
-            if held is not None:
-                values, text, unreadable = held
-                carried = [values.get(column) for column in opened.carry]
-                keep_value = None if opened.keep is None else values.get(opened.keep.name)
-                rows.add(number, values.get(opened.source.id or "url"), text, unreadable, keep_value, carried=carried)
-                n_read += 1
-            if following is _AT_END:
-                break
-            held, number = following, number + 1
-            if rows.is_full:
-                yield rows.batch()
+        n_read, number, n_bytes, fault = 0, 0, 0, None
+        ahead = deque[_Document]()
+        with ExtractionPool(limits=opened.source.limits) as pool:
+            documents = _documents_of(stream, opened, pool)
+            while True:
+                try:
+                    following = next(documents, _AT_END)
+                except StreamFault as broken:  # perhaps within the last record
+                    broken.line, fault = number + 1, broken
+                    if ahead and ahead[-1].number == number:
+                        ahead.pop()
+                    following = _AT_END
+                if following is not None:
+                    ahead.append(following)
+                    n_bytes += following.n_bytes
+                number += following is not _AT_END
+                while len(ahead) > 1 and (following is _AT_END or len(ahead) > _AHEAD or n_bytes > _AHEAD_BYTES):
+                    document = ahead.popleft()
+                    n_bytes -= document.n_bytes
+                    text, problem = document.read()
+                    values = document.values
+                    carried = [values.get(column) for column in opened.carry]
+                    keep_value = None if opened.keep is None else values.get(opened.keep.name)
+                    doc_id = values.get(opened.source.id or "url")
+                    rows.add(document.number, doc_id, text, problem, keep_value, carried=carried)
+                    n_read += 1
+                    if rows.is_full:
+                        yield rows.batch()
+                if following is _AT_END:
+                    break
         if rows.lines:
             yield rows.batch()
         if fault is not None:
@@ -91,19 +98,38 @@ class Warc(StreamReader):
         opened.note(f"{opened.source.name}: {counted(number, 'record')}: {pages} read")
 
 
-_Document = tuple[dict[str, str | None], bytes | None, RecordFault | None]
-"""Values of the columns, and the text or the reason why there is none."""
-_AT_END: _Document = ({}, None, None)
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A record with the values of the columns, and its text, the fault in it, or the answer of a worker to come."""
+
+    number: int
+    values: Mapping[str, str | None]
+    content: bytes | RecordFault | ExtractionAnswer
+    n_bytes: int = 0
+
+    def read(self) -> tuple[bytes | None, RecordFault | None]:
+        if isinstance(self.content, RecordFault):
+            return None, self.content
+        if isinstance(self.content, bytes):
+            return self.content, None
+        page = next(self.content.nodes())
+        if page.text is None:
+            return None, RecordFault(page.origin.exception or "damaged", page.origin.sentence or NO_TEXT)
+        return page.text, None
 
 
-def _documents_of(stream: ByteStream, opened: OpenedSource) -> Iterator[_Document | None]:
+_AT_END = _Document(0, {}, b"")
+
+
+def _documents_of(stream: ByteStream, opened: OpenedSource, pool: ExtractionPool) -> Iterator[_Document | None]:
     try:
         from fastwarc.warc import ArchiveIterator
     except ImportError as error:
         raise MissingExtraError.of("Reading web archives", "warc") from error
     file = _Bytes(stream)
     try:
-        for record in ArchiveIterator(cast(BinaryIO, file), auto_decode="none", stream_detect=False):
+        records = ArchiveIterator(cast(BinaryIO, file), auto_decode="none", stream_detect=False)
+        for number, record in enumerate(records, 1):
             kind = _kind_of(record)
             if kind is None:
                 yield None
@@ -114,9 +140,18 @@ def _documents_of(stream: ByteStream, opened: OpenedSource) -> Iterator[_Documen
                 "date": record.headers.get("WARC-Date"),
             }
             try:
-                yield values, _text_of(record, kind, opened.source.max_document_bytes, opened.encoding), None
+                data = _body(record, opened.source.max_document_bytes)
             except RecordFault as fault:
-                yield values, None, fault
+                yield _Document(number, values, fault)
+                continue
+            charset = record.http_charset if record.is_http else "utf-8"
+            if kind in _PAGES:
+                page = FileToExtract("", "", "html", opened.encoding, data, charset)
+                yield _Document(number, values, pool.submit(page), len(data))
+            else:
+                text = decoded(data, charset, opened.encoding).text
+                content = text.encode() if text.strip() else RecordFault("empty", NO_TEXT)
+                yield _Document(number, values, content, len(data))
         file.check_end()
     except (StreamFault, OSError, ValueError) as error:
         raise StreamFault(f"the web archive is truncated or damaged: {error}") from error
@@ -132,23 +167,9 @@ def _kind_of(record: WarcRecord) -> str | None:
     return kind if kind == "text/plain" or kind in _PAGES else None
 
 
-def _text_of(record: WarcRecord, kind: str, max_bytes: int, encoding: str) -> bytes:
+def _body(record: WarcRecord, max_bytes: int) -> bytes:
     if record.content_length > max_bytes:
         raise too_long(record.content_length, max_bytes)
-    data = _decoded_body(record, max_bytes)
-    charset = record.http_charset if record.is_http else "utf-8"
-    if kind in _PAGES:
-        page = decoded_page(data, charset, encoding).text
-        _check_nesting(page)
-        text = text_of_html(page)
-    else:
-        text = decoded(data, charset, encoding).text
-    if not text.strip():
-        raise RecordFault("empty", NO_TEXT)
-    return text.encode()
-
-
-def _decoded_body(record: WarcRecord, max_bytes: int) -> bytes:
     from fastwarc.warc import WarcRecord
 
     data = record.reader.read(max_bytes + 1)
@@ -174,17 +195,6 @@ def _decoded_body(record: WarcRecord, max_bytes: int) -> bytes:
     if len(unpacked) > max_bytes:
         raise too_long(None, max_bytes)
     return unpacked
-
-
-def _check_nesting(page: str) -> None:
-    """Refuse a page nested so deep that parsing, here without a limit of time, would take hours."""
-    if page.count("<") <= _MAX_DEPTH:
-        return
-    depth = 0
-    for tag in _CONTAINER.finditer(page):
-        depth = max(0, depth - 1) if tag[1] else depth + 1
-        if depth > _MAX_DEPTH:
-            raise RecordFault("too large", f"elements of the page are nested more than {_MAX_DEPTH} deep")
 
 
 class _Bytes:

@@ -10,7 +10,7 @@ import pytest
 from extraction_files import extracted, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.office import with_parts
-from nearkin.stages.documents.extraction.reading import DocumentRead
+from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given
 
 TOLD, LOST = "It was a dark and stormy night.", "The rain fell in torrents over London."
 DRAWN = '<x:drawing xmlns:x="x" xmlns:a="a"><a:p><a:r><a:t>In a </a:t></a:r><a:r><a:t>box</a:t></a:r></a:p></x:drawing>'
@@ -44,8 +44,7 @@ CASES = {
 
 
 def parts_checked(kind: str, parts: dict[str, str | bytes], text: str) -> DocumentRead:
-    with zipfile.ZipFile(io.BytesIO(make.zipped(parts))) as archive:
-        return with_parts(DocumentRead(text=text), archive, kind)
+    return with_parts(DocumentRead(text=text), Given(blob=Blob(make.zipped(parts)), kind=kind))
 
 
 @pytest.mark.parametrize("name", CASES)
