@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 SOAK = "soak"
 _DEFAULT = 100
-_PART, _MIN = 8, 10
+_PART, _MIN = 8, 5
 
 
 def register_profiles() -> None:
@@ -28,7 +28,7 @@ def register_profiles() -> None:
 
 
 def examples(n: int) -> int:
-    """``n`` in `make soak`, otherwise an eighth of it, and 10 at least."""
+    """``n`` in `make soak`, otherwise an eighth of it, and 5 at least."""
     return n if settings.get_current_profile_name() == SOAK else max(min(n, _MIN), n // _PART)
 
 

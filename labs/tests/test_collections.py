@@ -69,6 +69,7 @@ def test_labels_are_the_truth(folder: Path) -> None:
     assert int(of(found["conflicts"], "jaccard", 0.5)["n_true"]) == 6
 
 
+@pytest.mark.soak
 def test_without_labels_wording_is_the_truth(folder: Path) -> None:
     found = run(folder, "no-labels")
     at_half = of(found["pairs"], "jaccard", 0.5)

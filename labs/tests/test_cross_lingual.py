@@ -119,6 +119,7 @@ def test_page_is_one_file_without_network_script_or_text(out: Path) -> None:
     assert "the given translation" in page
 
 
+@pytest.mark.soak
 def test_the_terminal_tells_the_main_numbers(files: Path) -> None:
     ended = lab(files, files / "few.jsonl", "--table", files / "de-en.table", out="plain")
     assert ended.code == 0, ended.err
@@ -127,6 +128,7 @@ def test_the_terminal_tells_the_main_numbers(files: Path) -> None:
     assert "article: 0.76" in ended.out
 
 
+@pytest.mark.soak
 def test_of_a_longer_file_documents_at_equal_distances_are_taken(files: Path) -> None:
     ended = lab(files, files / "news.parquet", "--table", files / "de-en.table", "--documents", 9, out="fewer")
     assert ended.code == 0, ended.err

@@ -243,6 +243,7 @@ def test_a_window_finds_what_a_search_with_it_finds(
     assert made.windows == windows.chosen_windows(2 * (N - 1))
 
 
+@pytest.mark.soak
 def test_costs_are_the_least_and_effectiveness_the_greatest_of_all_settings(searched: windows.Windows) -> None:
     made = searched
     settings = [
@@ -344,6 +345,7 @@ def test_the_largest_set_is_taken_for_signatures_and_a_longer_one_is_sampled(res
     assert results.sets[0].way("translated") is None
 
 
+@pytest.mark.soak
 def test_numbers_are_the_same_again_but_for_times(results: CrossLingualResults) -> None:
     given = [(translated(12, seed=1), table()), (translated(30, seed=2), table())]
     again = measure(given, ParallelColumns(*COLUMNS), {}, most=20, seed=0, resources=Resources(1), progress=Silent())

@@ -89,6 +89,7 @@ def test_page_is_one_file_without_network_script_or_text(folder: Path) -> None:
     assert ">nan<" not in page.lower()
 
 
+@pytest.mark.soak
 def test_results_do_not_depend_on_threads(folder: Path, tmp_path: Path) -> None:
     corpus = folder.parent / "corpus.jsonl"
     options = ("--out", tmp_path / "out", "--queries", 40, "--threads", 1)
@@ -102,6 +103,7 @@ def test_results_do_not_depend_on_threads(folder: Path, tmp_path: Path) -> None:
         assert here == there, path.stem
 
 
+@pytest.mark.soak
 def test_other_scripts_are_counted_by_the_other_alphabet(folder: Path, tmp_path: Path) -> None:
     corpus = folder.parent / "corpus.jsonl"
     options = ("--alphabet", "universal", "--tau", "2", "--out", tmp_path / "out")

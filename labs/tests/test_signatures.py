@@ -110,6 +110,7 @@ def test_page_is_one_file_without_network_or_script(folder: Path) -> None:
     assert ">nan<" not in page.lower()
 
 
+@pytest.mark.soak
 def test_results_do_not_depend_on_threads(folder: Path, tmp_path: Path) -> None:
     corpus = folder.parent / "corpus.jsonl"
     ended = lab_here("signatures", corpus, "--out", tmp_path / "out", "--threads", 1)

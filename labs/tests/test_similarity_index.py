@@ -117,6 +117,7 @@ def test_page_is_one_file_without_network_script_or_text(out: Path) -> None:
     assert ">nan<" not in page.lower()
 
 
+@pytest.mark.soak
 def test_files_with_the_names_of_the_paper_need_no_zones(tmp_path: Path) -> None:
     folder = tmp_path / "files"
     folder.mkdir()

@@ -78,6 +78,7 @@ def folder() -> Folder:
     return Folder(names, pa.array(texts, pa.large_string()), Zones(zone, _expected(zone, is_published=False), False))
 
 
+@pytest.mark.soak
 def test_the_multiplier_of_java_makes_the_numbers_of_the_package(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +92,7 @@ def test_the_multiplier_of_java_makes_the_numbers_of_the_package(
     assert float(found.best[0]) == best(tuple(runs), 1)[0].counted.score
 
 
+@pytest.mark.soak
 def test_another_stop_list_makes_the_numbers_of_a_package_that_had_it(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(2)
     common = ["the", "of", "and", "already", "somebody", "isn't", "would", "whose", "to", "in"]

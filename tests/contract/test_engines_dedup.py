@@ -219,7 +219,16 @@ def small(monkeypatch):
     monkeypatch.setattr(dedup_inputs, "BATCH_BYTES", 10_000)
 
 
-@pytest.mark.parametrize("name", cases())
+SOAKED = {
+    "the shortest", "the first", "against, by containment", "against, either way", "skewed short texts, contained",
+    "skewed against another collection", "principals of a giant group", "numbers as ids", "all empty", "one document",
+}  # fmt: skip
+"""What `test_any_documents` and the other cases try as well."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.soak] if name in SOAKED else []) for name in cases()]
+)
 def test_tasks_find_what_one_machine_finds(name, tmp_path, small):
     case = cases()[name]
     try:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from example_counts import examples
+from example_counts import every, examples
 from in_process import Frame, InProcess
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.engines.spark.session import Cluster
@@ -143,7 +143,7 @@ def assert_same(found: FoundPairs, expected: FoundPairs) -> None:
     assert (found.n_comparisons, found.n_candidates) == (expected.n_comparisons, expected.n_candidates)
 
 
-@pytest.mark.parametrize("kind", ["compiled", "plain"])
+@pytest.mark.parametrize("kind", every(2, ["compiled", "plain"]))
 @pytest.mark.parametrize("top", [None, 1, 3])
 @pytest.mark.parametrize("way", [VECTORS, SIGNATURES, WINDOW], ids=lambda way: way.method)
 def test_tasks_find_what_one_machine_finds(way, top, kind, tmp_path, monkeypatch):

@@ -17,7 +17,7 @@ from nearkin.collection.collection import Collection
 from review_client import DOCUMENTS, LEASE
 from team_client import field
 
-N_BIG = 5_000
+N_BIG = 1_500
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
 

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from commands import quick_python
+from example_counts import every
 from functional.conftest import CHOSEN, TOLD, Ended, listing, results, run_here
 from nearkin.errors import OutputExistsError, ResumeError, RunError
 from nearkin.options.dedup import Delivery
@@ -111,13 +112,14 @@ def assert_same(out: Path, whole: Path) -> None:
     assert counts[0] == counts[1]
 
 
-def test_cut_at_every_file(corpus, tmp_path, small_batches):
+@pytest.mark.parametrize("step", every(2, [3, 1]))
+def test_cut_at_every_file(corpus, tmp_path, small_batches, step):
     """The lights go out at each file that is published, in turn; each time the run is resumed."""
     less = tmp_path / "less"
     run_here(corpus[:2], less, delivery=FRESH, recall=0.3)
     n, is_done = 0, False
     while not is_done:
-        n += 1
+        n += step
         out = tmp_path / f"out-{n}"
         with pytest.MonkeyPatch.context() as patched:
             cutter = Cutter(patched, n)

@@ -38,15 +38,9 @@ def folder(tmp_path_factory) -> Path:
     ("arguments", "allowed"),
     [
         (["--help"], set()),
-        *(
-            (["plan", "--help"], set()),
-            (["dedup", "--help"], set()),
-            (["check", "--help"], set()),
-            (["sign", "--help"], set()),
-        ),
+        (["dedup", "--help"], set()),
         (["info", "matter"], QUESTION),
         (["check", "matter", "question.txt"], QUESTION | {"rapidfuzz"}),
-        (["similar", "matter", "d5"], QUESTION | {"rapidfuzz"}),
         (["compare", "question.txt", "in.jsonl"], {"numpy", "pyarrow", "rich", "rapidfuzz"}),
         (["dedup", "in.jsonl", "--out", "out", "--no-report", "-q"], {"numpy", "pyarrow", "rich"}),
     ],

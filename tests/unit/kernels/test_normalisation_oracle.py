@@ -61,7 +61,14 @@ def test_any_steps(steps: tuple[str, ...], values: list[str]) -> None:
     assert applied == expected
 
 
-@pytest.mark.parametrize("steps", [steps for steps in TABLES if steps[:1] == ("nfkc",) and "arabic" not in steps])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ("nfkc", "case"),
+        ("nfkc", "case", "accents"),
+        *(pytest.param(steps, marks=pytest.mark.soak) for steps in (("nfkc",), ("nfkc", "accents"))),
+    ],
+)
 def test_every_character(steps: tuple[str, ...]) -> None:
     """Between letters, so that a character that composes with its neighbours would show."""
     form = character_forms(*steps).form

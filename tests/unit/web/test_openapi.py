@@ -17,6 +17,8 @@ from nearkin.web.api.dispatch import OPERATIONS, openapi
 from review_client import ORIGIN, Visit, small_collection
 
 SCHEMA = schemathesis.openapi.from_dict(msgspec.to_builtins(openapi(OPERATIONS)))
+pytest_plugins = ["schemathesis.pytest.plugin"]
+"""Not loaded in other tests: it takes each process a second."""
 CHECKS = [not_a_server_error, response_schema_conformance, status_code_conformance]
 
 
