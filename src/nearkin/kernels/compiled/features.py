@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nearkin.kernels.characters import CHARACTERS, character_classes
+from nearkin.kernels.compiled.characters import decoded
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 from nearkin.kernels.compiled.shingles import _POLYNOMIAL as POLYNOMIAL
@@ -81,10 +82,7 @@ def _encode(text, code_of, characters, codes):
             n += 1
             at += 1
             continue
-        length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
-        code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
-        for j in range(at + 1, at + length):
-            code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+        code_point, after = decoded(text, at)
         if code_of[code_point] == 0:
             if n_codes == _MAX_CODES:
                 is_coded = False
@@ -94,7 +92,7 @@ def _encode(text, code_of, characters, codes):
             n_codes += 1
         codes[n] = code_of[code_point]
         n += 1
-        at += length
+        at = after
     for k in range(n_codes):
         code_of[np.int64(characters[128 + k])] = 0
     return n, is_coded, codes

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD, character_classes
+from nearkin.kernels.compiled.characters import decoded
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 from nearkin.kernels.compiled.shingles import _BLOCK, _MAX_AT_FIRST, _table_size, _word_shingles_one
@@ -97,15 +98,8 @@ def _words_alone(text, bounds, n_bounds, classes, bare):
         at, end = np.int64(bounds[k]), np.int64(bounds[k + 1])
         open_kind = np.int64(SEPARATOR)
         while at < end:
-            byte = text[at]
-            if byte < 128:
-                length, kind = 1, np.int64(WORD)  # a run has no other ASCII characters
-            else:
-                length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
-                code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
-                for j in range(at + 1, at + length):
-                    code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
-                kind = np.int64(classes[code_point])
+            code_point, after = decoded(text, at)
+            kind = np.int64(WORD) if code_point < 128 else np.int64(classes[code_point])  # no other ASCII is in a run
             is_part = (kind == WORD and open_kind == WORD) or (kind == MARK and open_kind != SEPARATOR)
             if kind != FORMAT and not is_part and open_kind != SEPARATOR:
                 bare[out] = 32
@@ -113,10 +107,10 @@ def _words_alone(text, bounds, n_bounds, classes, bare):
                 open_kind = np.int64(SEPARATOR)
             if is_part or kind in (WORD, ALONE):
                 open_kind = open_kind if is_part else kind
-                for j in range(at, at + length):
+                for j in range(at, after):
                     bare[out] = text[j]
                     out += 1
-            at += length
+            at = after
         bare[out] = 32
         out += 1
     return out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearkin.kernels.compiled.characters import decoded
 from nearkin.kernels.compiled.jit import njit
 
 _BASE = np.uint32(31)
@@ -63,7 +64,7 @@ def _prefixes_of_characters(text, is_kept, prefixes):
             prefixes[n] = hashed
             at += 1
             continue
-        code_point, at = _decoded(text, at)
+        code_point, at = decoded(text, at)
         if code_point >= 0x10000:
             hashed = np.uint32(hashed * _BASE + np.uint32(0xD800 + ((code_point - 0x10000) >> 10)))
             n += 1
@@ -82,16 +83,6 @@ def _differences(prefixes, n, length, power, shingles):
         shingles[i] = np.int32(np.uint32(prefixes[i + length] - np.uint32(prefixes[i] * power)))
 
 
-@njit(inline="always", cache=True)
-def _decoded(text, at):
-    byte = text[at]
-    length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
-    code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
-    for j in range(at + 1, at + length):
-        code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
-    return code_point, at + length
-
-
 @njit(nogil=True, cache=True)
 def hash_words_many(data, bounds, hashes, powers):
     for i in range(len(bounds)):
@@ -101,7 +92,7 @@ def hash_words_many(data, bounds, hashes, powers):
             if unit < 128:
                 at += 1
             else:
-                unit, at = _decoded(data, at)
+                unit, at = decoded(data, at)
             if unit >= 0x10000:
                 hashed = np.uint32(hashed * _BASE + np.uint32(0xD800 + ((unit - 0x10000) >> 10)))
                 power = np.uint32(power * _BASE)

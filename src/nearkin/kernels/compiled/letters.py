@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nearkin.kernels.characters import ALONE, WORD
+from nearkin.kernels.compiled.characters import decoded
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import mix
 from nearkin.kernels.letters import MAX_COUNT, N_BUCKETS, N_LATIN
@@ -73,11 +74,7 @@ def _count_other_letters(text, classes, buckets):
         if byte < 128:
             at += 1
             continue
-        length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
-        code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
-        for j in range(at + 1, at + length):
-            code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
-        at += length
+        code_point, at = decoded(text, at)
         kind = classes[code_point]
         if kind in (WORD, ALONE):
             buckets[np.int64(mix(np.uint64(code_point)) >> _BUCKET_SHIFT)] += 1

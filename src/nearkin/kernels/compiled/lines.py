@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nearkin.kernels.compiled.characters import decoded
 from nearkin.kernels.compiled.jit import njit
 
 _SOFT, _HARD = 2, 1
@@ -231,7 +232,7 @@ def _find_breaks(text, is_small, breaks):
             before -= 1
         if before < 0 or second == len(text):
             continue
-        if not (is_small[_code_point(text, before)] and is_small[_code_point(text, second)]):
+        if not (is_small[decoded(text, before)[0]] and is_small[decoded(text, second)[0]]):
             continue
         first, end = hyphen, second
         while first > 0 and _is_letter(text[first - 1]):
@@ -241,18 +242,6 @@ def _find_breaks(text, is_small, breaks):
         breaks[n_breaks] = first, hyphen, second, end, kind
         n_breaks += 1
     return n_breaks
-
-
-@njit(nogil=True, cache=True)
-def _code_point(text, at):
-    byte = text[at]
-    if byte < 128:
-        return np.int64(byte)
-    length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
-    code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
-    for j in range(at + 1, at + length):
-        code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
-    return code_point
 
 
 @njit(nogil=True, cache=True)

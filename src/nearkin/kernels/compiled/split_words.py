@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, SEPARATOR, WORD
+from nearkin.kernels.compiled.characters import decoded
 from nearkin.kernels.compiled.jit import njit
 
 
@@ -24,13 +25,7 @@ def _split_one(text, classes, words, word_offsets, bounds, n_words, n_bytes):
     inside = np.int64(SEPARATOR)  # or WORD or ALONE: kind of the open word
     at = 0
     while at < len(text):
-        byte = text[at]
-        length = 1 if byte < 128 else (2 if byte < 0xE0 else (3 if byte < 0xF0 else 4))
-        code_point = np.int64(byte)
-        if length > 1:
-            code_point &= 0x1F if length == 2 else (0x0F if length == 3 else 0x07)
-            for j in range(at + 1, at + length):
-                code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+        code_point, after = decoded(text, at)
         kind = np.int64(classes[code_point])
         is_part = (kind == WORD and inside == WORD) or (kind == MARK and inside != SEPARATOR)
         if not is_part and kind not in (FORMAT, MARK):
@@ -42,11 +37,11 @@ def _split_one(text, classes, words, word_offsets, bounds, n_words, n_bytes):
             if len(bounds):
                 if not is_part:
                     bounds[n_words, 0] = at
-                bounds[n_words, 1] = at + length
-            for j in range(at, at + length):
+                bounds[n_words, 1] = after
+            for j in range(at, after):
                 words[n_bytes] = text[j]
                 n_bytes += 1
-        at += length
+        at = after
     if inside != SEPARATOR:
         n_words += 1
         word_offsets[n_words] = n_bytes

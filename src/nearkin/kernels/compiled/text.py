@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from nearkin.kernels.characters import NEEDS_LIBRARY, REPLACED, SPACE
+from nearkin.kernels.compiled.characters import decoded
 from nearkin.kernels.compiled.jit import njit
 
 _BLOCK = 64
@@ -146,10 +147,7 @@ def _fold_characters(data, at, stop, end, tables, to_lower, collapse, folded, ou
             last_class = 0
             at += 1
             continue
-        length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
-        code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
-        for j in range(at + 1, at + length):
-            code_point = (code_point << 6) | (np.int64(data[j]) & 0x3F)
+        code_point, after = decoded(data, at)
         becomes = form[code_point]
         if becomes == NEEDS_LIBRARY or (0 < becomes < REPLACED and becomes < last_class):
             return end, -1, after_space, last_class
@@ -164,10 +162,10 @@ def _fold_characters(data, at, stop, end, tables, to_lower, collapse, folded, ou
                 out += 1
                 after_space = False
         else:
-            for j in range(at, at + length):
+            for j in range(at, after):
                 folded[out] = data[j]
                 out += 1
             after_space = False
         last_class = becomes if becomes < REPLACED else 0
-        at += length
+        at = after
     return at, out, after_space, last_class

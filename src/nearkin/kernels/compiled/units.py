@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nearkin.kernels.characters import ALONE, CODE, FORMAT, MARK, SEPARATOR, WORD, WORDS
+from nearkin.kernels.compiled.characters import decoded
 from nearkin.kernels.compiled.jit import njit
 from nearkin.kernels.compiled.mixing import GOLDEN, mix
 
@@ -148,13 +149,7 @@ def _add_mixed_run(text, start, end, classes, words, n):
     inside = SEPARATOR  # or WORD or ALONE: kind of the open word
     at = start
     while at < end:
-        byte = text[at]
-        length = 1 if byte < 128 else (2 if byte < 0xE0 else (3 if byte < 0xF0 else 4))
-        code_point = np.int64(byte)
-        if length > 1:
-            code_point &= 0x1F if length == 2 else (0x0F if length == 3 else 0x07)
-            for j in range(at + 1, at + length):
-                code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+        code_point, after = decoded(text, at)
         kind = classes[code_point]
         is_part = (kind == WORD and inside == WORD) or (kind == MARK and inside != SEPARATOR)
         if inside != SEPARATOR and not is_part and kind not in (FORMAT, MARK):
@@ -164,12 +159,12 @@ def _add_mixed_run(text, start, end, classes, words, n):
             inside = SEPARATOR
         if is_part or kind in (WORD, ALONE):
             inside = inside if is_part else np.int64(kind)
-            for j in range(at, at + length):
+            for j in range(at, after):
                 piece |= np.uint64(text[j]) << np.uint64(8 * (n_bytes % 8))
                 n_bytes += 1
                 if n_bytes % 8 == 0:
                     word, piece = _absorb(word, piece), np.uint64(0)
-        at += length
+        at = after
     if inside != SEPARATOR:
         words[n] = _close(word, piece, n_bytes)
         n += 1
@@ -183,13 +178,7 @@ def _tokens_one(text, classes, tokens):
     inside = SEPARATOR  # or WORD or ALONE: kind of the open token
     at = 0
     while at < len(text):
-        byte = text[at]
-        length = 1 if byte < 128 else (2 if byte < 0xE0 else (3 if byte < 0xF0 else 4))
-        code_point = np.int64(byte)
-        if length > 1:
-            code_point &= 0x1F if length == 2 else (0x0F if length == 3 else 0x07)
-            for j in range(at + 1, at + length):
-                code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+        code_point, after = decoded(text, at)
         kind = WORD if code_point == 95 else np.int64(classes[code_point])  # 95: the underscore
         is_part = (kind == WORD and inside == WORD) or (kind == MARK and inside != SEPARATOR)
         is_sign = kind == SEPARATOR and (33 <= code_point <= 126 or code_point >= 0xA0)
@@ -200,7 +189,7 @@ def _tokens_one(text, classes, tokens):
             inside = SEPARATOR
         if is_part or is_sign or kind in (WORD, ALONE):
             inside = inside if is_part or is_sign else kind
-            for j in range(at, at + length):
+            for j in range(at, after):
                 piece |= np.uint64(text[j]) << np.uint64(8 * (n_bytes % 8))
                 n_bytes += 1
                 if n_bytes % 8 == 0:
@@ -209,7 +198,7 @@ def _tokens_one(text, classes, tokens):
                 tokens[n] = _close(word, piece, n_bytes)
                 n += 1
                 word, piece, n_bytes = GOLDEN, np.uint64(0), 0
-        at += length
+        at = after
     if inside != SEPARATOR:
         tokens[n] = _close(word, piece, n_bytes)
         n += 1
@@ -236,11 +225,7 @@ def _characters_one(text, characters):
             n += 1
             at += 1
             continue
-        length = 2 if byte < 0xE0 else (3 if byte < 0xF0 else 4)
-        code_point = np.int64(byte) & (0x1F if length == 2 else (0x0F if length == 3 else 0x07))
-        for j in range(at + 1, at + length):
-            code_point = (code_point << 6) | (np.int64(text[j]) & 0x3F)
+        code_point, at = decoded(text, at)
         characters[n] = np.uint64(code_point)
         n += 1
-        at += length
     return n
