@@ -207,11 +207,9 @@ def test_equal_signatures_by_their_first(tmp_path):
     texts = ["the lease of the house at the lane", "another text about a boat on a lake"]
     load = write_jsonl(tmp_path / "in.jsonl", [{"id": f"d{i}", "text": texts[i % 2]} for i in range(9)])
     sign(load, tmp_path / "sig")
-    nearkin_here(
-        "neighbours", tmp_path / "sig", "--equal", "first", "--distance", "3", "--out", tmp_path / "p", "-q"
-    ).assert_done()
+    for distance, name in ((3, "p"), (255, "q")):
+        nearkin.neighbours(tmp_path / "sig", equal="first", distance=distance, out=tmp_path / name)
     assert pairs(tmp_path / "p") == {(i % 2, i): 0 for i in range(2, 9)}
-    nearkin_here("neighbours", tmp_path / "sig", "--equal", "first", "--distance", "255", "--out", tmp_path / "q", "-q")
     apart = distances(tmp_path / "sig")[0, 1]
     assert pairs(tmp_path / "q") == {(i % 2, i): 0 for i in range(2, 9)} | {(0, 1): apart}
 

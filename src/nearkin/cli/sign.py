@@ -75,7 +75,7 @@ def _show(console: Printer, told: SigningRecord, out: Path) -> None:
         for row in told.drift
     ]  # fmt: skip
     console.show(Table(("documents seen", "sampled", "bits that all would change", "of one in twenty"), drift, 4))
-    console.say([*sign_facts(told), *time_facts(told.elapsed_s, told.signed)])
+    console.say(sign_facts(told), time_facts(told.elapsed_s, told.signed))
     say_place(console, "Signatures", out, f"; next: nearkin neighbours {out} --out pairs.parquet")
 
 

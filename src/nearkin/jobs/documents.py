@@ -17,13 +17,14 @@ import pyarrow.compute as pc
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.kernels.buffers import text_buffers
 from nearkin.nouns import counted
+from nearkin.options.pairs import SideOptions
 from nearkin.options.reading import FileOptions
-from nearkin.paths import STDIN
+from nearkin.paths import STDIN, path_of
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.columns import Columns
 from nearkin.stages.documents.rows import WITHOUT_VIEWS
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.tables import as_table, check_names, read_table
 from nearkin.wording import reveal_line
 from nearkin.workflows.pairing.inputs import PairInput
@@ -295,37 +296,6 @@ def memory_source(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentReading:
-    """Options for reading documents, of one side or of each of two."""
-
-    file_format: str | None
-    encoding: str
-    rules: ReadingRules
-    progress: Progress
-
-    def request(
-        self,
-        documents: Documents,
-        name: str = IN_MEMORY,
-        *,
-        text: str | None = None,
-        id: str | None = None,
-        own_text: str | None = None,
-        own_id: str | None = None,
-        keep_column: str | None = None,
-    ) -> ReadingRequest:
-        """Ask for documents to be read; an error of documents in memory names the side."""
-        named = {} if name == IN_MEMORY else names_of_columns(name, text=(own_text, text), id=(own_id, id))
-        text, id = own_text or text, own_id or id
-        with columns_named(named):
-            inputs = inputs_of(documents, name=name, text=text, id=id, keep_column=keep_column, progress=self.progress)
-        return ReadingRequest(
-            inputs=inputs, file_format=self.file_format, text=text, doc_id=id, encoding=self.encoding,
-            rules=self.rules, named=named,
-        )  # fmt: skip
-
-
 def request_of(
     documents: Documents,
     options: FileOptions,
@@ -344,20 +314,28 @@ def request_of(
     return ReadingRequest.from_options(inputs, options, text=text, doc_id=doc_id, named=named)
 
 
-def readable_sides(
-    left: Documents, right: Documents, names: tuple[str, str] = ("left", "right")
-) -> tuple[Documents, Documents]:
-    """Return both sides so that they can be read twice; ``names`` are their parameters."""
+def sides_of(left: Documents, right: Documents, options: SideOptions, owner: str, progress: Progress) -> PairInput:
+    """Request that both sides be read; refuse the same documents on both, unless the sides have different columns."""
     is_one = right is left  # an iterator is read once, for both
-    left = readable_twice(left, names[0])
-    return left, left if is_one else readable_twice(right, names[1])
-
-
-def check_two_sides(left: Documents, right: Documents, given: PairInput, owner: str) -> None:
-    """Refuse the same documents in memory on both sides, unless the sides have different columns."""
+    left = readable_twice(left, "left")
+    right = left if is_one else readable_twice(right, "right")
+    both = options.text, options.id
+    given = PairInput(
+        request_of(
+            left, options, name="left", columns=both, own=(options.left_text, options.left_id), progress=progress
+        ),
+        request_of(
+            right, options, name="right", columns=both, own=(options.right_text, options.right_id), progress=progress
+        ),
+        None if options.table is None else path_of(options.table, "table"),
+        options.left_language,
+        options.right_language,
+    )
     columns = [one.text for side in (given.left, given.right) for one in side.inputs if not isinstance(one, str)]
-    if left is right and len(columns) == 2 and columns[0] == columns[1]:
+    if is_one and len(columns) == 2 and columns[0] == columns[1]:
         raise ParameterError(
             f"The documents on both sides of {owner} are the same. Name a column for each side by 'left_text' and "
             "'right_text'; for pairs inside one corpus use nearkin.dedup."
         )
+    check_files_are_read(given.left, given.right)
+    return given

@@ -13,7 +13,7 @@ import pyarrow as pa
 from nearkin.errors import ParameterError
 from nearkin.jobs.places import file_for
 from nearkin.options.declared import taking_two
-from nearkin.options.evaluating import EvaluateJob
+from nearkin.options.measuring import EvaluateJob
 from nearkin.paths import path_of
 from nearkin.planning.evaluation import DISTANCE, Evaluated
 from nearkin.runs.files import published

@@ -147,7 +147,7 @@ class NeighboursJob(ThreadOptions, IgnoringOptions, FileResult):
         "margins,hyphens,nfkc,case,arabic,space", parse=normalisation,
         help="Differences that --verify ignores: steps as for nearkin dedup, joined by commas, or none.",
     )  # fmt: skip
-    equal: Same[Equal] = _near(
-        "all", choices=get_args(Equal),
+    equal: Same[Equal] = option(
+        "all", panel=PYTHON, choices=get_args(Equal),
         help="Pairs of documents with the same signature. all: every pair. first: only pairs with the first of them.",
     )  # fmt: skip

@@ -226,12 +226,12 @@ def _copy(
             )
             FORMATS[source.format].reader.copy(to_copy, partial(_is_kept, mask), file)
         except StreamFault as fault:
-            has_text, option = (mask, "--write-kept") if added is None else (added.has_text[: len(mask)], "--annotate")
+            has_text = mask if added is None else added.has_text[: len(mask)]
             n_lost = int((mask & has_text)[fault.line or len(mask) :].sum())
             if n_lost:  # another column is damaged than those that were read
                 raise TruncatedInputError(
                     f"{source.name}: {fault}, and {n_lost:,} of the documents before the damage cannot be copied. "
-                    f"Get the file again, or omit {option}."
+                    "Get the file again, or omit the options that copy records."
                 ) from fault
             if not source.takes_damaged:
                 raise truncated_input(source.name, fault, int(mask.sum())) from fault

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, SourceError
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import agreeing, counted
-from nearkin.options.pairs import PairOptions
+from nearkin.options.pairs import PairOptions, SideOptions
 from nearkin.paths import STDIN
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import TextWords
@@ -56,6 +56,17 @@ class PairInput:
     table: Path | None = None
     left_language: str | None = None
     right_language: str | None = None
+
+    @classmethod
+    def of_paths(cls, left: Sequence[str], right: Sequence[str], options: SideOptions) -> PairInput:
+        """Request files, as a command does."""
+        return cls(
+            ReadingRequest.of_side("left", left, options.left_text, options.left_id, options=options),
+            ReadingRequest.of_side("right", right, options.right_text, options.right_id, options=options),
+            None if options.table is None else Path(options.table),
+            options.left_language,
+            options.right_language,
+        )
 
 
 @dataclass(frozen=True, slots=True)
