@@ -14,8 +14,8 @@ import click
 HEAD = """# Command line reference
 
 Written by `make docs` from the commands themselves; `make check` fails when it is out of date. See also
-[exit codes](../guides/exit-codes.md) and the [glossary](../glossary.md). Every command takes `--help`; those that print a
-result take `--json` and `--quiet`.
+[exit codes](../guides/exit-codes.md) and the [glossary](../glossary.md). Every command takes `--help`; those that
+print a result take `--json` and `--quiet`.
 """
 
 

@@ -46,22 +46,22 @@ class AuditResult(Tabular):
 
     Parameters
     ----------
-    recall : float or None
+    recall
         Share of the true pairs of the sample that were found, in [0, 1]; None if there are none.
-    low, high : float or None
+    low, high
         Its interval, at a confidence of 95%.
-    is_exact : bool
+    is_exact
         Whether all documents were sampled.
-    n_sampled, n_true, n_found : int
+    n_sampled, n_true, n_found
         Number of sampled documents; of their true pairs; of those that were found.
-    predicted_recall : float or None
+    predicted_recall
         Recall, or its lower end, that the search predicted, or that a run of `nearkin.dedup` estimated.
         ``manifest["below_predicted"]`` says by how much ``recall`` is below it.
-    missed : pyarrow.Table
+    missed
         True pairs that were not found, the most similar first: id_a, id_b, similarity.
-    definition : str
+    definition
         Of a true pair, such as "different texts with Jaccard ≥ 0.80 on word 5-grams".
-    manifest : mapping
+    manifest
         All figures, as `nearkin audit --json` prints them.
     """
 
@@ -103,16 +103,9 @@ def audit(place: Where | Run | Collection, job: AuditJob) -> AuditResult:
         Directory of a run of `nearkin.dedup`, `nearkin.families` or `nearkin.pairs`, or the result with its ``out``; or
         a collection, its directory or URL.
     documents, other : table, data frame, data set or list, optional
-        Documents that the run read from memory: ``documents`` and ``against`` of `nearkin.dedup`, or ``left`` and
-        ``right`` of `nearkin.pairs`.
-    sample : int
-        Number of documents to compare with everything.
-    seed : int
-        Random seed of the sample.
-    measure, gamma, threshold, tolerance
-        Search of a collection whose recall is measured, as for `Collection.similar`.
-    threads, progress
-        As for `nearkin.dedup`.
+        Documents that the run read from memory: ``documents`` and ``against``, or ``left`` and ``right``.
+    sample, seed, measure, gamma, threshold, tolerance, threads, progress
+        As on the command line.
 
     Raises
     ------

@@ -55,13 +55,8 @@ def inputs_of(
 
     Parameters
     ----------
-    name : str
+    name
         For messages; it also begins the names of documents without an id.
-
-    Raises
-    ------
-    ParameterError, SourceError
-        The documents have no accepted type, or lack a column; or a list of strings names files.
     """
     check_names(text=text, id=id)
     documents = readable_twice(documents, name)
@@ -72,12 +67,7 @@ def inputs_of(
 
 
 def check_files_are_read(*requests: ReadingRequest | None) -> None:
-    """Refuse parameters about files in a job that reads none.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse parameters about files in a job that reads none."""
     given = [request for request in requests if request is not None]
     if any(isinstance(one, str) for request in given for one in request.inputs):
         return
@@ -103,13 +93,6 @@ def paths_of(documents: Documents) -> list[str] | None:
     >>> from pathlib import Path
     >>> paths_of("crawl/*.jsonl"), paths_of([Path("a.jsonl"), "b.jsonl"]), paths_of(["a text"])
     (['crawl/*.jsonl'], ['a.jsonl', 'b.jsonl'], None)
-
-    Raises
-    ------
-    SourceError
-        There is nothing under the path.
-    ParameterError
-        A list holds paths and something else.
     """
     if isinstance(documents, str | os.PathLike):
         _check_paths([documents])
@@ -143,14 +126,7 @@ def _check_path(path: str) -> None:
 
 
 def readable_twice(documents: Documents, name: str = "documents") -> Documents:
-    """Return documents that can be read twice: of a stream of Arrow data a table, of an iterator a list.
-
-    What names files remains as it is; an iterator of paths becomes a list.
-
-    Raises
-    ------
-    SourceError, ParameterError
-    """
+    """Return documents that can be read twice: of a stream of Arrow data a table, of an iterator a list."""
     if paths_of(documents) is not None:
         return documents
     documents = as_table(documents)
@@ -166,13 +142,7 @@ def readable_twice(documents: Documents, name: str = "documents") -> Documents:
 
 
 def only(documents: Documents, keep: Bool) -> Documents:
-    """Return the documents to keep, in their own type; Arrow data of other libraries as a pyarrow Table.
-
-    Raises
-    ------
-    ParameterError
-        There are more or fewer documents.
-    """
+    """Return the documents to keep, in their own type; Arrow data of other libraries as a pyarrow Table."""
     if _package(documents) == "pandas":
         _check_length(len(documents), keep)
         return documents[keep]
@@ -266,15 +236,7 @@ def memory_source(
     keep_column: str | None = None,
     say: Callable[[str], None],
 ) -> StoredSource:
-    """Read documents from memory, as a source beside files.
-
-    Raises
-    ------
-    ParameterError
-        The documents have no accepted type.
-    SourceError
-        A column is missing or cannot serve.
-    """
+    """Read documents from memory, as a source beside files."""
     columns: Columns | None = None
 
     def chosen(found: Columns) -> None:

@@ -26,14 +26,14 @@ class PairsResult(Tabular):
 
     Parameters
     ----------
-    pairs : pyarrow.Table
+    pairs
         left_id, right_id, left_row, right_row, cosine, rank, known, terms, by left document, the most similar first.
         ``rank`` counts the pairs of a left document from 1; ``terms`` add most to the cosine.
-    documents : pyarrow.Table
+    documents
         One row per document of both sides: side, id, name, row, problem, n_terms, n_pairs, best, best_cosine, …
-    manifest : mapping
+    manifest
         Parameters, counts, the plan, the recall of known pairs, and the resources used by each stage.
-    out : Path or None
+    out
         Directory of the results, if one was given.
     """
 
@@ -75,14 +75,12 @@ def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
     left, right : path, table, data frame, data set or list
         As for `nearkin.dedup`; files may also be dumps of Wikipedia. Documents in memory without ids are named
         ``left:1``, ``right:1``, …
-    text, id, left_text, right_text, left_id, right_id : str, optional
-        Column names, of both sides or of one side; guessed if not given.
-    table, left_language, right_language : optional
-        Translation table of the two languages, from `nearkin align`, and language codes; by default those of the table.
-    threshold, recall, top, n_terms, min_terms, seed, method, ignore, ignore_numbers, known
-        As on the command line.
-    min_occurrences : int
-        Minimum number of times a word must occur in its corpus.
+    min_occurrences : int, default 2
+        Minimum number of times that a word must occur in its corpus.
+    min_terms : int, default 5
+        Minimum number of terms of a document.
+    n_terms : int, default 5
+        Number of matching words to list for each pair.
     agreement : float
         Minimum probability of a translation in the reverse direction.
     stems, splits : bool
@@ -91,6 +89,9 @@ def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
         Side whose words are translated.
     bits, distance, permutations, window : int, optional
         Parameters of the search method; by default as planned.
+    text, id, left_text, right_text, left_id, right_id, table, left_language, right_language, threshold, recall, top,
+    seed, method, ignore, ignore_numbers, known
+        As on the command line.
     file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, threads, out,
     report, overwrite, progress
         As for `nearkin.dedup`.

@@ -30,15 +30,15 @@ class CorpusPlan(Tabular):
 
     Parameters
     ----------
-    plan : pyarrow.Table
+    plan
         One row: kind ("bands", "rare shingles" or "sampling"), recall_at_threshold (a minimum), expected_candidates
         (number of unrelated pairs compared; null if the sample has no two different texts), exact_below, and bands,
         rows and size (slots of a sketch; null for "rare shingles"), or rate.
-    n_documents, n_texts : int
+    n_documents, n_texts
         Number of documents in the corpus; number of distinct texts, estimated from their share in the sample.
-    in_words : str
+    in_words
         The plan as a sentence.
-    manifest : mapping
+    manifest
         All of it, as `nearkin plan corpus --json` prints it.
     """
 
@@ -59,12 +59,12 @@ class PairsPlan(Tabular):
 
     Parameters
     ----------
-    methods : pyarrow.Table
+    methods
         One row per method, the chosen one first: method, is_chosen, bits, distance, permutations, window, recall,
         n_comparisons, n_candidates, n_pairs, memory_bytes, core_s, elapsed_s, in_words, …
-    reaches_recall : bool
+    reaches_recall
         Whether the chosen method is expected to reach the requested recall.
-    manifest : mapping
+    manifest
         All of it, as `nearkin plan pairs --json` prints it.
     """
 
@@ -155,10 +155,10 @@ def plan_pairs(left: Documents, right: Documents, job: PlanPairsJob) -> PairsPla
     speed : float or "this", default 1.0
         Speed of that machine beside the one on which the costs were measured; "this" measures this machine, which
         takes a second.
-    threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems, splits, translate, seed, method, bits,
-    distance, permutations, window, ignore, ignore_numbers, table, left_language, right_language, text, id, left_text,
-    right_text, left_id, right_id, file_format, encoding, on_error, max_unreadable, max_document_size, text_root,
-    extraction_limits, ocr, threads, progress
+    threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems, splits, translate, seed, method,
+    bits, distance, permutations, window, ignore, ignore_numbers, table, left_language, right_language, text, id,
+    left_text, right_text, left_id, right_id, file_format, encoding, on_error, max_unreadable, max_document_size,
+    text_root, extraction_limits, ocr, threads, progress
         As for `nearkin.pairs`.
 
     Raises
@@ -192,6 +192,6 @@ def plan_pairs(left: Documents, right: Documents, job: PlanPairsJob) -> PairsPla
             costs=costs, resources=Resources.of(job.threads), progress=progress,
         )  # fmt: skip
         question, planned = sampled.question, sampled.plan
-    manifest = of_pairs.plan_as_stored(question, planned, sampled)
+    manifest: Mapping[str, Any] = of_pairs.plan_as_stored(question, planned, sampled)
     ways = [manifest["chosen"] | {"is_chosen": True}, *(one | {"is_chosen": False} for one in manifest["alternatives"])]
     return PairsPlan(methods=pa.Table.from_pylist(ways), reaches_recall=manifest["reaches_recall"], manifest=manifest)

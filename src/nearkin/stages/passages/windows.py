@@ -1,13 +1,9 @@
 """Windows of words → passages, their occurrences, and the parts of documents that stand elsewhere too.
 
-A *window* is a run of ``length`` words, the minimum of a passage. A *class* is all windows with the same words. Class
-B follows class A if it does at four of five windows of A, and A precedes B at four of five windows of B. A *passage* is
-the classes that are so joined, and an *occurrence* is a run of its windows in a document, as long as possible. So up
-to four places all occurrences of a passage have the same words; a passage in many places stays one if a few of them
-have another word somewhere, and these have two shorter occurrences. Two passages in a document share up to
-``length - 1`` words.
-
-All of this follows from the classes alone, which are exact: every window that stands in two places is in one.
+A *window* is a run of ``length`` words, the minimum of a passage. A *class* is all windows with the same words. Class B
+follows class A if it does at four of five windows of A, and A precedes B at four of five windows of B. A *passage* is
+the classes that are so joined, and an *occurrence* is a run of its windows in a document, as long as possible. So a
+passage in many places stays one if a few of them have another word somewhere.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What differs in a verified pair: numbers and dates, one passage, or more.
-
-Numbers are compared apart from the other words, in order; passages by the shingles of both texts in order.
-"""
+"""What differs in a verified pair: numbers and dates, one passage, or more."""
 
 from __future__ import annotations
 
@@ -80,9 +77,9 @@ class Compared:
         Shingle sets, each in order of first occurrence.
     number_rows : uint32 array or None
         The ascending rows of the texts in ``numbers``; None if it has all.
-    length : int
+    length
         Units in a shingle.
-    unit_words : float
+    unit_words
         Words in a unit: 1, or less for characters.
     """
 

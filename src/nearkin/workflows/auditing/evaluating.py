@@ -83,19 +83,12 @@ def evaluate(place: Path, truth: Path | pa.Table) -> Evaluated:
 
     Parameters
     ----------
-    place : Path
+    place
         Directory of a finished run of dedup, regroup, families or pairs; or a table of pairs, such as that of
         neighbours, or of groups, such as that of groups.
-    truth : Path or pyarrow.Table
+    truth
         Pairs: two columns of ids, and one such as ``match`` if some of the pairs are false. Groups: columns ``id`` and
         ``group``.
-
-    Raises
-    ------
-    RunError, SourceError
-        The result or the truth cannot be read.
-    ParameterError
-        It has no columns of pairs or groups.
     """
     reported = _of_run(place) if place.is_dir() else _of_table(_table(place), place)
     table, name = (truth, "the given table") if isinstance(truth, pa.Table) else (_table(truth), str(truth))

@@ -45,8 +45,6 @@ class StoredRun:
     ----------
     names : LargeStringArray, shape (n_rows,)
         Names of the documents, those of the other set after those of the input.
-    n_characters : int64 array, shape (n_rows,)
-    n_shingles : int64 array, shape (n_inputs,)
     rows : int64 array
         Ascending: the documents of the input with a text; in a run without another set one for each text.
     """
@@ -159,10 +157,7 @@ def _notes(manifest: DedupManifest) -> Iterator[str]:
 
 
 def _audit_part(run: StoredRun, sample: I64, places: I64, tally: PairTally, threads: int, progress: Progress) -> int:
-    """Count the pairs of some of the sample; return the number of documents in reported pairs.
-
-    A pair of two sampled documents counts half for each.
-    """
+    """Count the pairs of some of the sample; return the number of documents in reported pairs."""
     part, n_found = sample[places], 0
     index, digests = _index(run, part, threads, progress)
     reported, n_with_pairs = _reported(run, part)

@@ -73,10 +73,7 @@ def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: 
 
 
 def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
-    """Return the matches of rows, one to clean with one of the other set, and which are exact copies.
-
-    Of the copies of a text in the other set only the first is listed.
-    """
+    """Return the matches of rows, one to clean with one of the other set, and which are exact copies."""
     n = corpus.n_inputs
     first = first_in_other(corpus)
     rows = np.flatnonzero(corpus.node[:n] != NO_NODE).astype(np.uint32)

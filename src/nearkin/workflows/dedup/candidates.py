@@ -237,10 +237,7 @@ class SampleSearch(Search):
 
 
 def max_not_compared(n_counted: int, corpus: Corpus, *, n_candidates: int) -> int:
-    """Return an upper limit of the pairs of texts that share a key and were not compared.
-
-    ``n_counted`` counts a skipped pair once for each key that it shares.
-    """
+    """Return an upper limit of the pairs of texts that share a key and were not compared."""
     n_first, n_second = ((corpus.sides == side).sum() for side in (MINE, THEIRS))
     return within_what_there_is(
         n_counted, corpus.n_nodes, n_first=int(n_first), n_second=int(n_second), n_candidates=n_candidates

@@ -108,25 +108,17 @@ def write_kept(
     """Write the kept documents of each source in one pass, and return the files by the numbers of their sources.
 
     Lines stay byte for byte, CSV and TSV keep their header and records, Parquet its columns, text files are copied;
-    compressed files are compressed again. Of every other source the ids and texts become JSON Lines. The copy of a
-    damaged file contains what comes before the damage. Files that lost all records are written too. Under ``out`` the
-    files have the same relative paths as in the folder that all sources share.
+    compressed files are compressed again. Of every other source the ids and texts become JSON Lines. The files have the
+    same relative paths under ``out`` as in the folder that all sources share.
 
     Parameters
     ----------
-    kept_lines : callable
+    kept_lines
         Takes the number of a source; returns a bool array indexed by line (index 0 unused); later lines are not kept.
-    added : callable, optional
+    added
         Takes the number of a source; returns the columns that its records get.
-    in_place : callable
+    in_place
         Whether the records of a source can get them; documents of others become JSON Lines.
-
-    Raises
-    ------
-    OutputError
-        A file cannot be written; no part of it is left.
-    SourceError
-        A source cannot be read again.
     """
     is_copied = [in_place(source) if added else _is_copied(source.format) for source in sources]
     names, files, as_json = kept_names(sources, is_copied), dict[int, Path](), dict[int, Bool]()

@@ -103,23 +103,12 @@ def regroup(
 
     Parameters
     ----------
-    threshold : float
+    threshold
         Must be at least that of the run: pairs below it were not stored.
-    out : Path, optional
-        Default: ``directory/threshold-0.9`` for a threshold of 0.9.
-    write_kept : bool
+    write_kept
         Whether to write the cleaned corpus, from the input of the run, which must not have changed.
-    overlay : str, optional
+    overlay
         Review tool for which an overlay is written.
-
-    Raises
-    ------
-    RunError
-        The directory holds no finished run of ``nearkin dedup``, or a damaged one.
-    ParameterError
-        The threshold is below that of the run.
-    SourceError
-        ``write_kept`` was given, and a file of the input is missing or has changed.
     """
     meter = Meter(progress or Silent())
     if overlay is not None:

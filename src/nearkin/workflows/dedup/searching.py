@@ -45,10 +45,9 @@ class Runs:
 
     Parameters
     ----------
-    path : Path
+    path
         Sorted runs of uint64, one after another: the lower node in the upper 32 bits, the higher in the lower.
-    lengths : tuple of int
-    n_not_compared : int
+    n_not_compared
         Upper limit of the pairs not compared because too many other texts share their key.
     """
 

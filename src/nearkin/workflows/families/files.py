@@ -132,10 +132,8 @@ class Members:
 
     Parameters
     ----------
-    principals : uint32 array, shape (n_families,)
     rows : int64 array, shape (n_documents,)
         Documents of one family after another: the principal, then the others, the most similar first.
-    starts : int64 array, shape (n_families + 1,)
     copy_of : uint32 array
         For each row of the run; see `outcome.Outcome`.
     keys : uint64 array, shape (n_matches,)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.costs import FEW_TERMS, Costs, measured_costs
@@ -30,12 +29,10 @@ def forecast(
 
     Parameters
     ----------
-    options : PairOptions
+    options
         Options of the search that they set are not chosen.
-    n_documents : tuple of int or None
+    n_documents
         Sizes of the collections; None: those of the samples.
-    costs : Costs or None
-        None: measured here, on these documents.
     """
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
@@ -84,7 +81,7 @@ def question_without_samples(
     )
 
 
-def plan_as_stored(question: Question, planned: Plan, sampled: PairForecast | None) -> dict[str, Any]:
+def plan_as_stored(question: Question, planned: Plan, sampled: PairForecast | None) -> dict[str, object]:
     """Return a plan as JSON types."""
 
     def of(search: PairSearch, prediction: Prediction) -> dict[str, object]:

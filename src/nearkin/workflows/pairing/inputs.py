@@ -45,9 +45,9 @@ class PairInput:
 
     Parameters
     ----------
-    table : Path or None
+    table
         None if both sides have one language.
-    left_language, right_language : str or None
+    left_language, right_language
         By default the left side is in the table's source language.
     """
 
@@ -86,15 +86,15 @@ class PairEngine:
 
     Parameters
     ----------
-    collect : function
+    collect
         See `workflows.pairing.collecting.collect`.
-    weigh : function
+    weigh
         See `workflows.pairing.vectors.weigh_here`.
-    search : function
+    search
         See `workflows.pairing.searching.search`.
-    about : mapping or None
+    about
         Record of the engine for the manifest; None for threads.
-    records : mapping of str to sequence of SourceRecord
+    records
         Files of each side with the digests that were computed before reading; threads compute none.
     """
 

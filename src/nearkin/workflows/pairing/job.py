@@ -59,10 +59,7 @@ def pair_files(
     progress: Progress | None = None,
     engine: Engine = LOCAL,
 ) -> PairsManifest:
-    """Find the similar pairs of two corpora, and write them into a directory.
-
-    A cluster must see the files and the directory under the same paths.
-    """
+    """Find the similar pairs of two corpora, and write them into a directory."""
     run = JobRun(out, Meter(progress or Silent()))
     _check(given, known)
     table = read_table(given.table, given.left_language, given.right_language)
@@ -254,17 +251,7 @@ def engine_of(
     run: JobRun,
     resources: Resources,
 ) -> AbstractContextManager[PairEngine]:
-    """Return the search of an engine.
-
-    Raises
-    ------
-    MissingExtraError, EngineError, OutputError
-        The cluster cannot do the work.
-    ParameterError
-        Only this machine can read a source.
-    ResumeError
-        A file has other bytes than an interrupted run on a cluster read.
-    """
+    """Return the search of an engine."""
 
     def on_cluster(chosen: Cluster) -> AbstractContextManager[PairEngine]:
         from nearkin.workflows.pairing.on_spark.job import engine_on

@@ -36,11 +36,11 @@ class Known:
 
     Parameters
     ----------
-    told_by : str
+    told_by
         Source of the pairs, in words.
     keys : uint64 array, shape (n_pairs,)
         Ascending: the left row in the upper 32 bits of each, the right row in the lower.
-    n_told : int
+    n_told
         Number of given pairs, including those with a missing document.
     """
 
@@ -94,10 +94,7 @@ def known_by_id(left: Collected, right: Collected) -> Known:
 
 
 def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
-    """Return pairs of ids from the first two columns of a Parquet, CSV or TSV file.
-
-    A first line of CSV or TSV that is not a pair of these ids is a header.
-    """
+    """Return pairs of ids from the first two columns of a Parquet, CSV or TSV file."""
     try:
         sheet = read_sheet(path, "utf-8", lambda names: range(min(2, len(names))))
     except SourceError as error:
@@ -128,11 +125,9 @@ def known_by_links(
 
     Parameters
     ----------
-    language : str
-        Language code of the right edition.
-    langlinks : Path or None
+    langlinks
         Dump of the table ``langlinks``, which holds the links since 2013; None: use the links in the articles.
-    takes_damaged : bool
+    takes_damaged
         Whether to use the links before the damage of a file.
     """
     dumps = [Path(one.source.path) for one in left.inputs if one.source.format == "wikipedia"]

@@ -82,11 +82,11 @@ class Answer:
 
     Parameters
     ----------
-    question : Question
+    question
         With the spread of the sample's cosines, and the default costs.
-    plan : Plan
+    plan
         Its prediction has the recall measured on the sample; see `planning.pairs.assurance`.
-    clustering : Clustering or None
+    clustering
         None: no window is a candidate, or there are too few pairs.
     """
 
@@ -113,10 +113,7 @@ class Answer:
 def answer_by_sample(
     vectors: PairVectors, question: Question, options: PairOptions, *, resources: Resources, meter: Meter
 ) -> Answer:
-    """Compare some documents with all on the other side, and choose by the result.
-
-    The question has the default costs: the choice depends only on the documents, not on this machine or its load.
-    """
+    """Compare some documents with all on the other side, and choose by the result."""
     sampled = sample(vectors, options.threshold, seed=options.seed, resources=resources, meter=meter)
     question = replace(question, spread=sampled.spread, costs=Costs.default())
     clustering: Clustering | None = None

@@ -41,10 +41,7 @@ def render_page(run: JobRun, manifest: PairsManifest) -> str:
 
 
 def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
-    """Return the most similar pairs, and one from each step of the cosine below them, in descending order.
-
-    The cosines are read a part at a time: there may be more pairs than memory holds.
-    """
+    """Return the most similar pairs, and one from each step of the cosine below them, in descending order."""
     with parquet.open_table(folder / "pairs.parquet") as file:
         best, least, greatest = _most_similar(file)
         if file.metadata.num_rows - len(best) <= N_OTHERS:
@@ -111,7 +108,6 @@ def pairs_at(file: pq.ParquetFile, rows: I64) -> pa.Table:
 
 
 def _named(pairs: pa.Table, documents: Path) -> list[PairRow]:
-    """Return the pairs with the names of their documents."""
     names: dict[tuple[str, int], str] = {}
     with parquet.open_table(documents) as file:
         for batch in file.iter_batches(_AT_ONCE, columns=["side", "row", "name"]):

@@ -37,8 +37,7 @@ class Sampled:
     ----------
     keys : uint64 array, shape (n_pairs,)
         Pairs at the threshold, ascending: the left row in the upper 32 bits, the right one in the lower.
-    cosines : float64 array, shape (n_pairs,)
-    pair_ns, candidate_ns : float
+    pair_ns, candidate_ns
         Processor time to compare a pair by the inverted index, and to compute the cosine of a candidate.
     """
 

@@ -76,9 +76,6 @@ class Found:
     ----------
     corpus, places, texts
         The documents.
-    passages : Passages
-    shares : RepeatedCharacters
-    windows : Windows
     flags : uint8 array
         Of the windows.
     """
@@ -98,8 +95,6 @@ class Written:
 
     Parameters
     ----------
-    files : tuple of KeptFile
-    cuts : TextParts or None
     is_emptied : bool array, shape (n_documents,), or None
         Documents of which no word is left.
     keep : bool array, shape (n_inputs,), or None
@@ -126,24 +121,10 @@ def passages_files(
 
     Parameters
     ----------
-    request : ReadingRequest
-    out : Path
+    out
         A new directory, or one with an earlier run that may be replaced.
-    options : PassageOptions
-    against : ReadingRequest, optional
+    against
         Another set of documents: then only passages that stand in both are found.
-    delivery : PassageDelivery
-    resources : Resources
-    progress : Progress, optional
-
-    Returns
-    -------
-    PassagesManifest
-
-    Raises
-    ------
-    InputError, RunError, ParameterError
-        See `nearkin.errors`.
     """
     run = JobRun(out, Meter(progress or Silent()))
     found, others = find_sources(request, against, run.path, _AS_READ, run.progress)

@@ -17,11 +17,11 @@ class Expected:
 
     Parameters
     ----------
-    similarity : float
+    similarity
         Jaccard similarity of the feature sets of these pairs; more of the more similar pairs are found.
-    low, high : float
+    low, high
         Share of these pairs whose signatures are within the distance: theoretical, or the range over measured corpora.
-    is_measured : bool
+    is_measured
         The range is over measured corpora, which do not include these documents.
     """
 
@@ -76,13 +76,7 @@ def say_expected(file: SignatureFile, expected: Expected | None, progress: Progr
 
 
 def _share(value: float) -> str:
-    """Format a share in percent, rounded down, but never to 0%.
-
-    Examples
-    --------
-    >>> _share(0.0), _share(0.00099), _share(0.4219), _share(0.99999)
-    ('under 0.1%', 'under 0.1%', '42.1%', 'over 99.9%')
-    """
+    """Format a share in percent, rounded down, but never to 0%."""
     if value < 0.001:
         return "under 0.1%"
     return "over 99.9%" if value > 0.9995 else share_percent_text(value, 1)

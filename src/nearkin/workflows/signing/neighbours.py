@@ -42,22 +42,22 @@ class NeighboursFound:
 
     Parameters
     ----------
-    distance : int
+    distance
         In bits.
-    n_documents, n_signed, n_distinct : int
+    n_documents, n_signed, n_distinct
         Documents in the file; those with features; distinct signatures of these.
-    n_pairs : int
+    n_pairs
         Pairs of documents within the distance.
-    n_written : int
+    n_written
         Pairs verified and written; equal to ``n_pairs`` if nothing was verified and documents with equal
         signatures were all paired.
-    plan : str
+    plan
         Search method, and why.
-    sample : SampledDistance or None
+    sample
         Recall and precision by distance, if the default distance comes from a sample.
-    expected : Expected or None
+    expected
         Share of the near-duplicates that the distance is expected to find; None if unknown.
-    verification : Verification or None
+    verification
         None if the pairs were not verified.
     """
 
@@ -83,12 +83,7 @@ class NeighboursFound:
 
 
 def check_place(out: Path, signed: Iterable[SignatureFile], *, is_verified: bool) -> None:
-    """Refuse a file for pairs that has no known format, or whose documents are read again to verify them.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse a file for pairs that has no known format, or whose documents are read again to verify them."""
     check_suffix(out, "out", may_have_none=True)
     for one in signed if is_verified else ():
         refuse_input(out, (on_disk(entry.source.path) for entry in one.about.inputs))
@@ -113,22 +108,13 @@ def find_neighbours(
 
     Parameters
     ----------
-    out : Path
+    out
         File for the pairs; its suffix determines the format.
-    distance : int, optional
+    distance
         In bits, less than the length of a signature; see `chosen_distance`.
     equal : {"all", "first"}
         For documents of ``file`` with the same signature: every pair of them, or each with only the first of them;
         different signatures are then also paired by their first documents.
-
-    Raises
-    ------
-    FingerprintError
-        The signatures of the two files were made by different methods; the message names both.
-    SourceError
-        The documents to verify have changed since they were signed.
-    ParameterError
-        A parameter is invalid, or there are more than 100 million pairs, or 134 million with ``against``.
     """
     check_place(out, (file,) if against is None else (file, against), is_verified=verification is not None)
     _check_sets(file, against, equal)
@@ -214,20 +200,13 @@ def nearest_documents(
 
     Parameters
     ----------
-    doc_id : str
+    doc_id
         Id or name (column ``name``) of the document.
-    distance : int, optional
-        In bits; see `chosen_distance`.
 
     Returns
     -------
     Table
         ``id``, ``name``, ``distance``, ``source``, ``line``.
-
-    Raises
-    ------
-    ParameterError
-        No document, or one without features, has this id.
     """
     try:
         wanted = pa.scalar(doc_id, pa.large_string())
@@ -254,13 +233,7 @@ def chosen_distance(
     resources: Resources,
     meter: Meter,
 ) -> tuple[int, SampledDistance | None]:
-    """Return the given distance; else that with the best F1 in a sample, which is returned, too; else the usual one.
-
-    Raises
-    ------
-    ParameterError
-        The distance is no int; the search checks its range.
-    """
+    """Return the given distance; else that with the best F1 in a sample, which is returned, too; else the usual one."""
     n_bits = file.signatures.n_bits
     if distance is not None:
         if not is_int(distance):
@@ -339,11 +312,11 @@ def write_pairs(
 
     Parameters
     ----------
-    blocks : iterable of Neighbours
+    blocks
         With two files of signatures, the rows of the second follow those of the first.
     ids : two arrays
         Ids of the left and of the right documents; the same array twice if there is one file.
-    suffix : str
+    suffix
         Suffix of the final name, which determines the format; see `formats.by_suffix`.
 
     Returns

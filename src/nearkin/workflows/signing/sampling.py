@@ -37,15 +37,15 @@ class SampledDistance:
 
     Parameters
     ----------
-    n_sampled : int
+    n_sampled
         Number of distinct signatures in the sample, each compared with all others.
-    n_true : int
+    n_true
         Number of their true pairs, among the nearest of each.
-    criterion : str
+    criterion
         Definition of a true pair.
-    best : CurvePoint
+    best
         Its threshold is the distance with the largest F1.
-    points : list of CurvePoint
+    points
         Some distances, the shortest first, the best one among them.
     """
 

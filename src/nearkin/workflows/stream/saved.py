@@ -16,15 +16,7 @@ _VERSION = 1
 
 
 def write_stream(path: Path, about: Mapping[str, object], arrays: Arrays) -> None:
-    """Write a file that appears when it is complete and on disk; it replaces a saved stream or an empty file only.
-
-    Raises
-    ------
-    OutputExistsError
-        There is another file at ``path``.
-    OutputError
-        The file cannot be written, or is inside a collection.
-    """
+    """Write a file that appears when it is complete and on disk; it replaces a saved stream or an empty file only."""
     check_output(path, "path")
     check_outside_collections(path, "the file")
     if path.exists() and not path.is_dir() and not _is_free(path):  # writing says that it is a directory
@@ -34,15 +26,7 @@ def write_stream(path: Path, about: Mapping[str, object], arrays: Arrays) -> Non
 
 
 def read_stream(path: Path) -> tuple[Mapping[str, Any], Arrays]:
-    """Read what `write_stream` wrote; the arrays are copies in memory.
-
-    Raises
-    ------
-    RunError
-        The file is damaged, or is no saved stream of this version.
-    SourceError
-        There is no file, or it cannot be read.
-    """
+    """Read what `write_stream` wrote; the arrays are copies in memory."""
     try:
         with open(path, "rb"):
             batch = mapped_batch(path)

@@ -139,7 +139,6 @@ class Threading:
 
 
 def _differ(answer: MailHeaders, mail: MailHeaders) -> bool:
-    """Whether an answer has another subject than the mail that it answers."""
     own, other = base_subject(answer.subject).text, base_subject(mail.subject).text
     return bool(own and other) and own != other
 

@@ -66,11 +66,7 @@ def find(
     meter: Meter,
     known: tuple[RecordsByPath, RecordsByPath] | None = None,
 ) -> Result:
-    """Find the near-duplicates among documents, or between two sets; see `workflows.dedup.job.find`.
-
-    Every executor can read and write ``work``; ``known`` has the files of each set by their paths, with digests that
-    the driver computed.
-    """
+    """Find the near-duplicates among documents, or between two sets; see `workflows.dedup.job.find`."""
     work = work.absolute()  # tasks run in other directories
     spool, texts = Spool(work / SPOOL), work / "texts"
     parts, other_parts = (

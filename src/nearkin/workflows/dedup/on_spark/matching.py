@@ -80,7 +80,7 @@ def match_texts(
         Columns of `COUNTED`.
     folders : tuple of two Paths
         Folder of the texts of the partitions, and folder for their sizes and keys.
-    planning : context manager
+    planning
         Entered while the search is planned; its progress receives the plan.
     """
     texts, keys = folders

@@ -49,12 +49,10 @@ def link_skewed(
 
     Parameters
     ----------
-    linked : Blocks
+    linked
         `PAIRS` of the other keys; `SKEWED`, `LENGTHS` and `HOT`.
-    texts, folder : Path
+    texts, folder
         Folders of the texts of the partitions, and of the entries that stayed there.
-    ratio : float
-        See `Linking`.
     """
     pairs, max_pivots = linked.of(PAIRS.stream), _max_pivots(linked, meetings)
     if not max_pivots:
@@ -326,10 +324,7 @@ class Hubs:
 
 @dataclass(frozen=True, slots=True)
 class SendPairsTask:
-    """Send each pair once, to the partition of the text that has fewer pairs.
-
-    The rule depends only on the pair, so that it comes to the same partition from wherever it was found.
-    """
+    """Send each pair once, to the partition of the text that has fewer pairs."""
 
     partitions: Partitions
     hubs: Hubs

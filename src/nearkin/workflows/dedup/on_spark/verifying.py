@@ -214,7 +214,6 @@ class VerifyPairsTask:
 
 
 def _matches(target: int, sets: TextSets, found: Matches, tag: U32) -> Iterator[Block]:
-    """Yield matches of places in ``sets`` as matches of texts."""
     a, b = found.left, found.right
     counts = found.n_common, found.n_left, found.n_right, differences_of(found)
     told = sets.best[a], sets.best[b], sets.code[a], sets.code[b]

@@ -54,13 +54,7 @@ if TYPE_CHECKING:
 def engine_on(
     cluster: Cluster, given: PairInput, records: Mapping[str, SourceRecords], work: Path, arrays: Path, meter: Meter
 ) -> Iterator[PairEngine]:
-    """Open a cluster, and check that it can do the work; executors need ``work`` and ``arrays``.
-
-    Raises
-    ------
-    MissingExtraError, EngineError, OutputError
-        The cluster cannot do the work.
-    """
+    """Open a cluster, and check that it can do the work; executors need ``work`` and ``arrays``."""
     work, arrays = work.absolute(), arrays.absolute()  # tasks run in other directories
     with writing(work):
         work.mkdir(exist_ok=True)
@@ -113,9 +107,9 @@ def pair_frames(
 
     Parameters
     ----------
-    pairs : Path
+    pairs
         File for the pairs, with the columns of ``pairs.parquet`` of `nearkin pairs`.
-    work : Path
+    work
         Absolute path of a folder that every executor can access; deleted once the pairs are written.
     """
     arrays, resources = work / "arrays", Resources()

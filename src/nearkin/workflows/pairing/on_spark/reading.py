@@ -59,10 +59,7 @@ def collect_all(
     arrays: Path,
     progress: Progress,
 ) -> Collected:
-    """Read a collection once; see `workflows.pairing.collecting.collect`.
-
-    ``work`` holds files of tasks, which every executor can access, ``arrays`` the joined files.
-    """
+    """Read a collection once; see `workflows.pairing.collecting.collect`."""
     inputs = records_of(texts.sources, texts.encoding)
     tasks = task_blocks(texts.sources, reading.encoding, known)
     files = PartFiles(work / f"{side}-counted")
