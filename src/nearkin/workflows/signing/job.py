@@ -159,8 +159,8 @@ def _check_can_be_divided(reading: ReadingRequest, options: SigningOptions) -> N
         raise standard_input_of_this_machine()
     if options.online:
         raise ParameterError(
-            "--online signs each document by all documents before it, so that workers cannot share the work. "
-            "Omit --online: weighted-topsig then counts all documents first. Or omit --engine spark."
+            "online signs each document by all documents before it, so that workers cannot share the work. "
+            "Omit it: weighted-topsig then counts all documents first. Or omit --engine spark."
         )
 
 
