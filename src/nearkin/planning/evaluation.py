@@ -120,7 +120,6 @@ class LabelledGroups:
 
 
 def _number_before(*keys: I64) -> I64:
-    """Return for each place how many earlier places have the same keys."""
     order = np.lexsort(keys[::-1])
     is_new = np.ones(len(order), bool)
     if len(order):

@@ -71,7 +71,6 @@ def _prepare(folder: Path, wanted: Mapping[str, object], *, resume: bool) -> Non
 
 
 def _stored(place: Path) -> Mapping[str, object]:
-    """Read the record of a run; empty if it cannot be read."""
     try:
         stored = json.loads(place.read_text(encoding="utf-8"))
     except (OSError, ValueError):

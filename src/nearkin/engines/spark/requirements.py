@@ -240,7 +240,6 @@ def _travelling_by_value() -> Iterator[None]:
 def _in_time(
     spark: SparkSession, collect: Callable[[], Sequence[Any]], progress: Voice, patience_s: float
 ) -> Sequence[Any]:
-    """Return the rows, or raise an error after a time; Spark would wait for an executor for ever."""
     tag = f"nearkin-{secrets.token_hex(4)}"
     rows: list[Any] = []
     failed: list[Exception] = []
@@ -327,7 +326,6 @@ def _looker(token: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
 
 
 def _version(module: str) -> tuple[str, str]:
-    """Return the version of a module, or the reason why it cannot be imported."""
     try:
         return str(importlib.import_module(module).__version__), ""
     except Exception as error:  # noqa: BLE001  # importing a module can run any code
@@ -335,7 +333,6 @@ def _version(module: str) -> tuple[str, str]:
 
 
 def _read(token: str) -> tuple[str, str]:
-    """Return the content of a file, or the reason why it cannot be read."""
     try:
         return Path(token).read_text(encoding="ascii"), ""
     except (OSError, ValueError) as error:

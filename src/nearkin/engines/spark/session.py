@@ -110,7 +110,6 @@ def _active_session() -> SparkSession | None:
 
 
 def _check_is_the_same(active: SparkSession, cluster: Cluster) -> None:
-    """Refuse an active session with other settings, which it cannot change."""
     wanted = dict(cluster.settings)
     if cluster.master is not None and not (is_connect(cluster.master) and _is_remote(active)):
         wanted["spark.master"] = cluster.master

@@ -142,7 +142,6 @@ def _best_window(
 def _window_grid(
     question: Question, n_bits: int, windows: I64, orders: I64, distance: int | None
 ) -> list[tuple[int, int, int]]:
-    """Return the cheapest window, number of orders and distance for signatures of this length, over the whole grid."""
     chances = question.chances(n_bits)
     some = _distances(chances, distance)
     every, sought = chances.every[some], chances.sought[some]

@@ -112,7 +112,6 @@ class Windows:
         return spans, order[passage], classes
 
     def _runs(self, is_inside: Bool, are_joined: Callable[[I64], Bool]) -> tuple[Spans, I64]:
-        """Return runs of windows, of which each is joined to the one before, and the first window of each run."""
         first, last, before = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], np.zeros(0, np.int64)
         for at in range(0, len(self.places), _WINDOWS_AT_ONCE):
             rows = np.append(before, at + np.flatnonzero(is_inside[at : at + _WINDOWS_AT_ONCE]))

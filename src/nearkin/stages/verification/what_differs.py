@@ -124,7 +124,6 @@ class Compared:
         return is_added, is_replaced
 
     def _have_other_numbers(self, pairs: Candidates) -> Bool:
-        """Whether one text of each pair has a number that the other lacks, or has less often."""
         starts, ends = self.numbers.starts, self.numbers.ends
         common = n_common(self.numbers.hashes, starts, ends, pairs.left, pairs.right)
         n_left, n_right = ((ends - starts)[side] for side in (pairs.left, pairs.right))

@@ -100,7 +100,6 @@ def read_dictionary(
 
 
 def _entries(path: Path, encoding: str, rules: ReadingRules) -> Iterator[tuple[list[int], list[str | None]]]:
-    """Yield the numbers of lines, and the lines; None for invalid ones."""
     n_lines = 0
     with opened_text(str(path), encoding) as stream:
         try:

@@ -135,7 +135,6 @@ def train(
 def _read(
     corpus: ParallelCorpus, words: TableWords, options: AlignOptions, resources: Resources, meter: Meter
 ) -> tuple[SentencePairs, int, tuple[str, ...]]:
-    """Return the sentence pairs as numbers of words, the number of invalid pairs, and the truncations."""
     growing, n_unreadable = GrowingPairs(), 0
     with meter.stage("read", corpus.size_bytes, "bytes") as progress:
 

@@ -164,7 +164,6 @@ def _table(record: TableRecord) -> TranslationTable:
 
 
 def _true_pairs(vectors: PairVectors, sample: I64, chosen: PairOptions, meter: Meter, threads: int) -> tuple[U64, F64]:
-    """Return the pairs of the sample that the run should have reported, and their cosines."""
     with meter.stage("compare", len(sample) * len(vectors.right), "pairs") as progress:
         parts = candidates_by_vectors(vectors, sample, chosen.threshold, threads=threads, advance=progress.advance)
         keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))

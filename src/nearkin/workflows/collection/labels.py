@@ -107,7 +107,6 @@ def _own_id(found: str, is_document: Callable[[str], bool] | None) -> str:
 
 
 def _is_headless(sheet: sheets.Sheet, is_document: Callable[[str], bool] | None) -> bool:
-    """Whether a file of two columns begins with an id and its label."""
     if sheet.first is None or len(sheet.names) != 2:
         return False
     if any(sheets.plain_name(value) in (*sheets.ID_NAMES, *_LABEL_NAMES) for value in sheet.names):

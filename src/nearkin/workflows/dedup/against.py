@@ -190,7 +190,6 @@ def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
 
 
 def _lies_inside(across: Matches, options: DedupOptions) -> Bool:
-    """Whether each document to clean is contained in the other one."""
     if options.drop in (None, "contained") and options.min_shared is None:
         return np.ones(len(across), np.bool_)
     if options.drop == "either":

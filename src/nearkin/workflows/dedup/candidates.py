@@ -80,7 +80,6 @@ class BandSearch(Search):
         self._write_prefixes(counts)
 
     def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> Occurrences | None:
-        """Write band keys of the large sets; keep the small ones."""
         is_long = self.keys.is_long(sets)
         self._write_band_keys(nodes, is_long, sets.where(is_long))
         is_small = self.keys.is_small(sets)
@@ -193,7 +192,6 @@ class SampleSearch(Search):
                 pass
 
     def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> Occurrences:
-        """Write the sampled keys of large texts; keep the small ones."""
         save_entries(self._entries_of(chunk, "sampled"), *self.keys.sampled(nodes, sets))
         is_small = self.keys.is_small(sets)
         small = sets.where(is_small)

@@ -243,7 +243,6 @@ class _Unsaid(LabelledProgress):
 
 
 def _documents(sources: Sequence[Source], encoding: str, progress: Progress) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield the documents in order, with the number of their source; messages are not repeated."""
     first, progress = 0, _Unsaid("", progress)
     for one in inputs_of(sources, encoding=encoding):
         for batch, numbers in one.batches(progress):
@@ -304,7 +303,6 @@ def carried_columns(
 
 
 def _values(columns: Sequence[str], one: Input, progress: Progress) -> Iterator[list[pa.Array]]:
-    """Yield the values of all columns, some documents at a time."""
     if has_columns(one.source.format):
         one = replace(one, keep_column=None, carry=columns)
     for batch, _ in one.batches(progress):

@@ -199,7 +199,6 @@ def sample_of(
 
 
 def _share_rare(sets: ShingleSets, options: DedupOptions) -> Bool:
-    """Whether each text (row) and each later one (column) share a rare shingle."""
     keys, of_key, follows = Prefixes(options.threshold).keys(sets, Occurrences.of(sets.hashes).dense())
     leading_first = np.argsort(follows, kind="stable")
     entries = Entries(keys[leading_first], of_key[leading_first].astype(np.uint32), follows[leading_first])

@@ -156,7 +156,6 @@ def regroup(
 
 
 def _files(run: FinishedRun) -> dict[int, InputFile]:
-    """Return the files of the run by the numbers of the sources, if their names are unique."""
     sides = (run.manifest.inputs, run.manifest.against)
     called = [(place, one) for side in sides for place, one in zip(places_of_files(side), side, strict=True)]
     n_called = Counter(place for place, _ in called)
@@ -298,7 +297,6 @@ def _places(documents: pa.Table, carried: Sequence[str], exceptions: Sequence[Ex
 
 
 def _matches(pairs: pa.Table, corpus: Corpus, sizes: Sizes) -> Matches:
-    """Return the stored pairs of distinct texts as matches of nodes; the containments give the shared shingles."""
     a, b = (corpus.node[_rows_of(pairs, f"row_{side}").to_numpy()] for side in "ab")
     contained = pairs["containment_a_in_b"].to_numpy()
     n_a, n_b = sizes.n_shingles[a], sizes.n_shingles[b]
@@ -313,7 +311,6 @@ def _matches(pairs: pa.Table, corpus: Corpus, sizes: Sizes) -> Matches:
 
 
 def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: Matches) -> DedupManifest:
-    """Return the manifest of the run, changed where the groups change it."""
     of_run = run.manifest
     n_not_compared = of_run.count("pairs_not_compared")
     # the results of an earlier regroup have a higher threshold than the search that found their pairs

@@ -266,7 +266,6 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
 
 
 def _least_alike(result: Result) -> list[tuple[int, int]]:
-    """Return the principals of the largest groups, each with its least similar member."""
     outcome = result.judged.outcome
     principals = result.judged.groups.principal[np.argsort(-result.judged.groups.size, kind="stable")[:_N_GROUPS]]
     listed = _Listed.of(principals, outcome)

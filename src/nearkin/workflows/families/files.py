@@ -77,7 +77,6 @@ def families_files(
 
 
 def _all_kin(found: RunResult, members: Members, original: Callable[[int], str]) -> Iterator[Kin]:
-    """Yield every document of every family, the largest family first, its principal first."""
     with found.run.stage("compare", len(members.rows), "documents") as progress:
         for number in range(len(members.principals)):
             yield from _family(found, members, original, number, progress)

@@ -111,7 +111,6 @@ def _row(one: Kin) -> tuple[object, ...]:
 
 
 def _cell(value: object) -> object:
-    """Format a value for display: hidden characters revealed, numbers with few digits."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

@@ -257,7 +257,6 @@ def _splitting(table: TranslationTable | None) -> tuple[tuple[Splitting, Splitti
 def _fingerprint(
     words: str, options: PairOptions, table: TranslationTable | None, translation: SideTranslation | None
 ) -> str:
-    """Return the fingerprint of everything that decides the vectors, except the documents."""
     kept = f"least_occurrences={options.min_occurrences};least_terms={options.min_terms}"
     translated = "" if table is None else (
         f";table={table.fingerprint};agreement={options.agreement!r};stems={options.stems};splits={options.splits}"

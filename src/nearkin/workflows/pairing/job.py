@@ -141,7 +141,6 @@ def _searched(
 
 
 def _check(given: PairInput, known: str | None) -> None:
-    """Refuse arguments that are known to be wrong before anything is read."""
     check_known(known)
     if given.table is None and (given.left_language or (given.right_language and not is_of_links(known))):
         raise ParameterError(

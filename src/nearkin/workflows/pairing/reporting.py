@@ -57,7 +57,6 @@ def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
 
 
 def _most_similar(file: pq.ParquetFile) -> tuple[I64, float, float]:
-    """Return the rows of the most similar pairs, the lowest cosine of all pairs, and of these."""
     rows, cosines, least = np.zeros(0, np.int64), np.zeros(0), 1.0
     for first, part in _cosines(file):
         least = min(least, float(part.min()))
@@ -86,7 +85,6 @@ def _one_a_step(file: pq.ParquetFile, best: I64, least: float, greatest: float) 
 
 
 def _cosines(file: pq.ParquetFile) -> Iterator[tuple[int, F64]]:
-    """Yield the next cosines, and the row of the first of them."""
     first = 0
     for batch in file.iter_batches(_AT_ONCE, columns=["cosine"]):
         if len(batch):
@@ -140,6 +138,5 @@ def _remarks(path: Path) -> list[Remarks]:
 
 
 def _problem(row: Mapping[str, str | int]) -> ProblemRow:
-    """Format a problem: ``file:line``, or only the file if it is one document."""
     where = row["source"] if row["name"] == row["source"] else f"{row['source']}:{row['line']}"
     return ProblemRow(str(where), row["name"], str(row["problem"]))

@@ -85,7 +85,6 @@ def sample(vectors: PairVectors, threshold: float, *, seed: int = 0, resources: 
 
 
 def _look(vectors: PairVectors, own: Sparse, first: int, threshold: float) -> tuple[I64, U64]:
-    """Return the spread of the cosines with a block of the right, and pairs near or above the threshold."""
     end, n = min(first + BLOCK, len(vectors.right)), len(own[2]) - 1
     block = block_by_terms(vectors.right.sparse, first, end, vectors.n_terms)
     counts = spread_in_block(own, (0, n), block, n_bins=_BINS)
@@ -93,7 +92,6 @@ def _look(vectors: PairVectors, own: Sparse, first: int, threshold: float) -> tu
 
 
 def _costs_of(vectors: PairVectors, own: Sparse, rows: I64, threshold: float) -> tuple[float, float]:
-    """Measure the time per pair by the inverted index, and per candidate."""
     right = vectors.right
     end = min(BLOCK, len(right))
     block = block_by_terms(right.sparse, 0, end, vectors.n_terms)

@@ -110,7 +110,6 @@ class Terms:
 
 
 def _sources(projection: WordProjection, translated: Collected, rows: I64, terms: I32) -> I32:
-    """Return the word of the translated document that adds most to each term; -1 for none."""
     counts = translated.counts
     return best_sources(
         (counts.terms, counts.counts, counts.offsets),
@@ -239,7 +238,6 @@ def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected
 
 
 def _best(own: I64, cosines: F64, n: int) -> I64:
-    """Return the place of the most similar pair of each document, -1 for those without a pair."""
     best = np.full(n, -1, np.int64)
     order = np.argsort(cosines, kind="stable")
     best[own[order]] = order  # of equal rows the last one remains

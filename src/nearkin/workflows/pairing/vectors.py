@@ -159,7 +159,6 @@ def _check_any(
 
 
 def _united(words: pa.LargeStringArray, left: Collected) -> tuple[pa.LargeStringArray, I64]:
-    """Return the words of both sides, the right first, and the number of each left word."""
     joined = pa.concat_arrays([words, left.vocabulary.words]).dictionary_encode()
     numbers = joined.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return joined.dictionary, numbers[len(words) :]

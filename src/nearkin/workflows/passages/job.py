@@ -249,7 +249,6 @@ def _arrays(windows: Windows) -> Mapping[str, np.ndarray]:
 
 
 def _groups(found: Found, options: PassageOptions) -> I64:
-    """Return the group of each document of the input; -1 if it has none, or could not be read."""
     n = found.texts.n_inputs
     group: I64 = np.zeros(n, np.int64)
     if options.within is not None:
@@ -261,7 +260,6 @@ def _groups(found: Found, options: PassageOptions) -> I64:
 def _write_corpora(
     found: Found, sources: Sequence[Source], request: ReadingRequest, options: PassageOptions, run: JobRun
 ) -> Written:
-    """Write the annotated documents, those without passages, and those that have few."""
     n, files, keep, cuts, is_emptied = found.texts.n_inputs, list[KeptFile](), None, None, None
     write = partial(write_kept_corpus, sources, found.places, encoding=request.encoding, meter=run.meter)
     is_readable = found.corpus.status[:n] != UNREADABLE

@@ -230,7 +230,6 @@ def find_windows(
 
 
 def _hashed(words: CorpusWords, marks: U8, length: int) -> Iterator[tuple[U64, I64]]:
-    """Yield the hashes and places of marked windows, some documents at a time."""
     document, starts = 0, words.starts
     while document < len(starts) - 1:
         end = int(np.searchsorted(starts, starts[document] + _WORDS_AT_ONCE, side="right")) - 1

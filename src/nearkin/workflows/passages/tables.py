@@ -201,7 +201,6 @@ class Passages:
 
 
 def _usual(passage: I64, classes: np.ndarray, words: I64) -> I64:
-    """Return the first occurrence with the most frequent words of each passage."""
     order = np.lexsort((words, classes, passage))
     begins = np.ones(len(order), np.bool_)
     keys = [column[order] for column in (passage, classes, words)]

@@ -123,7 +123,6 @@ def _of_features(file: SignatureFile) -> Verification:
 def _nearest(
     file: SignatureFile, sample: I64, other: SignatureFile, rows: I64, n_pairs: int, *, is_one_set: bool
 ) -> tuple[U32, U32, U16, I64]:
-    """Return the nearest signatures of each sampled one with their distances, and the number of pairs by distance."""
     own, theirs = file.signatures.words[sample], other.signatures.words[rows]
     n_within = np.zeros(file.signatures.n_bits + 1, np.int64)
     found: list[tuple[I64, I64, U16]] = []

@@ -75,7 +75,6 @@ class Threading:
             progress.advance(sum(not row["is_missing"] for row in found))
 
     def _verdicts(self, nodes: Sequence[ThreadNode]) -> dict[int, InclusionVerdict]:
-        """Return the verdict for each mail of a thread, by its number."""
         order = reading_order(nodes, self._mails, self._size_of)
         contents, vocabulary = list[MailContent](), WordNumbers()
         for mail in order:
@@ -96,7 +95,6 @@ class Threading:
     def _of_node(
         self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, verdicts: dict[int, InclusionVerdict]
     ) -> Iterator[Row]:
-        """Yield the rows of a node, of the copies of its mail, and of their duplicate spares."""
         if node.mail is None:
             yield self._row(node, nodes, size, None, None, None)
             return

@@ -151,7 +151,6 @@ def _sizes(folder: Path, partitions: Partitions) -> Sizes:
 
 
 def _judged(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches, groups: Blocks) -> Judged:
-    """Judge the documents by the groups; a text without a match is its own principal."""
     n = corpus.n_nodes
     principal: U32 = np.arange(n, dtype=np.uint32)
     to_principal, lowest, is_exact = np.ones(n), np.ones(n), np.ones(n, np.bool_)
