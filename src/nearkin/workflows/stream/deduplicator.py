@@ -5,6 +5,7 @@ Source: Matti Lyra, "Near duplicate detection" (shingles, MinHash and LSH over R
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,21 +18,30 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nearkin.arguments import checking_methods, plain_number
-from nearkin.errors import FingerprintError, ParameterError, check_int, in_percent, is_number
+from nearkin.errors import (
+    FingerprintError,
+    OutputError,
+    OutputExistsError,
+    ParameterError,
+    RunError,
+    SourceError,
+    check_int,
+    in_percent,
+    is_number,
+)
 from nearkin.kernels import chains
 from nearkin.kernels.mixing import GOLDEN
 from nearkin.nouns import counted
-from nearkin.paths import path_of
+from nearkin.paths import check_output, check_outside_collections, path_of, why
 from nearkin.planning.search import bands_for
 from nearkin.records import I32, U32, U64, Candidates
-from nearkin.runs.arrays import Arrays
+from nearkin.runs.arrays import Arrays, array_in, as_batch, mapped_batch, save_for_users
 from nearkin.stages.documents.normalisation import DEFAULT_STEPS, Normalisation
 from nearkin.stages.documents.preparing import digests
 from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.stream.saved import read_stream, write_stream
 
 _FIRST_CAPACITY = 1024
 _PAIRS = "an iterable of (id, text) pairs"
@@ -422,3 +432,47 @@ def _enlarged(array: NDArray[Number], capacity: int) -> NDArray[Number]:
 def _shortened(slots: U64) -> U32:
     """Return 32 bits of each slot, enough to compare slots with one error in four thousand million."""
     return ((slots ^ (slots >> np.uint64(29))) * GOLDEN >> np.uint64(32)).astype(np.uint32)
+
+
+_KEY = b"nearkin.stream"
+_VERSION = 1
+
+
+def write_stream(path: Path, about: Mapping[str, object], arrays: Arrays) -> None:
+    """Write a file that appears when it is complete and on disk; it replaces a saved stream or an empty file only."""
+    check_output(path, "path")
+    check_outside_collections(path, "the file")
+    if path.exists() and not path.is_dir() and not _is_free(path):  # writing says that it is a directory
+        raise OutputExistsError(f"{path} already exists, and is not a saved stream. Choose another path.")
+    batch = as_batch(arrays).replace_schema_metadata({_KEY: json.dumps({**about, "version": _VERSION})})
+    save_for_users(path, batch)
+
+
+def read_stream(path: Path) -> tuple[Mapping[str, Any], Arrays]:
+    """Read what `write_stream` wrote; the arrays are copies in memory."""
+    try:
+        with open(path, "rb"):
+            batch = mapped_batch(path)
+    except OSError as error:
+        raise SourceError(f"Cannot read {path}: {why(error)}.") from error
+    except RunError as error:
+        raise RunError(
+            f"{path} is damaged, or is not a saved stream. Check the path, or restore the file from a backup."
+        ) from error
+    stored = (batch.schema.metadata or {}).get(_KEY)
+    about = {} if stored is None else json.loads(stored)
+    if about.pop("version", None) != _VERSION:
+        raise RunError(f"{path} is not a stream that this version of Nearkin saved. Use the Nearkin that wrote it.")
+    return about, {name: array_in(batch, name, path).copy() for name in batch.schema.names}
+
+
+def _is_free(path: Path) -> bool:
+    try:
+        if not path.is_file() or not path.stat().st_size:
+            return path.is_file()
+        read_stream(path)
+    except (RunError, SourceError):
+        return False
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {why(error)}.") from error
+    return True
