@@ -14,11 +14,13 @@ import click
 HEAD = """# Command line reference
 
 Written by `make docs` from the commands themselves; `make check` fails when it is out of date. See also
-[exit codes](../guides/exit-codes.md) and the [glossary](../glossary.md).
+[exit codes](../guides/exit-codes.md) and the [glossary](../glossary.md). Every command takes `--help`; those that
+print a result take `--json` and `--quiet`.
 """
 
 
 _SHARED = "Options of several commands"
+_OF_ALL = ("`-h`, `--help`", "`--json`", "`--quiet`, `-q`")
 
 
 def reference() -> str:
@@ -64,7 +66,7 @@ def _section(command: click.Command, context: click.Context, shared: set[str]) -
         yield "\n".join(lines) + "\n"
     rows = _rows(command, context)
     yield from _table([row for row in rows if row not in shared])
-    if names := [_name(row) for row in rows if row in shared]:
+    if names := [_name(row).split(",")[0].split()[0] for row in rows if row in shared and _name(row) not in _OF_ALL]:
         yield f"Also [{_SHARED[0].lower()}{_SHARED[1:]}](#{_anchor(_SHARED)}): {', '.join(names)}.\n"
 
 
@@ -78,7 +80,7 @@ def _rows(command: click.Command, context: click.Context) -> list[str]:
 
 
 def _name(row: str) -> str:
-    return row.split("|")[1].strip()
+    return re.split(r"(?<!\\)[|]", row)[1].strip()
 
 
 def _table(rows: list[str]) -> Iterator[str]:
@@ -90,7 +92,7 @@ def _table(rows: list[str]) -> Iterator[str]:
 def _row(parameter: click.Parameter) -> str:
     if isinstance(parameter, click.Option):
         names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
-        takes = "" if parameter.is_flag or parameter.count else f" {_metavar(parameter)}"
+        takes = "" if parameter.is_flag or parameter.count else f" {_metavar(parameter)}".replace("|", "\\|")
     else:
         names, takes = f"`{_metavar(parameter)}`", ""
     says, _, default = " ".join((parameter.help or "").split()).partition(" [default: ")

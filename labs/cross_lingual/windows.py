@@ -18,7 +18,7 @@ from nearkin.records import F64, U64, BitSignatures, Bool
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import rows_of
-from nearkin.workflows.pairing.sampling import Sampled, sample
+from nearkin.workflows.pairing.planning import Sampled, sample
 from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.resources import Resources

@@ -1,10 +1,9 @@
 """Nearkin finds documents that say nearly the same thing.
 
 It verifies every reported pair, and measures what it may have missed. Each job is a function: `dedup`, `pairs`,
-`sign`, `neighbours`, `passages`, `families`, `threads`, `audit`, `evaluate`, `plan`, `compare`; `Collection` stores
-documents, `StreamDeduplicator` reads a stream. Each name is imported when it is first used, so importing the package
-is quick. The records that the functions return are in `nearkin.results`; signatures have a module of their own,
-`nearkin.signatures`, and so has Spark.
+`sign`, `neighbours`, `passages`, `families`, `threads`, `audit`, `evaluate`, `plan`, `plan_pairs`, `compare`.
+`Collection` stores documents, `StreamDeduplicator` reads a stream. The records that the functions return are in
+`nearkin.results`; `nearkin.signatures` is for signatures, `nearkin.spark` for Spark.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from nearkin.jobs.families import families
     from nearkin.jobs.pairing import pairs
     from nearkin.jobs.passages import passages
-    from nearkin.jobs.planning import plan
+    from nearkin.jobs.planning import plan, plan_pairs
     from nearkin.jobs.signing import neighbours, sign
     from nearkin.jobs.threads import threads
     from nearkin.stages.documents.normalisation import Normalisation
@@ -48,6 +47,7 @@ __all__ = [
     "pairs",
     "passages",
     "plan",
+    "plan_pairs",
     "sign",
     "threads",
 ]
@@ -70,6 +70,7 @@ __getattr__ = lazy(
         "pairs": "nearkin.jobs.pairing",
         "passages": "nearkin.jobs.passages",
         "plan": "nearkin.jobs.planning",
+        "plan_pairs": "nearkin.jobs.planning",
         "results": "nearkin.results",
         "sign": "nearkin.jobs.signing",
         "signatures": "nearkin.signatures",

@@ -56,12 +56,7 @@ def checking_arguments(function: _F) -> _F:
 
 
 def plain_argument(name: str, value: object) -> object:
-    """Return an argument, with Python's bool or number for one of numpy; refuse values that no parameter takes.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Return an argument, with Python's bool or number for one of numpy; refuse values that no parameter takes."""
     if name == _ID:
         return value
     value = plain_number(value)
@@ -95,10 +90,7 @@ def checking_records(cls: _C) -> _C:
 
 
 def checking_types(function: _F) -> _F:
-    """Decorate a function: refuse arguments that are not of the annotated class, if it is str, a record or an array.
-
-    Other types, such as numbers, are for the function to check.
-    """
+    """Decorate a function: refuse arguments that are not of the annotated class, if it is str, a record or an array."""
     signature = inspect.signature(function)
 
     @functools.cache  # at the first call: the modules of the classes are loaded by then

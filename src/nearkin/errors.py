@@ -59,8 +59,7 @@ class NearkinError(Exception):
 
     Parameters
     ----------
-    message : str
-    parameter : str, optional
+    parameter
         Name of the parameter that the error is about.
 
     Examples
@@ -147,12 +146,7 @@ def is_among(value: object, names: Iterable[str]) -> TypeGuard[str]:
 
 
 def check_int(parameter: str, value: object, least: int, most: int | None = None, *, rule: str | None = None) -> None:
-    """Refuse a value that is not an int of at least ``least``, and at most ``most`` if that is given.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse a value that is not an int of at least ``least``, and at most ``most`` if that is given."""
     if not is_int(value) or value < least or (most is not None and value > most):
         usual = f"an int >= {least}" if most is None else f"an int from {least} to {most}"
         raise ParameterError.of(parameter, rule or usual, value)
@@ -213,9 +207,9 @@ class FingerprintError(NearkinError):
 
         Parameters
         ----------
-        what, cannot : str
+        what, cannot
             Such as "Signatures" and "be compared".
-        one, other : (str, str)
+        one, other
             Name and fingerprint of each.
         """
         parts = [dict(map(_named_part, fingerprint.split(";"))) for _, fingerprint in (one, other)]
@@ -288,8 +282,7 @@ class ChangedMeanwhileError(CollectionError):
 
     Parameters
     ----------
-    message : str
-    activities : tuple of Activity
+    activities
         What was changed: who, when, and each value before and after.
     """
 

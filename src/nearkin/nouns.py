@@ -10,7 +10,7 @@ def counted(n: int, noun: str, plural: str = "") -> str:
 
     Parameters
     ----------
-    plural : str
+    plural
         If it is not the noun with an s.
 
     Examples
@@ -36,7 +36,7 @@ def first_of(names: Sequence[str], n_shown: int, n: int | None = None) -> str:
 
     Parameters
     ----------
-    n : int, optional
+    n
         Length of the whole list, if ``names`` is only its beginning.
 
     Examples

@@ -43,23 +43,13 @@ _WORDS = {
 
 
 def check_input(place: str | os.PathLike[str]) -> None:
-    """Refuse names that are not files of this machine: object stores and web addresses.
-
-    Raises
-    ------
-    SourceError
-    """
+    """Refuse names that are not files of this machine: object stores and web addresses."""
     if (url := _url(place)) is not None:
         raise SourceError(f"{not_supported(url)} Copy the files to this machine, or mount them, and name their path.")
 
 
 def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
-    r"""Refuse a name for results: a URL, or bytes that are not UTF-8, to which Arrow cannot write.
-
-    Raises
-    ------
-    OutputError
-    """
+    """Refuse a name for results: a URL, or bytes that are not UTF-8, to which Arrow cannot write."""
     if (url := _url(place)) is not None:
         raise OutputError(f"{not_supported(url)} Write to a path of this machine, and copy the results from there.")
     name = os.fsencode(place)
@@ -71,12 +61,7 @@ def check_output(place: str | os.PathLike[str], option: str = "--out") -> None:
 
 
 def check_own_format(place: str | os.PathLike[str], holds: str) -> None:
-    """Refuse the name of a text file or spreadsheet for a result in a format of its own.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse the name of a text file or spreadsheet for a result in a format of its own."""
     name, suffix = os.path.splitext(printable(os.fspath(place)))
     if suffix.lower() in _OTHER_FORMATS:
         raise ParameterError(
@@ -85,13 +70,7 @@ def check_own_format(place: str | os.PathLike[str], holds: str) -> None:
 
 
 def path_of(given: object, parameter: str) -> Path:
-    """Return a path.
-
-    Raises
-    ------
-    ParameterError
-        It is none.
-    """
+    """Return a path."""
     if not isinstance(given, str | os.PathLike) or not os.fspath(given):
         raise ParameterError.of(parameter, "a path", given)
     path = os.fsdecode(given)
@@ -115,12 +94,7 @@ def rule_of_lengths(path: str) -> str | None:
 
 
 def check_outside_collections(place: str | os.PathLike[str], option: str = "--out") -> None:
-    """Refuse a file or directory for results inside the directory of a collection.
-
-    Raises
-    ------
-    OutputError
-    """
+    """Refuse a file or directory for results inside the directory of a collection."""
     inner = os.path.realpath(place)
     while (outer := os.path.dirname(inner)) != inner:
         if os.path.lexists(os.path.join(outer, DATABASE)):
@@ -184,19 +158,7 @@ def check_are_texts(given: Sequence[object], instead: str) -> None:
     """Refuse names of files of this machine where texts are expected; ``instead`` says how to read the files.
 
     Strings are names of files if each of them is one line of at most 1,024 characters and names a file or folder that
-    exists, is a glob that finds one, or ends in the suffix of another that does. A `pathlib.Path` is never a text.
-
-    Raises
-    ------
-    ParameterError
-
-    Examples
-    --------
-    >>> check_are_texts(["The rent is due in 30 days.", "/"], "Pass a path.")
-    >>> check_are_texts(["/", "/tmp"], "Pass a path.")
-    Traceback (most recent call last):
-    ...
-    nearkin.errors.ParameterError: Texts are expected. Got 2 names of files or folders, such as '/'. Pass a path.
+    exists, is a glob that finds one, or ends in the suffix of another that does.
     """
     paths = [one for one in given if isinstance(one, os.PathLike)]
     if names := paths or _names(given):

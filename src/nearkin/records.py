@@ -76,7 +76,7 @@ class ShingleSets:
         Set ``i`` is ``hashes[offsets[i]:offsets[i + 1]]``.
     n_units : int64 array, shape (n_documents,)
         Words or characters in each document, repeats counted.
-    fingerprint : str
+    fingerprint
         Of the shingling.
     """
 
@@ -110,16 +110,15 @@ class FeatureCounts:
     ----------
     hashes : uint64 array, shape (n_features,)
         Each document's one after another, in order of first occurrence.
-    counts : uint32 array, shape (n_features,)
     firsts : uint32 array, shape (n_features,)
         The character or word of its text, counted from 0, with which the first occurrence begins.
     offsets : int64 array, shape (n_documents + 1,)
         The features of document ``i`` are ``hashes[offsets[i]:offsets[i + 1]]``.
-    texts : LargeStringArray
+    texts
         Texts in which they were counted.
-    n_characters : int
+    n_characters
         Length of a feature that is a character n-gram; 0 for features of words.
-    fingerprint : str
+    fingerprint
         Fingerprint of the shingling that made them.
     """
 
@@ -159,7 +158,7 @@ class Signatures:
     ----------
     slots : uint64 array, shape (n_documents, size)
         Two documents agree in a slot with probability equal to their Jaccard similarity.
-    fingerprint : str
+    fingerprint
         Of the method that made them; signatures with different fingerprints must not be compared.
     """
 
@@ -184,7 +183,7 @@ class BitSignatures:
         Bit ``j`` of a signature is bit ``7 - j % 8`` of byte ``j // 8``, so that it reads from left to right.
     has_features : bool array, shape (n_documents,)
         False: the document has no text; its bits are all 0, and it is never a neighbour.
-    fingerprint : str
+    fingerprint
         Of the features and the method; signatures with different fingerprints must not be compared.
     """
 
@@ -221,7 +220,7 @@ class LetterVectors:
         False: almost nothing of the document is in its vector; it must match nothing, and be reported.
     n_counted, n_others : int64 arrays, shape (n_documents,)
         Letters and digits that have a place in the vector, and those that have none.
-    fingerprint : str
+    fingerprint
         Of the counting; vectors with different fingerprints must not be compared.
     """
 
@@ -324,11 +323,11 @@ class TextWords:
 
     Parameters
     ----------
-    words : LargeStringArray
+    words
         The distinct ones.
     ids, offsets : int32 array, int64 array of shape (n_texts + 1,)
         The words of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``, places in ``words``.
-    fingerprint : str
+    fingerprint
         Of the way in which they were found.
     """
 

@@ -16,10 +16,7 @@ from nearkin.wording import distance_text, reveal_line, share_text
 
 
 class Tabular:
-    """Tables of a result as data frames.
-
-    The fields named in `tables` are Arrow tables; the first of them is the default of the methods.
-    """
+    """Tables of a result as data frames."""
 
     __slots__ = ()
     tables: ClassVar[tuple[str, ...]]
@@ -29,7 +26,7 @@ class Tabular:
 
         Parameters
         ----------
-        table : str, optional
+        table
             Name of a table of this result; by default its first table.
 
         Raises

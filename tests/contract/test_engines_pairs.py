@@ -23,7 +23,7 @@ from nearkin.errors import DocumentError, ParameterError, SourceError
 from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import SideFacts
-from nearkin.options.pairs import Beside, PairOptions
+from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.arrays import GrowingArray
@@ -252,7 +252,7 @@ class Case:
 
     options: Mapping[str, object] = field(default_factory=dict)
     texts: tuple[Sequence[object], Sequence[object]] | None = None
-    beside: Beside = field(default_factory=Beside)
+    known: str | None = None
     has_table: bool = True
     is_swapped: bool = False
     cut: Cut = Cut(part=50, chunk_size=20)
@@ -305,20 +305,20 @@ DAMAGED = {
 
 
 def cases() -> dict[str, Case]:
-    known = Beside(known="same-ids")
+    known = "same-ids"
     tiny = Cut(part=1, chunk_size=1, rows_a_meeting=1)
     return {
-        "two languages, a window": Case(BY_WINDOW, beside=known, n_files=3, files=DAMAGED),
-        "two languages, signatures": Case(BY_SIGNATURES, beside=known),
-        "two languages, vectors": Case(BY_VECTORS, beside=known),
-        "the left side translated, a window": Case(BY_WINDOW | {"translate": "left"}, beside=known, n_files=3),
-        "sides swapped, signatures": Case(BY_SIGNATURES, beside=known, is_swapped=True),
-        "as the plan has it": Case(beside=known),
+        "two languages, a window": Case(BY_WINDOW, known=known, n_files=3, files=DAMAGED),
+        "two languages, signatures": Case(BY_SIGNATURES, known=known),
+        "two languages, vectors": Case(BY_VECTORS, known=known),
+        "the left side translated, a window": Case(BY_WINDOW | {"translate": "left"}, known=known, n_files=3),
+        "sides swapped, signatures": Case(BY_SIGNATURES, known=known, is_swapped=True),
+        "as the plan has it": Case(known=known),
         "one language, a window": Case(BY_WINDOW, **ONE),
         "one language, signatures": Case(BY_SIGNATURES, **ONE),
         "one language, vectors": Case(BY_VECTORS, **ONE, n_files=2),
         "the best, by a window": Case(BY_WINDOW | {"top": 2}, **ONE),
-        "the best, by signatures": Case(BY_SIGNATURES | {"top": 1}, beside=known),
+        "the best, by signatures": Case(BY_SIGNATURES | {"top": 1}, known=known),
         "the best, by vectors": Case(BY_VECTORS | {"top": 1}, **ONE, n_files=5),
         "all equal, a window": Case(BY_WINDOW, **EQUAL),
         "all equal, the best": Case(BY_WINDOW | {"top": 3}, **EQUAL),
@@ -330,7 +330,7 @@ def cases() -> dict[str, Case]:
         "a wide window, many chunks": Case(BY_WINDOW | {"window": 5000}, **ONE, cut=Cut(part=4, chunk_size=3)),
         "more chunks than documents": Case(BY_WINDOW, **ONE, cut=tiny),
         "more chunks than equal documents": Case(BY_WINDOW, **EQUAL, cut=tiny),
-        "rounds": Case(BY_WINDOW, beside=known, cut=Cut(part=50, chunk_size=20, orders_a_round=2)),
+        "rounds": Case(BY_WINDOW, known=known, cut=Cut(part=50, chunk_size=20, orders_a_round=2)),
         "nothing alike": Case(BY_VECTORS | {"threshold": 1.0}),
     }  # fmt: skip
 
@@ -347,7 +347,7 @@ def tables_of(case: Case, given: PairInput, out: Path, engine: Engine, **how: bo
     options = PairOptions(**{"threshold": 0.4} | dict(case.options))
     with cut_into(case.cut, 120, options.bits or 64):
         about = pair_files(
-            given, out, options, case.beside, report=False, resources=Resources(2), engine=engine, **how
+            given, out, options, case.known, report=False, resources=Resources(2), engine=engine, **how
         ).as_stored()  # fmt: skip
     assert (about["engine"] is not None) == (engine is not LOCAL)
     tables = {name: (out / name).read_bytes() for name in TABLES if (out / name).exists()}

@@ -56,7 +56,7 @@ PUBLIC = {
     nearkin: {
         "Characters", "Code", "Collection", "NearkinError", "Normalisation", "StreamDeduplicator", "Words",
         "__version__", "audit", "compare", "dedup", "evaluate", "families", "neighbours", "pairs", "passages",
-        "plan", "sign", "threads",
+        "plan", "plan_pairs", "sign", "threads",
     },
     results: {
         "AuditResult", "CheckIn", "CheckInMany", "CheckOptions", "Checked", "CollectionGroups", "ComparedTexts",
@@ -122,6 +122,7 @@ def test_every_module_can_be_imported():
 OTHER_NAMES = {
     "documents", "signed", "mails", "progress", "options", "file_format", "extraction_limits", "n_terms",
     "agreement", "splits", "translate", "density", "min_terms", "bits", "distance", "permutations", "window",
+    "min_occurrences", "equal", "online",
 }  # fmt: skip
 """Parameters that are arguments of a command, or have no option of the same name; docs/guides/python-api.md."""
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from nearkin.planning.neighbour_recall import MINHASH, distance_reaching, expected_recall
-from nearkin.workflows.signing.expected import Expected
+from nearkin.workflows.signing.neighbours import Expected
 
 COLUMNS = (MINHASH, "weighted-topsig", "topsig", "simhash")
 

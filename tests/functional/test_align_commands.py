@@ -32,7 +32,7 @@ def texts(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def train(*arguments: object, out: Path, code: int = 0) -> tuple[str, str]:
-    languages = ("--source", "de", "--target", "en", "--iterations", 15)
+    languages = ("--source", "de", "--target", "en")
     return nearkin("align", "train", *arguments, *languages, "--out", out, "--json", code=code)
 
 
@@ -85,7 +85,7 @@ def test_every_format_gives_the_same_table(texts, tmp_path):
     train(*texts, out=tmp_path / "lines.table")
     expected = (tmp_path / "lines.table").read_bytes()
     for name in ("a.parquet", "a.jsonl", "a.tsv", "a.csv", "a.tmx"):
-        options = ("--source-column", "left", "--target-column", "right") if name == "a.csv" else ()
+        options = ("--text", "left,right") if name == "a.csv" else ()
         train(tmp_path / name, *options, out=tmp_path / "other.table")
         assert (tmp_path / "other.table").read_bytes() == expected, name
         (tmp_path / "other.table").unlink()

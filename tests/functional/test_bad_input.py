@@ -309,10 +309,6 @@ def test_options_that_break_their_rule(tmp_path, options, words):
             "--seed: has no effect",
         ),
         (
-            ["sign", "IN", "--out", "OUT", "--method", "simhash", "--online"],
-            "--online: has no effect",
-        ),
-        (
             ["pairs", "--left", "IN", "--right", "IN", "--out", "OUT", "--top", "0"],
             "--top: must be an int from 1 to",
         ),

@@ -97,7 +97,7 @@ def test_list_prints_a_line_for_each_document(matter: str) -> None:
     last = run("list", matter, "--limit", "1").out.splitlines()[-2:]
     assert last == ["documents  3", "not shown  2  raise --limit, or use --out for all"]
     assert run("list", matter, "--id", "x*").out == "documents  0\n"
-    assert "lease (version 1, replaced)" in run("list", matter, "--all-versions").out
+    assert "lease (version 1, replaced)" in run("list", matter, "--which", "all").out
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])

@@ -73,7 +73,7 @@ COMMANDS: dict[str, Callable[[Path, Path], list[object]]] = {
     ],
     "plan": lambda path, out: ["plan", "corpus", path, "--json"],
     "plan of pairs": lambda path, out: [
-        "plan", "pairs", "--sample-left", path, "--sample-right", write_jsonl(out / "fine.jsonl", RECORDS), "--json"
+        "plan", "pairs", "--left", path, "--right", write_jsonl(out / "fine.jsonl", RECORDS), "--json"
     ],
 }  # fmt: skip
 QUICK = [name for name in COMMANDS if not name.startswith("plan of")]

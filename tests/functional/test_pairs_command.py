@@ -97,9 +97,9 @@ def test_both_precisions_of_known_pairs(tmp_path):
     rows = {"left": [*words, words[0], words[1]], "right": words}  # the last two on the left are copies of the first
     for side, texts in rows.items():
         ids = [f"d{i}" for i in range(len(texts))]
-        table = pa.table({"id": ids, "text": [" ".join(one) for one in texts]})
+        table = pa.table({"id": ids, "text": [" ".join(one * 2) for one in texts]})
         pq.write_table(table, tmp_path / f"{side}.parquet")
-    given = ["--left", tmp_path / "left.parquet", "--right", tmp_path / "right.parquet", "--min-occurrences", 1]
+    given = ["--left", tmp_path / "left.parquet", "--right", tmp_path / "right.parquet"]
     came = nearkin("pairs", *given, "--known", "same-ids", "--out", tmp_path / "out")[0]
     told = json.loads((tmp_path / "out" / "manifest.json").read_text())["known"]
     assert (told["n_pairs"], told["n_pairs_of_known_left"], told["n_found"]) == (10, 8, 8)
@@ -269,7 +269,7 @@ def test_articles_and_the_links_between_editions(corpus, tmp_path):
     texts = [f"{text}\n[[bb:Article {links.get(i, i)}]]" for i, text in enumerate(corpus.left_texts)]
     left.write_bytes(bz2.compress(dump(*(page(f"Artikel {i}", text) for i, text in enumerate(texts)))))
     right.write_bytes(dump(*(page(f"Article {i}", text) for i, text in enumerate(corpus.right_texts))))
-    given = ["--left", left, "--right", right, "--table", corpus.table, "--interwiki", "inline", "--top", 5]
+    given = ["--left", left, "--right", right, "--table", corpus.table, "--known", "links", "--top", 5]
     told = json.loads(nearkin("pairs", *given, "--json", "--out", tmp_path / "out")[0])
     assert told["known"]["n_known"] == 80
     assert told["known"]["n_first"] == 78

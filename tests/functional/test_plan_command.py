@@ -14,7 +14,7 @@ from nearkin.planning.pairs import search as pair_search
 from nearkin.planning.pairs.search import QUICK_S
 from translated_corpus import translated_corpus
 
-WIKIPEDIA = ("--left", "3.44M", "--right", "1,470,000", "--threshold", "0.3")
+WIKIPEDIA = ("--documents", "3.44M", "1,470,000", "--threshold", "0.3")
 
 
 def planned(*arguments: object) -> dict:
@@ -34,22 +34,22 @@ def test_the_quickest_way_to_the_recall_and_the_two_others():
 
 
 def test_fixed_values_stay_and_a_shortfall_is_said():
-    told = nearkin.plan(3_440_000, 1_470_000, threshold=0.3, bits=1000, distance=400).manifest
+    told = nearkin.plan_pairs(3_440_000, 1_470_000, threshold=0.3, bits=1000, distance=400).manifest
     assert (told["chosen"]["bits"], told["chosen"]["distance"], told["reaches_recall"]) == (1000, 400, False)
     assert told["chosen"]["recall_high"] == pytest.approx(0.76, abs=0.001)
 
 
 def test_documents_calibrate_the_plan(tmp_path):
     own = translated_corpus(tmp_path, n=150)
-    given = ["--sample-left", own.left, "--sample-right", own.right, "--table", own.table]
-    told = planned("pairs", *given, "--left", "1M", "--right", "2M", "--method", "window")
+    given = ["--left", own.left, "--right", own.right, "--table", own.table]
+    told = planned("pairs", *given, "--documents", "1M", "2M", "--method", "window")
     assert (told["left"], told["right"]) == (1_000_000, 2_000_000)
     assert told["sample"]["left"] == told["sample"]["compared"] == 150
     assert told["sample"]["is_calibrated"]
     assert told["pairs_sought"] == pytest.approx(1e6 * 2e6 * told["sample"]["pairs"] / 150**2, rel=0.02)
     alone = planned("pairs", *given)
     assert (alone["left"], alone["right"]) == (150, 150)
-    assert "needs 'sample_right'" in nearkin_here("plan", "pairs", *given[:2]).err
+    assert "needs 'right'" in nearkin_here("plan", "pairs", *given[:2]).err
 
 
 @pytest.mark.parametrize(
@@ -60,10 +60,9 @@ def test_plan_and_pairs_choose_the_same_way(asked, cores, quick_s, tmp_path, mon
     monkeypatch.setattr(pair_search, "QUICK_S", quick_s)  # so that few documents count as many
     fixed = asked.split()
     own = translated_corpus(tmp_path, n=60)
-    samples = ["--sample-left", own.left, "--sample-right", own.right, "--table", own.table]
+    samples = ["--left", own.left, "--right", own.right, "--table", own.table]
     told = planned("pairs", *samples, *fixed, "--cores", cores)
-    sides = ["--left", own.left, "--right", own.right, "--table", own.table]
-    ended = nearkin_here("pairs", *sides, *fixed, "--json", "--no-report", "--out", tmp_path / "out")
+    ended = nearkin_here("pairs", *samples, *fixed, "--json", "--no-report", "--out", tmp_path / "out")
     assert ended.code == 0, ended.err
     went = json.loads(ended.out)["plan"]
     assert {name: told["chosen"][name] for name in went["search"]} == went["search"]
@@ -73,25 +72,25 @@ def test_plan_and_pairs_choose_the_same_way(asked, cores, quick_s, tmp_path, mon
 
 def test_samples_in_the_other_direction_of_the_table(tmp_path):
     own = translated_corpus(tmp_path, n=60)
-    swapped = ["--sample-left", own.right, "--sample-right", own.left, "--table", own.table]
+    swapped = ["--left", own.right, "--right", own.left, "--table", own.table]
     refused = nearkin_here("plan", "pairs", *swapped)
     assert refused.code == 3
     left, right = re.search(r"left (\w+), right (\w+)\.", refused.err).groups()
     told = planned("pairs", *swapped, "--left-language", left, "--right-language", right)
-    straight = planned("pairs", "--sample-left", own.left, "--sample-right", own.right, "--table", own.table)
+    straight = planned("pairs", "--left", own.left, "--right", own.right, "--table", own.table)
     assert told["pairs_sought"] == pytest.approx(straight["pairs_sought"])
 
 
 def test_exact_search_is_chosen_while_it_is_quick():
-    few = planned("pairs", "--left", "40k", "--right", "40k")
+    few = planned("pairs", "--documents", "40k", "40k")
     assert (few["chosen"]["method"], few["is_exact_search_quick"]) == ("vectors", True)
     assert min(way["core_s"] for way in few["alternatives"]) < few["chosen"]["core_s"]
-    ended = nearkin_here("plan", "pairs", "--left", "40k", "--right", "40k")
+    ended = nearkin_here("plan", "pairs", "--documents", "40k", "40k")
     assert re.search(r"method +vectors .* exact, and under 20 s", ended.out)
-    slow = nearkin.plan(40_000, 40_000, speed=0.1).manifest
+    slow = nearkin.plan_pairs(40_000, 40_000, speed=0.1).manifest
     assert slow["chosen"]["method"] == "vectors"  # as nearkin pairs: what is found does not depend on the machine
     assert slow["chosen"]["core_s"] == pytest.approx(10 * few["chosen"]["core_s"])
-    assert planned("pairs", "--left", "400k", "--right", "400k")["chosen"]["method"] != "vectors"
+    assert planned("pairs", "--documents", "400k", "400k")["chosen"]["method"] != "vectors"
 
 
 def test_pairs_on_a_cluster():

@@ -207,11 +207,9 @@ def test_equal_signatures_by_their_first(tmp_path):
     texts = ["the lease of the house at the lane", "another text about a boat on a lake"]
     load = write_jsonl(tmp_path / "in.jsonl", [{"id": f"d{i}", "text": texts[i % 2]} for i in range(9)])
     sign(load, tmp_path / "sig")
-    nearkin_here(
-        "neighbours", tmp_path / "sig", "--equal", "first", "--distance", "3", "--out", tmp_path / "p", "-q"
-    ).assert_done()
+    for distance, name in ((3, "p"), (255, "q")):
+        nearkin.neighbours(tmp_path / "sig", equal="first", distance=distance, out=tmp_path / name)
     assert pairs(tmp_path / "p") == {(i % 2, i): 0 for i in range(2, 9)}
-    nearkin_here("neighbours", tmp_path / "sig", "--equal", "first", "--distance", "255", "--out", tmp_path / "q", "-q")
     apart = distances(tmp_path / "sig")[0, 1]
     assert pairs(tmp_path / "q") == {(i % 2, i): 0 for i in range(2, 9)} | {(0, 1): apart}
 
@@ -247,13 +245,10 @@ def test_statistics_merged_are_those_of_both(load, tmp_path):
     assert len(Statistics.load(whole).hashes) == len(set(grams))
 
 
-def test_online_signatures_drift_less_and_less(load, tmp_path):
-    ended = nearkin_here("sign", load, *WEIGHTED, "--online", "--out", tmp_path / "sig", "--json")
-    drift = json.loads(ended.out)["drift"]
+def test_online_signatures_drift_less_and_less(load):
+    drift = nearkin.sign(load, method="weighted-topsig", bits=64, online=True).manifest["drift"]
     assert [row["n_seen_from"] for row in drift] == [1, 2, 4, 8, 16, 32, 64, 128]
     assert drift[0]["mean_share"] > drift[-1]["mean_share"]
-    table = nearkin_here("sign", load, *WEIGHTED, "--online", "--out", tmp_path / "s2").out
-    assert "bits that all would change" in table
 
 
 # -- bad input --------------------------------------------------------------------------------------------------------

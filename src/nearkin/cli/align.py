@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
+from nearkin.errors import ParameterError
 from nearkin.options.collection import EncodingOptions
-from nearkin.options.declared import Options, Same, argument, option
+from nearkin.options.declared import Option, Options, Same, argument, option
 from nearkin.options.dedup import IgnoringOptions
 from nearkin.options.running import FileCommand, PrintOptions, ResourceOptions
 from nearkin.stages.documents.formats import WITH_COLUMNS
@@ -130,6 +131,13 @@ class PruningOptions(Options):
         return Pruning(self.min_probability, self.max_translations)
 
 
+def _columns(given: str) -> tuple[str, str]:
+    source, comma, target = given.partition(",")
+    if not (source and comma and target):
+        raise ParameterError.of("text", "two columns with a comma between them", given)
+    return source, target
+
+
 class TrainCommand(TableCommand, ResourceOptions, PruningOptions, IgnoringOptions, SentenceOptions):
     """Options of the command."""
 
@@ -137,13 +145,10 @@ class TrainCommand(TableCommand, ResourceOptions, PruningOptions, IgnoringOption
         "PARALLEL...", kind=list,
         help="Two text files whose lines translate each other; or one TMX, CSV, TSV, Parquet or JSON Lines file.",
     )  # fmt: skip
-    iterations: Same[int] = _learning(5, help="Iterations of IBM Model 1.")
-    source_column: Same[str | None] = _input(
-        metavar="COLUMN", help="Column of the first language. [default: the column with its code]"
-    )
-    target_column: Same[str | None] = _input(
-        metavar="COLUMN", help="Column of the second language. [default: the column with its code]"
-    )
+    text: Option[tuple[str, str] | None, str] = _input(
+        metavar="COLUMN,COLUMN", parse=_columns,
+        help="Columns of the two languages. [default: the columns with their codes]",
+    )  # fmt: skip
     file_format: Same[str | None] = _input(
         names=("--format",),
         help=f"tmx, {', '.join(WITH_COLUMNS[:-1])} or {WITH_COLUMNS[-1]}. [default: from the name]",
@@ -161,12 +166,13 @@ def train(job: TrainCommand) -> None:
     from nearkin.workflows.resources import Resources
 
     job.check_out()
+    source_column, target_column = job.text or (None, None)
     corpus = ParallelCorpus(
-        paths=job.parallel, source=job.source, target=job.target, source_column=job.source_column,
-        target_column=job.target_column, file_format=job.file_format, encoding=job.encoding,
+        paths=job.parallel, source=job.source, target=job.target, source_column=source_column,
+        target_column=target_column, file_format=job.file_format, encoding=job.encoding,
     )  # fmt: skip
     options = AlignOptions(
-        iterations=job.iterations, stem=job.stem, pruning=job.pruning(), rules=ReadingRules.of(job.on_error),
+        stem=job.stem, pruning=job.pruning(), rules=ReadingRules.of(job.on_error),
         ignored=Ignored.of(job.ignore, numbers=job.ignore_numbers),
     )  # fmt: skip
     with working(job) as bars:

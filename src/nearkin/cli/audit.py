@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer, check_list, working
 from nearkin.options.collection import CacheOptions, ListOptions, ReadOnlyOptions, ToleranceOptions
-from nearkin.options.declared import Same, argument, option
-from nearkin.options.running import PrintOptions, ThreadOptions
+from nearkin.options.declared import Same, argument
+from nearkin.options.measuring import AuditJob
+from nearkin.options.running import PrintOptions
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -34,15 +34,12 @@ Examples:
   nearkin audit matter --threshold 0.8
 """
 _SHOWN = 5
-_sample = partial(option, panel="The sample")
 
 
-class AuditCommand(ListOptions, PrintOptions, ThreadOptions, ReadOnlyOptions, CacheOptions, ToleranceOptions):
+class AuditCommand(ListOptions, PrintOptions, ReadOnlyOptions, CacheOptions, AuditJob):
     """Options of the command."""
 
     place: Same[str] = argument("DIR", help="A finished run, or a collection: a directory or a URL.")
-    sample: Same[int] = _sample(500, minimum=1, help="Number of documents to sample; all of them if there are fewer.")
-    seed: Same[int] = _sample(0, help="Random seed of the sample.")
 
 
 def audit(job: AuditCommand) -> None:

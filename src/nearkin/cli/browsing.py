@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer, opened
+from nearkin.errors import ParameterError
 from nearkin.options.collection import (
     DATE_TAG,
     DOC_ID,
@@ -17,14 +18,14 @@ from nearkin.options.collection import (
     limited,
     wanted,
 )  # fmt: skip
-from nearkin.options.declared import Same, option
+from nearkin.options.declared import Option, Same, option
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.collection.history import DocumentHistory
     from nearkin.collection.listing.details import DocumentDetails, DocumentFamily
-    from nearkin.collection.listing.exceptions import StoredExceptions
-    from nearkin.collection.listing.lists import ListedDocuments, Sort
+    from nearkin.collection.listing.exceptions import StoredExceptions, WhichExceptions
+    from nearkin.collection.listing.lists import ListedDocuments, Sort, Which
 
 
 SHOW_HELP = """
@@ -56,7 +57,7 @@ Examples:
 
   nearkin list matter --tag responsive=yes --has-near-duplicates --sort date
 
-  nearkin list matter --all-versions --out documents.csv
+  nearkin list matter --which all --out documents.csv
 """
 HISTORY_HELP = """
 List the versions stored under one id, the oldest first: when each was added, and its first change from the version \
@@ -126,10 +127,10 @@ class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     source: Same[str | None] = wanted(
         metavar="PATTERN", help="Only documents from files whose name matches: * and ? as in --id."
     )
-    removed: Same[bool] = _flag(
-        excludes="all_versions", help="List the removed documents instead, each with its last text."
-    )
-    all_versions: Same[bool] = _flag(help="List every stored version, also replaced and removed ones.")
+    which: Same[Which] = wanted(
+        "current", choices=("current", "removed", "all"), metavar="removed|all",
+        help="List removed documents, each with its last text, or every stored version. [default: current documents]",
+    )  # fmt: skip
     added_since: Same[str | None] = wanted(
         metavar="DATE", help="Only versions added since this date or time (UTC), such as 2026-03-01."
     )
@@ -164,7 +165,7 @@ def list_documents(job: ListCommand) -> None:
 
     which = DocumentFilter(
         wave=job.wave, doc_id=job.doc_id, source=job.source, added_since=job.added_since,
-        which="removed" if job.removed else "all" if job.all_versions else "current",
+        which=job.which,
         added_before=job.added_before, has_copies=job.has_copies, tag=job.tag, group=job.group,
         has_near_duplicates=job.has_near_duplicates,
         tolerance=Tolerance.if_given(threshold=job.threshold, gamma=job.gamma),
@@ -260,8 +261,14 @@ Examples:
 
   nearkin exceptions matter --wave march --reason encrypted
 
-  nearkin exceptions matter --partial --out partial.csv
+  nearkin exceptions matter --which partial --out partial.csv
 """
+
+
+def _which(given: str) -> str:
+    if given not in ("all", "no-text", "partial"):
+        raise ParameterError.of("which", "all, no-text or partial", given)
+    return given.replace("-", " ")
 
 
 class ExceptionsCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -270,9 +277,10 @@ class ExceptionsCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
     wave: Same[str | None] = wanted(help="Only exceptions of this wave.")
     doc_id: Same[str | None] = ID_PATTERN
     reason: Same[str | None] = wanted(help="Only exceptions with this reason, such as encrypted.")
-    kind: Same[str | None] = wanted(help="Only files of this kind by content, such as pdf.")
-    no_text: Same[bool] = _flag(excludes="partial", help="Only files that gave no text.")
-    partial: Same[bool] = _flag(help="Only files that gave a part of their text.")
+    which: Option[WhichExceptions, str] = wanted(
+        "all", parse=_which, metavar="no-text|partial",
+        help="Only files that gave no text, or only those that gave a part of it. [default: all]",
+    )  # fmt: skip
     limit: Same[int] = limited(50)
 
 
@@ -280,8 +288,7 @@ def exceptions(job: ExceptionsCommand) -> None:
     """List the exceptions of a collection."""
     with opened(job) as collection:
         found = collection.exceptions(
-            wave=job.wave, doc_id=job.doc_id, reason=job.reason, kind=job.kind,
-            which="no text" if job.no_text else "partial" if job.partial else "all",
+            wave=job.wave, doc_id=job.doc_id, reason=job.reason, which=job.which,
         )  # fmt: skip
     answer(
         job, lambda: found.to_dict(job.limit), lambda console: _show(console, found, job.limit),

@@ -21,17 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_by_server(job: CheckCommand, server: str, options: CheckOptions) -> Checked:
-    """Let a service check a file.
-
-    Raises
-    ------
-    ParameterError
-        There is no token.
-    SourceError
-        The file cannot be read.
-    NearkinError
-        The error that the service had.
-    """
+    """Let a service check a file."""
     token = service_token() if job.token_file is None else read_token(job.token_file)
     if not token:
         raise ParameterError("--server needs the token of the service: --token-file, or the variable NEARKIN_TOKEN.")
@@ -75,11 +65,6 @@ _SAME = (
 
 def checked_of(answer: Mapping[str, Any], options: CheckOptions) -> Checked:
     """Return the result whose `Checked.to_dict` is the answer.
-
-    Raises
-    ------
-    KeyError
-        Something is missing: the answer is that of another version.
 
     Examples
     --------

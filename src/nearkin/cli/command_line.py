@@ -213,14 +213,7 @@ def is_unicode(stream: TextIO) -> bool:
 
 
 def _in_other_words(error: UnicodeError) -> tuple[str, int]:
-    r"""Replace unprintable characters, for `codecs.register_error`.
-
-    Examples
-    --------
-    >>> take_every_character()
-    >>> "γ ≥ 0.7, café".encode("ascii", "nearkin-plain")
-    b'g >= 0.7, caf\\xe9'
-    """
+    """Replace unprintable characters, for `codecs.register_error`."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     missing = error.object[error.start : error.end]
@@ -256,7 +249,7 @@ class CommandGroup(_WithPanels, click.Group):
 
     Parameters
     ----------
-    default : str
+    default
         Command that is meant if the first word is none.
 
     Examples

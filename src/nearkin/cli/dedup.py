@@ -73,7 +73,7 @@ def print_summary(console: Printer, manifest: DedupManifest, out: Path, more: It
 
     console.show(reasons_table(manifest))
     costs = cost_facts(manifest.stages, manifest.count("documents"), manifest.memory) if manifest.plan else ()
-    console.say([*dedup_facts(manifest), *more, *costs])
+    console.say([*dedup_facts(manifest), *more], costs)
     say_results(console, out, "documents.parquet")
 
 

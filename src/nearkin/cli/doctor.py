@@ -91,7 +91,6 @@ def _java() -> str:
 
 
 def _libraries(extra: str) -> dict[str, str | None]:
-    """Return the versions of an extra's requirements, None if missing; an empty name stands for Nearkin itself."""
     found = dict[str, str | None]()
     for requirement in requires("nearkin") or ():
         matched = _REQUIREMENT.match(requirement)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer
 from nearkin.options.declared import Same, argument, option
-from nearkin.options.evaluating import EvaluateJob
+from nearkin.options.measuring import EvaluateJob
 from nearkin.options.running import PrintOptions
 
 if TYPE_CHECKING:

@@ -88,7 +88,7 @@ def _show(console: Printer, manifest: DedupManifest, groups: CollectionGroups | 
 
     console.show(relations_table(manifest))
     elapsed_s = sum(one.elapsed_s for one in manifest.stages)
-    console.say([*families_facts(manifest), *time_facts(elapsed_s, manifest.count("documents"))])
+    console.say(families_facts(manifest), time_facts(elapsed_s, manifest.count("documents")))
     if groups is not None:
         from nearkin.reports.facts.queries import family_group_facts
 
@@ -140,5 +140,5 @@ def _show_threads(console: Printer, manifest: ThreadsManifest, out: Path) -> Non
 
     console.show(results_table(manifest))
     elapsed_s = sum(one.elapsed_s for one in manifest.stages)
-    console.say([*threads_facts(manifest), *time_facts(elapsed_s, manifest.counts.documents)])
+    console.say(threads_facts(manifest), time_facts(elapsed_s, manifest.counts.documents))
     say_results(console, out, "threads.parquet")

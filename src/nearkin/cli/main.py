@@ -29,11 +29,7 @@ _COMPLETION = "_NEARKIN_COMPLETE"
 
 
 def run(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit with its code.
-
-    0 done, 2 wrong usage, 3 input, 4 unreadable documents, 5 output, 6 a missing extra, 7 a collection, 8 a cluster,
-    9 a busy collection, 13 truncated input, 130 Ctrl-C.
-    """
+    """Run the command line and exit with its code."""
     take_every_character(sys.stdout, sys.stderr)
     with _interruptible():
         code = _code_of(sys.argv[1:] if arguments is None else arguments)
@@ -42,10 +38,7 @@ def run(arguments: list[str] | None = None) -> NoReturn:
 
 @contextlib.contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM, and the end of the terminal raise KeyboardInterrupt; then do what was done before.
-
-    Ctrl-C and the end of the terminal (SIGHUP) may be ignored, as after ``nohup``.
-    """
+    """Let Ctrl-C, SIGTERM, and the end of the terminal raise KeyboardInterrupt; then do what was done before."""
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
     signal.signal(signal.SIGTERM, _as_interrupt)
     if before[signal.SIGHUP] is signal.SIG_DFL:

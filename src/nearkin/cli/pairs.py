@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nearkin.cli.answering import answer, working
 from nearkin.options.declared import Same, option
 from nearkin.options.engine import EngineOptions
-from nearkin.options.pairs import Beside, PairOptions, PairsJob
+from nearkin.options.pairs import PairOptions, PairsJob
 from nearkin.options.running import RESUME, DirectoryCommand
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ Examples:
   nearkin pairs --left docs.parquet --left-text de --right docs.parquet --right-text en --table de-en.parquet \
 --known same-ids --top 5 --out pairs
 
-  nearkin pairs --left dewiki.xml.bz2 --right enwiki.xml.bz2 --table de-en.parquet --interwiki langlinks.sql.gz \
+  nearkin pairs --left dewiki.xml.bz2 --right enwiki.xml.bz2 --table de-en.parquet --known langlinks.sql.gz \
 --out pairs
 
   nearkin pairs --left mine.jsonl --right theirs.jsonl --threshold 0.6 --out pairs
@@ -61,18 +61,13 @@ def pairs(job: PairsCommand) -> None:
     from nearkin.cli.printing import warn_of_report
     from nearkin.workflows.pairing.inputs import PairInput
     from nearkin.workflows.pairing.job import pair_files
-    from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
 
-    given = PairInput(
-        ReadingRequest.of_side("left", job.left, job.left_text, job.left_id, options=job),
-        ReadingRequest.of_side("right", job.right, job.right_text, job.right_id, options=job),
-        None if job.table is None else Path(job.table), job.left_language, job.right_language,
-    )  # fmt: skip
+    given = PairInput.of_paths(job.left, job.right, job)
     where = job.chosen_engine()
     with working(job) as bars:
         manifest = pair_files(
-            given, job.out, job.part(PairOptions), job.part(Beside), resume=job.resume, overwrite=job.overwrite,
+            given, job.out, job.part(PairOptions), job.known, resume=job.resume, overwrite=job.overwrite,
             report=job.report, resources=Resources(job.threads), progress=bars, engine=where,
         )  # fmt: skip
     warn_of_report(manifest.report_problem, is_silent=job.is_silent)
@@ -85,5 +80,5 @@ def _show(console: Printer, manifest: PairsManifest, out: Path) -> None:
 
     console.show(sides_table(manifest))
     n_documents = manifest.left.n_documents + manifest.right.n_documents
-    console.say([*pairs_facts(manifest), *cost_facts(manifest.stages, n_documents)])
+    console.say(pairs_facts(manifest), cost_facts(manifest.stages, n_documents))
     say_results(console, out, "pairs.tsv")

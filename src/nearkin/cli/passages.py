@@ -67,5 +67,5 @@ def _show(console: Printer, manifest: PassagesManifest, out: Path) -> None:
 
     elapsed_s = sum(one.elapsed_s for one in manifest.stages)
     n_documents = manifest.counts.documents + manifest.counts.others
-    console.say([*passages_facts(manifest), *time_facts(elapsed_s, n_documents)])
+    console.say(passages_facts(manifest), time_facts(elapsed_s, n_documents))
     say_results(console, out, "passages.parquet")

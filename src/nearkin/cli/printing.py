@@ -47,9 +47,9 @@ class Printer(Console):
             raise BrokenPipeError
         self.quiet = True
 
-    def say(self, facts: Iterable[Fact]) -> None:
-        """Print facts, warnings last; no text in them can control the terminal."""
-        listed = sorted(facts, key=lambda one: one.is_warning)
+    def say(self, facts: Iterable[Fact], costs: Iterable[Fact] = ()) -> None:
+        """Print facts, then warnings, then costs; no text in them can control the terminal."""
+        listed = [*sorted(facts, key=lambda one: one.is_warning), *costs]
         width = max((cell_len(reveal_line(one.label)) for one in listed if one.text or one.note), default=0)
         for one in listed:
             style = _STYLES[one.tone]
@@ -88,9 +88,9 @@ class WarningsOnly(Printer):
     def print(self, *_objects: object, **_options: object) -> None:
         """Print nothing."""
 
-    def say(self, facts: Iterable[Fact]) -> None:
+    def say(self, facts: Iterable[Fact], costs: Iterable[Fact] = ()) -> None:
         """Print the warnings among some facts."""
-        for one in facts:
+        for one in (*facts, *costs):
             if one.is_warning:
                 warn(str(one))
 

@@ -64,10 +64,6 @@ class ServeCommand(CacheOptions):
         help="Results of nearkin dedup, families, regroup or pairs to show as well: their reports, and pairs to accept "
         "or reject. Repeatable.",
     )  # fmt: skip
-    sensitive: Same[Sequence[str]] = _service(
-        (), kind=list, metavar="FIELD",
-        help="Field of tags for whose conflicts no value is proposed. Repeatable. [default: privileged, privilege]",
-    )  # fmt: skip
     behind_proxy: Same[Sequence[str]] = _team(
         (), kind=list, metavar="ADDRESS",
         help="Address or network of a proxy that encrypts. Its headers X-Forwarded-Proto and -For are trusted, and "
@@ -91,7 +87,6 @@ def serve(job: ServeCommand) -> None:
     try:
         from nearkin.web.client import read_token
         from nearkin.web.served_runs import ServedRuns
-        from nearkin.web.service import SENSITIVE
         from nearkin.web.serving import serve as serve_until_interrupted
         from nearkin.web.settings import settings_of
     except ImportError as error:
@@ -109,7 +104,6 @@ def serve(job: ServeCommand) -> None:
             by=job.by,
             users_file=job.users_file,
             runs=runs,
-            sensitive=job.sensitive or SENSITIVE,
         )
 
 

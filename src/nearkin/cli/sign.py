@@ -66,16 +66,10 @@ def sign(job: SignCommand) -> None:
 
 def _show(console: Printer, told: SigningRecord, out: Path) -> None:
     from nearkin.cli.printing import say_place
-    from nearkin.reports.facts.fact import Table, time_facts
+    from nearkin.reports.facts.fact import time_facts
     from nearkin.reports.facts.jobs import sign_facts
 
-    drift = [
-        (f"{row.n_seen_from:,} to {row.n_seen_to:,}", f"{row.n_sampled:,}", f"{row.mean_share:.1%}",
-         f"{row.high_share:.1%}")
-        for row in told.drift
-    ]  # fmt: skip
-    console.show(Table(("documents seen", "sampled", "bits that all would change", "of one in twenty"), drift, 4))
-    console.say([*sign_facts(told), *time_facts(told.elapsed_s, told.signed)])
+    console.say(sign_facts(told), time_facts(told.elapsed_s, told.signed))
     say_place(console, "Signatures", out, f"; next: nearkin neighbours {out} --out pairs.parquet")
 
 

@@ -19,10 +19,7 @@ Result = TypeVar("Result")
 def map_ordered(
     function: Callable[[Item], Result], items: Iterable[Item], *, threads: int
 ) -> Generator[Result, None, None]:
-    """Yield the results of ``function`` in the order of ``items``.
-
-    At most ``threads + 1`` items are in progress, so memory is bounded.
-    """
+    """Yield the results of ``function`` in the order of ``items``."""
     with ThreadPoolExecutor(threads, thread_name_prefix="nearkin") as pool:
         under_way: deque[Future[Result]] = deque()
         try:

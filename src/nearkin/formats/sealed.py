@@ -84,10 +84,7 @@ def _with_name(crc: int, name: str) -> int:
 
 
 def sealed_length(path: Path) -> int:
-    """Return the number of bytes before the seal of a file, once verified; RunError if damaged or renamed.
-
-    A file is read once in each process, and again when its size or its time has changed.
-    """
+    """Return the number of bytes before the seal of a file, once verified; RunError if damaged or renamed."""
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError) as error:

@@ -1,4 +1,1 @@
-"""The jobs as Python functions, which take documents in files or in memory and return records with Arrow tables.
-
-Each calls the workflow that its command calls.
-"""
+"""The jobs as Python functions, which take documents in files or in memory and return records with Arrow tables."""

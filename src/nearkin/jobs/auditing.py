@@ -9,15 +9,17 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.arguments import checking_arguments
 from nearkin.errors import MissingExtraError, ParameterError
 from nearkin.jobs.deduplicating import DedupResult
 from nearkin.jobs.documents import Documents, inputs_of, paths_of, readable_twice
 from nearkin.jobs.families import FamiliesResult
 from nearkin.jobs.pairing import PairsResult
-from nearkin.jobs.places import Listener, Where, manifest_in, progress_of
+from nearkin.jobs.places import Where, manifest_in, progress_of
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import counted
+from nearkin.options.collection import ToleranceOptions
+from nearkin.options.declared import taking
+from nearkin.options.measuring import AuditJob
 from nearkin.paths import is_like_a_server, path_of
 from nearkin.runs.progress import Progress
 from nearkin.tabular import Histogram, Tabular, histogram
@@ -28,10 +30,10 @@ from nearkin.workflows.resources import Resources
 
 try:
     from nearkin.collection.collection import Collection
-    from nearkin.collection.tolerance import Measure, Tolerance
+    from nearkin.collection.tolerance import Tolerance
     from nearkin.workflows.auditing.audit import AUDITED, is_collection
     from nearkin.workflows.auditing.audit import audit as audited_place
-    from nearkin.workflows.auditing.audited import SAMPLE, AuditOptions
+    from nearkin.workflows.auditing.audited import AuditOptions
 except ImportError as error:
     raise MissingExtraError.of("nearkin.audit", "collection") from error
 
@@ -44,22 +46,22 @@ class AuditResult(Tabular):
 
     Parameters
     ----------
-    recall : float or None
+    recall
         Share of the true pairs of the sample that were found, in [0, 1]; None if there are none.
-    low, high : float or None
+    low, high
         Its interval, at a confidence of 95%.
-    is_exact : bool
+    is_exact
         Whether all documents were sampled.
-    n_sampled, n_true, n_found : int
+    n_sampled, n_true, n_found
         Number of sampled documents; of their true pairs; of those that were found.
-    predicted_recall : float or None
+    predicted_recall
         Recall, or its lower end, that the search predicted, or that a run of `nearkin.dedup` estimated.
         ``manifest["below_predicted"]`` says by how much ``recall`` is below it.
-    missed : pyarrow.Table
+    missed
         True pairs that were not found, the most similar first: id_a, id_b, similarity.
-    definition : str
+    definition
         Of a true pair, such as "different texts with Jaccard ≥ 0.80 on word 5-grams".
-    manifest : mapping
+    manifest
         All figures, as `nearkin audit --json` prints them.
     """
 
@@ -89,22 +91,8 @@ class AuditResult(Tabular):
         return f"AuditResult(recall {share_text(self.recall, 4)}, {interval}; {found})"
 
 
-@checking_arguments
-def audit(
-    place: Where | Run | Collection,
-    documents: Documents | None = None,
-    other: Documents | None = None,
-    *,
-    sample: int = SAMPLE,
-    seed: int = 0,
-    measure: Measure | None = None,
-    gamma: float | None = None,
-    threshold: float | None = None,
-    tolerance: float | None = None,
-    cache: Where | None = None,
-    threads: int = 0,
-    progress: Listener | None = None,
-) -> AuditResult:
+@taking(AuditJob)
+def audit(place: Where | Run | Collection, job: AuditJob) -> AuditResult:
     """Measure the recall of a finished run, or of the searches of a collection, by comparing a sample with everything.
 
     A run is audited in its directory, and its input is read again: files must be unchanged.
@@ -115,18 +103,9 @@ def audit(
         Directory of a run of `nearkin.dedup`, `nearkin.families` or `nearkin.pairs`, or the result with its ``out``; or
         a collection, its directory or URL.
     documents, other : table, data frame, data set or list, optional
-        Documents that the run read from memory: ``documents`` and ``against`` of `nearkin.dedup`, or ``left`` and
-        ``right`` of `nearkin.pairs`.
-    sample : int
-        Number of documents to compare with everything.
-    seed : int
-        Random seed of the sample.
-    measure, gamma, threshold, tolerance
-        Search of a collection whose recall is measured, as for `Collection.similar`.
-    cache : path, optional
-        Directory for the index of a collection in PostgreSQL.
-    threads, progress
-        As for `nearkin.dedup`.
+        Documents that the run read from memory: ``documents`` and ``against``, or ``left`` and ``right``.
+    sample, seed, measure, gamma, threshold, tolerance, threads, progress
+        As on the command line.
 
     Raises
     ------
@@ -149,19 +128,18 @@ def audit(
     >>> found
     AuditResult(recall 1.0000, exact; 2 of 2 true pairs found)
     """
-    listening = progress_of(progress)
+    progress, in_memory = progress_of(job.progress), (job.documents, job.other)
     options = AuditOptions(
-        sample=sample,
-        seed=seed,
-        tolerance=Tolerance.if_given(measure, gamma=gamma, threshold=threshold, tolerance=tolerance),
-        cache=None if cache is None else path_of(cache, "cache"),
-        threads=Resources(threads).n_threads,
+        sample=job.sample,
+        seed=job.seed,
+        tolerance=Tolerance.if_given(**job.part(ToleranceOptions).given()),
+        threads=Resources(job.threads).n_threads,
         is_read_only=isinstance(place, Collection) and place.opened.store.access.is_read_only,
     )
     where = _place(place)
-    if (documents is not None or other is not None) and is_collection(where):  # before a message shows its password
+    if any(one is not None for one in in_memory) and is_collection(where):  # before a message shows its password
         raise ParameterError("Omit 'documents' and 'other': a collection has its documents.")
-    audited = audited_place(where, options, listening, _given_again(where, (documents, other), listening))
+    audited = audited_place(where, options, progress, _given_again(where, in_memory, progress))
     found = audited.estimate
     return AuditResult(
         recall=found.recall,

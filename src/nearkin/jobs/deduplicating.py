@@ -41,20 +41,20 @@ class DedupResult(Tabular):
 
     Parameters
     ----------
-    documents : pyarrow.Table
+    documents
         One row per document: id, name, row, group, is_principal, similarity_to_principal, copy_of, keep, reason, …
-    pairs : pyarrow.Table
+    pairs
         Every verified pair at or above the threshold: id_a, id_b, row_a, row_b, jaccard, containment_a_in_b, …
-    groups : pyarrow.Table
+    groups
         One row per group of at least two documents; empty for a run with ``against``.
-    against : pyarrow.Table or None
+    against
         One row per document of ``against``: row (numbered after those of ``documents``), result, n_documents (that
         match it), most_similar, most_similar_row (in ``documents``), similarity, …
     kept : same type as the documents
         The documents to keep. For documents in files: their rows of ``documents``.
-    manifest : mapping
+    manifest
         Parameters, counts, the plan, and the resources used by each stage.
-    out : Path or None
+    out
         Directory of the results, if one was given.
     """
 
@@ -116,50 +116,25 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
         A string or `pathlib.Path` names a file, a folder, a glob, a collection or results of a run; a list with a
         `pathlib.Path` in it names several. In memory: a pyarrow Table, a pandas or polars DataFrame, a Hugging Face
         `datasets.Dataset`, other data with the Arrow PyCapsule interface, a `Collection`, or a list of str, of (id,
-        text) or of dict. Nothing is modified. Strings in a list are texts; if the first 20 are all names of files, they
-        are refused: put a `pathlib.Path` in the list, or pass texts as (id, text).
+        text) or of dict. Strings in a list are texts, and are refused if the first 20 are all names of files.
     text, id : str, optional
         Column names; guessed if not given. Documents in memory without ids are named ``table:1``, ``table:2``, …
     against : like ``documents``, optional
-        Other set of documents, for example an earlier delivery or an evaluation set: drop the documents that match one
-        of these. ``documents`` are then not compared with each other.
-    against_text, against_id : str, optional
-        Column names of ``against``, if they differ.
+        Drop the documents that match one of these; ``documents`` are then not compared with each other.
     out : path, optional
         Directory for the results, as `nearkin dedup` writes them. By default no files remain.
-    file_format, encoding
-        Format of all files, by default recognised for each file; fallback encoding of text, CSV and TSV that is not
-        valid UTF-8. These, ``max_document_size``, ``text_root``, ``extraction_limits`` and ``ocr`` are refused if no
-        files are read.
-    on_error : {"skip-documents", "skip", "stop"}
-        "stop": raise an error at the first unreadable document. Otherwise unreadable documents are omitted and listed.
-    max_unreadable : float or str
-        Maximum share of unreadable documents, such as 0.01 or "1%".
-    max_document_size : int or str
-        Maximum size of a document in a file; a larger one is unreadable.
-    text_root : path, optional
-        Folder with the text files that a load file names; by default the folder of the load file.
-    extraction_limits : mapping, optional
-        Changed limits, such as ``{"size": "1GiB", "time": 300}``; ``--extraction-limit`` of the command line lists
-        them.
-    ocr : str, optional
-        Languages of text in images, such as ``"eng+deu"``, for tesseract. By default it is not recognised.
-    threads : int
-        Worker threads; 0 means one per CPU core.
-    memory : str or int
-        Memory limit, for example "2GiB".
-    write_kept, annotate, report, overwrite : bool
-        With ``out``: write the cleaned corpus; write all records with their results; write ``report.html``; replace the
-        results of an earlier run.
+    file_format, encoding, max_document_size, text_root, extraction_limits, ocr
+        As on the command line, for documents in files. ``extraction_limits`` is a mapping, such as ``{"time": 300}``.
     carry : sequence of str
         For files only: columns of the input that are copied into ``documents``; the report counts by their values.
-    overlay : {"relativity", "everlaw", "reveal", "purview", "plain"}, optional
-        With ``out``: write an overlay for this review tool.
     progress : callable or Progress, optional
         Receives messages and the names of stages, for example ``print``.
-    preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep, drop, min_shared,
-    keep_apart
-        As on the command line; ``ignore`` may also be a list of passages in the syntax of the file's lines.
+    ignore : path or list of str, optional
+        File of passages that do not count, or a list of them in the syntax of its lines.
+    against_text, against_id, preset, threshold, measure, recall, shingle, normalise, ignore_numbers, seed, group, keep,
+    keep_apart, drop, min_shared, on_error, max_unreadable, threads, memory, write_kept, annotate, report, overlay,
+    overwrite
+        As on the command line.
 
     Raises
     ------

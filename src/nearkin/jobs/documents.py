@@ -17,13 +17,14 @@ import pyarrow.compute as pc
 from nearkin.errors import ParameterError, SourceError, quoted
 from nearkin.kernels.buffers import text_buffers
 from nearkin.nouns import counted
+from nearkin.options.pairs import SideOptions
 from nearkin.options.reading import FileOptions
-from nearkin.paths import STDIN
+from nearkin.paths import STDIN, path_of
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.columns import Columns
 from nearkin.stages.documents.rows import WITHOUT_VIEWS
-from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.tables import as_table, check_names, read_table
 from nearkin.wording import reveal_line
 from nearkin.workflows.pairing.inputs import PairInput
@@ -54,13 +55,8 @@ def inputs_of(
 
     Parameters
     ----------
-    name : str
+    name
         For messages; it also begins the names of documents without an id.
-
-    Raises
-    ------
-    ParameterError, SourceError
-        The documents have no accepted type, or lack a column; or a list of strings names files.
     """
     check_names(text=text, id=id)
     documents = readable_twice(documents, name)
@@ -71,12 +67,7 @@ def inputs_of(
 
 
 def check_files_are_read(*requests: ReadingRequest | None) -> None:
-    """Refuse parameters about files in a job that reads none.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse parameters about files in a job that reads none."""
     given = [request for request in requests if request is not None]
     if any(isinstance(one, str) for request in given for one in request.inputs):
         return
@@ -102,13 +93,6 @@ def paths_of(documents: Documents) -> list[str] | None:
     >>> from pathlib import Path
     >>> paths_of("crawl/*.jsonl"), paths_of([Path("a.jsonl"), "b.jsonl"]), paths_of(["a text"])
     (['crawl/*.jsonl'], ['a.jsonl', 'b.jsonl'], None)
-
-    Raises
-    ------
-    SourceError
-        There is nothing under the path.
-    ParameterError
-        A list holds paths and something else.
     """
     if isinstance(documents, str | os.PathLike):
         _check_paths([documents])
@@ -142,14 +126,7 @@ def _check_path(path: str) -> None:
 
 
 def readable_twice(documents: Documents, name: str = "documents") -> Documents:
-    """Return documents that can be read twice: of a stream of Arrow data a table, of an iterator a list.
-
-    What names files remains as it is; an iterator of paths becomes a list.
-
-    Raises
-    ------
-    SourceError, ParameterError
-    """
+    """Return documents that can be read twice: of a stream of Arrow data a table, of an iterator a list."""
     if paths_of(documents) is not None:
         return documents
     documents = as_table(documents)
@@ -165,13 +142,7 @@ def readable_twice(documents: Documents, name: str = "documents") -> Documents:
 
 
 def only(documents: Documents, keep: Bool) -> Documents:
-    """Return the documents to keep, in their own type; Arrow data of other libraries as a pyarrow Table.
-
-    Raises
-    ------
-    ParameterError
-        There are more or fewer documents.
-    """
+    """Return the documents to keep, in their own type; Arrow data of other libraries as a pyarrow Table."""
     if _package(documents) == "pandas":
         _check_length(len(documents), keep)
         return documents[keep]
@@ -265,15 +236,7 @@ def memory_source(
     keep_column: str | None = None,
     say: Callable[[str], None],
 ) -> StoredSource:
-    """Read documents from memory, as a source beside files.
-
-    Raises
-    ------
-    ParameterError
-        The documents have no accepted type.
-    SourceError
-        A column is missing or cannot serve.
-    """
+    """Read documents from memory, as a source beside files."""
     columns: Columns | None = None
 
     def chosen(found: Columns) -> None:
@@ -295,37 +258,6 @@ def memory_source(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentReading:
-    """Options for reading documents, of one side or of each of two."""
-
-    file_format: str | None
-    encoding: str
-    rules: ReadingRules
-    progress: Progress
-
-    def request(
-        self,
-        documents: Documents,
-        name: str = IN_MEMORY,
-        *,
-        text: str | None = None,
-        id: str | None = None,
-        own_text: str | None = None,
-        own_id: str | None = None,
-        keep_column: str | None = None,
-    ) -> ReadingRequest:
-        """Ask for documents to be read; an error of documents in memory names the side."""
-        named = {} if name == IN_MEMORY else names_of_columns(name, text=(own_text, text), id=(own_id, id))
-        text, id = own_text or text, own_id or id
-        with columns_named(named):
-            inputs = inputs_of(documents, name=name, text=text, id=id, keep_column=keep_column, progress=self.progress)
-        return ReadingRequest(
-            inputs=inputs, file_format=self.file_format, text=text, doc_id=id, encoding=self.encoding,
-            rules=self.rules, named=named,
-        )  # fmt: skip
-
-
 def request_of(
     documents: Documents,
     options: FileOptions,
@@ -344,20 +276,28 @@ def request_of(
     return ReadingRequest.from_options(inputs, options, text=text, doc_id=doc_id, named=named)
 
 
-def readable_sides(
-    left: Documents, right: Documents, names: tuple[str, str] = ("left", "right")
-) -> tuple[Documents, Documents]:
-    """Return both sides so that they can be read twice; ``names`` are their parameters."""
+def sides_of(left: Documents, right: Documents, options: SideOptions, owner: str, progress: Progress) -> PairInput:
+    """Request that both sides be read; refuse the same documents on both, unless the sides have different columns."""
     is_one = right is left  # an iterator is read once, for both
-    left = readable_twice(left, names[0])
-    return left, left if is_one else readable_twice(right, names[1])
-
-
-def check_two_sides(left: Documents, right: Documents, given: PairInput, owner: str) -> None:
-    """Refuse the same documents in memory on both sides, unless the sides have different columns."""
+    left = readable_twice(left, "left")
+    right = left if is_one else readable_twice(right, "right")
+    both = options.text, options.id
+    given = PairInput(
+        request_of(
+            left, options, name="left", columns=both, own=(options.left_text, options.left_id), progress=progress
+        ),
+        request_of(
+            right, options, name="right", columns=both, own=(options.right_text, options.right_id), progress=progress
+        ),
+        None if options.table is None else path_of(options.table, "table"),
+        options.left_language,
+        options.right_language,
+    )
     columns = [one.text for side in (given.left, given.right) for one in side.inputs if not isinstance(one, str)]
-    if left is right and len(columns) == 2 and columns[0] == columns[1]:
+    if is_one and len(columns) == 2 and columns[0] == columns[1]:
         raise ParameterError(
             f"The documents on both sides of {owner} are the same. Name a column for each side by 'left_text' and "
             "'right_text'; for pairs inside one corpus use nearkin.dedup."
         )
+    check_files_are_read(given.left, given.right)
+    return given

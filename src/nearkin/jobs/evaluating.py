@@ -13,7 +13,7 @@ import pyarrow as pa
 from nearkin.errors import ParameterError
 from nearkin.jobs.places import file_for
 from nearkin.options.declared import taking_two
-from nearkin.options.evaluating import EvaluateJob
+from nearkin.options.measuring import EvaluateJob
 from nearkin.paths import path_of
 from nearkin.planning.evaluation import DISTANCE, Evaluated
 from nearkin.runs.files import published
@@ -28,13 +28,13 @@ class EvaluationResult(Tabular):
 
     Parameters
     ----------
-    precision, recall, f1 : float
+    precision, recall, f1
         Of all pairs, in [0, 1].
-    threshold, best_f1 : float
+    threshold, best_f1
         The threshold with the largest F1, and that F1.
-    curve : pyarrow.Table
+    curve
         At most 100 thresholds: threshold, n_reported, n_true, precision, recall, f1.
-    manifest : mapping
+    manifest
         All figures, as `nearkin evaluate --json` prints them.
     """
 
@@ -67,17 +67,13 @@ def evaluate(result: Any, truth: Any, job: EvaluateJob) -> EvaluationResult:
     truth : path, table, data frame or mapping of columns
         Two columns of ids: all true pairs; with a third column, ``match``, only these pairs are judged. Columns ``id``
         and ``group``: documents of one group are true pairs.
-    out : path, optional
-        File for a page with the table and the figure.
-    overwrite : bool
-        Replace the file.
+    out, overwrite
+        As on the command line.
 
     Raises
     ------
-    RunError, SourceError
-        The result or the truth cannot be read.
-    ParameterError
-        It has no columns of pairs or groups, or the result has no directory.
+    RunError, SourceError, ParameterError
+        The result or the truth cannot be read, or has no columns of pairs or groups; or the result has no directory.
 
     Examples
     --------

@@ -27,14 +27,14 @@ class FamiliesResult(Tabular):
 
     Parameters
     ----------
-    members : pyarrow.Table
+    members
         One row per document of a group, the largest group and in each the principal first: family, role, principal, id,
         similarity, relation, filled_in, the first lines that differ, …
-    documents, pairs, groups : pyarrow.Table
+    documents, pairs, groups
         As in the result of `nearkin.dedup`.
-    manifest : mapping
+    manifest
         Parameters, counts, the plan, and the resources used by each stage.
-    out : Path or None
+    out
         Directory of the results, if one was given.
     """
 
@@ -75,16 +75,10 @@ def families(documents: Documents, job: FamiliesJob) -> FamiliesResult:
     ----------
     documents : path, table, data frame, data set or list
         As for `nearkin.dedup`.
-    out : path, optional
-        Directory for the results, as `nearkin families` writes them. By default no files remain.
-    threshold : float, optional
-        Minimum Jaccard similarity of a match; default: 0.6.
-    shingle : Shingling or str, optional
-        ``words:N``, ``chars:N`` or ``code:N``; default: ``words:3``.
-    overlay, report, overwrite
-        With ``out``: write an overlay for a review tool; write ``report.html``; replace the results of an earlier run.
-    text, id, ignore, ignore_numbers, file_format, encoding, on_error, max_unreadable, max_document_size, text_root,
-    extraction_limits, ocr, threads, memory, progress
+    threshold, shingle
+        As on the command line.
+    text, id, out, file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits,
+    ocr, ignore, ignore_numbers, overlay, report, overwrite, threads, memory, progress
         As for `nearkin.dedup`.
 
     Raises

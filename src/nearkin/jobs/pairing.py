@@ -9,14 +9,13 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.jobs.documents import Documents, check_files_are_read, check_two_sides, readable_sides, request_of
+from nearkin.jobs.documents import Documents, sides_of
 from nearkin.jobs.places import Where, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
 from nearkin.options.declared import taking_two
-from nearkin.options.pairs import Beside, PairOptions, PairsJob
+from nearkin.options.pairs import PairOptions, PairsJob
 from nearkin.paths import path_of
 from nearkin.tabular import Histogram, Tabular, histogram
-from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
 from nearkin.workflows.resources import Resources
 
@@ -27,14 +26,14 @@ class PairsResult(Tabular):
 
     Parameters
     ----------
-    pairs : pyarrow.Table
+    pairs
         left_id, right_id, left_row, right_row, cosine, rank, known, terms, by left document, the most similar first.
         ``rank`` counts the pairs of a left document from 1; ``terms`` add most to the cosine.
-    documents : pyarrow.Table
+    documents
         One row per document of both sides: side, id, name, row, problem, n_terms, n_pairs, best, best_cosine, …
-    manifest : mapping
+    manifest
         Parameters, counts, the plan, the recall of known pairs, and the resources used by each stage.
-    out : Path or None
+    out
         Directory of the results, if one was given.
     """
 
@@ -76,14 +75,12 @@ def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
     left, right : path, table, data frame, data set or list
         As for `nearkin.dedup`; files may also be dumps of Wikipedia. Documents in memory without ids are named
         ``left:1``, ``right:1``, …
-    text, id, left_text, right_text, left_id, right_id : str, optional
-        Column names, of both sides or of one side; guessed if not given.
-    table, left_language, right_language : optional
-        Translation table of the two languages, from `nearkin align`, and language codes; by default those of the table.
-    threshold, recall, top, n_terms, min_terms, seed, method, ignore, ignore_numbers, known, interwiki
-        As on the command line.
-    min_occurrences : int
-        Minimum number of times a word must occur in its corpus.
+    min_occurrences : int, default 2
+        Minimum number of times that a word must occur in its corpus.
+    min_terms : int, default 5
+        Minimum number of terms of a document.
+    n_terms : int, default 5
+        Number of matching words to list for each pair.
     agreement : float
         Minimum probability of a translation in the reverse direction.
     stems, splits : bool
@@ -92,6 +89,9 @@ def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
         Side whose words are translated.
     bits, distance, permutations, window : int, optional
         Parameters of the search method; by default as planned.
+    text, id, left_text, right_text, left_id, right_id, table, left_language, right_language, threshold, recall, top,
+    seed, method, ignore, ignore_numbers, known
+        As on the command line.
     file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, threads, out,
     report, overwrite, progress
         As for `nearkin.dedup`.
@@ -113,22 +113,10 @@ def pairs(left: Documents, right: Documents, job: PairsJob) -> PairsResult:
     [('r', 's')]
     """
     progress, resources = progress_of(job.progress), Resources.of(job.threads)
-    left, right = readable_sides(left, right)
-    both = job.text, job.id
-    given = PairInput(
-        request_of(
-            left, job, name="left", columns=both, own=(job.left_text, job.left_id), progress=progress
-        ),
-        request_of(
-            right, job, name="right", columns=both, own=(job.right_text, job.right_id), progress=progress
-        ),
-        None if job.table is None else path_of(job.table, "table"), job.left_language, job.right_language,
-    )  # fmt: skip
-    check_two_sides(left, right, given, "pairs")
-    check_files_are_read(given.left, given.right)
+    given = sides_of(left, right, job, "pairs", progress)
     with directory_for(job.out, "pairs") as directory:
         manifest = pair_files(
-            given, directory, job.part(PairOptions), job.part(Beside), overwrite=job.overwrite, report=job.report,
+            given, directory, job.part(PairOptions), job.known, overwrite=job.overwrite, report=job.report,
             resources=resources, progress=progress,
         )  # fmt: skip
         return _result(directory, manifest.as_stored(), None if job.out is None else directory)

@@ -27,14 +27,14 @@ class PassagesResult(Tabular):
 
     Parameters
     ----------
-    passages : pyarrow.Table
+    passages
         One row per occurrence: passage, id, row, start and end in characters, start_byte and end_byte in UTF-8, words,
         occurrences, documents, is_first, is_own_repetition.
-    documents : pyarrow.Table
+    documents
         One row per document: n_passages, repeated_share, copied_share, own_share, …
-    manifest : mapping
+    manifest
         Parameters, counts, and the resources used by each stage.
-    out : Path or None
+    out
         Directory of the results, if one was given.
     """
 
@@ -73,27 +73,12 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
     ----------
     documents : path, table, data frame, data set or list
         As for `nearkin.dedup`.
-    out : path, optional
-        Directory for the results, as `nearkin passages` writes them. By default no files remain.
-    min_words : int, default 50
-        Minimum number of words of a passage. Every run of so many words that stands in two places is found.
-    within : str, optional
-        For files only: column with the group of each document, for ``boilerplate``.
-    boilerplate : float, default 0.3
-        With ``out``: passages in more than this share of the documents of a group, and in at least three, are proposed
-        in ``boilerplate.txt``, for ``ignore`` of `nearkin.dedup`.
-    cut, cut_own : bool
-        With ``out``: write the documents without passages that stand in an earlier document; also without what repeats
-        inside a document.
-    drop_over : float, optional
-        With ``out``: write the documents of which at most this share of the characters stands in earlier documents.
-    annotate : bool
-        With ``out``: write all records with their passages.
     against : path, table, data frame, data set or list, optional
-        Another set of documents: then only passages that stand in both sets are found, and those of the other set count
-        as earlier.
-    text, id, against_text, against_id, file_format, encoding, on_error, max_unreadable, max_document_size, text_root,
-    extraction_limits, ocr, threads, memory, report, overwrite, progress
+        Another set of documents, which count as earlier: only passages that stand in both sets are found.
+    min_words, within, boilerplate, cut, cut_own, drop_over, annotate
+        As on the command line; all but ``min_words`` with ``out``.
+    text, id, against_text, against_id, out, file_format, encoding, on_error, max_unreadable, max_document_size,
+    text_root, extraction_limits, ocr, threads, memory, report, overwrite, progress
         As for `nearkin.dedup`.
 
     Raises

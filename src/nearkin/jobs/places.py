@@ -66,12 +66,7 @@ def _too_long_for_its_files(path: Path) -> Iterator[None]:
 
 
 def table_in(directory: Path, name: str) -> pa.Table:
-    """Read a table of a run.
-
-    Raises
-    ------
-    RunError
-    """
+    """Read a table of a run."""
     path = directory / f"{name}.parquet"
     try:
         return parquet.read_table(path)
@@ -80,12 +75,7 @@ def table_in(directory: Path, name: str) -> pa.Table:
 
 
 def manifest_in(directory: Path, commands: tuple[str, ...]) -> Mapping[str, Any]:
-    """Read the manifest of a finished run of one of some commands, and check the tables.
-
-    Raises
-    ------
-    RunError
-    """
+    """Read the manifest of a finished run of one of some commands, and check the tables."""
     stored = read_results(directory)
     if stored.get("command") not in commands:
         raise RunError(f"{directory} holds no results of nearkin {' or '.join(commands)}.")
@@ -112,11 +102,6 @@ class Messages(Silent):
 
 def progress_of(given: Listener | None) -> Progress:
     """Return what a job reports to.
-
-    Raises
-    ------
-    ParameterError
-        It is neither.
 
     Examples
     --------

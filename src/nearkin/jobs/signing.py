@@ -34,13 +34,13 @@ class SignedDocuments(Tabular):
 
     Parameters
     ----------
-    documents : pyarrow.Table
+    documents
         One row per document: id, signature (bytes, the first bit first), has_features, name, source, line, problem.
-    manifest : mapping
+    manifest
         Counts, parameters and the fingerprint; a result of `open` has no counts.
-    out : Path or None
+    out
         File of the signatures, if one was given.
-    file : SignatureFile
+    file
         The signatures, as input of the search.
     """
 
@@ -74,11 +74,10 @@ class SignedDocuments(Tabular):
 
         Parameters
         ----------
-        doc_id : str or int
+        doc_id
             Id or name of the document.
-        distance : int, optional
+        distance
             Maximum distance in bits; by default the one with the best F1 in a sample of the texts.
-        threads : int
 
         Returns
         -------
@@ -158,16 +157,16 @@ class NeighboursResult(Tabular):
 
     Parameters
     ----------
-    pairs : pyarrow.Table
+    pairs
         id_a, id_b, row_a, row_b (rows of the signed documents, from 0) and distance; if verified, also jaccard,
         containment_a_in_b, …
-    distance : int
+    distance
         Maximum number of different bits.
-    n_within : int
+    n_within
         Number of pairs within the distance, before verification.
-    manifest : mapping
+    manifest
         Counts, the search method, the expected recall, and the sample from which the default distance comes.
-    out : Path or None
+    out
         File of the pairs, if one was given.
     """
 
@@ -189,11 +188,9 @@ class NeighboursResult(Tabular):
 def neighbours(signed: SignedDocuments | Where, job: NeighboursJob) -> NeighboursResult:
     """Find all pairs of documents whose signatures differ in at most ``distance`` bits.
 
-    Similar documents whose signatures differ in more bits are not found.
-
     Parameters
     ----------
-    signed : SignedDocuments or path
+    signed
         Result of `nearkin.sign`, or a file of signatures.
     against : SignedDocuments or path, optional
         Other signatures by the same method: each pair then has one document of ``signed`` and one of these.

@@ -25,12 +25,12 @@ class ThreadsResult(Tabular):
 
     Parameters
     ----------
-    mails : pyarrow.Table
+    mails
         One row per mail and per missing mail, sorted by thread and by position in its tree: thread, position, depth,
         id, parent_mail, subject, sent_at, is_inclusive, reason, included_in, …
-    manifest : mapping
+    manifest
         Parameters, counts, and the resources used by each stage.
-    out : Path or None
+    out
         Directory of the results, if one was given.
     """
 
@@ -68,15 +68,9 @@ def threads(mails: Where | Iterable[Where], job: ThreadsJob) -> ThreadsResult:
     ----------
     mails : path or list of paths
         Files, folders and archives with mails. Strings in a list are paths: a text in memory has no headers.
-    out : path, optional
-        Directory for the results, as `nearkin threads` writes them. By default no files remain.
-    window_days : float, default 14
-        If the headers of an answer name no mail, it is joined to a mail with the same subject that is at most this many
-        days older; 0 turns this off.
-    new_text_only : bool, default False
-        Whether only the new text of a mail, without quoted text and signature lines, must occur in a later mail. Some
-        quoted text may then be in none of the inclusive mails.
-    file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, report,
+    window_days, new_text_only
+        As on the command line.
+    out, file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, report,
     overwrite, progress
         As for `nearkin.dedup`.
 

@@ -30,7 +30,7 @@ def find_and_add(
         ``capacity``.
     previous : int32 array, shape (capacity, n_keys)
         The previous row with the same key.
-    most : int
+    most
         Maximum number of rows examined in one chain, the latest first.
 
     Returns

@@ -46,10 +46,7 @@ _spent_on: dict[str, float] = {}
 
 
 def is_worth_starting(work_s: float) -> bool:
-    """Whether to use numba: if it is loaded, or worth loading after ``work_s`` seconds in the twins, over all calls.
-
-    In the worst case, twins and start together take twice as long as the better of the two alone.
-    """
+    """Whether to use numba: if it is loaded, or worth loading after ``work_s`` seconds in the twins, over all calls."""
     global _spent_s
     if "numba" in sys.modules:
         return True
@@ -74,11 +71,7 @@ def has_compiled() -> bool:
 
 
 def loops(name: str, size_bytes: int) -> ModuleType:
-    """Choose between the compiled and the plain loops of a family for an input of this size.
-
-    The compiled loops if they are loaded; otherwise the plain ones if the input is tiny, or if the total work so far
-    does not justify starting numba.
-    """
+    """Choose between the compiled and the plain loops of a family for an input of this size."""
     kind = ALWAYS or ("compiled" if _is_for_compiled(name, size_bytes) else "plain")
     full_name = f"nearkin.kernels.{kind}.{name}"
     is_new = kind == "compiled" and full_name not in sys.modules

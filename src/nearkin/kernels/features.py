@@ -18,8 +18,7 @@ def count_features(
     ----------
     data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
         Texts, valid UTF-8.
-    unit : {"words", "chars", "code"}
-    length : int
+    length
         Units in a feature, >= 1. A shorter text that is not empty has one feature: all of its units.
 
     Returns
@@ -66,7 +65,7 @@ def locate_characters(
         Texts, valid UTF-8.
     documents, firsts : int64 and uint32 arrays, shape (n_features,)
         Text of each, and its first character; fast if they are sorted by both.
-    length : int
+    length
         In characters; a feature that extends beyond its text is cut.
     """
     starts, ends = np.empty(len(documents), np.int64), np.empty(len(documents), np.int64)

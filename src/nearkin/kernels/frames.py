@@ -1,7 +1,4 @@
-"""A text without its numbers: a digest of its other words in order, and its numbers.
-
-A number is a word with an ASCII digit; other words, such as months, may count as numbers, too.
-"""
+"""A text without its numbers: a digest of its other words in order, and its numbers."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def components(
 
     Parameters
     ----------
-    work_bytes : int, optional
+    work_bytes
         Basis for choosing the loops if few rows have matches: a byte is about a microsecond of the plain loops.
     """
     least = np.arange(n_rows, dtype=np.uint32)

@@ -47,8 +47,6 @@ def expand_classes(
 
     Parameters
     ----------
-    members, offsets
-        See `members_of`.
     neighbours, neighbour_distances, neighbour_offsets : uint32, uint16 and int64 arrays
         Classes near each class, including itself.
     pairs, distances : uint64 and uint16 arrays

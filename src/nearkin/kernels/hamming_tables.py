@@ -18,7 +18,7 @@ def sort_by_block(words: NDArray[np.uint64], mask: NDArray[np.uint64], *, key_bi
 
     Parameters
     ----------
-    key_bits : int
+    key_bits
         From 1 to 32: strings that differ under the mask have the same key with probability ``2**-key_bits``.
 
     Returns
@@ -49,9 +49,9 @@ def near_in_table(
     is_key : bool array, shape (n_blocks,)
         Blocks in which strings with the same key agree. Tables are in the order in which ``itertools.combinations``
         chooses blocks, so the first table with a pair is that of the first blocks in which the pair agrees.
-    n_queries : int
+    n_queries
         0: compare all rows. Otherwise only rows below it with rows from it on.
-    room : int
+    room
         Maximum number of pairs yielded at once, at least `CHUNK`.
 
     Yields

@@ -52,17 +52,15 @@ def scan_tiles(
 
     Parameters
     ----------
-    rows : (int, int)
-        Range of queries, without the second number.
-    first_row : int
+    first_row
         Row of the first string of the first tile.
-    end_row : int
+    end_row
         Strings from this row on are only padding of the last tile.
-    is_one_set : bool
+    is_one_set
         Whether the queries are the strings themselves: then the right row of a pair is greater than the left.
-    n_lead_words : int
+    n_lead_words
         1, 2 or 4: number of words that decide whether the rest is compared.
-    room : int
+    room
         Maximum number of pairs yielded at once, at least ``n_lanes``.
 
     Yields

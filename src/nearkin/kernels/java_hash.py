@@ -21,7 +21,7 @@ def character_shingles(
     ----------
     data, offsets : uint8 and int64 arrays
         Valid UTF-8; all white space is U+0020.
-    length : int
+    length
         UTF-16 units in a k-gram, at least 1. A shorter text has none.
     """
     shingles = np.empty(int(offsets[-1] - offsets[0]), np.int32)  # the system allocates only memory that is written

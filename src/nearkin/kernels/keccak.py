@@ -24,8 +24,6 @@ def shake256(
     ----------
     starts, ends : int64 arrays, shape (n_messages,)
         Message ``i`` is ``data[starts[i]:ends[i]]``, of at most 135 bytes.
-    n_bytes : int
-        1 to 136.
 
     Examples
     --------

@@ -21,11 +21,6 @@ def count_letters(
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
     """Count the letters and digits of each text.
 
-    Parameters
-    ----------
-    n_buckets : int
-        0 or N_BUCKETS.
-
     Returns
     -------
     counts : uint32 array, shape (n_texts, 62 + n_buckets)

@@ -31,18 +31,11 @@ def line_flags(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[n
 def join_broken_words(
     data: NDArray[np.uint8], offsets: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    r"""Join the words that a hyphen breaks at the end of a line, with a small letter on each side.
+    """Join the words that a hyphen breaks at the end of a line, with a small letter on each side.
 
-    A hyphen stays, and ends a word, if it seems to be a part of a compound: if another one stands beside either part
-    (out-of-date); if the text has the compound inside of a line; if it has both parts as words, of at least three
-    letters; or if fewer than 3 of 100 lines end so, as in texts that were wrapped without breaking words. It goes in
-    any case if the text also has the joined word. A soft hyphen always goes.
-
-    Examples
-    --------
-    >>> text = np.frombuffer(b"a hyphen-\nated word", np.uint8)
-    >>> bytes(join_broken_words(text, np.array([0, 19]))[0])
-    b'a hyphenated word'
+    A hyphen stays if it seems to be a part of a compound: another one stands beside either part; the text has the
+    compound inside of a line, or both parts as words of at least three letters; or fewer than 3 of 100 lines end so. It
+    goes in any case if the text also has the joined word. A soft hyphen always goes.
     """
     joined = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
     joined_offsets = np.zeros(len(offsets), np.int64)

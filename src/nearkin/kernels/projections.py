@@ -50,11 +50,7 @@ def project_sparse(
     n_nonzero: int,
     seed: int,
 ) -> NDArray[np.uint8]:
-    """Sum vectors of 0, +1 and -1 that are generated from the hash of each feature.
-
-    The ``n_bits`` places are cut into ``n_nonzero`` stretches, each with one place that is not 0: its position and sign
-    are drawn uniformly.
-    """
+    """Sum vectors of 0, +1 and -1 that are generated from the hash of each feature."""
     packed = np.zeros((len(offsets) - 1, n_bits // 8), np.uint8)
     edges = np.arange(n_nonzero + 1) * n_bits // n_nonzero
     kernel = loops("projections", hashes.nbytes)

@@ -30,8 +30,6 @@ def scan_blocks(
 
     Parameters
     ----------
-    blocks, boxes, level_groups, rows
-        See `nearkin.kernels.range_blocks`.
     vectors : uint32 array, shape (n_vectors, n_dimensions)
         Row ``rows[i]`` belongs to point ``i``.
     queries, points : arrays, shapes (n_queries, n_dimensions) and (n_queries, n_columns)

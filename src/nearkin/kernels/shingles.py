@@ -1,8 +1,4 @@
-"""Shingle sets of texts: units (words, characters or tokens of code), n-grams of them, the distinct ones.
-
-A unit is a 64-bit number: a code point, or the hash of a word or token. A shingle is the polynomial of its units,
-mixed.
-"""
+"""Shingle sets of texts: units (words, characters or tokens of code), n-grams of them, the distinct ones."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ def shingle_sets(
         Normalised texts, valid UTF-8.
     unit : {"words", "chars", "code"}
         A token of "code" is a run of letters, digits and underscores, or any other visible character.
-    length : int
+    length
         Units in a shingle, >= 1. A shorter text that is not empty is one shingle of all its units.
 
     Returns

@@ -19,9 +19,6 @@ def leading_bits(words: NDArray[np.uint64], order: NDArray[np.int64]) -> NDArray
 
 
 def order_of(keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return the indices that sort keys below 2**32 in ascending order; equal keys keep their order.
-
-    Each pass sorts by eleven bits: 20 ns per key for 400,000 keys; numpy's stable ``argsort`` takes 181 ns.
-    """
+    """Return the indices that sort keys below 2**32 in ascending order; equal keys keep their order."""
     order: NDArray[np.int64] = loops("sliding_window", keys.nbytes).order_of(*frozen(keys))
     return order

@@ -28,8 +28,6 @@ def project_terms(counts: Counts, matrix: Matrix, n_targets: int, *, least: floa
     ----------
     matrix : tuple of int64 array of shape (n_terms + 1,), int32 array, float32 array
         For each term its target terms, and the share of each.
-    least : float
-        Minimum result; smaller ones are omitted.
     """
     terms, _, offsets = counts
     sizes = np.concatenate([[0], np.cumsum(np.diff(matrix[0])[terms])])

@@ -19,13 +19,13 @@ class SideFacts(Stored):
 
     Parameters
     ----------
-    n_few_terms : int
+    n_few_terms
         Documents with too few terms for a vector, including empty ones.
-    n_rare_words : int
+    n_rare_words
         Distinct words omitted because they occur too rarely.
-    mean_terms : float
+    mean_terms
         Mean over the documents that have a vector.
-    ways : mapping of str to float
+    ways
         Share of the word occurrences, omitted words excluded, translated in each way; empty without translation.
     """
 
@@ -102,15 +102,15 @@ class KnownFound(Stored):
 
     Parameters
     ----------
-    n_told, n_known, n_comparable : int
+    n_told, n_known, n_comparable
         Listed pairs; those with both documents present; those with a vector for both.
-    n_found, n_first : int
+    n_found, n_first
         Known pairs among the reported ones; those reported as the most similar of their left document.
-    recall, precision_of_all_pairs : float or None
+    recall, precision_of_all_pairs
         Share of the known pairs that were found; share of the reported pairs that are known.
-    n_pairs_of_known_left, precision_of_known_left : int, float or None
+    n_pairs_of_known_left, precision_of_known_left
         The same of left documents with a known partner: more meaningful if some left documents have none.
-    histogram : tuple of int
+    histogram
         Number of comparable pairs with a cosine from 0 to below 0.1, and so on.
     """
 

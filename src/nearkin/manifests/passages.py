@@ -14,20 +14,20 @@ class PassageCounts(Stored):
 
     Parameters
     ----------
-    too_short : int
+    too_short
         Readable documents of the input with fewer words than a passage.
-    inside_one_document : int
+    inside_one_document
         Passages whose occurrences are all in one document.
-    longest_words, most_documents : int
+    longest_words, most_documents
         Words of the longest occurrence; documents of the passage that stands in most.
-    repeated_characters, copied_characters, own_characters : int
+    repeated_characters, copied_characters, own_characters
         Characters in passages; in those that stand in an earlier document; that repeat what stands earlier in the same
         one.
-    boilerplate : int
+    boilerplate
         Proposed passages.
-    cut_characters, emptied : int or None
+    cut_characters, emptied
         Characters that were cut, and documents of which no word is left.
-    dropped : int or None
+    dropped
         Documents that ``drop_over`` left out.
     """
 

@@ -10,10 +10,7 @@ from nearkin.manifests.stored import DamagedFile, NotReadFiles, Stored
 
 @dataclass(frozen=True, slots=True)
 class DriftRow:
-    """Drift of signatures by the range of documents counted so far when their documents were signed.
-
-    Shares of the bits that differ from the final signature: the mean, and the 95th percentile.
-    """
+    """Drift of signatures by the range of documents counted so far when their documents were signed."""
 
     n_seen_from: int
     n_seen_to: int

@@ -15,18 +15,18 @@ class ThreadCounts(Stored):
 
     Parameters
     ----------
-    mails, inside_mails, others : int
+    mails, inside_mails, others
         Mails that are not attached to others; documents inside of these mails; the rest of the documents.
-    missing : int
+    missing
         Mails that others refer to and that are not there.
-    inclusive, duplicate_spares, included : int
+    inclusive, duplicate_spares, included
         Mails by result; the three together are all mails.
-    quoting_more : int or None
+    quoting_more
         With ``new_text_only``: mails that are not inclusive and quote text that is in no inclusive mail of their
         thread.
-    by_link : mapping
+    by_link
         Mails and missing mails that answer another one, by how that is known.
-    other_subject : int
+    other_subject
         Answers with another subject than the mail that their headers name.
     """
 

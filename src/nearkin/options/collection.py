@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 from nearkin.options.declared import Options, Same, argument, option
 from nearkin.options.running import PrintOptions
@@ -126,7 +127,7 @@ class IdsOptions(Options):
 class ToleranceOptions(Options):
     """Similarity of a search."""
 
-    measure: Same[str | None] = _alike(
+    measure: Same[Literal["jaccard", "letters", "index", "containment"] | None] = _alike(
         help="jaccard: shared word 5-grams, by --threshold. letters: letter counts, by --gamma. index: one "
         "number per text, by --tolerance; misses similar texts and finds unrelated ones. containment: share of one "
         "text's word 5-grams in the other, by --threshold. [default: jaccard]",

@@ -44,21 +44,21 @@ class Option(Generic[Value, Given]):
 
     Parameters
     ----------
-    default : object
+    default
         In the syntax of the command line, if the value has one.
-    help, panel : str
+    help, panel
         Text in the help, and the heading above it. The default is shown unless the help states it.
-    names : tuple of str
+    names
         As typed; by default the name of the field.
-    metavar : str, optional
+    metavar
         Name of the value in the help.
-    kind : type
+    kind
         Type on the command line: str, int, float, bool, Path, list (repeatable) or tuple (two values).
-    required : bool
+    required
         Whether the command line refuses to go on without it.
-    parse : callable, optional
+    parse
         Makes and checks the value; without it the other rules apply.
-    needs, excludes : str
+    needs, excludes
         Option without which, and options beside which this one is refused.
     """
 
@@ -251,8 +251,6 @@ def taking(
     job: Callable[_P, _Job],
 ) -> Callable[[Callable[[_Documents, _Job], _Result]], Callable[Concatenate[_Documents, _P], _Result]]:
     """Make a decorator: a function of documents and a job takes documents and the options of the job as keywords.
-
-    Type checkers read the keywords from the class of the job, `help` and the documentation from the signature.
 
     Examples
     --------

@@ -265,10 +265,6 @@ def _columns(given: Any) -> tuple[str, ...]:
     return tuple(given)
 
 
-class PlanJob(PlannedSearch, ReadingOptions):
-    """Options of ``nearkin plan corpus``."""
-
-
 class AgainstOptions(Options):
     """Another set of documents."""
 

@@ -44,10 +44,7 @@ def check_engine(engine: str) -> None:
 
 
 def engine_of(engine: str, master: str | None, conf: Iterable[str] | None) -> Engine:
-    """Return the engine that the three options name.
-
-    ParameterError if they do not fit, MissingExtraError without PySpark.
-    """
+    """Return the engine that the three options name."""
     check_engine(engine)
     pairs = [setting.partition("=") for setting in conf or ()]
     if engine == "local":

@@ -34,9 +34,6 @@ def _name(given: Any) -> str:
     return str(path_of(given, "known"))
 
 
-_known = partial(option, panel="To compare with", parse=_name)
-
-
 class PairOptions(IgnoringOptions):
     """Options that decide which pairs are found, together with the documents and the table."""
 
@@ -54,7 +51,7 @@ class PairOptions(IgnoringOptions):
         help="Maximum number of pairs of each left document, the best first. [default: all]",
     )  # fmt: skip
     n_terms: Same[int] = _words(5, maximum=100, help="Number of matching words to write for each pair.")
-    min_occurrences: Same[int] = _similar(
+    min_occurrences: Same[int] = _words(
         2, minimum=1, maximum=_MAX, help="Minimum number of times a word must occur in its corpus to count."
     )
     min_terms: Same[int] = _words(
@@ -170,7 +167,7 @@ class TableOptions(Options):
     )
     right_language: Same[str | None] = _input(
         metavar="LANG",
-        help="Language of the right side; without a table, the edition named by --interwiki. "
+        help="Language of the right side; without a table, the edition to which --known links. "
         "[default: the second of the table]",
     )
 
@@ -184,20 +181,11 @@ class SideOptions(FileOptions, ColumnOptions, TableOptions):
     right_id: Same[str | None] = _input(metavar="COLUMN", help="Column with the id, right only.")
 
 
-class Beside(Options):
-    """Known pairs, to measure recall; at most one of the two is given."""
-
-    known: Option[str | None, Path | str] = _known(
-        metavar="same-ids|FILE",
-        help="Known pairs, to measure recall: documents with the same id, or a CSV, TSV (with a header) or Parquet "
-        "file of two columns of ids.",
-    )
-    interwiki: Option[str | None, Path | str] = _known(
-        metavar="inline|FILE",
-        help="Known pairs from the links between editions of Wikipedia: inline in a dump up to 2013, or in a "
-        "langlinks.sql.gz file.",
-    )
-
-
-class PairsJob(ThreadOptions, Beside, PairOptions, SideOptions, RunOptions):
+class PairsJob(ThreadOptions, PairOptions, SideOptions, RunOptions):
     """Options of ``nearkin pairs``."""
+
+    known: Option[str | None, Path | str] = option(
+        metavar="same-ids|links|FILE", panel="To compare with", parse=_name,
+        help="Known pairs, to measure recall: documents with the same id; links between editions in a Wikipedia dump "
+        "up to 2013; or a CSV, TSV (with a header) or Parquet file of two columns of ids, or a langlinks.sql.gz file.",
+    )  # fmt: skip

@@ -51,8 +51,8 @@ class SigningOptions(CountedFeatures):
 
     method: Same[MethodName] = _signature(
         "minhash", choices=METHODS,
-        help="minhash (one bit per slot), weighted-topsig (needs statistics: from --statistics, counted first, or "
-        "--online), topsig, simhash (SHAKE-256), simhash-fast.",
+        help="minhash (one bit per slot), weighted-topsig (needs statistics: from --statistics, or "
+        "counted first), topsig, simhash (SHAKE-256), simhash-fast.",
     )  # fmt: skip
     bits: Same[int] = _signature(
         256, minimum=8, maximum=1024, help="Length of a signature: a multiple of 8 from 8 to 1024."
@@ -62,8 +62,9 @@ class SigningOptions(CountedFeatures):
         help="Share of nonzero entries in a topsig vector, above 0 and up to 1. [default: 1/sqrt(bits)]",
     )  # fmt: skip
     seed: Same[int] = _signature(0, maximum=2**64 - 1, help="Random seed of the signatures.")
-    online: Same[bool] = _signature(
+    online: Same[bool] = option(
         False,
+        panel=PYTHON,
         help="Sign each document with the counts of this document and all before it; report how many bits the final "
         "counts would change.",
     )
@@ -147,7 +148,7 @@ class NeighboursJob(ThreadOptions, IgnoringOptions, FileResult):
         "margins,hyphens,nfkc,case,arabic,space", parse=normalisation,
         help="Differences that --verify ignores: steps as for nearkin dedup, joined by commas, or none.",
     )  # fmt: skip
-    equal: Same[Equal] = _near(
-        "all", choices=get_args(Equal),
+    equal: Same[Equal] = option(
+        "all", panel=PYTHON, choices=get_args(Equal),
         help="Pairs of documents with the same signature. all: every pair. first: only pairs with the first of them.",
     )  # fmt: skip

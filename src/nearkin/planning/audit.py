@@ -27,15 +27,15 @@ class AuditEstimate:
 
     Parameters
     ----------
-    n_with_pairs : int
+    n_with_pairs
         Only these documents are evidence about the recall.
-    n_true, n_found : int
+    n_true, n_found
         True pairs of the sampled documents, and those that were found; each pair counts once.
-    recall : float or None
+    recall
         ``n_found / n_true``, in [0, 1]; None if there is no true pair.
-    low, high : float or None
+    low, high
         Bounds of the interval; both equal the recall if the sample is the whole population.
-    n_effective : float or None
+    n_effective
         Number of independent documents with true pairs that would give the same evidence.
     """
 
@@ -67,39 +67,22 @@ def estimate_recall(
     """Estimate the recall over all pairs from the pairs of some documents.
 
     The recall is R = F / T, where T and F are the sums of ``n_true`` and ``n_found``. Its interval is that of Clopper
-    and Pearson for R n successes in n trials, with Beta quantiles because n is not an integer. n is the effective
-    number of documents, the smaller of two:
+    and Pearson for R n successes in n trials. n is the effective number of documents, the smaller of two:
 
     - T² / Σ t², which assumes that all pairs of a document are found or none (Leslie Kish, "Survey Sampling", 1965);
     - R (1 - R) / V, where V = m / (m - 1) Σ (f - R t)² / T² is the variance of a ratio over m documents with pairs: it
       is smaller if documents with many pairs are missed more often (Edward L. Korn, Barry I. Graubard, "Confidence
       intervals for proportions with small expected number of positive counts estimated from survey data", 1998).
 
-    The first keeps the interval valid at a recall near 1, where V is not informative: it is never [1, 1]. If pairs are
-    missed independently of one another, or if most documents are sampled, the interval is wider than necessary. If a
-    few documents have most of the pairs, and miss them more often, a sample without them cannot show it.
+    The first keeps the interval valid at a recall near 1, where V is not informative: it is never [1, 1]. A sample
+    without the few documents that have most of the pairs cannot show that these are missed.
 
     Parameters
     ----------
     n_true, n_found : int or float arrays, shape (n_sampled,)
         Pairs of each sampled document; half a pair for each of two sampled ones, so that all pairs are equally likely.
-    n_population : int
+    n_population
         Number of documents from which the sample was drawn with equal probability, without replacement.
-    confidence : float
-        In (0, 1).
-
-    Raises
-    ------
-    ParameterError
-        The counts do not match, or the confidence is out of range.
-
-    Examples
-    --------
-    >>> found = estimate_recall([2, 3, 1], [2, 3, 0], n_population=1000)
-    >>> round(found.recall, 2), round(found.low, 2), round(found.high, 2)
-    (0.83, 0.14, 1.0)
-    >>> estimate_recall([2, 3, 1], [2, 3, 0], n_population=3).is_exact
-    True
     """
     true, found = (np.asarray(column, np.float64).ravel() for column in (n_true, n_found))
     _check(true, found, n_population, confidence)
@@ -176,10 +159,7 @@ def beta_quantile(probability: float, a: float, b: float) -> float:
 
 
 def _beta_below(x: float, a: float, b: float) -> float:
-    """Return the regularised incomplete beta function, by its continued fraction.
-
-    William H. Press et al., "Numerical Recipes", 3rd edition, 2007, section 6.4.
-    """
+    """Return the regularised incomplete beta function, by its continued fraction."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):  # the fraction converges fast only on the other side
@@ -214,7 +194,7 @@ class ProposedSample:
 
     Parameters
     ----------
-    width : float
+    width
         Expected width of the interval; 0 if every document is audited.
     """
 
@@ -228,11 +208,9 @@ def propose_samples(
 ) -> tuple[ProposedSample, ...]:
     """Propose samples that narrow an interval wider than `WIDTH`, the smaller first; none if it is narrow enough.
 
-    The number of documents with true pairs grows in proportion to the sample. The last proposal is every document.
-
     Parameters
     ----------
-    share_with_pairs : float, optional
+    share_with_pairs
         Share of the population with a reported pair; used if the sample has no true pair, or few by chance.
     """
     if not says_too_little(estimate):

@@ -37,15 +37,15 @@ class ClusterNeeds:
 
     Parameters
     ----------
-    n_tasks : int
+    n_tasks
         Tasks of the largest stage.
-    core_bytes : int
+    core_bytes
         Memory of Python for each core of an executor, in addition to Java's heap.
-    driver_bytes : int
+    driver_bytes
         Memory of the driver's Python.
-    folder_bytes : int
+    folder_bytes
         Space on the disk shared by the driver and all executors.
-    pair_bytes : int
+    pair_bytes
         Additional shuffled bytes for each found pair.
     """
 
@@ -76,14 +76,14 @@ class CorpusForecast:
 
     Parameters
     ----------
-    n_documents, n_texts : int
+    n_documents, n_texts
         Documents of the corpus, and distinct texts, estimated as the same share as in the sample: usually too high,
         since a random sample contains fewer copies than the corpus.
-    n_sampled, n_without_text : int
+    n_sampled, n_without_text
         Documents of the sample, and the empty and unreadable ones among them.
-    document_bytes : float
+    document_bytes
         Mean size of a document in the run's files.
-    n_band_keys, n_other_keys : float
+    n_band_keys, n_other_keys
         Mean number of keys per text: bands, and shingles.
     """
 
@@ -110,10 +110,7 @@ class CorpusForecast:
 
     @property
     def rare_up_to(self) -> int:
-        """Number of shingles up to which texts are searched by their rare shingles.
-
-        With bands, those of this size that are long enough are searched by bands, too.
-        """
+        """Number of shingles up to which texts are searched by their rare shingles."""
         plan = self.plan
         return plan.exact_up_to(self.threshold) if isinstance(plan, BandPlan) else plan.exact_below - 1
 

@@ -33,7 +33,7 @@ class CurvePoint:
 
     Parameters
     ----------
-    precision, recall, f1 : float
+    precision, recall, f1
         In [0, 1]; precision is 1 if nothing is reported.
     """
 
@@ -82,7 +82,7 @@ class LabelledGroups:
     ----------
     left, right : int64 arrays, shape (n_documents,)
         Label of each document of a side, -1 for none; the same array if there is one side.
-    n_true : int
+    n_true
         True pairs, those of documents that the result lacks included.
     """
 
@@ -120,7 +120,6 @@ class LabelledGroups:
 
 
 def _number_before(*keys: I64) -> I64:
-    """Return for each place how many earlier places have the same keys."""
     order = np.lexsort(keys[::-1])
     is_new = np.ones(len(order), bool)
     if len(order):
@@ -138,9 +137,9 @@ class JudgedPairs:
 
     Parameters
     ----------
-    is_closed : bool
+    is_closed
         Whether all other pairs are false; if not, only these pairs are judged.
-    n_true : int
+    n_true
         See `LabelledGroups`.
     """
 
@@ -190,11 +189,11 @@ class Evaluation:
 
     Parameters
     ----------
-    score : str
+    score
         Name of the similarity or distance of a pair; "" if it has none.
-    total, best : CurvePoint
+    total, best
         All pairs; the threshold with the largest F1.
-    curve : list of CurvePoint
+    curve
         At most 100 thresholds, the pairs most alike first.
     """
 
@@ -212,7 +211,7 @@ class Evaluated:
 
     Parameters
     ----------
-    n_unknown : int
+    n_unknown
         Ids in the truth that are not among the documents of the result; their pairs count as missed.
     """
 

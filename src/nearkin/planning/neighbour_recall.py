@@ -134,7 +134,7 @@ def distance_for(similarity: float, n_bits: int, recall: float = RECALL) -> int:
 
     Parameters
     ----------
-    similarity : float
+    similarity
         Minimum Jaccard similarity to find, in [0, 1].
 
     Examples

@@ -28,12 +28,12 @@ class PartRecall:
 
     Parameters
     ----------
-    containing_texts : float
+    containing_texts
         Share in [0, 1]: of the stored texts that contain the text, those that are expected to be found.
-    parts : float
+    parts
         Share in [0, 1]: of the stored texts with ``n_words`` words that are parts of the text, those that are expected
         to be found.
-    n_words : int
+    n_words
         Length of such a part, if it repeats no word 5-gram. More of the longer parts are found, and fewer of the
         shorter ones and of those that repeat themselves.
     """
@@ -53,7 +53,7 @@ class MeanPartRecall:
 
     Parameters
     ----------
-    containing_texts, parts : float
+    containing_texts, parts
         Sums of the recalls: of all texts, and of those with at least `PART_WORDS` words.
     """
 
@@ -89,14 +89,14 @@ class SampledSearch:
 
     Parameters
     ----------
-    n_shingles, n_samples, n_asked : int
+    n_shingles, n_samples, n_asked
         Shingles of the text, those that are sampled, and those that are looked up.
-    rate : float
+    rate
         Sampling rate of the stored texts.
     least : int64 array, shape (n_counted + 1,)
         Minimum number of shared ones, by the number of sampled shingles of the shorter text; the last entry also serves
         for all larger numbers.
-    min_common : int
+    min_common
         Minimum number of shingles that a part has in common with the text.
     """
 
@@ -108,10 +108,7 @@ class SampledSearch:
     min_common: int
 
     def recall(self, containment: float) -> PartRecall | None:
-        """Return the expected recall; None if the text is too short to have a part or to be one.
-
-        Keys of another kind find more, so it errs on the low side.
-        """
+        """Return the expected recall; None if the text is too short to have a part or to be one."""
         n_of_part = min(PART_WORDS - _NOT_OF_A_SHINGLE, self.n_shingles)
         if n_of_part < self.min_common:
             return None

@@ -37,11 +37,11 @@ class BandPlan:
 
     Parameters
     ----------
-    recall_at_threshold : float
+    recall_at_threshold
         Minimum probability that a pair exactly at the threshold becomes a candidate: that of very long documents.
-    expected_candidates : float
+    expected_candidates
         Pairs that would be compared although they are not near-duplicates, extrapolated from a sample.
-    exact_below : int
+    exact_below
         Documents with fewer shingles than this find each other by prefix filtering, which misses none; `EVERY_SIZE` if
         all do.
     """
@@ -58,10 +58,7 @@ class BandPlan:
         return self.bands * self.rows
 
     def exact_up_to(self, threshold: float) -> int:
-        """Return the largest number of shingles with which documents find each other exactly.
-
-        It may exceed `exact_below`: those that match a document just below it are searched exactly, too.
-        """
+        """Return the largest number of shingles with which documents find each other exactly."""
         return math.ceil((self.exact_below - 1) / threshold + 1e-9)
 
     def is_exact(self, n_left: I64, n_right: I64, threshold: float) -> Bool:
@@ -95,12 +92,12 @@ class SamplingPlan:
 
     Parameters
     ----------
-    rate : float
+    rate
         Share of the shingles that become keys.
-    recall_at_threshold : float
+    recall_at_threshold
         Minimum probability that a pair exactly at the threshold becomes a candidate: that of the smallest documents
         that are found by their sample.
-    exact_below : int
+    exact_below
         Documents with fewer shingles than this find those that contain them by rare shingles, which misses none.
     """
 
@@ -120,9 +117,9 @@ class Sample:
 
     Parameters
     ----------
-    n_documents : int
+    n_documents
         Distinct texts in the corpus.
-    n_pairs : float
+    n_pairs
         Pairs of them that may match: all, or those across two sets.
     sizes : int64 array, shape (n_sampled,)
         Shingle counts of the sampled documents.
@@ -131,7 +128,7 @@ class Sample:
         after it.
     similarity, n_common, is_match : float64, int64 and bool arrays, shape (n_sampled_pairs,)
         Jaccard similarity and common shingles of these pairs, and whether they match by the measure of the search.
-    shares_rare : callable
+    shares_rare
         Return whether each of these pairs would be compared in a search by rare shingles. Slow, and few plans need it.
     """
 
@@ -149,10 +146,7 @@ class Sample:
     def of_one(
         cls, n_documents: int, sizes: I64, similarity: F64, n_common: I64, is_match: Bool | None = None
     ) -> Sample:
-        """Make a sample of one corpus, in which any two documents may match; by default, none of the sample do.
-
-        All of its pairs share a rare shingle.
-        """
+        """Make a sample of one corpus, in which any two documents may match; by default, none of the sample do."""
         left, right = np.triu_indices(len(sizes), 1)
         return cls(
             n_documents=n_documents,
@@ -178,10 +172,7 @@ class Sample:
 
 
 def check_reachable(threshold: float, recall: float) -> None:
-    """Raise ParameterError if no signature of up to `MAX_SLOTS` slots reaches this recall at the threshold.
-
-    Bands of one row need the fewest slots.
-    """
+    """Raise ParameterError if no signature of up to `MAX_SLOTS` slots reaches this recall at the threshold."""
     if bands_for(threshold, 1, recall) > MAX_SLOTS:
         raise ParameterError.of(
             "recall",
@@ -195,11 +186,6 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
 
     If many pairs are nearly as similar as the threshold, no bands tell them from matches, and all texts are searched by
     rare shingles if that is cheaper, as for forms whose common text does not make two of them similar.
-
-    Raises
-    ------
-    ParameterError
-        No signature of up to `MAX_SLOTS` slots reaches it.
 
     Examples
     --------

@@ -35,10 +35,7 @@ class SketchRecall:
     rows: int
 
     def found(self, n_common: I64 | U32, n_union: I64 | U32) -> F64:
-        """Return the probability for each pair, from the number of shingles in both of its documents and in either.
-
-        Computed at some similarities and sizes, and interpolated between them.
-        """
+        """Return the probability for each pair, from the number of shingles in both of its documents and in either."""
         if not len(n_common):
             return np.zeros(0)
         union = n_union.astype(np.float64)

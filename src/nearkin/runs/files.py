@@ -141,10 +141,7 @@ def write_json(path: Path, value: object, *, durable: bool = True) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path, *, other: str = "another --out") -> Iterator[None]:
-    """Hold an exclusive lock on a file until the process ends at the latest; RunError if another one holds it.
-
-    ``other`` is the alternative to suggest.
-    """
+    """Hold an exclusive lock on a file until the process ends at the latest; RunError if another one holds it."""
     try:
         import fcntl
     except ImportError:  # Windows lacks such locks; users must not start two runs in one directory

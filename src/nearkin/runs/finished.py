@@ -64,10 +64,7 @@ def read_manifest(directory: Path) -> Mapping[str, Any]:
 
 
 def read_results(directory: Path, tables: Collection[str] = TABLES) -> Mapping[str, Any]:
-    """Read the manifest of a finished run, and check that these of its tables are unchanged, else RunError.
-
-    CSV and TSV files are skipped, because users may have opened and saved them.
-    """
+    """Read the manifest of a finished run, and check that these of its tables are unchanged, else RunError."""
     manifest = read_manifest(directory)
     digests = manifest.get("digests", {})
     for name, digest in digests.items() if isinstance(digests, dict) else ():

@@ -16,19 +16,7 @@ _INPUTS = ("inputs", "against", "source", "left", "right", "table")
 def check_free(
     out: Path, *, overwrite: bool, inputs: Iterable[str | Path] = (), option: str = "--out", holds: str = ""
 ) -> None:
-    """Refuse a file that exists, cannot be written, or would damage one of the ``inputs``, before any work is done.
-
-    ``option`` names the file in messages; ``holds`` is the result, if it has a format of its own.
-
-    Raises
-    ------
-    OutputExistsError
-        The file exists, and is not to be replaced.
-    OutputError
-        Its directory does not exist, it is inside a collection or a run that is read, or its name is not valid.
-    ParameterError
-        It is one of the inputs, or its name is that of another format than the result has.
-    """
+    """Refuse a file that exists, cannot be written, or would damage one of the ``inputs``, before any work is done."""
     check_output(out, option)
     if holds:
         check_own_format(out, holds)

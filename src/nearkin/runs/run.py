@@ -136,27 +136,14 @@ class JobRun:
     def claimed(self, fingerprint: Mapping[str, object], *, resume: bool, overwrite: bool) -> Iterator[None]:
         """Claim the directory for one new or resumed run until the block ends.
 
-        What a killed run left is replaced if no stage left its result.
-
         Parameters
         ----------
-        fingerprint : mapping
+        fingerprint
             Everything that determines the result: a run is resumed only with an equal one, and by the same version.
-        resume : bool
+        resume
             Resume the unfinished run in the directory, if there is one.
-        overwrite : bool
+        overwrite
             Replace what an earlier run left: an unfinished run at once, a finished one when this run is done.
-
-        Raises
-        ------
-        OutputExistsError
-            The directory holds a run and neither option is set, or it holds other files.
-        OutputError
-            The directory cannot be written, or is inside a collection.
-        ResumeError
-            The unfinished run has another fingerprint.
-        RunError
-            Its fingerprint, or the manifest of a run that is to be replaced, is damaged.
         """
         check_outside_collections(self.path)
         with writing(self.path):
@@ -230,10 +217,7 @@ class JobRun:
                 shutil.rmtree(self.work, ignore_errors=True)
 
     def report(self, manifest: M, render: Callable[[M], str], *, instead: str = _AGAIN) -> M:
-        """Write ``report.html``, and return the manifest with the stages so far and why there is no page.
-
-        There is none without the ``report`` extra or enough memory: ``instead`` says how to get it later.
-        """
+        """Write ``report.html``, and return the manifest with the stages so far and why there is no page."""
         problem = None
         with self.stage("report"):
             try:
@@ -250,10 +234,7 @@ class JobRun:
         return replace(manifest, stages=self.stages, report_problem=problem)
 
     def finish(self, manifest: M) -> M:
-        """Write the manifest, move all results to their places, and remove the work.
-
-        Return the manifest with the cost of all stages.
-        """
+        """Write the manifest, move all results to their places, and remove the work."""
         manifest = replace(manifest, stages=self.stages)
         with writing(self.path):
             listing = listing_of(self.results)

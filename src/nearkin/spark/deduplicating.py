@@ -32,15 +32,15 @@ class SparkDedupResult:
 
     Parameters
     ----------
-    documents : DataFrame
+    documents
         The given rows, in any order, with ``group``, ``is_principal``, ``similarity_to_principal``, ``differs``,
         ``copy_of``, ``keep`` and ``reason``.
-    pairs : DataFrame
+    pairs
         Every verified pair at or above the threshold: id_a, id_b, and a column for each measure of similarity: jaccard,
         containment_a_in_b, …
-    kept : DataFrame
+    kept
         The rows to keep, unchanged.
-    manifest : mapping
+    manifest
         Parameters, the plan, and counts.
     """
 
@@ -68,42 +68,30 @@ def dedup_result(df: DataFrame, job: FrameJob) -> SparkDedupResult:
 
     Parameters
     ----------
-    df : DataFrame
-        The documents. The data frame must give the same rows in the same partitions each time it is computed. The order
-        of its partitions is the order of reading, which decides ties.
+    df
+        The documents. It must give the same rows in the same partitions each time it is computed; the order of the
+        partitions decides ties.
     text, id : str
-        Columns with the texts and the ids. Ids must be unique. Without ``id``, rows are named ``table:1``, ``table:2``,
-        ….
+        Columns with the texts and the unique ids. Without ``id``, rows are named ``table:1``, ``table:2``, ….
     work : str or Path, optional
         New or empty folder that every executor sees under this path. By default a temporary folder, if the master is
         local.
     resume : bool
-        Whether to continue an interrupted run of the same data frame in ``work``.
+        Continue an interrupted run of the same data frame in ``work``.
     prefix : str
         Prefix of the names of the added columns.
-    max_unreadable : float or str
-        Maximum share of documents that may be unreadable, such as 0.01 or "1%".
-    progress : Progress, optional
-        Receives progress reports.
-    preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep, keep_apart
+    preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep, keep_apart,
+    max_unreadable, progress
         As for `nearkin.dedup`.
-
-    Returns
-    -------
-    SparkDedupResult
 
     Raises
     ------
-    ParameterError
-        A parameter is invalid, or ids repeat.
-    DocumentError, SourceError
-        All documents are unreadable, or more than ``max_unreadable`` allows.
+    ParameterError, DocumentError, SourceError
+        As for `nearkin.dedup`; or ids repeat.
     EngineError
         Nearkin is not installed on the executors, they do not see the folder, or the cluster failed.
-    OutputExistsError, ResumeError
-        The folder is not empty and holds no run to continue.
-    RunError
-        Another process is using the folder.
+    OutputExistsError, ResumeError, RunError
+        The folder is not empty and holds no run to continue, or another process uses it.
 
     Examples
     --------

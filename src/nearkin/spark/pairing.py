@@ -38,32 +38,18 @@ def similar_pairs(left: DataFrame, right: DataFrame, job: FramePairsJob) -> Data
 
     Parameters
     ----------
-    left, right : DataFrame
-        The documents. The data frames must give the same rows in the same partitions each time they are computed. The
-        order of the partitions is the order of reading, which decides ties.
+    left, right
+        The documents. They must give the same rows in the same partitions each time they are computed; the order of the
+        partitions decides ties.
     text, id : str
-        Columns of both sides. Ids must be unique on each side. Without ids, rows are named ``left:1``, ``left:2``, …,
-        and ``right:1``, ….
+        Columns of both sides; ids are unique on each side. Without ids, rows are named ``left:1``, ``right:1``, ….
     right_text, right_id : str, optional
         Columns of the right side, if they have other names there.
-    table : str or Path, optional
-        Translation table from `nearkin align` for the languages of the two sides. Without a table, both sides must be
-        in one language.
-    left_language, right_language : str, optional
-        Language codes of the two sides; by default the left side is in the table's source language.
-    threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems, splits, translate, seed, method,
-    ignore, ignore_numbers
+    work, resume
+        As for `nearkin.spark.dedup_result`; the pairs stay in ``work``.
+    table, left_language, right_language, threshold, recall, top, n_terms, min_occurrences, min_terms, agreement, stems,
+    splits, translate, seed, method, ignore, ignore_numbers, bits, distance, permutations, window, progress
         As for `nearkin.pairs`.
-    bits, distance, permutations, window : int, optional
-        Parameters of the search method; by default as planned.
-    work : str or Path, optional
-        New or empty folder that every executor sees under this path; the pairs stay in it. By default a temporary
-        folder, if the master is local.
-    resume : bool
-        Whether to continue an interrupted run of the same data frames in ``work``. The pairs of a finished run are
-        returned at once.
-    progress : Progress, optional
-        Receives progress reports.
 
     Returns
     -------
@@ -73,16 +59,10 @@ def similar_pairs(left: DataFrame, right: DataFrame, job: FramePairsJob) -> Data
 
     Raises
     ------
-    ParameterError
-        A parameter is invalid, or ids repeat.
-    SourceError, FingerprintError
-        A side has no documents, no words or no texts; or the table cannot be read, or has other languages.
-    EngineError
-        Nearkin is not installed on the executors, they do not see the folder, or the cluster failed.
-    OutputExistsError, ResumeError
-        The folder is not empty and holds no run to continue.
-    RunError
-        Another process is using the folder.
+    ParameterError, SourceError, FingerprintError
+        As for `nearkin.pairs`; or ids repeat.
+    EngineError, OutputExistsError, ResumeError, RunError
+        As for `nearkin.spark.dedup_result`.
 
     Examples
     --------

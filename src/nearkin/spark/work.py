@@ -40,21 +40,10 @@ def claimed(
 
     Parameters
     ----------
-    work : str or Path or None
+    work
         None: a temporary one, if the master is local.
-    identity : mapping
+    identity
         Everything except the rows that determines the result; the version of Nearkin is added.
-    of : str
-        Function that the user called.
-
-    Raises
-    ------
-    ParameterError
-        There is no folder that every executor sees.
-    OutputExistsError, ResumeError
-        The folder is not empty and holds no run to continue.
-    RunError
-        Another process is using the folder.
     """
     folder = _folder(spark, work, of)
     wanted = json.loads(json.dumps({"nearkin": __version__, **identity}))
@@ -82,7 +71,6 @@ def _prepare(folder: Path, wanted: Mapping[str, object], *, resume: bool) -> Non
 
 
 def _stored(place: Path) -> Mapping[str, object]:
-    """Read the record of a run; empty if it cannot be read."""
     try:
         stored = json.loads(place.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -112,9 +100,9 @@ def check_named(df: DataFrame, named: Sequence[tuple[str, str | None]], *, of: s
 
     Parameters
     ----------
-    named : sequence of (str, str or None)
+    named
         Parameters of the function that the user called, and the columns that they name.
-    of, place : str
+    of, place
         That function, and the name of the data frame there.
     """
     for name, value in named:
@@ -125,13 +113,7 @@ def check_named(df: DataFrame, named: Sequence[tuple[str, str | None]], *, of: s
 
 
 def arrow_schema(df: DataFrame, columns: Sequence[str] = ()) -> pa.Schema:
-    """Return the Arrow schema in which Spark sends the rows to Python, for all or some columns.
-
-    Raises
-    ------
-    ParameterError
-        Spark cannot send a column of this type. Spark itself would report this only when the result is computed.
-    """
+    """Return the Arrow schema in which Spark sends the rows to Python, for all or some columns."""
     from pyspark.errors import PySparkTypeError
     from pyspark.sql.pandas.types import to_arrow_schema
     from pyspark.sql.types import StructType

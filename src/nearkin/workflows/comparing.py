@@ -26,15 +26,13 @@ class ComparedTexts:
 
     Parameters
     ----------
-    comparison : Comparison
-        The differences, word by word.
-    edit_similarity : float or None
+    edit_similarity
         1 - Levenshtein distance / length of the longer text, in [0, 1]; None if the texts are too long for it.
-    jaccard : float
-        Jaccard similarity: number of distinct shingles in both texts divided by that in either, in [0, 1].
-    containment_a_in_b, containment_b_in_a : float
+    jaccard
+        Number of distinct shingles in both texts divided by that in either, in [0, 1].
+    containment_a_in_b, containment_b_in_a
         Share of one text's distinct shingles that occur in the other, in [0, 1].
-    shingle : str
+    shingle
         The shingles that were compared, such as ``words:5``.
     """
 
@@ -68,29 +66,17 @@ def compare(
 ) -> ComparedTexts:
     """Compare two texts word by word, and measure how similar they are.
 
-    A passage of at least 8 words that was removed in one place and added in another is shown as moved. Shingles are
-    compared after normalisation (NFKC, lower case, single spaces), as `nearkin.dedup` does by default. A text without
-    words is contained in every other, and has a Jaccard similarity of 1 with another such text.
-
     Parameters
     ----------
-    text_a, text_b : str
-    shingle : str, default "words:5"
-        ``words:N``, ``chars:N`` or ``code:N``.
-    context_lines : int, default 2
+    context_lines
         Number of unchanged lines shown around each difference.
     ignore : collection of {"case", "punctuation", "numbers"}
         Differences that do not count; white space never counts. It has no effect on the similarities.
 
-    Returns
-    -------
-    ComparedTexts
-
     Raises
     ------
     ParameterError
-        A text is not a string of valid Unicode; both texts are names of files, by the rule of `check_are_texts`; or a
-        parameter is invalid.
+        A text is not a string of valid Unicode; both texts are names of files; or a parameter is invalid.
 
     Examples
     --------

@@ -88,12 +88,7 @@ TOOLS: Mapping[str, Mapping[str, Value]] = {
 
 
 def check_tool(tool: str) -> None:
-    """Refuse a tool without field names.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse a tool without field names."""
     if tool not in TOOLS:
         raise ParameterError.of("overlay", f"one of {', '.join(TOOLS)}", tool)
 
@@ -103,11 +98,10 @@ def write_overlay(table: pa.Table, tool: str, out: Path) -> None:
 
     Parameters
     ----------
-    table : Table
+    table
         With the schema `OVERLAY`; further columns are text, and keep their names.
-    tool : str
+    tool
         One of `TOOLS`.
-    out : Path
     """
     fields, is_dat = TOOLS[tool], out.suffix.lower() == ".dat"
     others = [name for name in table.column_names if name not in OVERLAY.names]

@@ -22,8 +22,7 @@ class Resources:
 
     Parameters
     ----------
-    threads : int
-    memory_bytes : int
+    memory_bytes
         Memory limit that the run aims at, above the interpreter and its libraries.
     """
 
@@ -65,13 +64,7 @@ class Resources:
 
 
 def _at_least(memory: str) -> str:
-    """Return the rule for memory, also in the unit of a value that was given.
-
-    Examples
-    --------
-    >>> _at_least("64MiB"), _at_least("64MB"), _at_least("1")
-    ('at least 256MiB', 'at least 256MiB (269MB)', 'at least 256MiB (268,435,456 bytes)')
-    """
+    """Return the rule for memory, also in the unit of a value that was given."""
     own = in_unit_of(memory, MIN_MEMORY)
     own = f"{MIN_MEMORY:,} bytes" if own.isdigit() else own
     return "at least 256MiB" if own == "256MiB" else f"at least 256MiB ({own})"

@@ -23,9 +23,9 @@ class TableWords:
 
     Parameters
     ----------
-    source, target : str
+    source, target
         Language codes.
-    stem : bool
+    stem
         Whether words become their Snowball stems.
 
     Raises

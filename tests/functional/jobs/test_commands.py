@@ -90,7 +90,7 @@ def test_signatures_are_the_command(texts: Path, tmp_path: Path) -> None:
         assert of_memory.manifest["documents"] == of_file.manifest["documents"] == 60
 
 
-@pytest.mark.parametrize("more", [{}, {"equal": "first"}, {"verify": "jaccard:0.8"}, {"distance": 5}], ids=str)
+@pytest.mark.parametrize("more", [{}, {"verify": "jaccard:0.8"}, {"distance": 5}], ids=str)
 def test_neighbours_are_the_command(more: dict[str, object], texts: Path, tmp_path: Path) -> None:
     ran("sign", texts, "--out", tmp_path / "sig.parquet", "--quiet")
     options = [str(one) for name, value in more.items() for one in (f"--{name}", value)]
@@ -152,14 +152,14 @@ def test_plans_are_the_command(texts: Path, bilingual: TranslatedCorpus) -> None
         assert {**planned.manifest, "sample": 0} == {**told, "sample": 0}
     assert planned.plan["bands"].to_pylist() == [told["plan"]["bands"]]
     options = ("--threshold", "0.4", "--recall", "0.8", "--cores", "8")
-    told = json.loads(nearkin_here("plan", "pairs", "--left", "2M", "--right", "300k", *options, "--json").out)
-    of_numbers = nearkin.plan(2_000_000, 300_000, threshold=0.4, recall=0.8, cores=8)
+    told = json.loads(nearkin_here("plan", "pairs", "--documents", "2M", "300k", *options, "--json").out)
+    of_numbers = nearkin.plan_pairs(2_000_000, 300_000, threshold=0.4, recall=0.8, cores=8)
     assert json.loads(json.dumps(of_numbers.manifest)) == told
     assert of_numbers.methods["method"][0].as_py() == told["chosen"]["method"]
-    samples = ("--sample-left", bilingual.left, "--sample-right", bilingual.right, "--table", bilingual.table)
-    told = json.loads(nearkin_here("plan", "pairs", "--left", "2M", *samples, "--json").out)
+    samples = ("--left", bilingual.left, "--right", bilingual.right, "--table", bilingual.table)
+    told = json.loads(nearkin_here("plan", "pairs", "--documents", "2M", "1k", *samples, "--json").out)
     for left, right in ((bilingual.left, bilingual.right), (pq.read_table(bilingual.left), str(bilingual.right))):
-        of_samples = nearkin.plan(left, right, n_documents=2_000_000, table=bilingual.table)
+        of_samples = nearkin.plan_pairs(left, right, n_documents=(2_000_000, 1000), table=bilingual.table)
         assert json.loads(json.dumps(of_samples.manifest)) == told
 
 

@@ -201,31 +201,31 @@ def test_documents_in_memory_are_given_again_to_an_audit(kind: str, texts: Path,
     options = {"threshold": 0.5, "recall": 0.2}
     of_files = nearkin.audit(nearkin.dedup(texts, out=tmp_path / "files", **options))
     run = nearkin.dedup(make(records_of(texts)), out=tmp_path / "memory", **options)
-    of_memory = nearkin.audit(run, make(records_of(texts)))
+    of_memory = nearkin.audit(run, documents=make(records_of(texts)))
     assert (of_memory.n_true, of_memory.n_found) == (of_files.n_true, of_files.n_found)
     assert of_memory.n_true > 100
     assert of_memory.missed.equals(of_files.missed)
     changed = records_of(texts)
     changed[3]["text"] += " and more"
     with pytest.raises(SourceError, match="The given documents differ from those that the run read"):
-        nearkin.audit(run, make(changed))
+        nearkin.audit(run, documents=make(changed))
     for wrong in (texts, [texts], 5):
         with pytest.raises(ParameterError):
-            nearkin.audit(run, wrong)
+            nearkin.audit(run, documents=wrong)
     with pytest.raises(ParameterError, match="The run did not read 'other' from memory"):
-        nearkin.audit(run, make(records_of(texts)), make(records_of(texts)))
+        nearkin.audit(run, documents=make(records_of(texts)), other=make(records_of(texts)))
     against = nearkin.dedup(make(RECORDS), against=make(RECORDS[:2]), out=tmp_path / "against")
-    assert nearkin.audit(against, make(RECORDS), make(RECORDS[:2])).n_true == 2
+    assert nearkin.audit(against, documents=make(RECORDS), other=make(RECORDS[:2])).n_true == 2
 
 
 def test_pairs_of_documents_in_memory_are_audited(bilingual: TranslatedCorpus, tmp_path: Path) -> None:
     left, right = (pq.read_table(path) for path in (bilingual.left, bilingual.right))
     run = nearkin.pairs(left, bilingual.right, table=bilingual.table, out=tmp_path / "run")
-    assert nearkin.audit(run, left).n_true == len(run.pairs)
+    assert nearkin.audit(run, documents=left).n_true == len(run.pairs)
     both = nearkin.pairs(left, right.to_pandas(), table=bilingual.table, out=tmp_path / "both")
-    assert nearkin.audit(both, left, right.to_pandas()).recall == 1.0
+    assert nearkin.audit(both, documents=left, other=right.to_pandas()).recall == 1.0
     with pytest.raises(SourceError, match="in the memory of a program"):
-        nearkin.audit(both, left)
+        nearkin.audit(both, documents=left)
 
 
 def test_places_that_are_taken(tmp_path: Path, texts: Path) -> None:

@@ -19,7 +19,7 @@ def every_result(tmp_path: Path, texts: Path) -> list[object]:
     run = nearkin.dedup(texts, out=tmp_path / "out")
     return [
         run, nearkin.pairs(RECORDS, [*RECORDS], min_occurrences=1), signed, nearkin.neighbours(signed),
-        nearkin.families(texts), nearkin.audit(run), nearkin.plan(texts), nearkin.plan(1000, 1000),
+        nearkin.families(texts), nearkin.audit(run), nearkin.plan(texts), nearkin.plan_pairs(1000, 1000),
     ]  # fmt: skip
 
 
@@ -58,10 +58,10 @@ def test_documents_in_memory_may_be_divided_otherwise(tmp_path: Path) -> None:
     table = pa.table({"id": range(len(RECORDS)), "text": [one["text"] for one in RECORDS]})
     result = nearkin.dedup(table, out=tmp_path / "out")
     chunked = pa.concat_tables([table.slice(0, 2), table.slice(2)])
-    assert nearkin.audit(result, chunked).recall == nearkin.audit(result, table).recall
+    assert nearkin.audit(result, documents=chunked).recall == nearkin.audit(result, documents=table).recall
     other = table.set_column(1, "text", pa.array(["changed", *table["text"].to_pylist()[1:]]))
     with pytest.raises(SourceError, match="The given documents differ"):
-        nearkin.audit(result, other)
+        nearkin.audit(result, documents=other)
 
 
 def test_a_subclass_comes_back_as_it_is() -> None:
@@ -75,5 +75,5 @@ def test_a_subclass_comes_back_as_it_is() -> None:
 
 def test_a_password_is_not_shown() -> None:
     with pytest.raises(ParameterError, match="a collection has its documents") as raised:
-        nearkin.audit("postgresql://ada:secret@host/matter", RECORDS)
+        nearkin.audit("postgresql://ada:secret@host/matter", documents=RECORDS)
     assert "secret" not in str(raised.value)

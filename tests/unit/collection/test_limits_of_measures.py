@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 
-import nearkin
 from nearkin.collection.plain_sql import functions
 from nearkin.collection.tolerance import LIMITS, Tolerance
 from nearkin.errors import ParameterError
@@ -17,7 +16,6 @@ NAN, INFINITY = float("nan"), float("inf")
 LETTERS: dict[str, Callable[[float], object]] = {
     "Python": lambda gamma: Tolerance.of(gamma=gamma),
     "review screen": lambda gamma: ToleranceQuery(measure="letters", value=gamma).tolerance,
-    "audit": lambda gamma: nearkin.audit("nowhere", gamma=gamma),
 }
 WORDS: dict[str, Callable[[float], object]] = {
     "Python": lambda threshold: Tolerance.of(threshold=threshold),

@@ -72,12 +72,12 @@ def test_tables_of_results(tmp_path: Path, name: str):
 
 def test_commands(tmp_path: Path):
     """pairs.tsv and known.tsv, and known pairs that were cut out of them; groups.csv of a collection."""
-    text = "the roofer came on monday and found eleven broken tiles above the reading room near the {} window"
+    text = "the roofer came on monday and found eleven broken tiles above the reading room near the {0} window, {0}"
     for side in ("left", "right"):
         rows = [{"id": f"={i}+1", "text": text.format(word)} for i, word in enumerate(("north", "south", "east"))]
         write_jsonl(tmp_path / f"{side}.jsonl", rows)
     given = ["pairs", "--left", tmp_path / "left.jsonl", "--right", tmp_path / "right.jsonl", "--no-report", "-q"]
-    given += ["--min-occurrences", "1", "--threshold", "0.9"]
+    given += ["--threshold", "0.9"]
     assert nearkin_here(*given, "--out", tmp_path / "a", "--known", "same-ids").code == 0
     for name in ("pairs.tsv", "known.tsv"):
         lines = (tmp_path / "a" / name).read_text().splitlines()[1:]

@@ -70,9 +70,9 @@ class Blocks:
 
     Parameters
     ----------
-    n_tasks : int
+    n_tasks
         Number of tasks that will make them.
-    kept : tuple of Kept
+    kept
         Their files, if all are kept in files: then the driver reads the files directly, not through Java.
     """
 

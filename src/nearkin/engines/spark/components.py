@@ -37,9 +37,7 @@ def find_components(stages: Stages, edges: Blocks, n_edges: int, *, max_edges: i
 
     Parameters
     ----------
-    n_edges : int
-        An upper limit.
-    max_edges : int
+    max_edges
         Up to this number, a single task processes all edges.
     """
     if n_edges <= max_edges:

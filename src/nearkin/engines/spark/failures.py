@@ -58,10 +58,7 @@ _KIND = re.compile(r"\A(?:[a-z]\w*\.)+\w+: ")
 
 @contextlib.contextmanager
 def engine_errors() -> Iterator[None]:
-    """Translate errors of Spark raised inside the block into errors of Nearkin.
-
-    An error of Nearkin raised by a task on any machine is raised again unchanged.
-    """
+    """Translate errors of Spark raised inside the block into errors of Nearkin."""
     before = sys.exc_info()[1]
     try:
         yield
@@ -134,11 +131,7 @@ def _in_words(text: str) -> str:
 
 
 def _reason(text: str) -> tuple[str, str]:
-    r"""Return the machine, and the line with the reason.
-
-    >>> _reason("An exception was thrown:\nTraceback (most recent call last):\n  File ...\nValueError: x is 3")
-    ('', 'ValueError: x is 3')
-    """
+    """Return the machine, and the line with the reason."""
     text = _CALLING.sub("", text)
     task = _OF_A_TASK.search(text)
     where, rest = (f" on {task[1]}", text[task.start(2) :]) if task and task[1] else ("", text)

@@ -21,9 +21,9 @@ class Block:
 
     Parameters
     ----------
-    stream : str
+    stream
         Name of the kind of data, by which later tasks select.
-    target : int
+    target
         Partition that receives it.
     """
 
@@ -35,8 +35,6 @@ class Block:
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Columns of numbers in a stream.
-
-    In a block, the columns follow one another; all have the same length.
 
     Examples
     --------

@@ -21,12 +21,7 @@ _MAX_PORT = 65_535
 
 
 def check_form(master: str) -> None:
-    """Refuse addresses of unknown syntax.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse addresses of unknown syntax."""
     if not any(re.fullmatch(form, master) for form in _FORMS):
         raise ParameterError.of("master", RULE, master)
     if any(not 0 < port <= _MAX_PORT for _, port in addresses(master)):

@@ -1,8 +1,4 @@
-"""What the Spark engine needs, checked before the long work: all that can be missing, on the driver and on executors.
-
-In this order: PySpark; Java, or gRPC for Spark Connect; a master that answers; Spark's version; an executor; its
-packages and their versions; a folder that it shares with the driver.
-"""
+"""What the Spark engine needs, checked before the long work, on the driver and on executors."""
 
 from __future__ import annotations
 
@@ -43,12 +39,7 @@ class Voice(Protocol):
 
 
 def check_driver(master: str | None) -> None:
-    """Refuse a driver with PySpark that could not start a session; no ``master``: it is in Spark's own files.
-
-    Raises
-    ------
-    MissingExtraError, EngineError
-    """
+    """Refuse a driver with PySpark that could not start a session; no ``master``: it is in Spark's own files."""
     if master is None or not is_connect(master):
         check_java()
     elif find_spec("grpc") is None:
@@ -58,12 +49,7 @@ def check_driver(master: str | None) -> None:
 
 
 def check_pyspark() -> None:
-    """Check that PySpark is installed before anything is started.
-
-    Raises
-    ------
-    MissingExtraError
-    """
+    """Check that PySpark is installed before anything is started."""
     if find_spec("pyspark") is None or find_spec("py4j") is None:
         raise MissingExtraError.of("--engine spark", "spark")
     # when it looks for pandas, which is not used here, it warns of every newer version
@@ -86,13 +72,7 @@ exec "$java" -version 2>&1
 
 
 def check_java() -> int:
-    """Return the release of Java; raise an error if there is none on which Spark can run.
-
-    Raises
-    ------
-    EngineError
-        Java is missing, does not start, or is older than 17.
-    """
+    """Return the release of Java; raise an error if there is none on which Spark can run."""
     from pyspark.find_spark_home import _find_spark_home  # the directory that its launcher uses too
 
     command = ["bash", "-c", _FIND_JAVA, "java", str(_find_spark_home())]
@@ -117,11 +97,7 @@ def check_java() -> int:
 
 
 def _release(answer: str) -> int | None:
-    """Return the release that ``java -version`` prints; before Java 9 it was the second number.
-
-    >>> _release('openjdk version "17.0.15" 2025-04-15'), _release('java version "1.8.0_402"'), _release("what?")
-    (17, 8, None)
-    """
+    """Return the release that ``java -version`` prints; before Java 9 it was the second number."""
     found = re.search(r'version "(\d+)(?:\.(\d+))?', answer)
     if found is None:
         return None
@@ -133,14 +109,7 @@ _PATIENCE_S = 3.0
 
 
 def check_answers(master: str) -> None:
-    """Open a connection to the master; if there are several, one that answers is enough.
-
-    Spark itself tries for minutes in the background before it reports that a master does not answer.
-
-    Raises
-    ------
-    EngineError
-    """
+    """Open a connection to the master; if there are several, one that answers is enough."""
     failed = []
     for host, port in addresses(master):
         try:
@@ -189,20 +158,12 @@ def check_executors(
 
     Parameters
     ----------
-    folder : Path
+    folder
         Directory of this machine; every executor must see it under the same path.
-    progress : Voice
+    progress
         Receives a message if the cluster takes long.
-    patience_s : float
+    patience_s
         How long to wait for the first executor.
-
-    Raises
-    ------
-    EngineError
-        No executor started; or one lacks Nearkin, has another version of it, finds no
-        Python or has another version, or does not see the directory.
-    OutputError
-        The directory is not writable here.
     """
     if tuple(map(int, re.findall(r"\d+", spark.version)[:2])) < OLDEST_SPARK:
         raise EngineError(
@@ -279,7 +240,6 @@ def _travelling_by_value() -> Iterator[None]:
 def _in_time(
     spark: SparkSession, collect: Callable[[], Sequence[Any]], progress: Voice, patience_s: float
 ) -> Sequence[Any]:
-    """Return the rows, or raise an error after a time; Spark would wait for an executor for ever."""
     tag = f"nearkin-{secrets.token_hex(4)}"
     rows: list[Any] = []
     failed: list[Exception] = []
@@ -366,7 +326,6 @@ def _looker(token: str) -> Callable[[Iterable[Any]], Iterator[Any]]:
 
 
 def _version(module: str) -> tuple[str, str]:
-    """Return the version of a module, or the reason why it cannot be imported."""
     try:
         return str(importlib.import_module(module).__version__), ""
     except Exception as error:  # noqa: BLE001  # importing a module can run any code
@@ -374,7 +333,6 @@ def _version(module: str) -> tuple[str, str]:
 
 
 def _read(token: str) -> tuple[str, str]:
-    """Return the content of a file, or the reason why it cannot be read."""
     try:
         return Path(token).read_text(encoding="ascii"), ""
     except (OSError, ValueError) as error:

@@ -42,10 +42,10 @@ class Cluster:
 
     Parameters
     ----------
-    master : str or None
+    master
         As for spark-submit, or ``sc://HOST:PORT`` for Spark Connect. None: the one in ``spark-defaults.conf`` or given
         to spark-submit, else ``local[*]``.
-    settings : mapping of str to str
+    settings
         Settings of Spark; they override those in files.
     """
 
@@ -72,18 +72,10 @@ def session(cluster: Cluster, progress: Voice, *, name: str = "nearkin") -> Iter
 
     Parameters
     ----------
-    progress : Voice
+    progress
         Receives the path of Spark's log if the engine fails.
-    name : str
+    name
         Name of the application on the cluster's web pages.
-
-    Raises
-    ------
-    MissingExtraError
-        PySpark is not installed.
-    EngineError
-        There is no suitable Java, the master does not answer, Spark does not start, or the active session does not
-        match the request.
     """
     check_pyspark()
     try:
@@ -118,7 +110,6 @@ def _active_session() -> SparkSession | None:
 
 
 def _check_is_the_same(active: SparkSession, cluster: Cluster) -> None:
-    """Refuse an active session with other settings, which it cannot change."""
     wanted = dict(cluster.settings)
     if cluster.master is not None and not (is_connect(cluster.master) and _is_remote(active)):
         wanted["spark.master"] = cluster.master
@@ -216,10 +207,7 @@ _STOPPING_S = 20.0
 
 @contextlib.contextmanager
 def java(settings: SparkConf, log: BinaryIO) -> Iterator[JavaGateway]:
-    """Start the driver's Java and end it after the block; an existing one is used and continues.
-
-    A Java process that continued would pass the settings of this session to the next one.
-    """
+    """Start the driver's Java and end it after the block; an existing one is used and continues."""
     from pyspark import SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway

@@ -61,7 +61,7 @@ def stages_on(cluster: Cluster, work: Path, meter: StageMeter) -> Iterator[Stage
 
     Parameters
     ----------
-    work : Path
+    work
         Directory that the driver and every executor see under this path.
     """
     with contextlib.ExitStack() as stack:

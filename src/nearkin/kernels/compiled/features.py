@@ -62,10 +62,7 @@ def _count_many(
 
 @njit(nogil=True, cache=True)
 def _encode(text, code_of, characters, codes):
-    """Encode a text in bytes, those beyond ASCII from 128 in order of appearance; return length, success and codes.
-
-    ``characters`` receives the character of each code.
-    """
+    """Encode a text in bytes, those beyond ASCII from 128 in order of appearance; return length, success and codes."""
     high = np.uint8(0)
     for byte in text:
         high |= byte
@@ -100,11 +97,7 @@ def _encode(text, code_of, characters, codes):
 
 @njit(nogil=True, cache=True)
 def _count_coded(codes, n, length, tables, places, counts, firsts, out):
-    """Count the n-grams of up to four one-byte codes: the n-gram itself is the key.
-
-    A place holds the n-gram in its upper 32 bits, the count in its lower. Growing is another function: with arrays that
-    change inside, the counting loop is four times slower.
-    """
+    """Count the n-grams of up to four one-byte codes: the n-gram itself is the key."""
     size, i, n_distinct = _FIRST_TABLE, length - 1, np.int64(0)
     while True:
         table = tables[size : 2 * size]
@@ -189,10 +182,7 @@ def _hash_coded(codes, length, characters, firsts, hashes):
 
 @njit(nogil=True, cache=True)
 def _count_hashed(occurrences, n, tables, places, hashes, counts, firsts, out):
-    """[5, 7, 5] -> hashes 5, 7; counts 2, 1; firsts 0, 1, all written at ``out``.
-
-    A place of the table holds 1 + the feature's number in this text, or 0.
-    """
+    """[5, 7, 5] -> hashes 5, 7; counts 2, 1; firsts 0, 1, all written at ``out``."""
     size, i, n_distinct = _FIRST_TABLE, np.int64(0), np.int64(0)
     while True:
         table = tables[size : 2 * size]

@@ -81,7 +81,6 @@ def expand_many(
 
 @njit(inline="always", cache=True)
 def _first_above(members, low, high, row):
-    """members=[2, 5, 9], row=5 -> 2."""
     while low < high:
         middle = (low + high) // 2
         if members[middle] > row:

@@ -109,7 +109,6 @@ def _any_close(leads, i, j, stop, most):
 
 @njit(nogil=True, cache=True)
 def _link_one(entries, leads, words, blocks, is_key, most, i, j, stop, pairs, distances, n_pairs):
-    """Compare entry ``i`` with those from ``j`` to ``stop``."""
     row_mask = np.uint64(0xFFFFFFFF)
     for k in range(j, stop):
         lead = leads[k] ^ leads[i]  # the lead of a one-word string is the string: nothing else is loaded then

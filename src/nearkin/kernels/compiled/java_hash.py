@@ -118,10 +118,7 @@ def _word_shingles_many(ids, offsets, length, words, work, shingles, shingle_off
 
 @njit(nogil=True, cache=True)
 def _prefixes_of_words(ids, words, before, up_to, raised):
-    """Return for each word: hash of all before it, over 31^(units before it); hash up to its end; 31^(these units).
-
-    Words a to b then hash to ``up_to[b] - before[a] * raised[b]``.
-    """
+    """Return for each word: hash of all before it, over 31^(units before it); hash up to its end; 31^(these units)."""
     hashes, powers, inverses = words
     hashed, power, inverse = np.uint32(0), np.uint32(1), np.uint32(1)
     for i in range(len(ids)):

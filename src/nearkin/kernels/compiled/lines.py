@@ -28,10 +28,7 @@ def flag_many(data, offsets, flags):
 
 @njit(nogil=True, cache=True)
 def _has_hyphen(data, start, end):
-    """Whether a hyphen, or a byte of one beyond ASCII, stands before a line break.
-
-    To become vector instructions, this loop and the next three keep the least of differences that are 0 at a match.
-    """
+    """Whether a hyphen, or a byte of one beyond ASCII, stands before a line break."""
     least, first = np.uint8(255), np.uint64(start)
     for i in range(end - start - 1):
         mark, byte = data[first + np.uint64(i)], data[first + np.uint64(i) + np.uint64(1)]

@@ -1,7 +1,4 @@
-"""Number of ones among 64 bits.
-
-Processors have an instruction for it, and newer ones count eight words at once; LLVM chooses.
-"""
+"""Number of ones among 64 bits."""
 
 from __future__ import annotations
 

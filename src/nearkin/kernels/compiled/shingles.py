@@ -1,8 +1,4 @@
-"""Loops of `nearkin.kernels.shingles`.
-
-They take a block of shingles at a time, so that the working set stays in the cache, and memory grows with the
-distinct shingles of a text alone.
-"""
+"""Loops of `nearkin.kernels.shingles`."""
 
 from __future__ import annotations
 

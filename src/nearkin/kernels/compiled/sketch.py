@@ -23,10 +23,7 @@ def sketch_many(hashes, offsets, constants, slots):
 
 @njit(nogil=True, cache=True)
 def _sketch_one(hashes, start, end, constants, slots):
-    """Keep in each slot the minimum of the first round that reaches it; large sets need one round.
-
-    In each of the first `size` rounds every element falls into any slot, in later ones all fall into slot round - size.
-    """
+    """Keep in each slot the minimum of the first round that reaches it; large sets need one round."""
     size = len(slots)
     slots[:] = EMPTY
     if start == end:

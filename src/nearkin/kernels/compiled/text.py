@@ -113,10 +113,7 @@ def _fold_one(data, start, end, tables, to_lower, collapse, folded, out):
 
 @njit(nogil=True, cache=True)
 def _fold_block(data, at, n, to_lower, collapse, after_space, folded, out):
-    """Return True if the block is ASCII without white space to collapse; otherwise the output is invalid.
-
-    To become vector instructions, bytes stay bytes, indices are unsigned, and each loop keeps one running value.
-    """
+    """Return True if the block is ASCII without white space to collapse; otherwise the output is invalid."""
     start, target = np.uint64(at), np.uint64(out)
     n_white = np.uint8(5 if collapse else 0)  # tab to carriage return
     high = np.uint8(0)

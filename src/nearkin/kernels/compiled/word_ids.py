@@ -31,11 +31,7 @@ def leave_out(data, offsets, words, kept, kept_offsets):
 
 
 def _table_of(words):
-    """Words to look up: distinct words by their keys; their bounds in a text; the text.
-
-    A row of the first array answers a lookup with one memory access: both halves of the key; the length, with the
-    number plus one in the lower half, 0 for a free row; padding to a line of the cache.
-    """
+    """Words to look up: distinct words by their keys; their bounds in a text; the text."""
     joined = np.frombuffer(b"".join(words) or b"\0", np.uint8)
     ends = np.cumsum([0, *map(len, words)], dtype=np.int64)
     bounds = np.stack([ends[:-1], ends[1:]], axis=1)
@@ -64,10 +60,7 @@ def _number_many(data, offsets, classes, scratch, ids, id_offsets):
 
 @njit(nogil=True, cache=True)
 def _number_runs(data, at, scratch, run, n_runs, is_bare, classes, rows, bounds, n_distinct, ids, out):
-    """Number the parts between spaces, until there is no room for a new word.
-
-    A function of its own because numba counts references, word by word, to an array that a loop replaces.
-    """
+    """Number the parts between spaces, until there is no room for a new word."""
     copy, copy_words, _, _, runs = scratch
     while run < n_runs and n_distinct < len(bounds):
         start, end = np.int64(runs[run]), np.int64(runs[run + 1])

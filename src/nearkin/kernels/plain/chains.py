@@ -34,6 +34,5 @@ def _add(keys, row, j, heads, previous):
 
 
 def _before(row, previous):
-    """previous=[-1, -1, 0, 2], row=3 -> 2, 0."""
     while (row := int(previous[row])) != NONE:
         yield row

@@ -77,7 +77,6 @@ def _sums(terms, weights, offsets, row, starts, places, held, dense_rows, dense)
 
 
 def _shares(left, right, left_rows, right_rows):
-    """Return, for each pair, the contribution of each term of the right vector."""
     for a, b in zip(left_rows.tolist(), right_rows.tolist(), strict=True):
         first, second = (slice(side[2][row], side[2][row + 1]) for side, row in ((left, a), (right, b)))
         own = dict(zip(left[0][first].tolist(), left[1][first].tolist(), strict=True))

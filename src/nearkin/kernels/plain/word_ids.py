@@ -60,6 +60,5 @@ def _words(text):
 
 
 def _append(own, i, values, offsets):
-    """Return the part of the result that belongs to text i."""
     offsets[i + 1] = offsets[i] + len(own)
     values[offsets[i] : offsets[i + 1]] = own

@@ -1,9 +1,8 @@
 """Recall of a search by signatures, measured on the pairs of a sample before the search, with its interval.
 
-The model takes pairs as independent. Where most pairs lie in a few clusters they are not: a random seed finds or misses
-many of them together, and a sample may hold more or less of a cluster than its share. The distances of the sampled
+The model takes pairs as independent. Where most pairs lie in a few clusters they are not. The distances of the sampled
 signatures, which are those of the search, show the effect of the seed, as do their gaps for a window of few sorted
-orders. The interval counts documents, not pairs, and so shows the effect of the sample.
+orders; the interval counts documents, and so shows the effect of the sample.
 """
 
 from __future__ import annotations
@@ -32,10 +31,9 @@ class SamplePairs:
     ----------
     documents : int64 array, shape (n_pairs,)
         Number of the sampled document of each pair, below ``n_documents``, which counts those without pairs, too.
-    cosines, distances : float64 and int arrays, shape (n_pairs,)
     gaps : int array, shape (n_pairs, n_orders), optional
         For a window: the distance between the two documents of each pair in each sorted order of the search.
-    share : float
+    share
         Share of the sampled documents' pairs that are listed here, above 0 and up to 1.
     """
 
@@ -52,12 +50,10 @@ class SamplePairs:
     ) -> tuple[float, float, float]:
         """Return the lower end of an interval, the recall of the sample, and the upper end.
 
-        The error is that of a ratio over the documents of a sample drawn without replacement; it is 0 if all documents
-        were sampled. It is at least the error of the model on the same pairs, so it is not 0 where all pairs of a small
-        sample happen to be found. The quantile is that of Student's distribution. With fewer than 30 independent pairs
+        The error is that of a ratio over the documents of a sample drawn without replacement, and at least that of the
+        model on the same pairs. The quantile is that of Student's distribution. With fewer than 30 independent pairs
         the interval is that of E. B. Wilson ("Probable Inference, the Law of Succession, and Statistical Inference",
-        1927), but its lower end at least the probability to find a pair at the threshold: more similar pairs are found
-        with higher probability.
+        1927), but its lower end at least the probability to find a pair at the threshold.
 
         Parameters
         ----------
@@ -65,10 +61,8 @@ class SamplePairs:
             Whether each pair is found, or the probability.
         chances : float64 array, shape (n_bits + 1,)
             Probability, by the model, that a pair at each distance is found.
-        n_population : int, optional
+        n_population
             Number of documents from which the sample was drawn; None: so many that a sample is a small part of them.
-        threshold : float
-            Lowest cosine of the pairs.
         """
         n, n_true = self.n_documents, np.bincount(self.documents, minlength=self.n_documents).astype(np.float64)
         total = float(n_true.sum())

@@ -25,10 +25,9 @@ class Prefix:
     """Length of the prefix that brings two signatures into one window, for any window and number of documents.
 
     By theory, ``Prefix()``, the article takes log2 of documents over window, rounded down and up. But a window reaches
-    to both sides, and beyond the ends of a prefix: among uniform signatures it brings together as many as a prefix
-    shorter by `BOTH_SIDES` would. That is the middle value; the band extends from it, rounded down, to the article's
-    value rounded up. Signatures of real documents cluster: they share words, so all vectors lean to one side, some
-    prefixes hold far more documents than others, and a window reaches less far. `calibrated` measures it.
+    to both sides: among uniform signatures it brings together as many as a prefix shorter by `BOTH_SIDES` would. That
+    is the middle value of the band. Signatures of real documents cluster, and a window reaches less far: `calibrated`
+    measures it.
 
     Parameters
     ----------

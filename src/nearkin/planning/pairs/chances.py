@@ -66,10 +66,6 @@ class Chances:
             Lengths of the prefix that brings two into one window; interpolated between integers.
         distances : slice, optional
             Distances to compute; by default all.
-
-        Returns
-        -------
-        found : float64 array, shape (n_lengths, n, n_bits + 1)
         """
         logs = self.log_agreement(lengths)[:, distances or slice(None)]
         with np.errstate(divide="ignore"):

@@ -34,18 +34,18 @@ class Costs:
 
     Parameters
     ----------
-    comparison, comparison_word : float
+    comparison, comparison_word
         Per comparison of two signatures, and per 64-bit word of them, rounded up to a multiple of four words.
-    far_word : float
+    far_word
         Added per word if the signatures of the right side exceed the caches.
-    sorting, sorting_word : float
+    sorting, sorting_word
         Per signature in one order and doubling of their number, and per word that is gathered.
-    candidate, candidate_term : float
+    candidate, candidate_term
         Per candidate that is kept, and per term of its right document for the cosine.
-    vectors, vectors_left, vectors_product : float
+    vectors, vectors_left, vectors_product
         Per pair in the search by an inverted index: to clear and to read its sum, per term of the left
         document, and per product of the numbers of terms on both sides.
-    sign : float
+    sign
         Per term and bit of a signature.
     """
 
@@ -143,10 +143,7 @@ def machine_costs() -> Costs:
 
 
 def measured_costs(*, left_terms: float = FEW_TERMS, right_terms: float = FEW_TERMS) -> Costs:
-    """Return the costs on one core of this machine, measured in about a second once the kernels are compiled.
-
-    Vectors have terms by Zipf's law from a vocabulary of 50,000, which is denser than in real documents.
-    """
+    """Return the costs on one core of this machine, measured in about a second once the kernels are compiled."""
     chance = np.random.default_rng(0)
     candidate_term = _product_ns(chance, right_terms) / max(1.0, right_terms)
     vectors, of_left, of_product = _vectors_ns(chance, left_terms, right_terms)

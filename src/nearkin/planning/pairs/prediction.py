@@ -41,11 +41,11 @@ class PairSearch:
     method : {"vectors", "signatures", "window"}
         By an inverted index over the vectors; by signatures, each compared with every other; by signatures, each
         compared with those near it in sorted orders.
-    bits : int
+    bits
         Length of a signature: a multiple of 8 from 8 to 65,528; 0 for vectors.
-    distance : int
+    distance
         Pairs whose signatures differ in at most this many bits get their true cosine: from 0 to the number of bits.
-    permutations, window : int
+    permutations, window
         Sorted orders, and signatures on either side with which each is compared: at least 1 for a window, else 0.
     """
 
@@ -92,15 +92,15 @@ class Question:
 
     Parameters
     ----------
-    n_left, n_right : int
+    n_left, n_right
         Number of documents with a vector; at least 1.
-    threshold, recall : float
+    threshold, recall
         Minimum cosine of a pair, and share of these pairs to find: above 0, at most 1.
-    left_terms, right_terms : float
+    left_terms, right_terms
         Mean number of terms of a vector.
-    spread : CosineSpread, optional
+    spread
         Cosines of a sample of these documents; by default `CosineSpread.default`.
-    prefix : Prefix
+    prefix
         Measured on these documents by `calibrated`, or by theory.
     """
 
@@ -161,19 +161,19 @@ class Prediction:
 
     Parameters
     ----------
-    recall_low, recall, recall_high : float
+    recall_low, recall, recall_high
         Share of the pairs at or above the threshold that are found.
-    n_comparisons : float
+    n_comparisons
         Comparisons of two signatures, or of two vectors.
-    relative_cost : float
+    relative_cost
         Comparisons divided by all pairs, with the time for sorting expressed in comparisons.
-    n_candidates, n_hits : float
+    n_candidates, n_hits
         Pairs whose cosine is computed: each once; as often as they are found.
-    memory_bytes : int
+    memory_bytes
         All data of the search, in one process.
-    signing_s, sorting_s, comparing_s, checking_s : float
+    signing_s, sorting_s, comparing_s, checking_s
         On one core: signatures, sorted orders, comparisons, cosines of candidates.
-    elapsed_s : float
+    elapsed_s
         On all cores: the sum of these divided by the number of cores.
     """
 

@@ -41,11 +41,11 @@ class Plan:
 
     Parameters
     ----------
-    alternatives : tuple of (PairSearch, Prediction)
+    alternatives
         The fastest search of each method that was not chosen.
-    reaches : bool
+    reaches
         Whether the lower end of the band reaches the requested recall; if not, this plan comes nearest.
-    is_quick : bool
+    is_quick
         Every pair of vectors is compared because that takes less than `QUICK_S`; another method may be even faster.
     """
 
@@ -72,14 +72,6 @@ def choose(
     window: int | None = None,
 ) -> Plan:
     """Choose the fastest search that reaches the recall even at the lower end of the band; exact search if fast.
-
-    Exact search is chosen if nothing is fixed and it takes less than `QUICK_S`. A given number of bits or distance
-    restricts the choice to signatures and a window, given permutations or a window to a window.
-
-    Raises
-    ------
-    ParameterError
-        The given values are incompatible.
 
     Examples
     --------
@@ -150,7 +142,6 @@ def _best_window(
 def _window_grid(
     question: Question, n_bits: int, windows: I64, orders: I64, distance: int | None
 ) -> list[tuple[int, int, int]]:
-    """Return the cheapest window, number of orders and distance for signatures of this length, over the whole grid."""
     chances = question.chances(n_bits)
     some = _distances(chances, distance)
     every, sought = chances.every[some], chances.sought[some]
@@ -205,11 +196,11 @@ class PairForecast:
 
     Parameters
     ----------
-    question : Question
+    question
         With all that was measured on the samples, and the costs of the machine.
-    n_left, n_right, n_compared : int
+    n_left, n_right, n_compared
         Sampled documents that have a vector, and left ones that were compared with all on the right.
-    n_pairs : int
+    n_pairs
         Pairs at or above the threshold among these.
     """
 

@@ -1,7 +1,4 @@
-"""Letter counts: a document represented by the frequency of each letter and digit.
-
-Stroz Friedberg used the 62 Latin counts to find similar documents among 13 million in electronic discovery.
-"""
+"""Letter counts: a document represented by the frequency of each letter and digit."""
 
 from __future__ import annotations
 
@@ -67,7 +64,7 @@ class LetterCounts:
 
         Parameters
         ----------
-        texts : LargeStringArray
+        texts
             Valid UTF-8, not normalised: case and forms of letters are part of the vector. A null has no letters.
         """
         data, offsets = text_buffers(texts)

@@ -32,7 +32,7 @@ class Shingling:
 
     Parameters
     ----------
-    length : int
+    length
         Number of units in a shingle, 1 to 64. A shorter text that is not empty is a single shingle.
     """
 
@@ -61,7 +61,7 @@ class Shingling:
 
         Parameters
         ----------
-        texts : LargeStringArray
+        texts
             Normalised, valid UTF-8; a null has no shingles.
 
         Examples
@@ -116,12 +116,7 @@ class Code(Shingling):
 
 
 def parse_shingling(text: str, *, parameter: str = "shingle") -> Shingling:
-    """Parse ``"words:5"``, ``"chars:24"`` or ``"code:5"``; the parameter is for messages.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Parse ``"words:5"``, ``"chars:24"`` or ``"code:5"``; the parameter is for messages."""
     unit, _, length = text.partition(":") if isinstance(text, str) else ("", "", "")
     kinds: dict[str, type[Shingling]] = {"words": Words, "chars": Characters, "code": Code}
     is_number = length.isascii() and length.isdigit() and len(length) < 10  # Python refuses very long numbers
@@ -138,9 +133,9 @@ def count_features(texts: pa.LargeStringArray, shingling: Shingling) -> FeatureC
 
     Parameters
     ----------
-    texts : LargeStringArray
+    texts
         Valid UTF-8; a null has no features.
-    shingling : Shingling
+    shingling
         The hashes are those of `Shingling.sets`.
 
     Examples

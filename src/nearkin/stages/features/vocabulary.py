@@ -89,9 +89,9 @@ class BM25:
 
     Parameters
     ----------
-    k1 : float
+    k1
         >= 0: increase of a term's weight with repetition.
-    b : float
+    b
         From 0 to 1: penalty of longer documents.
     """
 
@@ -118,7 +118,7 @@ class BM25:
         ----------
         document_frequencies : float64 array, shape (n_vocabulary,)
             Number of documents of the collection that contain each term; fractional for translated terms.
-        mean_length : float
+        mean_length
             Mean sum of the counts of its documents.
         """
         sizes = counts.sizes

@@ -33,7 +33,7 @@ class WordSplitter:
 
     Parameters
     ----------
-    stem : str, optional
+    stem
         Code of a language, such as ``"de"``: words are replaced by their Snowball stems; an extra has them.
 
     Examples

@@ -46,8 +46,6 @@ class TextWindows(NamedTuple):
 def passage_shared_alone(a: TextWindows, b: TextWindows) -> int | None:
     """Return a number for the passage that two texts share if they share little else, else None.
 
-    It is the same for all pairs that share the same passage, and nearly always if its ends differ.
-
     Examples
     --------
     >>> header, own, other = ([*range(at, at + 30)] for at in (0, 100, 200))

@@ -1,13 +1,9 @@
 """Windows of words → passages, their occurrences, and the parts of documents that stand elsewhere too.
 
-A *window* is a run of ``length`` words, the minimum of a passage. A *class* is all windows with the same words. Class
-B follows class A if it does at four of five windows of A, and A precedes B at four of five windows of B. A *passage* is
-the classes that are so joined, and an *occurrence* is a run of its windows in a document, as long as possible. So up
-to four places all occurrences of a passage have the same words; a passage in many places stays one if a few of them
-have another word somewhere, and these have two shorter occurrences. Two passages in a document share up to
-``length - 1`` words.
-
-All of this follows from the classes alone, which are exact: every window that stands in two places is in one.
+A *window* is a run of ``length`` words, the minimum of a passage. A *class* is all windows with the same words. Class B
+follows class A if it does at four of five windows of A, and A precedes B at four of five windows of B. A *passage* is
+the classes that are so joined, and an *occurrence* is a run of its windows in a document, as long as possible. So a
+passage in many places stays one if a few of them have another word somewhere.
 """
 
 from __future__ import annotations
@@ -116,7 +112,6 @@ class Windows:
         return spans, order[passage], classes
 
     def _runs(self, is_inside: Bool, are_joined: Callable[[I64], Bool]) -> tuple[Spans, I64]:
-        """Return runs of windows, of which each is joined to the one before, and the first window of each run."""
         first, last, before = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], np.zeros(0, np.int64)
         for at in range(0, len(self.places), _WINDOWS_AT_ONCE):
             rows = np.append(before, at + np.flatnonzero(is_inside[at : at + _WINDOWS_AT_ONCE]))

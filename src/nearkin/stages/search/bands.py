@@ -26,7 +26,7 @@ class Bands:
 
     Parameters
     ----------
-    bands, rows : int
+    bands, rows
         Number of bands, and of slots in a band; both at least 1, and at most 65,536 slots in all.
 
     Examples

@@ -1,7 +1,4 @@
-"""Exhaustive search, which misses nothing: of every pair of rows, and of sets nearly contained in another.
-
-Used as the truth for tests, samples and audits; its cost grows quadratically.
-"""
+"""Exhaustive search, which misses nothing: of every pair of rows, and of sets nearly contained in another."""
 
 from __future__ import annotations
 
@@ -26,8 +23,6 @@ def all_pairs(n_rows: int, *, block_rows: int = 1024) -> Iterator[Candidates]:
 
 def common_counts(sets: ShingleSets) -> I64:
     """Count the shingles that each pair of a few sets shares, shape (n_sets, n_sets); zero on the diagonal.
-
-    Every shingle is looked up once, in sorted order: pairs that share nothing cost nothing.
 
     Examples
     --------

@@ -26,7 +26,6 @@ class InvertedSets:
         The distinct shingles of the few sets, ascending.
     starts, owners : int64 array of shape (n_keys + 1,), uint32 array
         The sets that have ``keys[i]`` are ``owners[starts[i]:starts[i + 1]]``, ascending.
-    sizes : int64 array, shape (n_sets,)
     """
 
     keys: U64
@@ -47,13 +46,7 @@ class InvertedSets:
         return cls(keys, ends, owners, sizes, few[0].fingerprint if few else "")
 
     def shared(self, many: ShingleSets) -> Matches:
-        """Return the pairs of one of the few and one of ``many`` that share any shingle, sorted by the right one first.
-
-        Raises
-        ------
-        FingerprintError
-            The shinglings differ.
-        """
+        """Return the pairs of one of the few and one of ``many`` that share a shingle, sorted by the right one."""
         if many.fingerprint != self.fingerprint:
             raise FingerprintError(
                 f"Shingles of {many.fingerprint!r} cannot be looked up among those of {self.fingerprint!r}."

@@ -30,9 +30,9 @@ class Linking:
         Number of shingles of each row.
     sides : uint8 array, shape (n_rows,)
         A pair needs one row with bit 1 and one with bit 2. Rows with `FOLLOWS` are never paired with one another.
-    min_size_ratio : float
+    min_size_ratio
         Pairs with a smaller ratio of sizes cannot match: the Jaccard threshold, or 0.
-    max_pivots : int
+    max_pivots
         Rows of a run with which all others are compared; a run of at most this length is compared in full.
     """
 

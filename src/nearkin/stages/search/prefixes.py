@@ -79,7 +79,7 @@ class Prefixes:
 
     Parameters
     ----------
-    threshold : float
+    threshold
         In (0, 1].
     """
 
@@ -94,10 +94,7 @@ class Prefixes:
         return _beyond(self.threshold, sizes)
 
     def keys(self, sets: ShingleSets, counts: U32) -> tuple[U64, I64, Bool]:
-        """Return the elements that each set contributes, the set of each, and whether it follows.
-
-        Two sets that only share elements with which neither leads are not similar.
-        """
+        """Return the elements that each set contributes, the set of each, and whether it follows."""
         lengths = self.lengths(sets.sizes)
         elements = prefixes(sets.hashes, sets.offsets, counts, lengths)
         set_of_key = np.repeat(np.arange(len(sets), dtype=np.int64), lengths)

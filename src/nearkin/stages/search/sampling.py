@@ -26,9 +26,9 @@ class Sampling:
 
     Parameters
     ----------
-    rate : float
+    rate
         In (0, 1].
-    seed : int, default 0
+    seed
         In [0, 2**64). A different seed samples other shingles.
     """
 

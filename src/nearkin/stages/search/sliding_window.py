@@ -48,11 +48,11 @@ class SlidingWindow:
 
     Parameters
     ----------
-    permutations : int
+    permutations
         Number of orders of the bits, at least 1: Q of the article.
-    window : int
+    window
         Signatures on either side with which each is compared, at least 1: B of the article.
-    seed : int
+    seed
         In [0, 2**64). A different seed gives other orders.
     """
 
@@ -86,18 +86,8 @@ class SlidingWindow:
 
         Parameters
         ----------
-        left : BitSignatures
-            Documents without features are never neighbours.
-        right : BitSignatures, optional
+        right
             Another corpus: then a pair has one document of each. Windows extend over both corpora together.
-        distance : int
-            From 0 to the number of bits.
-
-        Raises
-        ------
-        FingerprintError
-            The signatures were made by different methods.
-        ParameterError
         """
         check_search(left, right, distance=distance, threads=threads)
         held, n_comparisons, n_new = [NearPairs(np.zeros(0, np.uint64), np.zeros(0, np.uint16))], 0, 0
@@ -141,10 +131,7 @@ class SlidingWindow:
         return _sorted(words, _bit_places(self.order(number, n_bits)), ties)
 
     def tie_breaks(self, number: int, documents: I64) -> U64:
-        """Return the keys by which documents with equal signatures are sorted in one order of bits.
-
-        They differ between orders: otherwise equal documents would share the same windows every time.
-        """
+        """Return the keys by which documents with equal signatures are sorted in one order of bits."""
         return _mixed(documents.astype(np.uint64) + np.uint64(np.random.PCG64([self.seed, number, 1]).random_raw()))
 
     def positions(self, left: BitSignatures, right: BitSignatures) -> Iterator[tuple[I64, I64]]:
@@ -163,7 +150,7 @@ class SlidingWindow:
 
         Parameters
         ----------
-        n_before : int
+        n_before
             Initial documents that belong to the previous part, where they were compared with one another.
 
         Returns

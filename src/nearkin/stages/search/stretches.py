@@ -36,10 +36,9 @@ class Stretches:
 
     Parameters
     ----------
-    tiles : uint64 array, shape (n_tiles, n_words, 64)
     starts, ends : int64 arrays, shape (n_left,)
         Range of each left signature, in right signatures.
-    is_one_set : bool
+    is_one_set
         Whether both sides are the same documents: then the lower row of a pair is the left one.
     """
 
@@ -130,12 +129,7 @@ def sides_of(left: BitSignatures, right: BitSignatures | None) -> tuple[list[U64
 
 
 def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: int, threads: int) -> None:
-    """Refuse signatures of two methods, and an invalid distance or number of threads.
-
-    Raises
-    ------
-    FingerprintError, ParameterError
-    """
+    """Refuse signatures of two methods, and an invalid distance or number of threads."""
     if right is not None and left.fingerprint != right.fingerprint:
         both = ("left", left.fingerprint), ("right", right.fingerprint)
         raise FingerprintError.of("Signatures", "be compared", *both)

@@ -28,9 +28,9 @@ class MinHash:
 
     Parameters
     ----------
-    size : int
+    size
         Number of slots, 1 to 65,536.
-    seed : int
+    seed
         Random seed, in [0, 2**64). Different seeds give independent sketches.
 
     Examples
@@ -70,7 +70,7 @@ class MinHash:
 
         Parameters
         ----------
-        a, b : Signatures
+        a, b
             With equal numbers of rows, or a single row in one of them.
 
         Returns
@@ -101,9 +101,9 @@ class BitMinHash:
 
     Parameters
     ----------
-    bits : int
+    bits
         Length of a signature, a multiple of 8 from 8 to 1024.
-    seed : int
+    seed
         Random seed, in [0, 2**64).
 
     Examples

@@ -35,7 +35,7 @@ class TermVectors:
         Weights of the terms: absolute values of at most 2**20; differences below 2**-20 are ignored.
     offsets : int64 array, shape (n_documents + 1,)
         Document ``i`` has the terms from ``offsets[i]`` to ``offsets[i + 1]``.
-    fingerprint : str
+    fingerprint
         Fingerprint of the terms and their weights.
     """
 
@@ -59,9 +59,9 @@ class RandomProjection:
 
     Parameters
     ----------
-    bits : int
+    bits
         Length of a signature, a multiple of 8 from 8 to 65,528.
-    seed : int
+    seed
         Random seed, in [0, 2**64).
 
     Examples

@@ -34,17 +34,15 @@ Hash = Literal["shake256", "fast"]
 class Simhash:
     """Simhash: a bit is 1 if more occurrences of features have a 1 than a 0 in that bit of their hash.
 
-    Shorter signatures are prefixes of longer ones, because they use the first bits of the hashes.
-
     Parameters
     ----------
-    bits : int
+    bits
         Length of a signature, a multiple of 8 from 8 to 1024.
     hash : {"shake256", "fast"}
         "shake256", as in the article: SHAKE-256 of the feature's bytes, first bit first, computed once for each
         distinct feature and cached. "fast": bits drawn from the feature's 64-bit hash with the finaliser of SplitMix64;
         an equally good projection that needs no cache and is several times as fast.
-    seed : int
+    seed
         Random seed, in [0, 2**64); only for "fast".
 
     Examples
@@ -110,10 +108,7 @@ Hashing = Callable[[FeatureCounts, I64], U8]
 
 
 class FeatureVectors:
-    """A row of bytes for each feature seen so far, by its 64-bit hash.
-
-    A slow hash is needed for one occurrence in 170 (1,797 EDGAR agreements). Threads may share one of these.
-    """
+    """A row of bytes for each feature seen so far, by its 64-bit hash."""
 
     def __init__(self, hashing: Hashing, row_bytes: int, max_features: int = MAX_FEATURES) -> None:
         self._hashing = hashing

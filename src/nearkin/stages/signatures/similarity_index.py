@@ -57,7 +57,7 @@ class SimilarityIndexes:
         0 if a document has no number.
     has_value : bool array, shape (n_documents,)
         False: too few characters or words for a k-gram, no shingle that the method keeps, or, with method 14, too many.
-    fingerprint : str
+    fingerprint
         Fingerprint of the method: numbers of different methods cannot be compared.
     """
 
@@ -69,13 +69,7 @@ class SimilarityIndexes:
         return len(self.values)
 
     def similar(self, others: SimilarityIndexes, tolerance: float = TOLERANCE) -> Bool:
-        """Return whether each of the others is similar to each document, shape (n_documents, n_others); not symmetric.
-
-        Raises
-        ------
-        FingerprintError
-            The numbers were made by different methods.
-        """
+        """Return whether each of the others is similar to each document: (n_documents, n_others); not symmetric."""
         if self.fingerprint != others.fingerprint:
             raise FingerprintError(
                 f"Similarity indexes of different methods cannot be compared: {self.fingerprint!r} and "
@@ -98,17 +92,17 @@ class SimilarityIndex:
 
     Parameters
     ----------
-    method : int
+    method
         Method of the paper, 1 to 14.
     stream : {"characters", "words", "soundex"}
         Units of the text: characters, words, or Soundex codes of words. Method 13 needs words or codes.
     variation : {"A", "B", "C", "D"}
         Omitted units. A: none. B: stop words. C: vowels, or repeated words or codes. D: those of B and C.
-    k : int
+    k
         Number of characters, words or codes in a k-gram, at least 1. A shorter text has no index.
-    w : int
+    w
         Window of methods 5 and 6, at least 1; ignored by the others.
-    seed : int
+    seed
         Random seed of methods 11 and 12, in [0, 2**64).
 
     Examples
@@ -143,12 +137,7 @@ class SimilarityIndex:
 
     @classmethod
     def parse(cls, spec: str) -> SimilarityIndex:
-        """Parse the paper's name, ``"43B"``, to which ``:k=8``, ``:k=8,w=12`` or ``:seed=1`` may be added.
-
-        Raises
-        ------
-        ParameterError
-        """
+        """Parse the paper's name, ``"43B"``, to which ``:k=8``, ``:k=8,w=12`` or ``:seed=1`` may be added."""
         rule = "a tracking number and a variation, such as 43B, 43B:k=8 or 45C:k=8,w=12"
         found = _SPEC.fullmatch(spec.strip()) if isinstance(spec, str) else None
         is_known = found is not None and 1 <= int(found[1]) % 20 <= 14 and int(found[1]) <= 54 and int(found[1]) != 13
@@ -195,7 +184,7 @@ class SimilarityIndex:
 
         Parameters
         ----------
-        texts : LargeStringArray
+        texts
             Unchanged texts; valid UTF-8. A null counts as empty. For binary data see `text_of_bytes`.
         """
         if self.method == 13:
@@ -211,7 +200,6 @@ class SimilarityIndex:
         ----------
         shingles : int32 array
             Java's hashes of the k-grams of all texts, or of their most frequent words for method 13.
-        offsets : int64 array, shape (n_texts + 1,)
         """
         if self.method == 14:
             sizes = np.diff(offsets)
@@ -259,8 +247,6 @@ def interval(si: int, tolerance: float = TOLERANCE) -> tuple[int, int]:
 
 def text_of_bytes(data: bytes) -> str:
     r"""Decode bytes to a text: as UTF-8 if valid, otherwise each byte as the character of its number (Latin-1).
-
-    So a compiled class or an image has an index too.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Frequencies of features in a set of documents, which can be saved and merged, and have a digest.
-
-A file of statistics is a Parquet file with a row for each feature, sorted by hash, and the origin in its metadata.
-"""
+"""Frequencies of features in a set of documents, which can be saved and merged, and have a digest."""
 
 from __future__ import annotations
 
@@ -42,13 +39,13 @@ class Statistics:
 
     Parameters
     ----------
-    features : str
+    features
         Fingerprint of the definition of a feature.
     hashes : uint64 array, shape (n_features,)
         Ascending.
     occurrences, documents : int64 arrays, shape (n_features,)
         Number of occurrences of each feature in all documents, and number of documents with the feature.
-    n_documents : int
+    n_documents
         Number of documents with any feature.
 
     Examples
@@ -185,7 +182,7 @@ class GrowingStatistics:
 
     Parameters
     ----------
-    features : str
+    features
         Fingerprint of the definition of a feature.
 
     Attributes

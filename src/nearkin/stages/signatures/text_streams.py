@@ -56,7 +56,7 @@ class TextStream:
     variation : {"A", "B", "C", "D"}
         A: everything. B: without stop words. C: characters without the vowels a, e, i, o, u; words or codes
         only at their first occurrence. D: B and C together.
-    stops : tuple of bytes, optional
+    stops
         Stop words in the form of `bare_words`; by default `stop_words`.
 
     Examples

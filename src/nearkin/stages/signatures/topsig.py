@@ -61,12 +61,12 @@ class TopSig(_SparseProjection):
 
     Parameters
     ----------
-    bits : int
+    bits
         A multiple of 8 from 8 to 1024.
-    density : float, optional
+    density
         Share of the entries of a vector that are not 0, in (0, 1]. By default ``1 / sqrt(bits)``, as in the article;
         the article's code uses 1/16 up to 256 bits and 1/32 above.
-    seed : int
+    seed
         In [0, 2**64).
 
     Examples
@@ -106,7 +106,7 @@ class WeightedTopSig(_SparseProjection):
 
     Parameters
     ----------
-    statistics : Statistics
+    statistics
         Statistics of the whole set of documents.
     bits, density, seed
         See `TopSig`.
@@ -152,13 +152,9 @@ class WeightedTopSig(_SparseProjection):
 class OnlineTopSig(_SparseProjection):
     """Weighted TopSig of a stream: each document is weighted by the statistics of the documents up to it.
 
-    The same documents in the same order give the same signatures, however they are divided into batches. Another order
-    gives other signatures. `workflows.signing.drift` measures how far a signature is from the signature made with the
-    statistics of all documents.
-
     Parameters
     ----------
-    growing : GrowingStatistics
+    growing
         Statistics of the documents so far; `sign` adds to it.
     bits, density, seed
         See `TopSig`.

@@ -34,7 +34,7 @@ class Learned:
         p(emitted | given); each row sums to 1.
     expected : float64 array, shape (n_given,)
         Expected number of words that each given word emitted in the corpus.
-    perplexities : tuple of float
+    perplexities
         Per emitted word: before the first iteration and after each; they never increase.
     """
 
@@ -64,7 +64,7 @@ class Model1:
 
     Parameters
     ----------
-    iterations : int
+    iterations
         1 to 100. More iterations overfit rare words to their few sentences.
     """
 
@@ -85,9 +85,7 @@ class Model1:
 
         Parameters
         ----------
-        is_reverse : bool
-            Learn p(source | target) instead.
-        advance : callable
+        advance
             Called after each pass, ``iterations + 1`` times in all, with the number of pairs of words.
         """
         prepared = _Prepared.of(pairs, is_reverse=is_reverse)
@@ -160,7 +158,7 @@ class SentencePairs:
     ----------
     source, target : tuple of an int32 array and an int64 array of shape (n_pairs + 1,)
         Words of all sentences, and the start of each sentence; none is empty.
-    n_read, n_empty, n_too_long : int
+    n_read, n_empty, n_too_long
         Pairs that were read; omitted because a side had no word; omitted for more than `MAX_WORDS`.
     """
 

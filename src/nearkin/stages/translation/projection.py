@@ -61,12 +61,12 @@ class Projector:
 
     Parameters
     ----------
-    stemming : callable, optional
+    stemming
         Maps words to their stems, for tables of whole words: a missing form is translated like the other forms of
         the same word.
-    splits : bool
+    splits
         Whether to split compounds in languages that write them as one word.
-    agreement : float
+    agreement
         A translation is used if the table gives it this probability in the other direction too (Percy Liang, Ben
         Taskar, Dan Klein, "Alignment by agreement", NAACL 2006). Otherwise every rare target word counts as a
         translation of whatever common words stood beside it: of 3,269 news documents the translation was then the most
@@ -218,9 +218,9 @@ class CompoundSplitter:
 
     Parameters
     ----------
-    frequencies : mapping of str to float
+    frequencies
         Known words and their frequencies, above 0.
-    links : tuple of str
+    links
         Letters that may stand between two parts, including "".
 
     Examples

@@ -24,7 +24,7 @@ class Pruning:
 
     Parameters
     ----------
-    max_translations : int
+    max_translations
         The likeliest ones of a word, >= 1.
     """
 

@@ -39,13 +39,13 @@ class TableOrigin:
 
     Parameters
     ----------
-    source, target : str
+    source, target
         Codes of the languages, as the user wrote them.
-    words : str
+    words
         Fingerprint of the method that splits texts into words. Words to look up must be split by the same method.
-    aligner : str
+    aligner
         Fingerprint of the aligner, or of another source of the probabilities.
-    n_pairs : int
+    n_pairs
         Pairs of sentences, or dictionary entries, from which the table was made.
     """
 
@@ -69,10 +69,9 @@ class Translation:
 
     Parameters
     ----------
-    word : str
-    probability, back_probability : float
+    probability, back_probability
         p(this | the given word), and the reverse.
-    count : float
+    count
         Expected number of times that the two words translate each other in the training data.
     """
 
@@ -108,8 +107,7 @@ class TranslationTable:
 
     Parameters
     ----------
-    origin : TableOrigin
-    rows : TranslationRows
+    rows
         Words sorted by their bytes; rows sorted by source word, the likeliest first. To make a table, use `of_rows`.
 
     Examples
@@ -138,9 +136,9 @@ class TranslationTable:
 
         Parameters
         ----------
-        pairs : iterable of (str, str)
+        pairs
             A word of the source language and one of the target language; repetitions count once.
-        source, target, words, aligner : str
+        source, target, words, aligner
             See `TableOrigin`.
         """
         distinct = list(dict.fromkeys(pairs))
@@ -196,7 +194,7 @@ class TranslationTable:
 
         Parameters
         ----------
-        word : str
+        word
             In the form of the table: in lower case, and stemmed if the table has stems.
 
         Returns
@@ -270,12 +268,7 @@ class TranslationTable:
         return cls.of_rows(rows, replace(first, aligner=aligners, n_pairs=n_pairs))
 
     def check_direction(self, source: str | None, target: str | None, *, name: str = "the table") -> None:
-        """Refuse a table of other languages, or of the other direction.
-
-        Raises
-        ------
-        FingerprintError
-        """
+        """Refuse a table of other languages, or of the other direction."""
         own = self.origin
         wanted = source or own.source, target or own.target
         if wanted != (own.source, own.target):
@@ -303,7 +296,7 @@ class TranslationTable:
 
         Parameters
         ----------
-        source, target : str, optional
+        source, target
             Required languages and direction.
 
         Raises

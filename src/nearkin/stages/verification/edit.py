@@ -23,13 +23,13 @@ class EditSimilarity:
 
     Parameters
     ----------
-    similarity : float or None
+    similarity
         In [0, 1]: 1 - distance / the longer length; 1 for two empty texts. None: the texts are too long and different.
-    distance : int or None
+    distance
         Minimum number of characters (code points) to insert, delete or replace.
-    length_a, length_b : int
+    length_a, length_b
         Characters of each text.
-    min_distance : int
+    min_distance
         The distance, or a lower bound if it is unknown.
     """
 
@@ -50,14 +50,8 @@ def edit_similarity(text_a: str, text_b: str, *, max_work: int = MAX_WORK) -> Ed
 
     Parameters
     ----------
-    max_work : int, default 5000000000
+    max_work
         By default a pair takes at most about half a second; near-equal texts much less.
-
-    Raises
-    ------
-    MissingExtraError
-        RapidFuzz is not installed.
-    ParameterError
 
     Examples
     --------

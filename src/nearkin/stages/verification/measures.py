@@ -31,11 +31,11 @@ class Measure(ABC):
 
     Attributes
     ----------
-    name, title : str
+    name, title
         Name in ``--measure``, and in a sentence.
-    summary, meaning : str
+    summary, meaning
         Descriptions for the help texts, and for reports.
-    columns : tuple of str
+    columns
         Its columns in ``pairs.parquet``: one, or one for each direction.
     search : {"bands", "sampling"}
         Bands find the pairs of a measure that never exceeds Jaccard similarity, sampled shingles those of one

@@ -1,7 +1,4 @@
-"""What differs in a verified pair: numbers and dates, one passage, or more.
-
-Numbers are compared apart from the other words, in order; passages by the shingles of both texts in order.
-"""
+"""What differs in a verified pair: numbers and dates, one passage, or more."""
 
 from __future__ import annotations
 
@@ -80,9 +77,9 @@ class Compared:
         Shingle sets, each in order of first occurrence.
     number_rows : uint32 array or None
         The ascending rows of the texts in ``numbers``; None if it has all.
-    length : int
+    length
         Units in a shingle.
-    unit_words : float
+    unit_words
         Words in a unit: 1, or less for characters.
     """
 
@@ -127,7 +124,6 @@ class Compared:
         return is_added, is_replaced
 
     def _have_other_numbers(self, pairs: Candidates) -> Bool:
-        """Whether one text of each pair has a number that the other lacks, or has less often."""
         starts, ends = self.numbers.starts, self.numbers.ends
         common = n_common(self.numbers.hashes, starts, ends, pairs.left, pairs.right)
         n_left, n_right = ((ends - starts)[side] for side in (pairs.left, pairs.right))

@@ -26,10 +26,7 @@ _BATCH_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class DictionaryRead:
-    """Table made from a dictionary.
-
-    ``n_of_several_words`` counts entries without exactly one word on each side.
-    """
+    """Table made from a dictionary."""
 
     table: TranslationTable
     n_entries: int
@@ -59,25 +56,12 @@ def read_dictionary(
 
     Parameters
     ----------
-    path : Path
+    path
         Text file, optionally compressed by gzip, bzip2, xz or zstd.
-    stem : bool
-        Whether words become their Snowball stems.
-    encoding : str
+    encoding
         Fallback encoding of text that is not UTF-8.
     on_error : {"stop", "skip-documents", "skip"}
         What to do at a line without a tab; "skip" also uses the part of a file before damage.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read, or has no entry of one word on each side.
-    TruncatedInputError
-        The file is truncated or damaged, and ``on_error`` is not "skip".
-    DocumentError
-        A line is not an entry, and ``on_error`` is "stop".
-    ParameterError
-        The languages are equal or invalid, or one has no stems.
     """
     rules = ReadingRules(on_error=on_error)
     words = TableWords(source, target, stem)
@@ -116,7 +100,6 @@ def read_dictionary(
 
 
 def _entries(path: Path, encoding: str, rules: ReadingRules) -> Iterator[tuple[list[int], list[str | None]]]:
-    """Yield the numbers of lines, and the lines; None for invalid ones."""
     n_lines = 0
     with opened_text(str(path), encoding) as stream:
         try:

@@ -36,15 +36,15 @@ class ParallelCorpus:
 
     Parameters
     ----------
-    paths : sequence of str
+    paths
         Two text files whose lines are translations of each other; or one TMX file or table.
-    source, target : str
+    source, target
         Language codes, such as de and en.
-    source_column, target_column : str, optional
+    source_column, target_column
         Columns of a table; by default guessed from the codes.
-    file_format : str, optional
+    file_format
         tmx, or a format with columns; by default according to the file name.
-    encoding : str
+    encoding
         Fallback encoding of text that is not UTF-8; a TMX file declares its own.
     """
 
@@ -99,15 +99,7 @@ class ParallelCorpus:
         return self.file_format == "tmx" or (self.file_format is None and stem.endswith(".tmx"))
 
     def batches(self, *, progress: Callable[[int], None], say: Callable[[str], None]) -> Iterator[Pair]:
-        """Yield batches of `DOCUMENTS_SCHEMA` of both languages, with aligned rows; texts are valid UTF-8 or null.
-
-        Raises
-        ------
-        SourceError
-            A file cannot be read or lacks a column or language, or two files have different numbers of lines.
-        StreamFault
-            A file breaks off; everything before was yielded.
-        """
+        """Yield batches of `DOCUMENTS_SCHEMA` of both languages, with aligned rows; texts are valid UTF-8 or null."""
         if len(self.paths) == 2:
             yield from self._two_files(progress)
         elif self._is_tmx:

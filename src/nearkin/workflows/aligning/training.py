@@ -31,10 +31,7 @@ _NULL = "empty: the text is null"  # an empty side, not a broken one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOptions:
-    """Options of learning a table; ``iterations`` are of IBM Model 1, ``stem`` makes words Snowball stems.
-
-    By default an invalid line or a truncated file stops the run.
-    """
+    """Options of learning a table; ``iterations`` are of IBM Model 1, ``stem`` makes words Snowball stems."""
 
     iterations: int = ITERATIONS
     stem: bool = False
@@ -52,11 +49,11 @@ class Aligned:
 
     Parameters
     ----------
-    n_pairs, n_empty, n_too_long, n_unreadable : int
+    n_pairs, n_empty, n_too_long, n_unreadable
         Sentence pairs read; omitted because a side is empty, has more than 200 words, or is invalid.
-    n_word_pairs : int
+    n_word_pairs
         Pairs of a word of a sentence and one of its translation, over all sentences.
-    perplexities : tuple of tuple of float
+    perplexities
         Perplexities of target words, then of source words: before the first iteration, then after each.
     """
 
@@ -110,19 +107,7 @@ def train(
     resources: Resources | None = None,
     progress: Progress | None = None,
 ) -> Aligned:
-    """Learn a translation table.
-
-    Raises
-    ------
-    SourceError
-        The corpus cannot be read, or has no sentence pair.
-    TruncatedInputError
-        The corpus breaks off, and the options do not allow the part before to be used.
-    DocumentError
-        A line is invalid, and the options stop the run; or more are invalid than they allow.
-    ParameterError
-        Learning needs more memory than allowed.
-    """
+    """Learn a translation table."""
     options, resources = options or AlignOptions(), resources or Resources()
     meter = Meter(progress or Silent())
     words = TableWords(corpus.source, corpus.target, options.stem)
@@ -150,7 +135,6 @@ def train(
 def _read(
     corpus: ParallelCorpus, words: TableWords, options: AlignOptions, resources: Resources, meter: Meter
 ) -> tuple[SentencePairs, int, tuple[str, ...]]:
-    """Return the sentence pairs as numbers of words, the number of invalid pairs, and the truncations."""
     growing, n_unreadable = GrowingPairs(), 0
     with meter.stage("read", corpus.size_bytes, "bytes") as progress:
 

@@ -50,21 +50,10 @@ def audit(
 
     Parameters
     ----------
-    place : str or Path
+    place
         Directory of a finished run, or a collection, as for `Collection.open`.
-    in_memory : mapping of str to StoredSource
+    in_memory
         Documents of the run that were in memory.
-
-    Raises
-    ------
-    RunError
-        There is neither; or the run is unfinished, damaged, or of a command whose results cannot be audited.
-    SourceError
-        An input file of the run is missing or changed.
-    ParameterError
-        Options for collections were given for a run.
-    CollectionError
-        The collection cannot be used.
     """
     options, progress = options or AuditOptions(), progress or Silent()
     if is_collection(place):
@@ -175,7 +164,6 @@ def _table(record: TableRecord) -> TranslationTable:
 
 
 def _true_pairs(vectors: PairVectors, sample: I64, chosen: PairOptions, meter: Meter, threads: int) -> tuple[U64, F64]:
-    """Return the pairs of the sample that the run should have reported, and their cosines."""
     with meter.stage("compare", len(sample) * len(vectors.right), "pairs") as progress:
         parts = candidates_by_vectors(vectors, sample, chosen.threshold, threads=threads, advance=progress.advance)
         keys = np.sort(np.concatenate([np.zeros(0, np.uint64), *parts]))

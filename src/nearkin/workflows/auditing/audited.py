@@ -36,13 +36,13 @@ class AuditOptions:
 
     Parameters
     ----------
-    sample : int
+    sample
         Number of documents to compare with everything; if there are fewer, all are compared.
-    tolerance : Tolerance or None
+    tolerance
         Search of a collection; None means range search at its usual tolerance. Only for collections.
-    cache : Path or None
+    cache
         Cache of a collection in PostgreSQL; see `Collection.open`.
-    is_read_only : bool
+    is_read_only
         Write nothing into a collection.
     """
 
@@ -81,8 +81,6 @@ def prediction_fact(
     label: str, estimate: AuditEstimate, predicted: float | None, *, high: float | None = None, claims_all: bool
 ) -> Fact:
     """Compare the predicted recall, or its range up to ``high``, with the measured one.
-
-    ``claims_all``: no missed pair was predicted.
 
     Examples
     --------
@@ -123,27 +121,27 @@ class Audited:
 
     Parameters
     ----------
-    what : str
+    what
         The audited run or collection, for example "a run of nearkin dedup, clean".
-    pairs : str
+    pairs
         Definition of a true pair, for example "different texts with Jaccard ≥ 0.80 on word 5-grams".
-    counting : str
+    counting
         How often a pair counts, if not once.
-    similarity : str
+    similarity
         Name of the measure in column ``similarity`` of the missed pairs.
-    missed : pyarrow.Table
+    missed
         Pairs that exist and were not found, each once, the most similar first; with columns `MISSED_SCHEMA`.
-    predicted_recall, predicted_high : float or None
+    predicted_recall, predicted_high
         Recall that the run or the search expected, or the ends of its range; None if there is none.
     expected_by : {"predicted", "estimated"}
         Whether that was predicted before the search, or estimated from the pairs that it found.
-    drawn : str
+    drawn
         What the sample consists of.
-    claims_all : bool
+    claims_all
         Whether the run guarantees to miss no pair, so that the prediction is certain.
-    is_truncated : bool
+    is_truncated
         Whether more pairs were missed than ``missed`` lists.
-    proposed : tuple of ProposedSample
+    proposed
         Larger samples to suggest, if the interval is wide or there is no estimate.
     """
 
@@ -268,12 +266,8 @@ class PairTally:
 
         Parameters
         ----------
-        started : float
-            When the audit began, by `time.perf_counter`.
-        more_s : float, optional
+        more_s
             Seconds that each further document takes; by default the mean of those that were sampled.
-        share_with_pairs : float, optional
-            See `propose_samples`.
         """
         estimate, elapsed_s = estimate_recall(self._n_true, self._n_found, n_population=n_population), _since(started)
         n_sampled = estimate.n_sampled

@@ -166,7 +166,6 @@ def _true_pairs(
     options: AuditOptions,
     progress: Progress,
 ) -> Iterator[TrueOnes]:
-    """Yield all current contents within the tolerance of each sampled one."""
     if tolerance.measure == "letters":
         yield from _by_letters(connection, counting, sample, current, tolerance.value, options.threads, progress)
     elif tolerance.measure == "index":

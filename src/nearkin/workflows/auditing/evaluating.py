@@ -83,19 +83,12 @@ def evaluate(place: Path, truth: Path | pa.Table) -> Evaluated:
 
     Parameters
     ----------
-    place : Path
+    place
         Directory of a finished run of dedup, regroup, families or pairs; or a table of pairs, such as that of
         neighbours, or of groups, such as that of groups.
-    truth : Path or pyarrow.Table
+    truth
         Pairs: two columns of ids, and one such as ``match`` if some of the pairs are false. Groups: columns ``id`` and
         ``group``.
-
-    Raises
-    ------
-    RunError, SourceError
-        The result or the truth cannot be read.
-    ParameterError
-        It has no columns of pairs or groups.
     """
     reported = _of_run(place) if place.is_dir() else _of_table(_table(place), place)
     table, name = (truth, "the given table") if isinstance(truth, pa.Table) else (_table(truth), str(truth))
@@ -121,7 +114,6 @@ def evaluate(place: Path, truth: Path | pa.Table) -> Evaluated:
 
 
 def _evaluation(pairs: str, score: str, tally: ScoredPairs, n_true: int) -> Evaluation:
-    """Make the curve; a distance is its own opposite as a score."""
     is_counted = (tally.n_reported > 0) | (tally.n_true > 0)
     scores = -tally.score if score == DISTANCE else tally.score
     counted = ScoredPairs(scores[is_counted], tally.n_reported[is_counted], tally.n_true[is_counted])
@@ -221,7 +213,6 @@ def _has_pairs_across(table: pa.Table) -> bool:
 
 
 def _group_numbers(column: pa.ChunkedArray) -> I64:
-    """Number the groups; -1 for none, which is null or an empty cell."""
     names = _characters(column)
     names = pc.if_else(pc.equal(names, ""), pa.scalar(None, names.type), names)
     numbers: I64 = names.dictionary_encode().indices.fill_null(-1).to_numpy().astype(np.int64)
@@ -309,7 +300,6 @@ def _characters(column: pa.ChunkedArray) -> pa.LargeStringArray:
 
 
 def _table(path: Path) -> pa.Table:
-    """Read a table of any format; a first line of delimited text is a header."""
     if path.suffix == ".parquet":
         try:
             return parquet.read_table(path)

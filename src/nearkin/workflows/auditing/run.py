@@ -45,8 +45,6 @@ class StoredRun:
     ----------
     names : LargeStringArray, shape (n_rows,)
         Names of the documents, those of the other set after those of the input.
-    n_characters : int64 array, shape (n_rows,)
-    n_shingles : int64 array, shape (n_inputs,)
     rows : int64 array
         Ascending: the documents of the input with a text; in a run without another set one for each text.
     """
@@ -159,10 +157,6 @@ def _notes(manifest: DedupManifest) -> Iterator[str]:
 
 
 def _audit_part(run: StoredRun, sample: I64, places: I64, tally: PairTally, threads: int, progress: Progress) -> int:
-    """Count the pairs of some of the sample; return the number of documents in reported pairs.
-
-    A pair of two sampled documents counts half for each.
-    """
     part, n_found = sample[places], 0
     index, digests = _index(run, part, threads, progress)
     reported, n_with_pairs = _reported(run, part)
@@ -180,7 +174,6 @@ def _audit_part(run: StoredRun, sample: I64, places: I64, tally: PairTally, thre
 
 
 def _reported(run: StoredRun, sample: I64) -> tuple[U64, int]:
-    """Return the reported pairs of the sample, without copies, and the number of documents in any pair."""
     is_in_pair, stands = np.zeros((2, len(run.names)), np.bool_)
     stands[run.rows] = stands[len(run.n_shingles) :] = True
     keys = [np.zeros(0, np.uint64)]
@@ -211,7 +204,6 @@ def _index(run: StoredRun, sample: I64, threads: int, progress: Progress) -> tup
 def _true_pairs(
     run: StoredRun, index: InvertedSets, sample: I64, digests: Sequence[bytes], threads: int, progress: Progress
 ) -> Iterator[TruePairs]:
-    """Yield the pairs of different texts that are similar, part by part."""
     options, seen = run.options, set(enumerate(digests))
 
     def compare(item: tuple[I64, pa.RecordBatch, str]) -> tuple[I64, I64, pa.Array, F64]:

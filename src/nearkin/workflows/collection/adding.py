@@ -39,18 +39,7 @@ def add_files(
     progress: Progress,
     dry_run: bool = False,
 ) -> Added:
-    """Add every document of some files as one wave: all of them, or none if anything fails.
-
-    A collection that was created for them stays empty if they fail. With ``dry_run`` nothing is stored.
-
-    Raises
-    ------
-    InputError
-        A file, or a column of it, cannot be used; or the rules stop the run.
-    ParameterError
-        A file belongs to the collection itself.
-    CollectionError, OutputError
-    """
+    """Add every document of some files as one wave: all of them, or none if anything fails."""
     meter = Meter(progress)
     _check_apart(collection, texts)
     with meter.stage("add", texts.size_bytes, "bytes") as counted:
@@ -126,13 +115,8 @@ def opened_to_preview(path_or_url: str | Path, open_at: Callable[..., Collection
 
     Parameters
     ----------
-    open_at : callable
+    open_at
         `Collection.open` with its settings: it takes a place, and ``create``.
-
-    Raises
-    ------
-    CollectionError, OutputError
-        The collection cannot be opened, or could not be created there.
     """
     with ExitStack() as stack:
         try:

@@ -35,9 +35,9 @@ class LineAnswer:
 
     Parameters
     ----------
-    data : bytes
+    data
         The line itself, without its newline.
-    is_repeated : bool
+    is_repeated
         Whether an earlier line of the stream, whose document is stored, has the same id and text.
     """
 
@@ -104,20 +104,8 @@ def check_stream(
 
     Parameters
     ----------
-    collection : callable
+    collection
         Returns the same `Collection`, when a document can be checked.
-    answered : callable
-        Receives the answers of each transaction.
-    rules : ReadingRules
-        ``on_error`` and ``max_document_bytes`` apply.
-
-    Raises
-    ------
-    DocumentError
-        A line is unreadable or cannot be stored, and ``on_error`` is "stop"; the documents before it are stored and
-        answered, those after it are neither.
-    SourceError
-        No line can be read, or stored; or the stream begins as compressed data, or as UTF-16 or UTF-32.
     """
     started, first_problem, n_unreadable = time.perf_counter(), "", 0
     summary = StreamSummary(

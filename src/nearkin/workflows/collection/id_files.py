@@ -15,9 +15,9 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
 
     Parameters
     ----------
-    path : Path
+    path
         A .csv, .tsv, .jsonl or .parquet file or a load file, with a column of ids; any other file has one id per line.
-    column : str, optional
+    column
         A file with another suffix is then delimited text. Default: a usual name, or the only column, without a header.
 
     Returns
@@ -25,11 +25,6 @@ def read_ids(path: Path, *, column: str | None = None, encoding: str = "utf-8") 
     list of str
         In file order, each once. Blanks around them stay: a collection may have ``a`` and ``a ``, and a command that
         erases must not take one for the other.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read; it has no such column, or no id; or a row has values, but no id.
 
     Examples
     --------

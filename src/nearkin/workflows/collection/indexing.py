@@ -25,7 +25,7 @@ class IndexedText:
     ----------
     band_keys, sample_keys : tuples of int
         Together with ``text_key`` the rows of ``check_keys``.
-    problem : str or None
+    problem
         Why the document could not be read; it has no numbers then.
     """
 
@@ -45,13 +45,7 @@ class IndexedText:
 
 
 def index_files(texts: Texts, index: SimilarityIndex | str | None, progress: Progress) -> Iterator[IndexedText]:
-    """Yield the numbers of every document, in reading order.
-
-    Raises
-    ------
-    InputError, ParameterError
-        A file, a column or the method of the index cannot be used; or the rules stop the run.
-    """
+    """Yield the numbers of every document, in reading order."""
     method = chosen(index) or SimilarityIndex()
     n_unreadable, n_documents, first = 0, 0, ""
     with Meter(progress).stage("index", texts.size_bytes, "bytes") as counted:

@@ -25,9 +25,9 @@ class LabelsRead:
 
     Parameters
     ----------
-    n_without_label : int
+    n_without_label
         Number of rows with an empty label, which give no pair.
-    id_column, label_column : str
+    id_column, label_column
         "column 1" and "column 2" in a file without a header.
     """
 
@@ -57,20 +57,13 @@ def read_labels(
 
     Parameters
     ----------
-    path : Path
+    path
         A .jsonl, .ndjson or .parquet file; any other is delimited text.
-    doc_id, label : str, optional
+    doc_id, label
         Columns. Default: those with a usual name; otherwise, of two columns, the remaining one, or the first for ids.
-    is_document : callable, optional
+    is_document
         Whether an id is one of the collection's. A first row of two columns that begins with one is no header; around
         an unknown id, blanks are removed.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read; a column is missing, occurs twice, or is not clear; or a row is not valid.
-    ParameterError
-        Both are the same column.
     """
     sheet = sheets.read_sheet(path, encoding, lambda names: _columns(path, names, doc_id, label))
     if doc_id is None and label is None and _is_headless(sheet, is_document):
@@ -89,13 +82,7 @@ def read_labels(
 
 
 def values_by_id(path: Path, read: LabelsRead) -> dict[str, str]:
-    """Return values by id.
-
-    Raises
-    ------
-    SourceError
-        There is no value, a document has two, or one is longer than a tag's.
-    """
+    """Return values by id."""
     values = dict[str, str]()
     for doc_id, value in read.pairs:
         if len(value) > MAX_OF_A_VALUE:
@@ -120,10 +107,6 @@ def _own_id(found: str, is_document: Callable[[str], bool] | None) -> str:
 
 
 def _is_headless(sheet: sheets.Sheet, is_document: Callable[[str], bool] | None) -> bool:
-    """Whether a file of two columns begins with an id and its label.
-
-    It does if the id is a document's, or the label occurs again.
-    """
     if sheet.first is None or len(sheet.names) != 2:
         return False
     if any(sheets.plain_name(value) in (*sheets.ID_NAMES, *_LABEL_NAMES) for value in sheet.names):
@@ -166,13 +149,7 @@ def _known(path: Path, header: Sequence[str], place: int | None, what: str, opti
 
 
 def labels_of_tag(collection: Collection, field: str) -> LabelsRead:
-    """Return the values of a tag as labels; if it is always bare, other current documents have the label "not FIELD".
-
-    Raises
-    ------
-    ParameterError
-        No current document has the tag.
-    """
+    """Return the values of a tag as labels; if it is always bare, other documents have the label "not FIELD"."""
     with collection.opened.store.reading() as connection:
         values = dict(tags_as_labels(connection, field))
         if not values:

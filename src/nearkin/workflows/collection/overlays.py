@@ -18,12 +18,7 @@ from nearkin.workflows.overlay import OVERLAY, SUFFIXES, Row, write_overlay
 
 
 def check_overlay(out: Path) -> None:
-    """Refuse a file that an overlay cannot have.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse a file that an overlay cannot have."""
     if out.suffix.lower() not in SUFFIXES:
         raise ParameterError.of("out", "a file that ends in .dat or .csv", str(out))
 
@@ -35,10 +30,6 @@ def write_group_overlay(
 
     Parameters
     ----------
-    members : Table
-        Of `CollectionGroups`.
-    tool : str
-        One of `overlay.TOOLS`.
     left_out : container of str
         Documents whose groups are not known, which get no row.
     """

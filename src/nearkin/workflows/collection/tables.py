@@ -25,12 +25,7 @@ _ROWS_AT_A_TIME = 1 << 14
 
 
 def check_format(out: Path, option: str = "out") -> None:
-    """Refuse a file whose suffix is not that of a table.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse a file whose suffix is not that of a table."""
     check_suffix(out, option)
 
 

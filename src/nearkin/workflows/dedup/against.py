@@ -73,10 +73,7 @@ def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: 
 
 
 def matches_across(corpus: Corpus, matches: Matches) -> tuple[Matches, Bool]:
-    """Return the matches of rows, one to clean with one of the other set, and which are exact copies.
-
-    Of the copies of a text in the other set only the first is listed.
-    """
+    """Return the matches of rows, one to clean with one of the other set, and which are exact copies."""
     n = corpus.n_inputs
     first = first_in_other(corpus)
     rows = np.flatnonzero(corpus.node[:n] != NO_NODE).astype(np.uint32)
@@ -193,7 +190,6 @@ def judge_pairs(across: Matches, options: DedupOptions) -> tuple[F64, Bool]:
 
 
 def _lies_inside(across: Matches, options: DedupOptions) -> Bool:
-    """Whether each document to clean is contained in the other one."""
     if options.drop in (None, "contained") and options.min_shared is None:
         return np.ones(len(across), np.bool_)
     if options.drop == "either":

@@ -80,7 +80,6 @@ class BandSearch(Search):
         self._write_prefixes(counts)
 
     def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> Occurrences | None:
-        """Write band keys of the large sets; keep the small ones."""
         is_long = self.keys.is_long(sets)
         self._write_band_keys(nodes, is_long, sets.where(is_long))
         is_small = self.keys.is_small(sets)
@@ -193,7 +192,6 @@ class SampleSearch(Search):
                 pass
 
     def _write_chunk(self, chunk: Chunk, nodes: U32, sets: ShingleSets) -> Occurrences:
-        """Write the sampled keys of large texts; keep the small ones."""
         save_entries(self._entries_of(chunk, "sampled"), *self.keys.sampled(nodes, sets))
         is_small = self.keys.is_small(sets)
         small = sets.where(is_small)
@@ -237,10 +235,7 @@ class SampleSearch(Search):
 
 
 def max_not_compared(n_counted: int, corpus: Corpus, *, n_candidates: int) -> int:
-    """Return an upper limit of the pairs of texts that share a key and were not compared.
-
-    ``n_counted`` counts a skipped pair once for each key that it shares.
-    """
+    """Return an upper limit of the pairs of texts that share a key and were not compared."""
     n_first, n_second = ((corpus.sides == side).sum() for side in (MINE, THEIRS))
     return within_what_there_is(
         n_counted, corpus.n_nodes, n_first=int(n_first), n_second=int(n_second), n_candidates=n_candidates

@@ -35,7 +35,7 @@ class Corpus:
 
     Parameters
     ----------
-    n_inputs : int
+    n_inputs
         Number of rows to clean; later rows are the other set of ``--against``.
     status : uint8 array, shape (n_documents,)
         READABLE, EMPTY, UNREADABLE, or ONLY_NUMBERS or ONLY_IGNORED if numbers or passages do not count.
@@ -45,10 +45,8 @@ class Corpus:
         What ``--keep`` compares; NaN if there is none. See `Keep.order`.
     node : uint32 array, shape (n_documents,)
         NO_NODE for documents without a text.
-    first_row : uint32 array, shape (n_nodes,)
-    is_against : bool
+    is_against
         Whether there is another set, which may be empty.
-    repeated_ids : tuple of (row, earlier row)
     """
 
     chunks: tuple[Chunk, ...]
@@ -170,7 +168,6 @@ def copies_of(digests: U64, rows: U32) -> tuple[U32, I64, U32]:
 
     Parameters
     ----------
-    digests : uint64 array, shape (n_rows, 4)
     rows : uint32 array, shape (n_rows,)
         Ascending.
 

@@ -94,10 +94,7 @@ def dedup_files(
     progress: Progress | None = None,
     engine: Engine = LOCAL,
 ) -> DedupManifest:
-    """Find near-duplicates in files, write the tables into a directory, and finish as the command requires.
-
-    A cluster must see the files and the directory under the same paths. Without an ``ending`` it is ``nearkin dedup``.
-    """
+    """Find near-duplicates in files, write the tables into a directory, and finish as the command requires."""
     run = JobRun(out, Meter(progress or Silent()))
     found, others = find_sources(request, against, out, options, run.progress)
     sources, other_sources = found.sources, others.sources

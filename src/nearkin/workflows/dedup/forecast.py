@@ -66,11 +66,7 @@ def in_words(told: CorpusForecast, options: DedupOptions) -> str:
 
 
 def forecast_as_stored(told: CorpusForecast, options: DedupOptions) -> dict[str, object]:
-    """Return a forecast as JSON types.
-
-    Without bands, the kind of the plan is "rare shingles" and the bands are null; so is the number of unrelated
-    pairs of a sample without two different texts.
-    """
+    """Return a forecast as JSON types."""
     plan = plan_as_stored(told.plan) | {"expected_candidates": told.n_unrelated}
     if not told.is_sampling and not told.share_by_bands:
         plan |= {"kind": "rare shingles"} | dict.fromkeys(("bands", "rows", "size"))

@@ -77,21 +77,10 @@ def find(
 
     Parameters
     ----------
-    others : sequence of Input, optional
+    others
         The other set. If given, only pairs across the two sets are found; it may be empty.
-    work : Path
+    work
         Folder for data too large for memory. Files left there by an interrupted run are reused.
-
-    Raises
-    ------
-    DocumentError
-        A document cannot be read and the rules do not allow that, or too many documents cannot be read.
-    SourceError
-        An input cannot be read, or no document in any input can.
-    TruncatedInputError
-        A file is damaged, and the rules do not allow that.
-    OutputError
-        The disk is full.
     """
     spool = Spool(work / SPOOL)
     corpus, places = collect(inputs, others, spool, options, rules=rules, resources=resources, meter=meter)

@@ -108,25 +108,17 @@ def write_kept(
     """Write the kept documents of each source in one pass, and return the files by the numbers of their sources.
 
     Lines stay byte for byte, CSV and TSV keep their header and records, Parquet its columns, text files are copied;
-    compressed files are compressed again. Of every other source the ids and texts become JSON Lines. The copy of a
-    damaged file contains what comes before the damage. Files that lost all records are written too. Under ``out`` the
-    files have the same relative paths as in the folder that all sources share.
+    compressed files are compressed again. Of every other source the ids and texts become JSON Lines. The files have the
+    same relative paths under ``out`` as in the folder that all sources share.
 
     Parameters
     ----------
-    kept_lines : callable
+    kept_lines
         Takes the number of a source; returns a bool array indexed by line (index 0 unused); later lines are not kept.
-    added : callable, optional
+    added
         Takes the number of a source; returns the columns that its records get.
-    in_place : callable
+    in_place
         Whether the records of a source can get them; documents of others become JSON Lines.
-
-    Raises
-    ------
-    OutputError
-        A file cannot be written; no part of it is left.
-    SourceError
-        A source cannot be read again.
     """
     is_copied = [in_place(source) if added else _is_copied(source.format) for source in sources]
     names, files, as_json = kept_names(sources, is_copied), dict[int, Path](), dict[int, Bool]()
@@ -226,12 +218,12 @@ def _copy(
             )
             FORMATS[source.format].reader.copy(to_copy, partial(_is_kept, mask), file)
         except StreamFault as fault:
-            has_text, option = (mask, "--write-kept") if added is None else (added.has_text[: len(mask)], "--annotate")
+            has_text = mask if added is None else added.has_text[: len(mask)]
             n_lost = int((mask & has_text)[fault.line or len(mask) :].sum())
             if n_lost:  # another column is damaged than those that were read
                 raise TruncatedInputError(
                     f"{source.name}: {fault}, and {n_lost:,} of the documents before the damage cannot be copied. "
-                    f"Get the file again, or omit {option}."
+                    "Get the file again, or omit the options that copy records."
                 ) from fault
             if not source.takes_damaged:
                 raise truncated_input(source.name, fault, int(mask.sum())) from fault
@@ -251,7 +243,6 @@ class _Unsaid(LabelledProgress):
 
 
 def _documents(sources: Sequence[Source], encoding: str, progress: Progress) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield the documents in order, with the number of their source; messages are not repeated."""
     first, progress = 0, _Unsaid("", progress)
     for one in inputs_of(sources, encoding=encoding):
         for batch, numbers in one.batches(progress):
@@ -312,7 +303,6 @@ def carried_columns(
 
 
 def _values(columns: Sequence[str], one: Input, progress: Progress) -> Iterator[list[pa.Array]]:
-    """Yield the values of all columns, some documents at a time."""
     if has_columns(one.source.format):
         one = replace(one, keep_column=None, carry=columns)
     for batch, _ in one.batches(progress):

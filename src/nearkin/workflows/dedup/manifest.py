@@ -84,10 +84,7 @@ _LONGEST = 1 << 16  # characters
 
 
 def _sharing_one_passage(result: Result) -> dict[str, int]:
-    """Count, in a sample, near-duplicates that share one passage and little else with the kept document.
-
-    Nothing is counted unless at least three, and a twentieth of them, share the same passage.
-    """
+    """Count, in a sample, near-duplicates that share one passage and little else with the kept document."""
     outcome, corpus = result.judged.outcome, result.corpus
     is_short = corpus.n_characters <= _LONGEST
     rows = np.flatnonzero((outcome.reason == REASONS.index("near-duplicate")) & is_short[: len(outcome.reason)])

@@ -81,7 +81,7 @@ class OtherTable:
         Row of the most similar of them; NO_ROW if there is none.
     similarity : float64 array
         Similarity of that document; NaN if there is none.
-    n_short_matches : int
+    n_short_matches
         Documents that are too short to be found inside a longer document, and match.
     """
 

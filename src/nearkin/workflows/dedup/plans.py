@@ -116,11 +116,7 @@ _MAX_CHARACTERS = 32 << 20
 
 
 def look(corpus: Corpus, options: DedupOptions) -> Sample:
-    """Compare a sample of texts with one another, exactly.
-
-    The sample is spread evenly over the reading order, and is the same in every run. A larger collection has more
-    unrelated pairs, so its sample is larger.
-    """
+    """Compare a sample of texts with one another, exactly."""
     n_mine = int(np.searchsorted(corpus.first_row, corpus.n_inputs))  # texts are numbered in reading order
     nodes = chosen_nodes(n_mine, corpus.n_nodes - n_mine)
     return _sample_of_corpus(corpus, nodes, options, n_mine=n_mine, n_nodes=corpus.n_nodes)
@@ -174,7 +170,7 @@ def sample_of(
         Distinct texts, ascending; those below ``n_mine`` are to be cleaned, the others of the other set.
     rows, n_characters : arrays, shape (n_texts,)
         A document in ``chunks`` with each text, and its length.
-    n_mine, n_nodes : int
+    n_mine, n_nodes
         Numbers of texts to clean, and of all texts.
     """
     step = 1 + int(n_characters.sum()) // _MAX_CHARACTERS
@@ -203,7 +199,6 @@ def sample_of(
 
 
 def _share_rare(sets: ShingleSets, options: DedupOptions) -> Bool:
-    """Whether each text (row) and each later one (column) share a rare shingle."""
     keys, of_key, follows = Prefixes(options.threshold).keys(sets, Occurrences.of(sets.hashes).dense())
     leading_first = np.argsort(follows, kind="stable")
     entries = Entries(keys[leading_first], of_key[leading_first].astype(np.uint32), follows[leading_first])

@@ -66,10 +66,7 @@ def read_one(
     threads: int,
     progress: Progress,
 ) -> InputRead:
-    """Read one input into the spool, unless an interrupted run has read all of it.
-
-    ``first_source`` is the number of its first source among those of the run.
-    """
+    """Read one input into the spool, unless an interrupted run has read all of it."""
     mark = spool.mark(index)
     if mark.exists():
         progress.advance(one.size_bytes)

@@ -103,23 +103,12 @@ def regroup(
 
     Parameters
     ----------
-    threshold : float
+    threshold
         Must be at least that of the run: pairs below it were not stored.
-    out : Path, optional
-        Default: ``directory/threshold-0.9`` for a threshold of 0.9.
-    write_kept : bool
+    write_kept
         Whether to write the cleaned corpus, from the input of the run, which must not have changed.
-    overlay : str, optional
+    overlay
         Review tool for which an overlay is written.
-
-    Raises
-    ------
-    RunError
-        The directory holds no finished run of ``nearkin dedup``, or a damaged one.
-    ParameterError
-        The threshold is below that of the run.
-    SourceError
-        ``write_kept`` was given, and a file of the input is missing or has changed.
     """
     meter = Meter(progress or Silent())
     if overlay is not None:
@@ -167,7 +156,6 @@ def regroup(
 
 
 def _files(run: FinishedRun) -> dict[int, InputFile]:
-    """Return the files of the run by the numbers of the sources, if their names are unique."""
     sides = (run.manifest.inputs, run.manifest.against)
     called = [(place, one) for side in sides for place, one in zip(places_of_files(side), side, strict=True)]
     n_called = Counter(place for place, _ in called)
@@ -309,7 +297,6 @@ def _places(documents: pa.Table, carried: Sequence[str], exceptions: Sequence[Ex
 
 
 def _matches(pairs: pa.Table, corpus: Corpus, sizes: Sizes) -> Matches:
-    """Return the stored pairs of distinct texts as matches of nodes; the containments give the shared shingles."""
     a, b = (corpus.node[_rows_of(pairs, f"row_{side}").to_numpy()] for side in "ab")
     contained = pairs["containment_a_in_b"].to_numpy()
     n_a, n_b = sizes.n_shingles[a], sizes.n_shingles[b]
@@ -324,7 +311,6 @@ def _matches(pairs: pa.Table, corpus: Corpus, sizes: Sizes) -> Matches:
 
 
 def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: Matches) -> DedupManifest:
-    """Return the manifest of the run, changed where the groups change it."""
     of_run = run.manifest
     n_not_compared = of_run.count("pairs_not_compared")
     # the results of an earlier regroup have a higher threshold than the search that found their pairs

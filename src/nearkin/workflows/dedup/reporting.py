@@ -71,9 +71,9 @@ def render_page(
 
     Parameters
     ----------
-    matches : Matches
+    matches
         All verified matches of texts, down to the threshold ``searched``.
-    files : mapping of int to InputFile
+    files
         Input files by the numbers of the sources, as far as they are known.
     """
     groups, outcome = judged.groups, judged.outcome
@@ -266,7 +266,6 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
 
 
 def _least_alike(result: Result) -> list[tuple[int, int]]:
-    """Return the principals of the largest groups, each with its least similar member."""
     outcome = result.judged.outcome
     principals = result.judged.groups.principal[np.argsort(-result.judged.groups.size, kind="stable")[:_N_GROUPS]]
     listed = _Listed.of(principals, outcome)
@@ -287,11 +286,7 @@ def _is_among(pairs: list[tuple[int, int]], matches: Matches) -> Bool:
 
 
 def _spread(near: Matches, similarity: F64, result: Result, used: list[int]) -> I64:
-    """Return up to `_N_SAMPLES` matches from different groups, spread evenly over the range of similarities.
-
-    So all similarities have a say, and all groups. Where all matches of a similarity are in used groups, the first is
-    taken; where few similarities occur, matches of other groups follow.
-    """
+    """Return up to `_N_SAMPLES` matches from different groups, spread evenly over the range of similarities."""
     if not len(near):
         return np.zeros(0, np.int64)
     order = np.lexsort((near.right, near.left, similarity))
@@ -341,10 +336,7 @@ THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 def by_source(corpus: Corpus, outcome: Outcome, places: Places, files: Mapping[int, InputFile]) -> list[PartRow]:
-    """Count the documents and characters of each input file, all and dropped; the most dropped first.
-
-    A folder is counted as a whole if most of its files hold one document.
-    """
+    """Count the documents and characters of each input file, all and dropped; the most dropped first."""
     source = places.source[: corpus.n_inputs]
     names = places.source_names[: int(source.max(initial=-1)) + 1]
     told = [files.get(i, InputFile(path=name)) for i, name in enumerate(names)]
@@ -402,10 +394,7 @@ def _by_part(parts: Sequence[str | None], part: I64, corpus: Corpus, outcome: Ou
 
 
 def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, searched: float) -> list[ThresholdRow]:
-    """Group the documents at other thresholds, as ``nearkin regroup`` would; empty without a threshold.
-
-    Below the threshold ``searched`` there are no counts, because pairs were not looked for.
-    """
+    """Group the documents at other thresholds, as ``nearkin regroup`` would; empty without a threshold."""
     if corpus.is_against or options.min_shared is not None:
         return []
     order, similarity = prefer(corpus, options).node_order, options.measure.similarity(matches)

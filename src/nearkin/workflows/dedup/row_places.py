@@ -56,15 +56,13 @@ class Places:
         Unique in its collection.
     source : int32 array, shape (n_documents,)
         Index into source_names.
-    line : int64 array, shape (n_documents,)
-    problems : dict of row to str
     parents : LargeStringArray, shape (n_documents,), or None
         Id of the container of each document, null if it is in none; None if no document is in a container.
     parent_rows : uint32 array, shape (n_documents,)
         NO_ROW also if the container is not itself a document: an archive has no text.
-    origins : dict of str to Array, or None
+    origins
         See `Origins`; None if no document was extracted.
-    exceptions : sequence of ExceptionRow
+    exceptions
         Documents without a text, or with a part of it, in order; then those of collections that are none of these.
     carried : dict of str to Array, shape (n_inputs,)
         Carried columns of the input by their names in ``documents.parquet``.

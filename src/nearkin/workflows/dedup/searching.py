@@ -45,10 +45,9 @@ class Runs:
 
     Parameters
     ----------
-    path : Path
+    path
         Sorted runs of uint64, one after another: the lower node in the upper 32 bits, the higher in the lower.
-    lengths : tuple of int
-    n_not_compared : int
+    n_not_compared
         Upper limit of the pairs not compared because too many other texts share their key.
     """
 
@@ -187,7 +186,7 @@ class Search(ABC):
 
     @abstractmethod
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
-        """Write the keys and fill in the sizes; yield the number of texts of each chunk."""
+        pass
 
     @property
     @abstractmethod
@@ -212,7 +211,6 @@ class Search(ABC):
         return self.resources.memory_bytes // 4 // self.resources.n_threads
 
     def _parts(self, sizes: Sizes) -> list[KeyRange]:
-        """Return the loose entries in as many key ranges as memory requires."""
         n_entries = 0
         for path in self._entry_files:
             n_entries += len(load_arrays(path, ("nodes",))["nodes"])
@@ -220,7 +218,6 @@ class Search(ABC):
         return [KeyRange(None, i, n_ranges) for i in range(n_ranges) if n_entries]
 
     def _entries(self, part: KeyRange, sizes: Sizes, order: U32) -> Entries:
-        """Return the loose entries of the range: leading ones first, then the most preferred text first."""
         found: list[tuple[U64, U32, Bool]] = []
         for path in sorted(self._entry_files):
             stored = mapped_batch(path)
@@ -297,7 +294,6 @@ def linked(entries: Entries, linking: Linking) -> Iterator[tuple[U64, int]]:
 
 
 def _move(run: Path, joined: Sealing) -> int:
-    """Append a run to the file of all runs; return its length in pairs."""
     with open(run, "rb") as file:
         while block := file.read(1 << 20):
             joined.write(block)

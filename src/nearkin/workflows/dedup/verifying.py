@@ -155,7 +155,6 @@ def as_arrays(parts: list[Matches]) -> dict[str, U32]:
 def _differences(
     matches: Matches, corpus: Corpus, options: DedupOptions, store: SetStore, folder: Path, *, threads: int
 ) -> U8:
-    """Return what differs in each match; reads the texts of matches once more."""
     wanted = np.zeros(corpus.n_nodes, np.uint8)
     wanted[matches.left] = wanted[matches.right] = 1
     nodes, parts = [np.zeros(0, np.uint32)], list[TextNumbers]()

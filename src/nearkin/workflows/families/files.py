@@ -77,7 +77,6 @@ def families_files(
 
 
 def _all_kin(found: RunResult, members: Members, original: Callable[[int], str]) -> Iterator[Kin]:
-    """Yield every document of every family, the largest family first, its principal first."""
     with found.run.stage("compare", len(members.rows), "documents") as progress:
         for number in range(len(members.principals)):
             yield from _family(found, members, original, number, progress)
@@ -132,10 +131,8 @@ class Members:
 
     Parameters
     ----------
-    principals : uint32 array, shape (n_families,)
     rows : int64 array, shape (n_documents,)
         Documents of one family after another: the principal, then the others, the most similar first.
-    starts : int64 array, shape (n_families + 1,)
     copy_of : uint32 array
         For each row of the run; see `outcome.Outcome`.
     keys : uint64 array, shape (n_matches,)

@@ -110,7 +110,6 @@ def families_of_collection(
 
 
 def _kin(connection: Connection, found: CollectionGroups) -> list[Kin]:
-    """Return the members of all groups, the largest group first, its principal first."""
     place = {one.number: place for place, one in enumerate(found.groups)}
     names = list(zip(found.members["doc_id"].to_pylist(), found.members["version"].to_pylist(), strict=True))
     rows = {
@@ -144,7 +143,6 @@ def _kin(connection: Connection, found: CollectionGroups) -> list[Kin]:
 
 
 def _compared(collection: Collection, kin: Sequence[Kin], progress: Progress) -> Iterator[Kin]:
-    """Yield each document, those with another text than the principal with their relation to it."""
     pairs, principal = list[Pair](), 0
     for one in kin:
         principal = one.text_row if one.comparison is None else principal
@@ -178,7 +176,6 @@ def _counts(connection: Connection, found: CollectionGroups, exceptions: Sequenc
 def _exceptions(
     connection: Connection, found: Sequence[ListedException]
 ) -> tuple[list[ExceptionRow], ExtractionCounts | None]:
-    """Return all exceptions, and how many documents were extracted, with those that are exceptions."""
     by_extractor = documents_by_extractor(connection)
     listed = [listed_exception(_of_document(one), 0) for one in found]
     counts = extraction_counts(None, listed)

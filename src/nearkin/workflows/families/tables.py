@@ -28,21 +28,21 @@ class Kin:
 
     Parameters
     ----------
-    family : int
+    family
         Number of the family; the largest is 1.
-    principal, doc_id : str, int or None
+    principal, doc_id
         Ids.
-    name : str
+    name
         Unique name of the document.
-    row : int
+    row
         Number of the document in ``documents.parquet``.
-    line : int
+    line
         Line of the document in its source.
-    comparison : MemberComparison or None
+    comparison
         None for the principal.
-    text_row : int
+    text_row
         Row that represents all documents with the same normalised text.
-    place : str
+    place
         Place, formatted for display; see `Places.shown_place`.
     """
 
@@ -111,13 +111,6 @@ def _row(one: Kin) -> tuple[object, ...]:
 
 
 def _cell(value: object) -> object:
-    """Format a value for display: hidden characters revealed, numbers with few digits.
-
-    Examples
-    --------
-    >>> print(_cell("Clause 1"), _cell(-1.5), _cell(True), _cell(0.99999999))
-    Clause 1 -1.5 yes 0.999999
-    """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):

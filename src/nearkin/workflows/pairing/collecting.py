@@ -33,14 +33,13 @@ class Collected:
 
     Parameters
     ----------
-    side, name : str
+    side, name
         "left" or "right", and the names of its files, for messages.
-    inputs : sequence of SourceRecord
+    inputs
         The files as they were when they were read; empty if the documents are not from files.
-    documents : Table
+    documents
         ``id``, ``name``, ``line``, ``problem``, ``source``; see `texts.with_distinct_names`.
-    n_occurrences, document_frequencies : float64 arrays, shape (n_vocabulary,)
-    asked_by : str
+    asked_by
         Name by which the user gave it: an option, or its name again.
     """
 
@@ -80,15 +79,7 @@ class CountedTexts:
 
 
 def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: int, meter: Meter) -> Collected:
-    """Read a corpus once.
-
-    Raises
-    ------
-    SourceError
-        There are no documents, or a file changed while it was read.
-    DocumentError
-        A document is unreadable, and the rules stop the run.
-    """
+    """Read a corpus once."""
     inputs = records_of(texts.sources, texts.encoding)
     with meter.stage(f"read {side}", texts.size_bytes, "bytes") as progress:
         counted = count_texts(texts, split, growing(count_places(work, side)), threads=threads, progress=progress)
@@ -144,15 +135,7 @@ def collection_of(
     *,
     rules: ReadingRules | None = None,
 ) -> Collected:
-    """Make a corpus of counted documents.
-
-    Raises
-    ------
-    SourceError
-        There are no documents or no words.
-    DocumentError
-        More documents are unreadable than the rules allow.
-    """
+    """Make a corpus of counted documents."""
     asked_by = f"--{side}" if inputs and name != side else name  # in memory the name is that of the side
     n_documents, problems = counted.documents.num_rows, counted.documents["problem"]
     if not n_documents:

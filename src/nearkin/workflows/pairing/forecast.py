@@ -14,15 +14,12 @@ from nearkin.workflows.pairing.inputs import PairInput, opened, prepare, read_ta
 from nearkin.workflows.pairing.planning import answer_by_sample, costs_here, question_of
 from nearkin.workflows.resources import Resources
 
-_NAMES = ("sample-left", "sample-right")
-
 
 def forecast(
     given: PairInput,
     options: PairOptions,
     *,
-    n_left: int | None,
-    n_right: int | None,
+    n_documents: tuple[int, int] | None,
     cores: int,
     costs: Costs | None,
     resources: Resources,
@@ -32,21 +29,20 @@ def forecast(
 
     Parameters
     ----------
-    options : PairOptions
+    options
         Options of the search that they set are not chosen.
-    n_left, n_right : int or None
+    n_documents
         Sizes of the collections; None: those of the samples.
-    costs : Costs or None
-        None: measured here, on these documents.
     """
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
         table = read_table(given.table, given.left_language, given.right_language)
-        sides = opened(given, table, meter.progress, _NAMES)
-        prepared = prepare(sides, table, options, Path(work), names=_NAMES, resources=resources, meter=meter)
+        sides = opened(given, table, meter.progress)
+        prepared = prepare(sides, table, options, Path(work), resources=resources, meter=meter)
         say_which_side(prepared, options, meter.progress)
         vectors = prepared.vectors
         left, right = vectors.left_facts, vectors.right_facts
+        n_left, n_right = n_documents or (None, None)
         question = question_of(vectors, options, cores=cores, n_left=n_left, n_right=n_right)
         answer = answer_by_sample(vectors, question, options, resources=resources, meter=meter)
         costs = costs or costs_here(answer.sampled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ import pyarrow as pa
 from nearkin.errors import ParameterError, SourceError
 from nearkin.manifests.pairs import SIDES
 from nearkin.nouns import agreeing, counted
-from nearkin.options.pairs import PairOptions
+from nearkin.options.pairs import PairOptions, SideOptions
 from nearkin.paths import STDIN
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import TextWords
@@ -45,9 +45,9 @@ class PairInput:
 
     Parameters
     ----------
-    table : Path or None
+    table
         None if both sides have one language.
-    left_language, right_language : str or None
+    left_language, right_language
         By default the left side is in the table's source language.
     """
 
@@ -56,6 +56,17 @@ class PairInput:
     table: Path | None = None
     left_language: str | None = None
     right_language: str | None = None
+
+    @classmethod
+    def of_paths(cls, left: Sequence[str], right: Sequence[str], options: SideOptions) -> PairInput:
+        """Request files, as a command does."""
+        return cls(
+            ReadingRequest.of_side("left", left, options.left_text, options.left_id, options=options),
+            ReadingRequest.of_side("right", right, options.right_text, options.right_id, options=options),
+            None if options.table is None else Path(options.table),
+            options.left_language,
+            options.right_language,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +86,15 @@ class PairEngine:
 
     Parameters
     ----------
-    collect : function
+    collect
         See `workflows.pairing.collecting.collect`.
-    weigh : function
+    weigh
         See `workflows.pairing.vectors.weigh_here`.
-    search : function
+    search
         See `workflows.pairing.searching.search`.
-    about : mapping or None
+    about
         Record of the engine for the manifest; None for threads.
-    records : mapping of str to sequence of SourceRecord
+    records
         Files of each side with the digests that were computed before reading; threads compute none.
     """
 
@@ -246,7 +257,6 @@ def _splitting(table: TranslationTable | None) -> tuple[tuple[Splitting, Splitti
 def _fingerprint(
     words: str, options: PairOptions, table: TranslationTable | None, translation: SideTranslation | None
 ) -> str:
-    """Return the fingerprint of everything that decides the vectors, except the documents."""
     kept = f"least_occurrences={options.min_occurrences};least_terms={options.min_terms}"
     translated = "" if table is None else (
         f";table={table.fingerprint};agreement={options.agreement!r};stems={options.stems};splits={options.splits}"

@@ -15,7 +15,7 @@ import numpy as np
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import ParameterError
 from nearkin.manifests.pairs import SIDES, PairCounts, PairPlanRecord, PairsManifest, SideFacts, SideRecord, TableRecord
-from nearkin.options.pairs import Beside, PairOptions
+from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.search import PairSearch
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
@@ -30,7 +30,7 @@ from nearkin.workflows.pairing.inputs import (
     read_table,
     say_which_side,
 )
-from nearkin.workflows.pairing.known import SAME_IDS, Known, judge, known_by_file, known_by_id, known_by_links, told_of
+from nearkin.workflows.pairing.known import check_known, is_of_links, judge, known_pairs, told_of
 from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import FoundPairs, KeptSearch, search
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
@@ -46,14 +46,11 @@ if TYPE_CHECKING:
     from nearkin.engines.spark.session import Cluster
 
 
-INLINE = "inline"
-
-
 def pair_files(
     given: PairInput,
     out: Path,
     options: PairOptions,
-    beside: Beside | None = None,
+    known: str | None = None,
     *,
     resume: bool = False,
     overwrite: bool = False,
@@ -62,12 +59,9 @@ def pair_files(
     progress: Progress | None = None,
     engine: Engine = LOCAL,
 ) -> PairsManifest:
-    """Find the similar pairs of two corpora, and write them into a directory.
-
-    A cluster must see the files and the directory under the same paths.
-    """
-    beside, run = beside or Beside(), JobRun(out, Meter(progress or Silent()))
-    _check(given, beside)
+    """Find the similar pairs of two corpora, and write them into a directory."""
+    run = JobRun(out, Meter(progress or Silent()))
+    _check(given, known)
     table = read_table(given.table, given.left_language, given.right_language)
     sides = opened(given, table, run.progress)
     texts: dict[str, Texts] = dict(zip(SIDES, sides))
@@ -87,7 +81,7 @@ def pair_files(
             say_which_side(prepared, options, run.progress)
             if engine.name == "local":  # tasks on a cluster find passages in copies of the options
                 options.ignored.say_not_found(run.progress.say)
-            record = _searched(given, prepared, beside, options, run, resources=resources, engine=worker)
+            record = _searched(given, prepared, known, options, run, resources=resources, engine=worker)
             left, right = (
                 replace(record.side(name), not_read=not_read_files(side.not_read)) for name, side in zip(SIDES, sides)
             )
@@ -119,7 +113,7 @@ def _report(run: JobRun, record: PairsManifest) -> PairsManifest:
 def _searched(
     given: PairInput,
     prepared: Prepared,
-    beside: Beside,
+    known_from: str | None,
     options: PairOptions,
     run: JobRun,
     *,
@@ -128,7 +122,12 @@ def _searched(
 ) -> PairsManifest:
     """Search the vectors and write the tables."""
     vectors, meter = prepared.vectors, run.meter
-    known = _known(beside, given, prepared, meter)
+    known = None
+    if known_from is not None:
+        languages = given.right_language, prepared.table.origin.target if prepared.table else None
+        sides = prepared.left, prepared.right
+        rules = given.left.rules
+        known = known_pairs(known_from, *sides, languages[0] or languages[1], meter, takes_damaged=rules.takes_damaged)
     plan = plan_search(vectors, options, resources=resources, meter=meter)
     found = engine.search(vectors, plan.search, options)
     pairs = Ranked.of(found)
@@ -141,15 +140,11 @@ def _searched(
     )
 
 
-def _check(given: PairInput, beside: Beside) -> None:
-    """Refuse arguments that are known to be wrong before anything is read."""
-    if beside.known and beside.interwiki:
-        raise ParameterError("excludes interwiki: known pairs come from one of them.", parameter="known")
-    if beside.known not in (None, SAME_IDS) and not Path(str(beside.known)).exists():
-        raise ParameterError.of("known", f"{SAME_IDS}, or an existing file of pairs of ids", beside.known)
-    if given.table is None and (given.left_language or (given.right_language and not beside.interwiki)):
+def _check(given: PairInput, known: str | None) -> None:
+    check_known(known)
+    if given.table is None and (given.left_language or (given.right_language and not is_of_links(known))):
         raise ParameterError(
-            "Languages need a translation table or interwiki: give one of them, or omit left_language and "
+            "Languages need a translation table or links in 'known': give one of them, or omit left_language and "
             "right_language."
         )
 
@@ -168,24 +163,6 @@ def _fingerprint(
         **{side: fingerprint_of(texts.sources) for side, texts in sides.items()},
         **({"extraction_limits": limits} if limits else {}), **({"ocr": ocr} if ocr else {}),
     }  # fmt: skip
-
-
-def _known(beside: Beside, given: PairInput, prepared: Prepared, meter: Meter) -> Known | None:
-    """Return the known pairs; read before the search, so that errors in them are reported early."""
-    left, right = prepared.left, prepared.right
-    if beside.known == SAME_IDS:
-        return known_by_id(left, right)
-    if beside.known is not None:
-        return known_by_file(Path(beside.known), left, right)
-    if beside.interwiki is None:
-        return None
-    language = given.right_language or (prepared.table.origin.target if prepared.table else None)
-    if language is None:
-        raise ParameterError("the language of the right side is not known: give right_language.", parameter="interwiki")
-    langlinks = None if beside.interwiki == INLINE else Path(beside.interwiki)
-    with meter.stage("links", 0, "bytes") as progress:
-        takes_damaged = given.left.rules.takes_damaged
-        return known_by_links(left, right, language, langlinks, progress, takes_damaged=takes_damaged)
 
 
 def _write(
@@ -273,17 +250,7 @@ def engine_of(
     run: JobRun,
     resources: Resources,
 ) -> AbstractContextManager[PairEngine]:
-    """Return the search of an engine.
-
-    Raises
-    ------
-    MissingExtraError, EngineError, OutputError
-        The cluster cannot do the work.
-    ParameterError
-        Only this machine can read a source.
-    ResumeError
-        A file has other bytes than an interrupted run on a cluster read.
-    """
+    """Return the search of an engine."""
 
     def on_cluster(chosen: Cluster) -> AbstractContextManager[PairEngine]:
         from nearkin.workflows.pairing.on_spark.job import engine_on

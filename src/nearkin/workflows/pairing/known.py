@@ -15,7 +15,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import KnownFound
 from nearkin.nouns import counted
 from nearkin.records import F64, U64
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Meter, Progress
 from nearkin.stages.documents.interwiki import interwiki_links
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.collecting import Collected
@@ -24,7 +24,7 @@ from nearkin.workflows.pairing.tables import KnownPairs, Ranked
 from nearkin.workflows.pairing.vectors import PairVectors
 from nearkin.workflows.reading.sheets import read_sheet
 
-SAME_IDS = "same-ids"
+SAME_IDS, LINKS = "same-ids", "links"
 _SHOWN = 60
 BINS = 10
 """Bins of the figure: cosines in steps of 0.1, as in the article."""
@@ -36,11 +36,11 @@ class Known:
 
     Parameters
     ----------
-    told_by : str
+    told_by
         Source of the pairs, in words.
     keys : uint64 array, shape (n_pairs,)
         Ascending: the left row in the upper 32 bits of each, the right row in the lower.
-    n_told : int
+    n_told
         Number of given pairs, including those with a missing document.
     """
 
@@ -50,6 +50,32 @@ class Known:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+
+def is_of_links(known: str | None) -> bool:
+    """Whether known pairs are links between editions of Wikipedia: in the dump, or in a file of SQL."""
+    return known == LINKS or (known is not None and known.endswith((".sql", ".sql.gz")))
+
+
+def check_known(known: str | None) -> None:
+    """Refuse what names no known pairs, before anything is read."""
+    if known not in (None, SAME_IDS, LINKS) and not Path(str(known)).exists():
+        raise ParameterError.of("known", f"{SAME_IDS}, {LINKS}, or an existing file of pairs", known)
+
+
+def known_pairs(
+    known: str, left: Collected, right: Collected, language: str | None, meter: Meter, *, takes_damaged: bool
+) -> Known:
+    """Return the known pairs, of links those to the edition in ``language``."""
+    if known == SAME_IDS:
+        return known_by_id(left, right)
+    if not is_of_links(known):
+        return known_by_file(Path(known), left, right)
+    if language is None:
+        raise ParameterError("the language of the right side is not known: give right_language.", parameter="known")
+    langlinks = None if known == LINKS else Path(known)
+    with meter.stage("links", 0, "bytes") as progress:
+        return known_by_links(left, right, language, langlinks, progress, takes_damaged=takes_damaged)
 
 
 def known_by_id(left: Collected, right: Collected) -> Known:
@@ -68,10 +94,7 @@ def known_by_id(left: Collected, right: Collected) -> Known:
 
 
 def known_by_file(path: Path, left: Collected, right: Collected) -> Known:
-    """Return pairs of ids from the first two columns of a Parquet, CSV or TSV file.
-
-    A first line of CSV or TSV that is not a pair of these ids is a header.
-    """
+    """Return pairs of ids from the first two columns of a Parquet, CSV or TSV file."""
     try:
         sheet = read_sheet(path, "utf-8", lambda names: range(min(2, len(names))))
     except SourceError as error:
@@ -102,18 +125,14 @@ def known_by_links(
 
     Parameters
     ----------
-    language : str
-        Language code of the right edition.
-    langlinks : Path or None
+    langlinks
         Dump of the table ``langlinks``, which holds the links since 2013; None: use the links in the articles.
-    takes_damaged : bool
+    takes_damaged
         Whether to use the links before the damage of a file.
     """
     dumps = [Path(one.source.path) for one in left.inputs if one.source.format == "wikipedia"]
     if not dumps:
-        raise ParameterError(
-            f"left={left.name!r} is not a Wikipedia dump and has no such links.", parameter="interwiki"
-        )
+        raise ParameterError(f"left={left.name!r} is not a Wikipedia dump and has no such links.", parameter="known")
     tables = [
         interwiki_links(dump, language, langlinks=langlinks, takes_damaged=takes_damaged, progress=progress.advance)
         for dump in dumps

@@ -67,15 +67,7 @@ class PairsOfRun:
         self._reading, self._kept = threading.Lock(), dict[Side, dict[int, ShownText]](left={}, right={})
 
     def select(self, shown: Shown) -> I64:
-        """Return the places in ``pairs.parquet`` of the pairs to show, the most similar first.
-
-        Raises
-        ------
-        RunError
-            The results or the decisions cannot be read.
-        ParameterError
-            There are too many pairs.
-        """
+        """Return the places in ``pairs.parquet`` of the pairs to show, the most similar first."""
         keys, order = self._keys, self._order
         if shown == "all":
             return order
@@ -108,13 +100,7 @@ class PairsOfRun:
         return rows_of(self._keys[places])
 
     def names(self, rows: Rows) -> tuple[str, str]:
-        """Return the names of the documents of a pair.
-
-        Raises
-        ------
-        UnknownDocumentError
-            The run has no such pair.
-        """
+        """Return the names of the documents of a pair."""
         if min(rows) < 0 or max(rows) >= 1 << 32 or not np.isin(keys_of(*map(np.asarray, rows)), self._keys).all():
             raise UnknownDocumentError(f"The run has no pair of the left row {rows[0]} and the right row {rows[1]}.")
         left, right = self._names
@@ -141,17 +127,7 @@ class PairsOfRun:
         )
 
     def texts(self, side: Side, rows: set[int], soon: I64 = _NO_ROWS) -> Mapping[int, ShownText]:
-        """Return the beginnings of texts of a side, by their rows; the files are read again.
-
-        Texts of rows that will be asked for ``soon`` are kept, so that not every page reads the files.
-
-        Raises
-        ------
-        SourceError
-            A file is missing, has changed, or was a pipe.
-        ParameterError
-            The files of the side are too large to be read for a page.
-        """
+        """Return the beginnings of texts of a side, by their rows; the files are read again."""
         told = self.manifest.side(side)
         documents = parquet.read_table(self.folder / _DOCUMENTS, ["side", "row", "source"])
         sources = documents.filter(pc.equal(documents["side"], side))["source"]
@@ -242,13 +218,7 @@ class StoredPairDecisions:
         self._folder, self._path, self._lock = folder, folder / DECISIONS, threading.Lock()
 
     def all(self) -> Mapping[Rows, PairDecision]:
-        """Return the decisions, by the rows of the pairs.
-
-        Raises
-        ------
-        RunError
-            The file was changed, or is about an earlier run in the same directory.
-        """
+        """Return the decisions, by the rows of the pairs."""
         return {one.rows: one for one in self._read().decisions}
 
     def decide(
@@ -264,17 +234,8 @@ class StoredPairDecisions:
 
         Parameters
         ----------
-        may_replace : callable
+        may_replace
             Says whether a decision of somebody may be replaced, and taken back.
-
-        Raises
-        ------
-        RefusedError
-            It may not.
-        RunError
-            See `all`; or another process is writing.
-        OutputError
-            The file cannot be written.
         """
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         with self._lock, locked(self._folder / f".{DECISIONS}.lock", other="another time"):

@@ -41,10 +41,7 @@ def render_page(run: JobRun, manifest: PairsManifest) -> str:
 
 
 def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
-    """Return the most similar pairs, and one from each step of the cosine below them, in descending order.
-
-    The cosines are read a part at a time: there may be more pairs than memory holds.
-    """
+    """Return the most similar pairs, and one from each step of the cosine below them, in descending order."""
     with parquet.open_table(folder / "pairs.parquet") as file:
         best, least, greatest = _most_similar(file)
         if file.metadata.num_rows - len(best) <= N_OTHERS:
@@ -60,7 +57,6 @@ def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
 
 
 def _most_similar(file: pq.ParquetFile) -> tuple[I64, float, float]:
-    """Return the rows of the most similar pairs, the lowest cosine of all pairs, and of these."""
     rows, cosines, least = np.zeros(0, np.int64), np.zeros(0), 1.0
     for first, part in _cosines(file):
         least = min(least, float(part.min()))
@@ -89,7 +85,6 @@ def _one_a_step(file: pq.ParquetFile, best: I64, least: float, greatest: float) 
 
 
 def _cosines(file: pq.ParquetFile) -> Iterator[tuple[int, F64]]:
-    """Yield the next cosines, and the row of the first of them."""
     first = 0
     for batch in file.iter_batches(_AT_ONCE, columns=["cosine"]):
         if len(batch):
@@ -111,7 +106,6 @@ def pairs_at(file: pq.ParquetFile, rows: I64) -> pa.Table:
 
 
 def _named(pairs: pa.Table, documents: Path) -> list[PairRow]:
-    """Return the pairs with the names of their documents."""
     names: dict[tuple[str, int], str] = {}
     with parquet.open_table(documents) as file:
         for batch in file.iter_batches(_AT_ONCE, columns=["side", "row", "name"]):
@@ -144,6 +138,5 @@ def _remarks(path: Path) -> list[Remarks]:
 
 
 def _problem(row: Mapping[str, str | int]) -> ProblemRow:
-    """Format a problem: ``file:line``, or only the file if it is one document."""
     where = row["source"] if row["name"] == row["source"] else f"{row['source']}:{row['line']}"
     return ProblemRow(str(where), row["name"], str(row["problem"]))

@@ -36,11 +36,9 @@ class FoundPairs:
 
     Parameters
     ----------
-    left, right : int64 arrays, shape (n_pairs,)
-    cosine : float64 array, shape (n_pairs,)
-    n_comparisons : int
+    n_comparisons
         Comparisons of signatures, or of vectors if every pair of vectors was compared.
-    n_candidates : int
+    n_candidates
         Pairs whose cosine was computed, counted again if found again after being discarded.
     """
 
@@ -67,7 +65,6 @@ class Verified:
     ----------
     keys : uint64 array, shape (n_pairs,)
         Ascending: the left row in the upper 32 bits of each, the right row in the lower.
-    cosines : float64 array, shape (n_pairs,)
     """
 
     keys: U64
@@ -76,10 +73,7 @@ class Verified:
 
 
 class Verifier:
-    """Verifier that computes each candidate's cosine once, if memory allows, and keeps the pairs at the threshold.
-
-    ``top`` is the maximum number of pairs kept per document on the left.
-    """
+    """Verifier that computes each candidate's cosine once, if memory allows, and keeps the pairs at the threshold."""
 
     def __init__(self, vectors: PairVectors, threshold: float, threads: int, top: int | None = None) -> None:
         self._vectors = vectors
@@ -213,12 +207,8 @@ def search(
 
     Parameters
     ----------
-    threshold : float
-        Minimum cosine, > 0.
-    top : int or None
+    top
         Maximum number of pairs per document on the left.
-    kept : KeptSearch, optional
-        State of an interrupted search.
     """
     verifier, kept = Verifier(vectors, threshold, threads, top), kept or KeptSearch(None)
     if way.method == "vectors":
@@ -260,11 +250,7 @@ def candidates_by_vectors(
 
     Parameters
     ----------
-    advance : function
-        Takes the number of further pairs compared.
-    begin : int
-        First document on the right.
-    done : function
+    done
         Takes the document on the right up to which all pairs are compared and all candidates yielded.
     """
     own, right = some_vectors(vectors.left, rows), vectors.right
@@ -354,15 +340,7 @@ class KeptSearch:
         self._documents: str | None = None
 
     def load(self, verifier: Verifier) -> tuple[int, int]:
-        """Continue a saved search; return its numbers of finished units of work and of comparisons.
-
-        The version and the options are those of the run, so the same documents give the same method and units.
-
-        Raises
-        ------
-        ResumeError
-            The documents have changed.
-        """
+        """Continue a saved search; return its numbers of finished units of work and of comparisons."""
         if self._path is None or not self._path.exists():
             return 0, 0
         stored = load_arrays(self._path)

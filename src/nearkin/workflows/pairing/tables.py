@@ -40,8 +40,6 @@ class Ranked:
 
     Parameters
     ----------
-    left, right : int64 arrays, shape (n_pairs,)
-    cosine : float64 array, shape (n_pairs,)
     rank : int32 array, shape (n_pairs,)
         From 1; of equal cosines the pair read first comes first.
     """
@@ -69,7 +67,6 @@ class KnownPairs:
 
     Parameters
     ----------
-    keys : uint64 array, shape (n_pairs,)
     cosines : float64 array, shape (n_pairs,)
         NaN if a document has no vector.
     ranks : int64 array, shape (n_pairs,)
@@ -113,7 +110,6 @@ class Terms:
 
 
 def _sources(projection: WordProjection, translated: Collected, rows: I64, terms: I32) -> I32:
-    """Return the word of the translated document that adds most to each term; -1 for none."""
     counts = translated.counts
     return best_sources(
         (counts.terms, counts.counts, counts.offsets),
@@ -199,10 +195,7 @@ def write_known(path: Path, told: KnownPairs, sides: tuple[Collected, Collected]
 
 
 def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected], vectors: PairVectors) -> None:
-    """Write ``documents.parquet``: a row for each document of both sides, and why it has no pair.
-
-    Both sides share one column of ids: strings, even if the ids in ``pairs.parquet`` are not.
-    """
+    """Write ``documents.parquet``: a row for each document of both sides, and why it has no pair."""
     text, whole = pa.large_string(), pa.int64()
     schema = pa.schema(
         [
@@ -245,7 +238,6 @@ def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected
 
 
 def _best(own: I64, cosines: F64, n: int) -> I64:
-    """Return the place of the most similar pair of each document, -1 for those without a pair."""
     best = np.full(n, -1, np.int64)
     order = np.argsort(cosines, kind="stable")
     best[own[order]] = order  # of equal rows the last one remains

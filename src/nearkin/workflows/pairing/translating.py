@@ -104,7 +104,6 @@ def _share_known(collected: Collected, words: pa.LargeStringArray) -> float:
 
 
 def _stemming(table: TranslationTable) -> Stemming | None:
-    """Return stems of the source language, if the table is of whole words."""
     language = table.origin.source.strip().lower().replace("_", "-").partition("-")[0]
     if "stem=" in table.origin.words or language not in STEMMED_LANGUAGES:
         return None

@@ -38,7 +38,7 @@ class PairVectors:
     ----------
     hashes : uint64 array, shape (n_vocabulary,)
         Hashes of the words, from which signatures are made.
-    fingerprint : str
+    fingerprint
         Of everything that decides the vectors, except the documents.
     """
 
@@ -108,13 +108,7 @@ def vectors_of(
     meter: Meter,
     weighing: WeighingBoth | None = None,
 ) -> PairVectors:
-    """Weigh the terms of both sides; with a translation, those of one side are translated first.
-
-    Raises
-    ------
-    ParameterError
-        No document of a side has enough terms for a vector.
-    """
+    """Weigh the terms of both sides; with a translation, those of one side are translated first."""
     is_right = translation is not None and translation.side == "right"
     projections: list[WordProjection | None] = [None, None]
     if translation is not None:
@@ -165,7 +159,6 @@ def _check_any(
 
 
 def _united(words: pa.LargeStringArray, left: Collected) -> tuple[pa.LargeStringArray, I64]:
-    """Return the words of both sides, the right first, and the number of each left word."""
     joined = pa.concat_arrays([words, left.vocabulary.words]).dictionary_encode()
     numbers = joined.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     return joined.dictionary, numbers[len(words) :]
@@ -212,8 +205,7 @@ class Weighing:
         Whether each of the side's own words is kept.
     numbers : int64 array, shape (n_words,), or None
         Numbers of the side's own words in the vocabulary. None: they are translated, or are its first words.
-    document_frequencies : float64 array, shape (n_vocabulary,)
-    min_terms : int
+    min_terms
         Minimum number of terms of a document with a vector.
     """
 

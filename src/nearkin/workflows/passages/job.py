@@ -76,9 +76,6 @@ class Found:
     ----------
     corpus, places, texts
         The documents.
-    passages : Passages
-    shares : RepeatedCharacters
-    windows : Windows
     flags : uint8 array
         Of the windows.
     """
@@ -98,8 +95,6 @@ class Written:
 
     Parameters
     ----------
-    files : tuple of KeptFile
-    cuts : TextParts or None
     is_emptied : bool array, shape (n_documents,), or None
         Documents of which no word is left.
     keep : bool array, shape (n_inputs,), or None
@@ -126,24 +121,10 @@ def passages_files(
 
     Parameters
     ----------
-    request : ReadingRequest
-    out : Path
+    out
         A new directory, or one with an earlier run that may be replaced.
-    options : PassageOptions
-    against : ReadingRequest, optional
+    against
         Another set of documents: then only passages that stand in both are found.
-    delivery : PassageDelivery
-    resources : Resources
-    progress : Progress, optional
-
-    Returns
-    -------
-    PassagesManifest
-
-    Raises
-    ------
-    InputError, RunError, ParameterError
-        See `nearkin.errors`.
     """
     run = JobRun(out, Meter(progress or Silent()))
     found, others = find_sources(request, against, run.path, _AS_READ, run.progress)
@@ -268,7 +249,6 @@ def _arrays(windows: Windows) -> Mapping[str, np.ndarray]:
 
 
 def _groups(found: Found, options: PassageOptions) -> I64:
-    """Return the group of each document of the input; -1 if it has none, or could not be read."""
     n = found.texts.n_inputs
     group: I64 = np.zeros(n, np.int64)
     if options.within is not None:
@@ -280,7 +260,6 @@ def _groups(found: Found, options: PassageOptions) -> I64:
 def _write_corpora(
     found: Found, sources: Sequence[Source], request: ReadingRequest, options: PassageOptions, run: JobRun
 ) -> Written:
-    """Write the annotated documents, those without passages, and those that have few."""
     n, files, keep, cuts, is_emptied = found.texts.n_inputs, list[KeptFile](), None, None, None
     write = partial(write_kept_corpus, sources, found.places, encoding=request.encoding, meter=run.meter)
     is_readable = found.corpus.status[:n] != UNREADABLE

@@ -68,7 +68,6 @@ def write_page(
 
 
 def _groups_table(shares: RepeatedCharacters, places: Places) -> Table:
-    """Tabulate the shares of the groups with most characters."""
     columns = ("documents", "characters", "in passages", "in an earlier document", "group")
     if not places.carried:
         return Table(columns, (), 4)

@@ -50,7 +50,6 @@ class CorpusWords:
     ----------
     starts : int64 array, shape (n_documents + 1,)
         Number of the first word of each document.
-    hashes : uint64 array, shape (n_words,)
     data, offsets : uint8 array, int64 array of shape (n_words + 1,)
         Normalised words.
     bounds : uint32 array, shape (n_words, 2)
@@ -81,11 +80,11 @@ class KeyPartitions:
 
     Parameters
     ----------
-    folder : Path
+    folder
         A new folder.
-    n_entries : int
+    n_entries
         Expected number.
-    memory_bytes : int
+    memory_bytes
         Memory for a sort.
     """
 
@@ -111,10 +110,7 @@ class KeyPartitions:
             of_places.add(places[rows])
 
     def repeated(self) -> Iterator[tuple[I64, Bool]]:
-        """Yield the places of keys that stand at several, those of a key together and ascending; and where one begins.
-
-        The files are removed.
-        """
+        """Yield the places of keys that stand at several, those of a key together; and where one begins."""
         for of_keys, of_places in self._parts:
             stored, places = cast(U64, of_keys.mapped()), cast(I64, of_places.mapped())
             keys, rows = sort_by_key(stored, np.arange(len(stored), dtype=np.uint32))
@@ -133,24 +129,6 @@ def read_words(
 
     The fingerprints are those of winnowing with ``w + k - 1 = min_words``, so that any run of ``min_words`` words that
     stands in two places has the same fingerprint in both; see `nearkin.kernels.passages.winnow`.
-
-    Parameters
-    ----------
-    chunks : sequence of Chunk
-        Original texts.
-    work : Path
-        A new folder.
-    min_words : int
-        Words of a window.
-    resources : Resources
-    meter : Meter
-
-    Raises
-    ------
-    SourceError
-        A document has more than 4 GiB.
-    OutputError
-        The disk is full.
     """
     k = (min_words + 1) // 2
     w = min_words + 1 - k
@@ -213,13 +191,6 @@ def find_windows(
     """Return the windows that stand in several places, verified word by word.
 
     A window can stand in two places only if it has a fingerprint that does. These windows alone are hashed and sorted.
-
-    Raises
-    ------
-    SourceError
-        There are more such windows than numbers for them.
-    OutputError
-        The disk is full.
     """
     k = (min_words + 1) // 2
     n_words = len(words.hashes)
@@ -259,7 +230,6 @@ def find_windows(
 
 
 def _hashed(words: CorpusWords, marks: U8, length: int) -> Iterator[tuple[U64, I64]]:
-    """Yield the hashes and places of marked windows, some documents at a time."""
     document, starts = 0, words.starts
     while document < len(starts) - 1:
         end = int(np.searchsorted(starts, starts[document] + _WORDS_AT_ONCE, side="right")) - 1

@@ -63,9 +63,7 @@ class OriginalTexts:
 
     Parameters
     ----------
-    chunks : sequence of Chunk
-    words : CorpusWords
-    n_inputs, n_others : int
+    n_inputs, n_others
         Documents of the input, whose rows come first, and of the other set.
     """
 
@@ -162,8 +160,6 @@ class Passages:
     ----------
     passage : int64 array, shape (n_occurrences,)
         Number of the passage of each occurrence, from 0.
-    parts : TextParts
-    words : int64 array, shape (n_occurrences,)
     occurrences, documents : int64 array, shape (n_passages,)
         Number of occurrences, and of documents in which they stand.
     is_first, is_own : bool array, shape (n_occurrences,)
@@ -205,7 +201,6 @@ class Passages:
 
 
 def _usual(passage: I64, classes: np.ndarray, words: I64) -> I64:
-    """Return the first occurrence with the most frequent words of each passage."""
     order = np.lexsort((words, classes, passage))
     begins = np.ones(len(order), np.bool_)
     keys = [column[order] for column in (passage, classes, words)]
@@ -385,10 +380,8 @@ def boilerplate(found: Passages, group: I64, share: float) -> dict[int, float]:
 
     Parameters
     ----------
-    found : Passages
     group : int64 array, shape (n_inputs,)
         Group of each document; -1 if it is in none.
-    share : float
     """
     rows = found.parts.row
     is_counted = ~found.is_own & (rows < len(group))

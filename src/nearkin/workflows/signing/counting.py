@@ -23,13 +23,7 @@ from nearkin.workflows.reading.texts import RawBatch, Texts, check_readable, cou
 
 
 def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter) -> Statistics:
-    """Count the features of all documents; the results are added in document order.
-
-    Raises
-    ------
-    SourceError, DocumentError
-        No document can be read, or more are unreadable than the rules allow.
-    """
+    """Count the features of all documents; the results are added in document order."""
     found, documents = count_all_texts(texts, features, normalise, threads=threads, meter=meter)
     check_readable(documents, texts.rules)
     return found
@@ -77,10 +71,7 @@ SignedBatch = tuple[pa.RecordBatch, BitSignatures]
 
 @dataclass(frozen=True, slots=True)
 class SignedTexts:
-    """All documents of some sources, in reading order, before they become one file.
-
-    ``statistics`` weighted the signatures; ``drift`` is set if they grew with the documents.
-    """
+    """All documents of some sources, in reading order, before they become one file."""
 
     batches: Sequence[SignedBatch]
     fingerprint: str

@@ -159,15 +159,14 @@ def _check_can_be_divided(reading: ReadingRequest, options: SigningOptions) -> N
         raise standard_input_of_this_machine()
     if options.online:
         raise ParameterError(
-            "--online signs each document by all documents before it, so that workers cannot share the work. "
-            "Omit --online: weighted-topsig then counts all documents first. Or omit --engine spark."
+            "online signs each document by all documents before it, so that workers cannot share the work. "
+            "Omit it: weighted-topsig then counts all documents first. Or omit --engine spark."
         )
 
 
 def _sign_here(
     texts: Texts, options: SigningOptions, statistics: Statistics | None, *, threads: int, meter: Meter
 ) -> SignedTexts:
-    """Sign documents with threads; count missing statistics if the method needs them."""
     if options.method == "weighted-topsig" and statistics is None and not options.online:
         if not texts.can_be_read_again:
             raise ParameterError(
@@ -189,7 +188,6 @@ def _sign_here(
 def _sign_online(
     texts: Texts, options: SigningOptions, method: OnlineTopSig, *, threads: int, meter: Meter
 ) -> SignedTexts:
-    """Sign documents in order, each by the statistics of those before it."""
     sample = DriftSample()
     batches: list[SignedBatch] = []
     with meter.stage("sign", texts.size_bytes, "bytes") as progress:

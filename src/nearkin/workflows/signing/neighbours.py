@@ -14,7 +14,7 @@ from nearkin.errors import FingerprintError, ParameterError, is_among, is_int
 from nearkin.formats.delimited import check_suffix, table_writer
 from nearkin.nouns import counted
 from nearkin.paths import on_disk
-from nearkin.planning.neighbour_recall import usual_distance
+from nearkin.planning.neighbour_recall import FEATURES, MINHASH, SIMILARITY, expected_recall, is_known, usual_distance
 from nearkin.records import U32, BitSignatures
 from nearkin.reports.quantities import share_percent_text
 from nearkin.runs.files import published
@@ -25,8 +25,8 @@ from nearkin.stages.search.hamming.neighbours import MAX_PAIRS as MAX_NEAREST
 from nearkin.stages.search.hamming.neighbours import Nearest, nearest, neighbour_pairs
 from nearkin.stages.search.hamming.pairs import U16, HammingPairs, Neighbours
 from nearkin.stages.verification.measures import MEASURE_COLUMNS, measured
+from nearkin.wording import distance_text
 from nearkin.workflows.resources import Resources
-from nearkin.workflows.signing.expected import Expected, expected_of, say_expected
 from nearkin.workflows.signing.sampling import SampledDistance, sampled_distance
 from nearkin.workflows.signing.signature_file import SignatureFile
 from nearkin.workflows.signing.verifying import SignatureVerifier, Verification
@@ -42,22 +42,22 @@ class NeighboursFound:
 
     Parameters
     ----------
-    distance : int
+    distance
         In bits.
-    n_documents, n_signed, n_distinct : int
+    n_documents, n_signed, n_distinct
         Documents in the file; those with features; distinct signatures of these.
-    n_pairs : int
+    n_pairs
         Pairs of documents within the distance.
-    n_written : int
+    n_written
         Pairs verified and written; equal to ``n_pairs`` if nothing was verified and documents with equal
         signatures were all paired.
-    plan : str
+    plan
         Search method, and why.
-    sample : SampledDistance or None
+    sample
         Recall and precision by distance, if the default distance comes from a sample.
-    expected : Expected or None
+    expected
         Share of the near-duplicates that the distance is expected to find; None if unknown.
-    verification : Verification or None
+    verification
         None if the pairs were not verified.
     """
 
@@ -83,12 +83,7 @@ class NeighboursFound:
 
 
 def check_place(out: Path, signed: Iterable[SignatureFile], *, is_verified: bool) -> None:
-    """Refuse a file for pairs that has no known format, or whose documents are read again to verify them.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse a file for pairs that has no known format, or whose documents are read again to verify them."""
     check_suffix(out, "out", may_have_none=True)
     for one in signed if is_verified else ():
         refuse_input(out, (on_disk(entry.source.path) for entry in one.about.inputs))
@@ -113,22 +108,13 @@ def find_neighbours(
 
     Parameters
     ----------
-    out : Path
+    out
         File for the pairs; its suffix determines the format.
-    distance : int, optional
+    distance
         In bits, less than the length of a signature; see `chosen_distance`.
     equal : {"all", "first"}
         For documents of ``file`` with the same signature: every pair of them, or each with only the first of them;
         different signatures are then also paired by their first documents.
-
-    Raises
-    ------
-    FingerprintError
-        The signatures of the two files were made by different methods; the message names both.
-    SourceError
-        The documents to verify have changed since they were signed.
-    ParameterError
-        A parameter is invalid, or there are more than 100 million pairs, or 134 million with ``against``.
     """
     check_place(out, (file,) if against is None else (file, against), is_verified=verification is not None)
     _check_sets(file, against, equal)
@@ -214,20 +200,13 @@ def nearest_documents(
 
     Parameters
     ----------
-    doc_id : str
+    doc_id
         Id or name (column ``name``) of the document.
-    distance : int, optional
-        In bits; see `chosen_distance`.
 
     Returns
     -------
     Table
         ``id``, ``name``, ``distance``, ``source``, ``line``.
-
-    Raises
-    ------
-    ParameterError
-        No document, or one without features, has this id.
     """
     try:
         wanted = pa.scalar(doc_id, pa.large_string())
@@ -254,13 +233,7 @@ def chosen_distance(
     resources: Resources,
     meter: Meter,
 ) -> tuple[int, SampledDistance | None]:
-    """Return the given distance; else that with the best F1 in a sample, which is returned, too; else the usual one.
-
-    Raises
-    ------
-    ParameterError
-        The distance is no int; the search checks its range.
-    """
+    """Return the given distance; else that with the best F1 in a sample, which is returned, too; else the usual one."""
     n_bits = file.signatures.n_bits
     if distance is not None:
         if not is_int(distance):
@@ -339,11 +312,11 @@ def write_pairs(
 
     Parameters
     ----------
-    blocks : iterable of Neighbours
+    blocks
         With two files of signatures, the rows of the second follow those of the first.
     ids : two arrays
         Ids of the left and of the right documents; the same array twice if there is one file.
-    suffix : str
+    suffix
         Suffix of the final name, which determines the format; see `formats.by_suffix`.
 
     Returns
@@ -384,3 +357,83 @@ def _table(
     rows = [pa.array(column.astype(np.int64)) for column in (left, right)]
     columns = [ids[0].take(rows[0]), ids[1].take(rows[1]), *rows, pa.array(distance), *measures]
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Expected recall of a search for neighbours.
+
+    Parameters
+    ----------
+    similarity
+        Jaccard similarity of the feature sets of these pairs; more of the more similar pairs are found.
+    low, high
+        Share of these pairs whose signatures are within the distance: theoretical, or the range over measured corpora.
+    is_measured
+        The range is over measured corpora, which do not include these documents.
+    """
+
+    similarity: float
+    low: float
+    high: float
+    is_measured: bool
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        return asdict(self)
+
+    def sentences(self, features: str) -> tuple[str, ...]:
+        """Return the sentences shown before the search.
+
+        Examples
+        --------
+        >>> print(*Expected(0.8, 0.0, 0.0013, True).sentences("chars:4"))
+        expected recall: at most 0.2% of pairs with a Jaccard similarity of 0.8 (chars:4), more above it; the range is
+        that of four measured corpora; other documents can lie outside it
+        """
+        low, high = (_share(one) for one in (self.low, self.high))
+        share = low if low == high else f"{low} to {high}"
+        if low != high and low.startswith("under"):
+            share = f"at most {distance_text(100 * self.high, 1)}%"
+        range_told = "; the range is that of four measured corpora; other documents can lie outside it"
+        told = (
+            f"expected recall: {share} of pairs with a Jaccard similarity of {self.similarity:g} ({features}), more "
+            f"above it{range_told if self.is_measured else ''}"
+        )
+        return (told,)
+
+
+def expected_of(file: SignatureFile, distance: int) -> Expected | None:
+    """Return the expected recall of a search; None if unknown."""
+    method, n_bits = str(file.about.parameters["method"]), file.signatures.n_bits
+    if not _is_known(file):
+        return None
+    low, high = expected_recall(method, n_bits, distance)
+    return Expected(SIMILARITY, round(low, 6), round(high, 6), method != MINHASH)
+
+
+def say_expected(file: SignatureFile, expected: Expected | None, progress: Progress) -> None:
+    """Report the expected recall before the search."""
+    parameters = file.about.parameters
+    if expected is not None:
+        for sentence in expected.sentences(str(parameters["features"])):
+            progress.say(sentence)
+        return
+    what = f"{parameters['method']} with features {parameters['features']}, normalise {parameters['normalise']}"
+    progress.say(f"expected recall: not known for {what}" + ", and this density" * ("density" in parameters))
+
+
+def _share(value: float) -> str:
+    """Format a share in percent, rounded down, but never to 0%."""
+    if value < 0.001:
+        return "under 0.1%"
+    return "over 99.9%" if value > 0.9995 else share_percent_text(value, 1)
+
+
+def _is_known(file: SignatureFile) -> bool:
+    """Whether recall is known: theory covers all features, measurements only those measured."""
+    parameters = file.about.parameters
+    if parameters["method"] == MINHASH:
+        return True
+    usual = parameters["features"] == FEATURES and parameters["normalise"] == "none" and "density" not in parameters
+    return usual and is_known(str(parameters["method"]))

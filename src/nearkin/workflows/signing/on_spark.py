@@ -60,11 +60,7 @@ def sign_on(
     out: Path,
     meter: Meter,
 ) -> SignedTexts:
-    """Sign documents on a cluster.
-
-    Every executor can access the directory of ``out``, which temporarily holds the parts. If several documents are
-    unreadable, any may be named.
-    """
+    """Sign documents on a cluster."""
     records = records_of(texts.sources, reading.encoding)
     known = by_path(with_digests(records, Resources(), meter))
     tasks = task_blocks(texts.sources, reading.encoding, known)

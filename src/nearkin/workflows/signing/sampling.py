@@ -37,15 +37,15 @@ class SampledDistance:
 
     Parameters
     ----------
-    n_sampled : int
+    n_sampled
         Number of distinct signatures in the sample, each compared with all others.
-    n_true : int
+    n_true
         Number of their true pairs, among the nearest of each.
-    criterion : str
+    criterion
         Definition of a true pair.
-    best : CurvePoint
+    best
         Its threshold is the distance with the largest F1.
-    points : list of CurvePoint
+    points
         Some distances, the shortest first, the best one among them.
     """
 
@@ -123,7 +123,6 @@ def _of_features(file: SignatureFile) -> Verification:
 def _nearest(
     file: SignatureFile, sample: I64, other: SignatureFile, rows: I64, n_pairs: int, *, is_one_set: bool
 ) -> tuple[U32, U32, U16, I64]:
-    """Return the nearest signatures of each sampled one with their distances, and the number of pairs by distance."""
     own, theirs = file.signatures.words[sample], other.signatures.words[rows]
     n_within = np.zeros(file.signatures.n_bits + 1, np.int64)
     found: list[tuple[I64, I64, U16]] = []

@@ -34,9 +34,9 @@ class About:
 
     Parameters
     ----------
-    parameters : mapping
+    parameters
         Method, bits, features, normalise, seed, density.
-    statistics : str or None
+    statistics
         Fingerprint of the statistics that weighted them.
     """
 
@@ -77,13 +77,7 @@ class SignatureFile:
 
     @classmethod
     def load(cls, path: Path) -> SignatureFile:
-        """Read a file that `save` wrote.
-
-        Raises
-        ------
-        SourceError
-            The file is not a file of signatures, is of another version, or is incomplete.
-        """
+        """Read a file that `save` wrote."""
         try:
             table = parquet.read_table(path)
         except parquet.UNREADABLE as error:

@@ -44,13 +44,7 @@ class Verification:
     def if_given(
         cls, rule: str | None, shingle: Shingling | str, normalise: Normalisation | str
     ) -> Verification | None:
-        """Parse the parameters of a verification; None without a rule. The others need a rule.
-
-        Raises
-        ------
-        ParameterError
-            One is invalid, or there is no rule and another differs from its default.
-        """
+        """Parse the parameters of a verification; None without a rule. The others need a rule."""
         shingling = parse_shingling(shingle) if isinstance(shingle, str) else shingle
         steps = Normalisation.parse(normalise) if isinstance(normalise, str) else normalise
         if rule is not None:
@@ -129,15 +123,7 @@ class SignatureVerifier:
         meter: Meter,
         max_shingles: int | None = None,
     ) -> SignatureVerifier:
-        """Read the signed documents again, and keep the shingles of these rows.
-
-        Raises
-        ------
-        SourceError
-            A file is missing, has changed, or was a pipe.
-        TooManyShingles
-            By those read so far, the rows have more than ``max_shingles``.
-        """
+        """Read the signed documents again, and keep the shingles of these rows."""
         again = reread_records(file.about.inputs, file.about.encoding, file.documents["source"])
 
         def shingles(item: tuple[I64, pa.RecordBatch, str]) -> tuple[I64, ShingleSets]:

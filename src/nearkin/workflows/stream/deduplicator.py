@@ -1,11 +1,11 @@
-"""Near-duplicates in a stream: each document is compared with the earlier ones.
+"""Near-duplicates in a stream: each document is compared with the earlier ones, and stored in constant space.
 
-Source: Matti Lyra, "Near duplicate detection" (shingles, MinHash and LSH over Reuters RCV1): the online case, in which
-each document is compared with earlier documents when it arrives, and is stored in constant space.
+Source: Matti Lyra, "Near duplicate detection" (shingles, MinHash and LSH over Reuters RCV1).
 """
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,21 +18,30 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from nearkin.arguments import checking_methods, plain_number
-from nearkin.errors import FingerprintError, ParameterError, check_int, in_percent, is_number
+from nearkin.errors import (
+    FingerprintError,
+    OutputError,
+    OutputExistsError,
+    ParameterError,
+    RunError,
+    SourceError,
+    check_int,
+    in_percent,
+    is_number,
+)
 from nearkin.kernels import chains
 from nearkin.kernels.mixing import GOLDEN
 from nearkin.nouns import counted
-from nearkin.paths import path_of
+from nearkin.paths import check_output, check_outside_collections, path_of, why
 from nearkin.planning.search import bands_for
 from nearkin.records import I32, U32, U64, Candidates
-from nearkin.runs.arrays import Arrays
+from nearkin.runs.arrays import Arrays, array_in, as_batch, mapped_batch, save_for_users
 from nearkin.stages.documents.normalisation import DEFAULT_STEPS, Normalisation
 from nearkin.stages.documents.preparing import digests
 from nearkin.stages.features.shingles import Shingling, parse_shingling
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.signatures.minhash import MinHash
 from nearkin.stages.verification.overlap import verify
-from nearkin.workflows.stream.saved import read_stream, write_stream
 
 _FIRST_CAPACITY = 1024
 _PAIRS = "an iterable of (id, text) pairs"
@@ -47,14 +56,12 @@ class StreamMatch:
 
     Parameters
     ----------
-    doc_id : object
-        Id of the earlier document.
-    jaccard : float
-        Jaccard similarity, in [0, 1]; an estimate unless ``is_verified``.
-    is_verified : bool
-        Whether the similarity is exact: the text was fetched, or the texts are the same. Otherwise it is estimated
-        from the sketches, and the true similarity can be below the threshold.
-    is_exact_copy : bool
+    jaccard
+        Jaccard similarity, in [0, 1].
+    is_verified
+        Whether it is exact: the text was fetched, or the texts are the same. Otherwise it is estimated from the
+        sketches, and the true similarity can be below the threshold.
+    is_exact_copy
         Whether both normalised texts are the same.
     """
 
@@ -68,38 +75,27 @@ class StreamMatch:
 class StreamDeduplicator:
     """Search for near-duplicates in a stream; each document takes the same memory, whatever its length.
 
-    Threads may share a stream: their calls are answered one after another, and `add_many` batch by batch. ``fetch`` is
-    called during such an answer, so it must not wait for another thread that uses the stream.
+    Threads may share a stream: their calls are answered one after another, and `add_many` batch by batch.
 
     Parameters
     ----------
-    threshold, recall : float
+    threshold, recall
         As for `nearkin.dedup`.
-    shingle : str or Shingling
-    size : int
-        Number of slots of a sketch. More slots improve the estimates (standard error at most ``0.5 / sqrt(size)``);
-        each takes 4 bytes per document.
-    normalise : str or Normalisation
-    fetch : callable, optional
-        Function that returns the text of an earlier document by its id. With it, every match is verified and has its
-        exact similarity; use it wherever you have the texts. Without it, similarities are estimated from the sketches,
-        and ``is_verified`` is False. If many pairs are just below the threshold, as in texts that share boilerplate,
-        most estimated matches can be false: on such documents 8,897 of 12,752 (70%) were below the threshold. If the
-        function raises, the exception is passed on; the documents that were being added are not added, and can be added
-        again.
-    seed : int
-    max_age : int, optional
-        Number of latest documents with which a new document is compared; older documents are forgotten. Memory is then
-        limited to that of twice as many documents. By default nothing is forgotten.
+    size
+        Number of slots of a sketch: 4 bytes a document each. The standard error of an estimate is at most
+        ``0.5 / sqrt(size)``.
+    fetch
+        Function that returns the text of an earlier document by its id, without using the stream. With it, every match
+        is verified. Without it, similarities are estimated, and many matches just below the threshold can be false, as
+        in texts that share boilerplate (70% of 12,752 in one corpus). If it raises, no document is added.
+    max_age
+        Number of latest documents with which a new document is compared; older ones are forgotten, which limits memory.
 
     Attributes
     ----------
     n_chains_cut : int
         Number of times that a document shared a key with more than 64 earlier documents and was compared only with the
-        latest 64; for example, the last of 100 copies of a text has 64 matches. 0 if nothing was skipped. The ``repr``
-        of a stream also shows it. Matches with older documents may then be missing: in a large group of near-copies a
-        document has only some of its matches. The limit is fixed, so that the time of an addition is limited; to find
-        these pairs, use `nearkin.dedup`.
+        latest 64, so that matches may be missing; the ``repr`` shows it.
 
     Examples
     --------
@@ -198,16 +194,13 @@ class StreamDeduplicator:
     def add(self, doc_id: Hashable, text: str) -> tuple[StreamMatch, ...]:
         """Add a document, and return the earlier documents that are similar to it, the most similar first.
 
-        A text that is empty after normalisation matches nothing. Each id can be added only once, even with the same
-        text, because a match must name one document; the id of a forgotten document can be added again. If a source can
-        deliver a document twice, check ``doc_id in stream`` first. An id of numpy becomes one of Python: 5 for
-        ``np.int64(5)``. An id that is neither a str nor an int is taken, but such a stream cannot be saved.
+        A text that is empty after normalisation matches nothing. An id can be added once; that of a forgotten document
+        again. An id that is neither a str nor an int is taken, but such a stream cannot be saved.
 
         Raises
         ------
         ParameterError
-            A document with this id was added before and is not forgotten, or the text is not a str that UTF-8 can
-            encode.
+            A document with this id was added before, or the text is not a str that UTF-8 can encode.
         """
         return next(iter(self.add_many([(doc_id, text)])))
 
@@ -216,14 +209,14 @@ class StreamDeduplicator:
     ) -> Iterator[tuple[StreamMatch, ...]]:
         """Add documents like `add`, while the results are consumed; much faster than calls of `add`.
 
-        A batch is added when its first result is requested: without iteration nothing is added. If ``fetch`` raises, or
-        an id or a text is refused, no document of the batch is added.
+        A batch is added when its first result is requested. If ``fetch`` raises, or an id or a text is refused, no
+        document of the batch is added.
 
         Raises
         ------
         ParameterError
-            ``batch_size`` is not an int of at least 1, or ``documents`` are not iterable. This is raised at once,
-            before the first result; for what is no (id, text) pair it is raised with its batch.
+            ``batch_size`` is not an int of at least 1, ``documents`` are not iterable, or hold something else than (id,
+            text).
         """
         if not isinstance(documents, Iterable) or isinstance(documents, str | bytes):
             raise ParameterError.of("documents", _PAIRS, documents)
@@ -338,19 +331,14 @@ class StreamDeduplicator:
         self._rebuild()
 
     def save(self, path: str | Path) -> None:
-        """Save the stream to a file, which `open` reads.
-
-        The file appears when it is complete and on the disk; until then an earlier file of this name stays. It replaces
-        a saved stream or an empty file, and no other file. Ids must be str or int.
+        """Save the stream to a file, which `open` reads; it replaces a saved stream, but no other file.
 
         Raises
         ------
         ParameterError
             An id is neither a str nor an int, or ``path`` is no path.
-        OutputExistsError
-            There is another file at ``path``, which is not a saved stream.
-        OutputError
-            The disk is full or not writable, or ``path`` is inside a collection.
+        OutputExistsError, OutputError
+            There is another file at ``path``; or it cannot be written there.
 
         Examples
         --------
@@ -383,22 +371,12 @@ class StreamDeduplicator:
 
     @classmethod
     def open(cls, path: str | Path, *, fetch: Callable[[Any], str] | None = None) -> StreamDeduplicator:
-        """Open a stream that `save` wrote; it continues as if it had not been saved.
-
-        Parameters
-        ----------
-        path : str or Path
-        fetch : callable, optional
-            See `StreamDeduplicator`; it is not saved.
+        """Open a stream that `save` wrote; it continues as if it had not been saved. ``fetch`` is not saved.
 
         Raises
         ------
-        RunError
-            The file is damaged, or has another format.
-        FingerprintError
-            This version of Nearkin makes other sketches.
-        SourceError
-            There is no such file.
+        RunError, FingerprintError, SourceError
+            The file is damaged, has another format, was written by a version that makes other sketches, or is missing.
         ParameterError
             ``path`` is no path, or ``fetch`` is no function.
         """
@@ -454,3 +432,47 @@ def _enlarged(array: NDArray[Number], capacity: int) -> NDArray[Number]:
 def _shortened(slots: U64) -> U32:
     """Return 32 bits of each slot, enough to compare slots with one error in four thousand million."""
     return ((slots ^ (slots >> np.uint64(29))) * GOLDEN >> np.uint64(32)).astype(np.uint32)
+
+
+_KEY = b"nearkin.stream"
+_VERSION = 1
+
+
+def write_stream(path: Path, about: Mapping[str, object], arrays: Arrays) -> None:
+    """Write a file that appears when it is complete and on disk; it replaces a saved stream or an empty file only."""
+    check_output(path, "path")
+    check_outside_collections(path, "the file")
+    if path.exists() and not path.is_dir() and not _is_free(path):  # writing says that it is a directory
+        raise OutputExistsError(f"{path} already exists, and is not a saved stream. Choose another path.")
+    batch = as_batch(arrays).replace_schema_metadata({_KEY: json.dumps({**about, "version": _VERSION})})
+    save_for_users(path, batch)
+
+
+def read_stream(path: Path) -> tuple[Mapping[str, Any], Arrays]:
+    """Read what `write_stream` wrote; the arrays are copies in memory."""
+    try:
+        with open(path, "rb"):
+            batch = mapped_batch(path)
+    except OSError as error:
+        raise SourceError(f"Cannot read {path}: {why(error)}.") from error
+    except RunError as error:
+        raise RunError(
+            f"{path} is damaged, or is not a saved stream. Check the path, or restore the file from a backup."
+        ) from error
+    stored = (batch.schema.metadata or {}).get(_KEY)
+    about = {} if stored is None else json.loads(stored)
+    if about.pop("version", None) != _VERSION:
+        raise RunError(f"{path} is not a stream that this version of Nearkin saved. Use the Nearkin that wrote it.")
+    return about, {name: array_in(batch, name, path).copy() for name in batch.schema.names}
+
+
+def _is_free(path: Path) -> bool:
+    try:
+        if not path.is_file() or not path.stat().st_size:
+            return path.is_file()
+        read_stream(path)
+    except (RunError, SourceError):
+        return False
+    except OSError as error:
+        raise OutputError(f"Cannot write {path}: {why(error)}.") from error
+    return True

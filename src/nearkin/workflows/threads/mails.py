@@ -41,15 +41,15 @@ class ReadMails:
     ----------
     rows : int64 array
         Row of each mail in ``documents``.
-    attachments : list of frozenset of str
+    attachments
         SHA-256 of all that is inside each mail.
-    is_read : list of bool
+    is_read
         Whether all of the text could be read.
-    original : list of int
+    original
         Number of the mail of which each one is a spare, see `_copy_key`; that of the mail itself, if it is no spare.
-    documents : Table
+    documents
         Everything that was read: ``id``, ``name``, ``line``, ``problem``, ``source``, ``parent``.
-    n_inside : int
+    n_inside
         Documents inside of mails.
     """
 
@@ -82,13 +82,7 @@ class MailReader:
         self._n_rows = 0
 
     def read(self, progress: Progress) -> ReadMails:
-        """Read all documents.
-
-        Raises
-        ------
-        SourceError
-            There is no mail, or too many documents cannot be read.
-        """
+        """Read all documents."""
         n_sources = len(self._texts.places)
         counts = np.zeros(n_sources, np.int64)
         for number, raw in enumerate(self._texts.raw_batches(progress)):
@@ -167,11 +161,7 @@ def _no_mail(n_documents: int, n_without: int) -> SourceError:
 
 
 def _copy_key(mail: _Found, attachments: frozenset[str]) -> bytes:
-    """Return a key that two mails share if one is a duplicate spare of the other.
-
-    They have the same text and attachments, and the same Message-ID, date and subject, or else the same headers: only
-    the copy of the sender names those who got a blind copy.
-    """
+    """Return a key that two mails share if one is a duplicate spare of the other."""
     headers = copy_key(mail.headers) or replace(mail.headers, bcc=None)
     told = (headers, mail.digest, mail.is_read, sorted(attachments))
     return hashlib.sha256(repr(told).encode("utf-8", "backslashreplace")).digest()

@@ -1,8 +1,4 @@
-"""Exact search for signatures within a Hamming distance: pairs of one corpus, or neighbours of queries.
-
-Documents with the same signature are grouped first and searched once. Then ``plan`` chooses between
-tables and brute force; both find the same pairs, each once, with any number of threads.
-"""
+"""Exact search for signatures within a Hamming distance: pairs of one corpus, or neighbours of queries."""
 
 from __future__ import annotations
 
@@ -64,17 +60,17 @@ def neighbour_pairs(
 
     Parameters
     ----------
-    signatures : BitSignatures
+    signatures
         Signatures of the documents. Documents without features are never neighbours.
-    distance : int
+    distance
         Maximum number of different bits, from 0 to one less than the length of a signature.
-    threads : int
+    threads
         Worker threads, at least 1; the result does not depend on it.
     method : {"tables", "brute force"}, optional
         Search method; by default the cheaper one. Both give the same result.
-    max_pairs : int
+    max_pairs
         Maximum number of pairs of distinct signatures, which limits memory.
-    progress : Watcher, optional
+    progress
         Receives the plan as a sentence, and every step.
 
     Raises
@@ -124,7 +120,7 @@ def nearest(
 
     Parameters
     ----------
-    queries, signatures : BitSignatures
+    queries, signatures
         Signatures made by the same method. Documents without features are never neighbours.
     distance, threads, method, max_pairs, progress
         See `neighbour_pairs`. Documents with equal signatures are all returned.

@@ -1,7 +1,4 @@
-"""Results of a Hamming search: pairs of distinct signatures, and the documents that have each signature.
-
-A third of a million documents with one signature are one class here, and would be fifty thousand million pairs.
-"""
+"""Results of a Hamming search: pairs of distinct signatures, and the documents that have each signature."""
 
 from __future__ import annotations
 
@@ -88,10 +85,9 @@ class HammingPairs:
         Classes of ``classes``, ``left < right``, each pair once, sorted.
     distance : uint16 array, shape (n_pairs,)
         At least 1; documents of the same class have distance 0.
-    classes : EqualSignatures
-    plan : HammingPlan
+    plan
         Plan of the search.
-    fingerprint : str
+    fingerprint
         Fingerprint of the signatures.
 
     Examples
@@ -159,7 +155,7 @@ class HammingPairs:
 
         Parameters
         ----------
-        block_pairs : int
+        block_pairs
             Approximate number of pairs per block; larger if a single left row has more.
         """
         if block_pairs < 1:

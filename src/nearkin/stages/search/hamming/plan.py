@@ -52,21 +52,19 @@ class HammingPlan:
 
     Parameters
     ----------
-    method : {"tables", "brute force"}
-    n_bits, distance : int
-    n_queries : int or None
+    n_queries
         None: the signatures are compared with each other.
-    n_signatures : int
+    n_signatures
         Number of compared signatures, equal ones counted once.
     blocks : uint64 array, shape (n_blocks, n_words)
         Bits of each block; empty for brute force.
     order : int64 array, shape (64 * n_words,), or None
         Original position of each bit: the most informative ones are put first, so that few words decide.
-    n_lead_words : int
+    n_lead_words
         Number of words of a signature that brute force compares before the rest.
-    expected_comparisons : float
+    expected_comparisons
         Pairs of signatures that will be compared, estimated from the sample.
-    tables_s, brute_force_s : float
+    tables_s, brute_force_s
         Estimated seconds on one core; infinity for a method that was not considered.
     """
 

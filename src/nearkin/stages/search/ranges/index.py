@@ -40,7 +40,7 @@ class RangeMatches:
         Exact.
     is_answered : bool array, shape (n_queries,)
         False: the query has almost no counted letters, and was skipped.
-    stages : tuple of str
+    stages
         Conditions that a document must meet to be a match, in order.
     survivors : int64 array, shape (n_queries, n_stages)
         Number of documents that passed each stage.
@@ -186,19 +186,10 @@ class RangeIndex:
 
         Parameters
         ----------
-        queries : LetterVectors
+        queries
             Queries with almost no counted letters are skipped; such documents are not found either.
         gamma : float, or one for each query
             At least 0, finite. It means the decimal number as which it is written: 0.3 is three tenths.
-        max_matches : int
-            Limits memory.
-
-        Raises
-        ------
-        FingerprintError
-            Queries and documents were counted by different methods.
-        ParameterError
-            A parameter breaks its rule, or there are more than ``max_matches`` matches.
         """
         check_threads(threads)
         check_counts(queries.counts)

@@ -29,11 +29,8 @@ MatchColumns = tuple[I64, U32, I64]
 class RangeSegment:
     """The vectors of a wave, and the tree of blocks over their points.
 
-    All fields are plain arrays: stored and mapped again, they are a segment without further work.
-
     Parameters
     ----------
-    counts : uint32 array, shape (n_documents, n_dimensions)
     rows : uint32 array, shape (n_counted,)
         Rows of the documents that take part, in the order of the blocks.
     blocks : float32 array, shape (n_blocks, n_columns, BLOCK_SIZE)
@@ -50,15 +47,7 @@ class RangeSegment:
 
     @classmethod
     def build(cls, vectors: LetterVectors, directions: Directions | None = None) -> RangeSegment:
-        """Learn directions, unless some are given, and put the counted documents into blocks.
-
-        It takes about 100 bytes per document besides the vectors.
-
-        Raises
-        ------
-        ParameterError
-            There are more than 256 dimensions, or a count exceeds 2**27 - 1.
-        """
+        """Learn directions, unless some are given, and put the counted documents into blocks."""
         check_counts(vectors.counts)
         rows = np.flatnonzero(vectors.is_counted).astype(np.uint32)
         chosen = None if len(rows) == len(vectors) else rows

@@ -30,10 +30,7 @@ _KEPT_BYTES = 300
 
 
 def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> ClusterNeeds:
-    """Return the resources of a run on a cluster with ``n_cores``, without those of near-duplicate pairs.
-
-    Profiles decide the unrelated pairs of the sample, so that their sets are not sent.
-    """
+    """Return the resources of a run on a cluster with ``n_cores``, without those of near-duplicate pairs."""
     n, n_texts, plan = told.n_documents, told.n_texts, told.plan
     meetings = EntryMeetings.of(plan, told.sample, options, n_cores)
     total_bytes = n * told.document_bytes

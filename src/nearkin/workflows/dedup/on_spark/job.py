@@ -66,11 +66,7 @@ def find(
     meter: Meter,
     known: tuple[RecordsByPath, RecordsByPath] | None = None,
 ) -> Result:
-    """Find the near-duplicates among documents, or between two sets; see `workflows.dedup.job.find`.
-
-    Every executor can read and write ``work``; ``known`` has the files of each set by their paths, with digests that
-    the driver computed.
-    """
+    """Find the near-duplicates among documents, or between two sets; see `workflows.dedup.job.find`."""
     work = work.absolute()  # tasks run in other directories
     spool, texts = Spool(work / SPOOL), work / "texts"
     parts, other_parts = (
@@ -155,7 +151,6 @@ def _sizes(folder: Path, partitions: Partitions) -> Sizes:
 
 
 def _judged(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: Matches, groups: Blocks) -> Judged:
-    """Judge the documents by the groups; a text without a match is its own principal."""
     n = corpus.n_nodes
     principal: U32 = np.arange(n, dtype=np.uint32)
     to_principal, lowest, is_exact = np.ones(n), np.ones(n), np.ones(n, np.bool_)

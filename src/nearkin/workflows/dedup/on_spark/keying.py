@@ -63,10 +63,7 @@ def texts_at(chunk: Chunk, rows: U32) -> pa.LargeStringArray:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendBandKeysTask:
-    """Shingle the texts of a partition, sketch them, and send their bands to where equal ones meet.
-
-    Sizes and short texts stay in ``folder``. If shingles are sampled, `sampling` sends the keys.
-    """
+    """Shingle the texts of a partition, sketch them, and send their bands to where equal ones meet."""
 
     partitions: Partitions
     texts: Path
@@ -154,10 +151,7 @@ class SendPrefixesTask:
 
 
 def leading(folder: Path, partition: int, prefixes: Prefixes) -> tuple[U64, U32, U32, U8, Bool]:
-    """Return the rarest shingles of the small texts of a partition, with the text of each, its size and its sides.
-
-    The last column says whether it follows; see `Prefixes.keys`.
-    """
+    """Return the rarest shingles of the small texts of a partition, with the text of each, its size and its sides."""
     place = _small_place(folder, partition)
     if not place.exists():
         none = np.zeros(0, np.uint32)
@@ -230,7 +224,6 @@ def most_common(profiles: U8, left: I64, right: I64) -> tuple[I64, Bool]:
 
     Parameters
     ----------
-    profiles : uint8 array, shape (n_sets, n_bins)
     left, right : int64 arrays, shape (n_pairs,)
         Indices of sets.
 

@@ -80,7 +80,7 @@ def match_texts(
         Columns of `COUNTED`.
     folders : tuple of two Paths
         Folder of the texts of the partitions, and folder for their sizes and keys.
-    planning : context manager
+    planning
         Entered while the search is planned; its progress receives the plan.
     """
     texts, keys = folders
@@ -217,7 +217,6 @@ class LinkEntriesTask:
             yield from pairs_in_partition(self.partitions, *texts_of_entries(nodes, pairs))
 
     def _told(self, band: int, keys: U64, lengths: I64, n_leads: I64) -> Iterator[Block]:
-        """Yield the number of texts of each skewed key, and of leading ones if there are any."""
         found, of_key = np.unique(keys, return_inverse=True)
         lengths, n_leads = (np.bincount(of_key, n, len(found)).astype(np.int64) for n in (lengths, n_leads))
         is_led = n_leads > 0
@@ -230,7 +229,6 @@ class LinkEntriesTask:
 
 
 def _runs(keys: U64) -> tuple[U64, I64, I64]:
-    """Return each key of a sorted array, its start, and its number of occurrences."""
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])) if len(keys) else np.zeros(0, np.int64)
     return keys[starts], starts, np.diff(np.append(starts, len(keys)))
 

@@ -30,8 +30,7 @@ class Partitions:
         Number of each chunk's file in the spool.
     starts : int64 array, shape (n_chunks + 1,)
         First row of each chunk.
-    first_chunk : int64 array, shape (n_partitions + 1,)
-    n_inputs : int
+    n_inputs
         Rows below this are documents to clean.
     """
 

@@ -49,12 +49,10 @@ def link_skewed(
 
     Parameters
     ----------
-    linked : Blocks
+    linked
         `PAIRS` of the other keys; `SKEWED`, `LENGTHS` and `HOT`.
-    texts, folder : Path
+    texts, folder
         Folders of the texts of the partitions, and of the entries that stayed there.
-    ratio : float
-        See `Linking`.
     """
     pairs, max_pivots = linked.of(PAIRS.stream), _max_pivots(linked, meetings)
     if not max_pivots:
@@ -94,7 +92,6 @@ def _max_pivots(linked: Blocks, meetings: EntryMeetings) -> dict[int, int]:
 
 
 def _ranked(texts: Path, folder: Path, partition: int, blocks: Sequence[Block]) -> tuple[Column, ...]:
-    """Return the skewed entries of a partition, those that stayed and those received."""
     stayed, came = load_skewed(folder, partition), SKEWED.joined(blocks)
     columns = [np.concatenate(pair) for pair in zip(stayed, came, strict=True)]
     of_partition = PartitionTexts.load(texts, partition)
@@ -177,7 +174,6 @@ class PairHotTextsTask:
     def _linked(
         self, columns: Sequence[Column], order: U32, max_pivots: int, n_not_compared: list[int], tally: Tally
     ) -> Iterator[Block]:
-        """Yield the pairs of entries in this order; add the skipped pairs to the list."""
         _, keys, nodes, sizes, sides, *_ = columns
         linking = Linking(sizes, sides, self.min_size_ratio, max_pivots)
         for pairs, n in linking.link(keys[order], order):
@@ -326,10 +322,7 @@ class Hubs:
 
 @dataclass(frozen=True, slots=True)
 class SendPairsTask:
-    """Send each pair once, to the partition of the text that has fewer pairs.
-
-    The rule depends only on the pair, so that it comes to the same partition from wherever it was found.
-    """
+    """Send each pair once, to the partition of the text that has fewer pairs."""
 
     partitions: Partitions
     hubs: Hubs

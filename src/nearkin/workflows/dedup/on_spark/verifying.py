@@ -214,7 +214,6 @@ class VerifyPairsTask:
 
 
 def _matches(target: int, sets: TextSets, found: Matches, tag: U32) -> Iterator[Block]:
-    """Yield matches of places in ``sets`` as matches of texts."""
     a, b = found.left, found.right
     counts = found.n_common, found.n_left, found.n_right, differences_of(found)
     told = sets.best[a], sets.best[b], sets.code[a], sets.code[b]
@@ -292,7 +291,6 @@ class ScreenCandidatesTask:
         yield from _wanted(self.partitions, target, right[passes])
 
     def _known(self, target: int, blocks: Sequence[Block]) -> tuple[U32, U32, U8]:
-        """Return rows, numbers of shingles and profiles of the texts here and of those received."""
         texts, sizes = PartitionTexts.load(self.texts, target), PartitionSizes.load(self.sizes, target)
         (nodes, n_shingles), came = PROFILES.joined(blocks, np.uint8)
         n_bins = sizes.profiles.shape[1]

@@ -68,10 +68,7 @@ def search_all(
     arrays: Path,
     work: Path,
 ) -> FoundPairs:
-    """Return all pairs at the threshold that a method finds; see `workflows.pairing.searching.search`.
-
-    ``arrays`` are absolute paths of the vectors, ``work`` of saved results; every executor needs both.
-    """
+    """Return all pairs at the threshold that a method finds; see `workflows.pairing.searching.search`."""
     files = VectorFiles.of(vectors, arrays, PART)
     meetings = LeftMeetings(len(vectors.left), _ROWS_A_MEETING)
     rounds = _rounds(stages, files, way, threshold, top, seed, meetings, work)
@@ -187,7 +184,6 @@ def chunk_size(window: int, row_bytes: int) -> int:
 def _sort(
     stages: Stages, name: str, signatures: SignatureFiles, orders: range, cuts: Cuts, chunks: PartFiles
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Cut some orders into chunks; return the number of signatures of each."""
     n_chunks = len(orders) * cuts.n_chunks
     sorting = SortChunkTask(cuts.window, cuts.n_bits, orders, cuts.n_chunks, chunks)
     emitting = SendSignaturesTask(signatures, orders, cuts)
@@ -211,9 +207,9 @@ class CompareChunkTask:
     ----------
     sizes : int64 array, shape (n_orders * n_chunks,)
         Signatures of each chunk.
-    n_chunks : int
+    n_chunks
         Chunks of each order.
-    distance : int
+    distance
         Maximum number of bits in which candidates differ.
     """
 
@@ -250,10 +246,7 @@ class CompareChunkTask:
         yield from self._sent(np.concatenate(found))
 
     def _with_those_before(self, chunk: int) -> tuple[U32, U64, int]:
-        """Return a chunk preceded by a window of the signatures before it, and their number.
-
-        If chunks are smaller than a window, those before it are from several chunks.
-        """
+        """Return a chunk preceded by a window of the signatures before it, and their number."""
         parts, n_before = [(chunk, 0)], 0
         first = chunk - chunk % self.n_chunks
         while chunk > first and n_before < self.window.window:
@@ -281,7 +274,7 @@ class Tile:
     ----------
     rows : (int64 array, int64 array)
         Rows of the documents that have a vector.
-    firsts : (int, int)
+    firsts
         First row of each part.
     """
 
@@ -317,9 +310,9 @@ class SearchTileTask:
 
     Parameters
     ----------
-    signatures : SignatureFiles or None
+    signatures
         If given, candidates differ in at most ``distance`` bits; else vectors with a large product are.
-    first : int
+    first
         Number of the first tile of the round.
     """
 

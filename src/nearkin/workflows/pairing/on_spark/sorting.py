@@ -23,13 +23,7 @@ _SAMPLED_A_CHUNK = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cuts:
-    """Boundaries of the chunks of each order, from a sample, so that chunks have similar sizes.
-
-    Parameters
-    ----------
-    documents : int64 array, shape (n_sampled,)
-    words : uint64 array, shape (n_sampled, n_words)
-    """
+    """Boundaries of the chunks of each order, from a sample, so that chunks have similar sizes."""
 
     window: SlidingWindow
     n_bits: int

@@ -75,8 +75,6 @@ def _place(folder: Path, name: str) -> Path:
 class Parts:
     """Documents with a vector, in parts of at most ``size``: those on the left, then those on the right.
 
-    A document is identified by its number among all of them.
-
     Examples
     --------
     >>> parts = Parts(n_left=5, n_right=3, size=2)
