@@ -113,18 +113,18 @@ def test_fsck_compares_the_index_with_the_store(collection, place) -> None:
 
 
 def test_fsck_leaves_what_others_add_meanwhile(collection, place, monkeypatch) -> None:
-    from nearkin.collection import integrity
+    from nearkin.collection.stored.load_spans import Loads
 
-    before = integrity.loads_of
+    before = Loads.now
 
-    def loads_before(connection, store):
-        monkeypatch.setattr(integrity, "loads_of", before)
-        loads = before(connection, store)
+    def loads_before(loads, connection):
+        monkeypatch.setattr(Loads, "now", before)
+        spans = before(loads, connection)
         with place.open() as other:
             other.add([("later", LEASE.format(1000))], wave="later")
-        return loads
+        return spans
 
-    monkeypatch.setattr(integrity, "loads_of", loads_before)
+    monkeypatch.setattr(Loads, "now", loads_before)
     assert collection.fsck().rebuilt == ()
     assert collection.similar("a", gamma=0.1).n_found == 2
 

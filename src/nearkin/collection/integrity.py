@@ -16,7 +16,7 @@ from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import key_table, shingle_table
 from nearkin.collection.stored.contents import faults_of_purges, purged_contents, text_of
 from nearkin.collection.stored.documents import is_newest, number_of_wave
-from nearkin.collection.stored.load_spans import LoadDigest, loads_of
+from nearkin.collection.stored.load_spans import LoadDigest, Loads
 from nearkin.collection.stored.profiles import COLUMNS, MEASURED, Profile, measured
 from nearkin.collection.word_search import word_tables
 from nearkin.engines.local import map_ordered
@@ -158,7 +158,7 @@ class _Check:
     def _check_index(self) -> int:
         collection, index = self._collection, self._collection.index
         with collection.store.reading() as connection:
-            spans = loads_of(connection, collection.store)
+            spans = Loads(collection.store).now(connection)
             checked = index.check(spans)
             for name, fault in checked.items():
                 difference = fault or index.differs_from_store(connection, spans, name)

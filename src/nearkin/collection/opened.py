@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import Connection
 
 from nearkin.collection.counting import DEFAULT_ALPHABET, TextCounting
+from nearkin.collection.stored.load_spans import Loads
 from nearkin.errors import CollectionError, FingerprintError, ParameterError
 from nearkin.paths import path_of
 from nearkin.runs.progress import Progress, Silent
@@ -50,7 +51,7 @@ class OpenedCollection:
     def __init__(self, store: Store, cache: Path | None, progress: Progress) -> None:
         self.place, self.store, self.progress = store.place, store, progress
         self.counting = TextCounting.of(store.facts)
-        self._cache = cache
+        self.loads, self._cache = Loads(store), cache
         # beside SQLite's file, or in the cache
         own = None if self.place.directory is None else self.place.directory.absolute() / "segments"
         self._folder = own or (cache or usual_cache()) / self.place.name_outside(store.facts["collection"])
@@ -118,10 +119,8 @@ class OpenedCollection:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Open the store at this moment, with segments for all of its contents."""
-        from nearkin.collection.stored.load_spans import loads_of
-
         with self.store.reading() as connection:
-            loads = loads_of(connection, self.store)
+            loads = self.loads.now(connection)
             yield Snapshot(connection, self.index.cover(connection, loads, self.progress, settle=False))
 
     def answered(self, ask: Callable[[Snapshot], Answer]) -> Answer:
@@ -142,10 +141,8 @@ class OpenedCollection:
 
     def settle(self) -> None:
         """Index what was added, so that the first query need not."""
-        from nearkin.collection.stored.load_spans import loads_of
-
         with self.store.reading() as connection:
-            self.index.cover(connection, loads_of(connection, self.store), self.progress, settle=True)
+            self.index.cover(connection, self.loads.now(connection), self.progress, settle=True)
 
     def close(self) -> None:
         """Close the database."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
 from urllib.parse import parse_qsl
 
@@ -103,6 +104,7 @@ def repeated_error(where: str) -> ParameterError:
     return ParameterError("must be given once. It came several times.", parameter=where)
 
 
+@cache
 def fields_of(kind: type[msgspec.Struct]) -> dict[str, bool]:
     """Return the names of the parameters of a record, and whether each may be repeated."""
     return {one.encode_name: get_origin(one.type) in (list, tuple) for one in msgspec.structs.fields(kind)}

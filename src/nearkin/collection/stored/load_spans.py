@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from nearkin.store.schema import loads
 from nearkin.store.store import Store
@@ -47,12 +47,34 @@ class LoadSpan:
     generation: int = 0
 
 
-def loads_of(connection: Connection, store: Store) -> tuple[LoadSpan, ...]:
-    """Return the loads that brought contents, in order."""
-    generation, spans, chained = store.generation(connection), list[LoadSpan](), b""
-    columns = loads.c.first_content, loads.c.end_content, loads.c.digest
-    for first, end, digest in connection.execute(select(*columns).order_by(loads.c.load)):
-        chained = hashlib.sha256(chained + digest).digest()
-        if end > first:
-            spans.append(LoadSpan(first, end, chained, generation))
-    return tuple(spans)
+class Loads:
+    """Loads of a collection that brought contents; a query reads only those added since the query before."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: tuple[int, tuple[int, bytes], bytes, tuple[LoadSpan, ...]] = -1, (-1, b""), b"", ()
+
+    def now(self, connection: Connection) -> tuple[LoadSpan, ...]:
+        """Return the loads in order."""
+        generation = self._store.generation(connection)
+        known, last, chained, spans = self._known
+        rows = connection.execute(_LOADS_FROM, {"first": last[0]}).all()
+        if known != generation or not rows or (rows[0].load, rows[0].digest) != last:  # erased, or another database
+            rows, chained, spans = connection.execute(_LOADS_FROM, {"first": -1}).all(), b"", ()
+        else:
+            del rows[0]
+        new = list[LoadSpan]()
+        for load, first, end, digest in rows:
+            last, chained = (load, digest), hashlib.sha256(chained + digest).digest()
+            if end > first:
+                new.append(LoadSpan(first, end, chained, generation))
+        spans = (*spans, *new) if new else spans
+        self._known = generation, last, chained, spans
+        return spans
+
+
+_LOADS_FROM = (
+    select(loads.c.load, loads.c.first_content, loads.c.end_content, loads.c.digest)
+    .where(loads.c.load >= bindparam("first"))
+    .order_by(loads.c.load)
+)

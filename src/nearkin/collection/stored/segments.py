@@ -12,6 +12,7 @@ import shutil
 import threading
 import time
 import weakref
+from bisect import bisect_right
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -31,6 +32,8 @@ from nearkin.store import schema
 from nearkin.wording import WarningMessage
 
 _AT_A_TIME = 1 << 14
+_MAX_UNSAVED = 512
+"""Maximum number of contents added since, such as check-ins, whose segment is built in memory and not saved."""
 _WRITTEN_BY_NOW_S = 86_400.0
 Span = tuple[int, int]
 """First content, and one after the last."""
@@ -94,15 +97,22 @@ class Segments:
     ) -> tuple[segment_files.Segment, ...]:
         """Return segments for all contents of the loads, in order; missing ones are built.
 
-        Writers ``settle``: make the segments of `wanted_spans` and remove all others. Readers use those that exist.
+        Writers ``settle``: make the segments of `wanted_spans` and remove all others. Readers use those that exist, and
+        settle only if much was added since.
         """
         with self._lock:
             if not settle and self._held and loads == self._loads:  # nothing was added since the last query
                 return tuple(self._held.values())
-            spans = wanted_spans(loads) if settle else self._spans_there(loads)
+            spans, there = self._spans_there(loads), self.listed()
+            is_new = not settle and len(spans) > 1 and spans[-1] not in there
+            newest = spans[-1] if is_new and _length(spans[-1]) <= _MAX_UNSAVED else None
+            if settle or (is_new and newest is None and not self._is_read_only):
+                spans, settle = wanted_spans(loads), True
             held = {(span, self._digest(loads, span)): span for span in spans}
+            usable = {key: one for key, one in self._held.items() if not settle or key[0] in there}
             segments = {
-                key: self._held.get(key) or self._have(connection, loads, span, progress) for key, span in held.items()
+                key: usable.get(key) or self._have(connection, loads, span, progress, is_saved=span != newest)
+                for key, span in held.items()
             }
             self._held, self._loads = segments, loads
             if settle:
@@ -168,8 +178,8 @@ class Segments:
     @staticmethod
     def _digest(loads: Sequence[LoadSpan], span: Span) -> str:
         """Return a digest of the store's contents in the span; after a restore they may be others."""
-        last = [load for load in loads if span[0] <= load.first and load.end <= span[1]][-1:]
-        return "".join(f"{load.digest.hex()}-{load.generation}" for load in last)
+        load = loads[bisect_right(loads, span[1], key=lambda one: one.end) - 1]
+        return f"{load.digest.hex()}-{load.generation}" if span[0] <= load.first and load.end <= span[1] else ""
 
     def _spans_there(self, loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
         """Return the existing segments, the longest first, and the gaps that must be built."""
@@ -195,7 +205,7 @@ class Segments:
         return spans
 
     def _have(
-        self, connection: Connection, loads: Sequence[LoadSpan], span: Span, progress: Progress
+        self, connection: Connection, loads: Sequence[LoadSpan], span: Span, progress: Progress, *, is_saved: bool
     ) -> segment_files.Segment:
         identity = self._identity(loads, span)
         try:
@@ -206,6 +216,8 @@ class Segments:
                 told = f"part of the index is rebuilt from the database ({error})"
                 progress.say(WarningMessage(told))
         segment = build(connection, self._counting, span, progress)
+        if not is_saved:
+            return segment
         if self._is_read_only:
             n = counted(span[1] - span[0], "text")
             progress.say(f"read-only: the index of {n} is built for this command, and not saved")

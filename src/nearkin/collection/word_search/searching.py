@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from nearkin.collection.word_search.word_tables import Term, parse, terms_of, wo
 from nearkin.errors import ParameterError
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
 from nearkin.nouns import counted
+from nearkin.records import I64
 from nearkin.stages.differences.passages import LONGEST_WORD
 from nearkin.store.bulk import n_rows
 from nearkin.store.schema import documents, loads
@@ -211,14 +211,16 @@ def _occurrences(
 ) -> Iterator[tuple[list[list[int]], list[Occurrence]]]:
     """Yield the words of a part of each text, and where the terms occur; the words of all are split at once."""
     end = start + _READ_AT_A_TIME
-    of_texts = [[[start + begin, start + after] for begin, after in _spans(text[start:end])] for text in texts]
+    of_texts = [_spans(text, start, end) for text in texts]
     # words at the edges of a part may be cut
     of_texts = [own[start > 0 : len(own) - (end < len(text))] for text, own in zip(texts, of_texts, strict=True)]
-    split = iter(words_of([text[begin:end] for text, own in zip(texts, of_texts, strict=True) for begin, end in own]))
-    for spans in of_texts:
-        by_span = list(islice(split, len(spans)))
-        words = [word for own in by_span for word in own]
-        owners = [place for place, own in enumerate(by_span) for _ in own]
+    written = [[text[begin:end] for begin, end in own] for text, own in zip(texts, of_texts, strict=True)]
+    distinct = list({word for own in written for word in own})
+    words_in = dict(zip(distinct, words_of(distinct), strict=True))
+    for spans, own in zip(of_texts, written, strict=True):
+        by_span = [words_in[word] for word in own]
+        words = [word for split in by_span for word in split]
+        owners = [place for place, split in enumerate(by_span) for _ in split]
         found = [
             (owners[at], owners[at + len(term.words) - 1] + 1, number)
             for number, term in enumerate(terms)
@@ -228,8 +230,10 @@ def _occurrences(
 
 
 def _densest(occurrences: Sequence[Occurrence]) -> tuple[int, int]:
-    best, n_best = 0, 0
+    best, n_best, n_all = 0, 0, len({number for _, _, number in occurrences})
     for at, (first, _, _) in enumerate(occurrences):
+        if n_best == n_all:
+            break
         after = first + _WORDS - _WORDS_BEFORE
         n_terms = len({number for place, _, number in occurrences[at : at + _WORDS * 4] if place < after})
         if n_terms > n_best:
@@ -237,7 +241,8 @@ def _densest(occurrences: Sequence[Occurrence]) -> tuple[int, int]:
     return best, n_best
 
 
-def _spans(text: str) -> list[list[int]]:
+def _spans(whole: str, start: int, end: int) -> list[list[int]]:
+    text = whole[start:end]
     kinds = character_classes()[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)]
     places = np.flatnonzero((kinds != FORMAT) & (kinds != MARK))
     own = kinds[places]
@@ -246,12 +251,15 @@ def _spans(text: str) -> list[list[int]]:
     starts = np.flatnonzero(is_start)
     ends = np.flatnonzero(is_start | ((own != WORD) & (own != ALONE)))  # what ends the word before it
     after = np.append(ends, len(places))[np.searchsorted(ends, starts, side="right")]
-    spans: list[list[int]] = np.stack([places[starts], np.append(places, len(text))[after]], axis=1).tolist()
-    return spans
+    spans: I64 = np.stack([places[starts], np.append(places, len(text))[after]], axis=1) + start
+    return spans.tolist()
+
+
+_SPACES = re.compile(r"\s+")
 
 
 def _in_one_line(pieces: Sequence[SnippetPiece]) -> tuple[SnippetPiece, ...]:
-    lines = [SnippetPiece(re.sub(r"\s+", " ", piece.text), piece.is_match) for piece in pieces]
+    lines = [SnippetPiece(_SPACES.sub(" ", piece.text), piece.is_match) for piece in pieces]
     if lines and not lines[0].is_match:
         lines[0] = SnippetPiece(lines[0].text.lstrip(), False)
     if lines and not lines[-1].is_match:

@@ -34,7 +34,7 @@ def search(service: ReviewService, asked: SearchQuery) -> ScreenAnswer:
         "found": found,
         "is_id": collection.has_document(asked.q.strip()),
     }
-    return ScreenAnswer("search.html.j2", values, found.to_dict())
+    return ScreenAnswer("search.html.j2", values, found)
 
 
 def search_table(service: ReviewService, asked: SearchQuery) -> pa.Table:
