@@ -55,8 +55,6 @@ def relate(
         comparison = compare(
             original,
             Original(text),
-            containment_in_principal=inside,
-            containment_of_principal=holding,
             n_shown=n_shown,
             with_one_sided=with_one_sided,
         )

@@ -38,6 +38,8 @@ SIGNING = word_list(
     signé fait lu approuvé nom qualité"""
 )
 """Words of signature lines."""
+SIGNED = word_list("signed signature dated witness attest notary gez unterschrift unterzeichnet signé")
+"""Those that show it without a colon or a name."""
 COUNTING = NUMBER_WORDS | OTHER_NUMBER_WORDS
 JOINING = word_list("a an the of and or for to at on in day this de la von van der as zu zum des du et und le")
 """Words that occur within names, dates and sums and indicate neither."""
@@ -235,8 +237,16 @@ def look_at(words: Sequence[Word], own: Original, texts: tuple[Original, Origina
         n_turning=sum(core in TURNING for core in rest),
         n_pronouns=n_of["pronoun"],
         other=frozenset(rest),
-        is_signing=n_signing > 0 or n_of["date"] > 0 or "/s/" in "".join(word.core for word in words),
+        is_signing=n_of["date"] > 0 or any(_is_signature(word, own.text, n_of["name"]) for word in plain),
     )
+
+
+def _is_signature(word: Word, text: str, n_names: int) -> bool:
+    """Whether a word shows a signature: one such as "signed", a label with a colon, or a line with a name."""
+    if text[max(0, word.start - 1) : word.end + 1] == "/s/" or word.core in SIGNED:
+        return True
+    begins_line = not text[max(0, word.start - _BACK) : word.start].rpartition("\n")[2].strip(" _\t")
+    return word.core in SIGNING and (text[word.end : word.end + 1] == ":" or (n_names > 0 and begins_line))
 
 
 def kinds_of_words(words: Sequence[Word], own: Original, texts: tuple[Original, Original]) -> list[Kind]:

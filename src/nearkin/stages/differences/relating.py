@@ -69,21 +69,13 @@ def compare(
     principal: Original,
     member: Original,
     *,
-    containment_in_principal: float,
-    containment_of_principal: float,
     n_shown: int,
     with_one_sided: bool = False,
 ) -> MemberComparison:
-    """Compare two texts, by the containment of their shingles in [0, 1] and by words."""
+    """Compare two texts by words."""
     found = find_changes(principal, member)
     alignment = found.alignment
-    judgement = judge_relation(
-        principal,
-        member,
-        found,
-        containment_in_principal=containment_in_principal,
-        containment_of_principal=containment_of_principal,
-    )
+    judgement = judge_relation(principal, member, found)
     first = next(iter(alignment.differences), None)
     return MemberComparison(
         judgement,

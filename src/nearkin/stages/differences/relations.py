@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from nearkin.stages.differences.changes import Changes, find_changes
 from nearkin.stages.differences.languages import common_language
 from nearkin.stages.differences.particulars import ROLES, Original, Side, look_at
+from nearkin.stages.differences.words import Word
 
 Relation = Literal[
     "exact copy",
@@ -30,19 +32,13 @@ MIN_SHARED = 0.7
 """Minimum share of the longer text's words that two copies of a form have in common."""
 MIN_PARTICULARS = 0.75
 """Minimum share of names, numbers and dates among the words that differ between two copies of a form."""
-MIN_CONTAINED = 0.95
-"""Minimum share of the shorter version's shingles that the longer one has."""
-MIN_LONGER = 0.05
-"""Minimum difference between the two containments of a longer and a shorter version."""
 MAX_TURNING = 5
 """Maximum number of words of a difference that changes a sentence; longer ones are omitted passages."""
 
 
 _CONTAINED = (
-    f"{{0}} has no words of its own; or at least {MIN_CONTAINED:.0%} of its shingles are in {{2}}, in the other "
-    f"direction the share is at least {100 * MIN_LONGER:.0f} percentage points lower, and at most "
-    f"{1 - MIN_CONTAINED:.0%} of the words of {{1}} are moved or missing, none of them a name, a number or a date. No "
-    f"difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
+    "{0} has no words of its own, except words such as of and the. "
+    f"No difference of up to {MAX_TURNING} words has a word that changes a sentence (not, may, shall, only, unless)."
 )
 RULES: dict[str, str] = {
     "exact copy": (
@@ -52,10 +48,12 @@ RULES: dict[str, str] = {
     "signature or date filled in": (
         f"At every difference, one of: (1) one document has up to {MAX_FILLED_IN} words where the other has a blank "
         "(underscores, dots, brackets), and none that changes a sentence (not, may, shall, only, unless); "
-        '(2) one document has a date, or signature words ("/s/", By, Name, Title) with '
-        "or without a name beside them, where the other has nothing."
+        '(2) one document has a date, or a signature ("/s/", Signed, "Name:", "By" and a name in a line), where the '
+        "other has nothing."
     ),
-    "other numbers or dates": "Every word that differs is a number, a currency, or belongs to a date.",
+    "other numbers or dates": (
+        "Every word that differs is a number, a currency, or belongs to a date; not all are moved."
+    ),
     "same form, other parties": (
         f"All of: (1) apart from filled-in blanks, at most {1 - MIN_SHARED:.0%} of the longer document's words differ; "
         f"(2) at least {MIN_PARTICULARS:.0%} of the words that differ are names with their titles, numbers or dates; "
@@ -64,12 +62,12 @@ RULES: dict[str, str] = {
         "numbers or dates; (6) at least one name replaces another; (7) no role or defined term is exchanged for "
         "another that both documents have, such as buyer for seller."
     ),
-    "longer version": _CONTAINED.format("The principal", "the principal", "this document"),
-    "shorter version or excerpt": _CONTAINED.format("This document", "this document", "the principal"),
+    "longer version": _CONTAINED.format("The principal"),
+    "shorter version or excerpt": _CONTAINED.format("This document"),
     "revised": "No other rule applies: read the differences.",
 }
 """Rules, one sentence each; the first that holds decides."""
-RULES_NUMBER = 0x3C62E181
+RULES_NUMBER = 0x3C62E182
 """Number of the rules in stored relations; change it if a rule or an alignment changes, not if only words do."""
 
 
@@ -99,11 +97,8 @@ def judge_relation(
     principal: Original,
     member: Original,
     found: Changes,
-    *,
-    containment_in_principal: float,
-    containment_of_principal: float,
 ) -> Judgement:
-    """Return the first rule that holds for two texts, by their differences and the containment of their shingles."""
+    """Return the first rule that holds for two texts, by their differences."""
     language = common_language(principal.language, member.language)
     sides = _sides(principal, member, found)
     measured = Measured(
@@ -118,9 +113,11 @@ def judge_relation(
             return Judgement("exact copy", "", measured)
         if language and telling and all(_is_filled_in(a, b) or _is_filled_in(b, a) for a, b in telling):
             return Judgement("signature or date filled in", _filled_in(telling), measured)
-        if telling and all(a.n_other == b.n_other == a.n_names == b.n_names == 0 for a, b in telling):
+        differences = found.alignment.differences
+        is_moved = _counted(one.a for one in differences) == _counted(one.b for one in differences)
+        if not is_moved and all(a.n_other == b.n_other == a.n_names == b.n_names == 0 for a, b in telling):
             return Judgement("other numbers or dates", "", measured)
-        counts = measured.n_words_only_in_principal, measured.n_words_only_in_member
+        counts = sum(a.n_words for a, _ in sides), sum(b.n_words for _, b in sides)
         if (
             min(principal.n_words, member.n_words)
             and 0 in counts
@@ -130,15 +127,6 @@ def judge_relation(
             return Judgement("longer version" if not counts[0] else "shorter version or excerpt", "", measured)
         if language and _is_same_form(telling, principal, member):
             return Judgement(OTHER_PARTIES, "", measured)
-    gap = containment_of_principal - containment_in_principal
-    if max(containment_in_principal, containment_of_principal) >= MIN_CONTAINED and abs(gap) >= MIN_LONGER:
-        shorter, n_only = (
-            (principal, measured.n_words_only_in_principal) if gap > 0 else (member, measured.n_words_only_in_member)
-        )
-        own = [a if gap > 0 else b for a, b in sides]
-        is_few = not found.is_whole or n_only <= (1 - MIN_CONTAINED) * shorter.n_words
-        if is_few and not any(side.n_particulars for side in own) and not any(_turns(a, b) for a, b in sides):
-            return Judgement("longer version" if gap > 0 else "shorter version or excerpt", "", measured)
     return Judgement("revised", "", measured)
 
 
@@ -161,6 +149,10 @@ def differ_in_names(a: Original, b: Original) -> bool:
 def _sides(principal: Original, member: Original, found: Changes) -> list[tuple[Side, Side]]:
     texts = principal, member
     return [(look_at(one.a, principal, texts), look_at(one.b, member, texts)) for one in found.alignment.differences]
+
+
+def _counted(differences: Iterable[Sequence[Word]]) -> Counter[str]:
+    return Counter(word.core for words in differences for word in words if word.is_word)
 
 
 def _is_filled_in(full: Side, blank: Side) -> bool:

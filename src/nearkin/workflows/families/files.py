@@ -98,13 +98,7 @@ def _family(
             text = text or Original(original(principal))
             other = original(row)
             if other not in compared:
-                compared[other] = compare(
-                    text,
-                    Original(other),
-                    containment_in_principal=float(inside[i]),
-                    containment_of_principal=float(holding[i]),
-                    n_shown=N_SHOWN,
-                )
+                compared[other] = compare(text, Original(other), n_shown=N_SHOWN)
             comparison = compared[other]
         yield Kin(
             family=number + 1,

@@ -80,8 +80,6 @@ def related(a: str, b: str) -> MemberComparison:
     return compare(
         Original(a),
         Original(b),
-        containment_in_principal=0.5,
-        containment_of_principal=0.5,
         n_shown=3,
         with_one_sided=True,
     )

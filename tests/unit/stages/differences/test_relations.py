@@ -11,7 +11,6 @@ from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relating import compare
 from nearkin.stages.differences.relations import RELATIONS, RULES
-from oracles.brute_force import normalised, shingles
 from unit.stages.differences.labelled_pairs import labelled_pairs
 
 BODY = """
@@ -34,15 +33,7 @@ def relation(principal: str, member: str) -> str:
 
 
 def judged(principal: str, member: str):
-    a, b = (shingles(normalised(text), "words", 3) for text in (principal, member))
-    shared = len(a & b)
-    return compare(
-        Original(principal),
-        Original(member),
-        containment_in_principal=shared / max(1, len(b)),
-        containment_of_principal=shared / max(1, len(a)),
-        n_shown=3,
-    )
+    return compare(Original(principal), Original(member), n_shown=3)
 
 
 def filled(text: str, *values: str) -> str:
@@ -83,6 +74,9 @@ SIGNED = filled(FORM, "May 5, 2019", "/s/ Ada Rowe", "Ada Rowe")
         (FORM.replace("employer hires", "company takes").replace("stays secret", "is never told"), "revised"),
         (FORM.replace("in writing.", "in writing"), "revised"),
         (FORM.replace("by and between", "by or between"), "revised"),
+        (FORM.replace("thirty days", "days").replace("in writing.", "in writing thirty."), "revised"),
+        (FORM.replace(FORM[FORM.index("Holidays") : FORM.index("End.")], "").replace("a clerk", "a cook"), "revised"),
+        (FORM.replace("stays secret", "stays secret by Ada Rowe's word"), "longer version"),
     ],
 )
 def test_rules(member: str, expected: str) -> None:
