@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.reports.dedup.page import GroupRow, SamplePair, render_dedup_report
+from nearkin.reports.pages import problems_table
 
 MANIFEST: dict[str, object] = {
     "nearkin": "0.1.0",
@@ -66,8 +67,7 @@ NOTHING: dict[str, object] = {
     "group_size_counts": {},
     "largest_groups": [],
     "samples": [],
-    "problems": [],
-    "n_problems": 0,
+    "problems": problems_table((), 0),
 }
 SOMETHING: dict[str, object] = NOTHING | {
     "similarity_counts": [40, 60],

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from nearkin.collection.collection import Collection
 
 _NUMBERS = itertools.count()
+on_one_database = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+"""For tests of screens: what they ask the collection for is tested in both kinds, and so are the main screens."""
 refused_before_any_database = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 """For a test of what is refused before a database is asked: one kind is enough."""
 

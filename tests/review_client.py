@@ -11,7 +11,6 @@ import httpx
 
 from nearkin.collection.collection import Collection
 from nearkin.web.app import application
-from nearkin.web.screens import SCREENS
 from nearkin.web.service import ReviewService, Workers
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SignIn
@@ -27,7 +26,7 @@ class Visit:
         self.settings = ServiceSettings(host="127.0.0.1", port=8000, **limits)
         self.links: list[str] = []
         self.entry = SignIn("ada", session_s=self.settings.session_s, say=self.links.append)
-        self.service = ReviewService(collection, Workers(2, 8), [one.path for one in SCREENS])
+        self.service = ReviewService(collection, Workers(2, 8))
         self.app = application(self.service, self.settings, self.entry)
         self.cookies = httpx.Cookies()
 

@@ -12,7 +12,6 @@ from argon2 import PasswordHasher
 
 from nearkin.collection.collection import Collection
 from nearkin.web.app import application
-from nearkin.web.screens import SCREENS
 from nearkin.web.service import ReviewService, Workers
 from nearkin.web.serving import server_config, users_of
 from nearkin.web.settings import ServiceSettings
@@ -64,7 +63,7 @@ class Team:
 
 def service_of(collection: Collection) -> ReviewService:
     """A service that several teams can use, one after another."""
-    return ReviewService(collection, Workers(2, 8), [one.path for one in SCREENS])
+    return ReviewService(collection, Workers(2, 8))
 
 
 class Browser:

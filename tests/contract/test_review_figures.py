@@ -14,8 +14,10 @@ import pytest
 
 from extracted_documents import HEADERS, add_extracted, origin, unread
 from nearkin.collection.collection import Collection
-from places import SomePlace
+from places import SomePlace, on_one_database
 from review_client import DOCUMENTS, Visit, words_of
+
+pytestmark = on_one_database
 
 LETTERS = "Dear Ms {}, the tea was good and the evening was long, and none of us will forget the songs of the harbour."
 
@@ -62,8 +64,8 @@ def test_open_conflicts_are_counted_on_the_first_page(visit: Visit) -> None:
     assert (odd_groups(collection, "responsive"), odd_groups(collection, "privileged")) == (1, 2)
     assert odd_groups(collection, "whole") == 0
     shown = tiles(visit)
-    assert shown["group whose members differ in the tag responsive"] == (f"/conflicts?field=responsive&{DEFAULT}", "1")
-    assert shown["groups whose members differ in the tag privileged"] == (f"/conflicts?field=privileged&{DEFAULT}", "2")
+    assert shown["groups with different tags: responsive"] == (f"/conflicts?field=responsive&{DEFAULT}", "1")
+    assert shown["groups with different tags: privileged"] == (f"/conflicts?field=privileged&{DEFAULT}", "2")
     assert "whole" not in " ".join(shown)
     assert visit.get("/index.json").json()["conflicts"] == {"privileged": 2, "responsive": 1}
     for field, n in (("responsive", 1), ("privileged", 2)):

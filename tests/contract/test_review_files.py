@@ -16,8 +16,10 @@ from nearkin._version import __version__
 from nearkin.collection.listing.lists import DocumentFilter
 from nearkin.workflows.collection.tables import list_documents
 from nearkin.workflows.overlay import TOOLS
-from places import SomePlace
+from places import SomePlace, on_one_database
 from review_client import DOCUMENTS, LEASE, Visit, words_of
+
+pytestmark = on_one_database
 
 
 @pytest.fixture

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 import pytest
 
 from nearkin.web.screens import history
-from places import SomePlace
+from places import SomePlace, on_one_database
 from review_client import LEASE, Visit, words_of
+
+pytestmark = on_one_database
 
 FIRST = f"{LEASE} The rent of 900 crowns is due on the first day of each month, and the landlord repairs the roof."
 SECOND = FIRST.replace("900", "950")

@@ -11,8 +11,10 @@ from datetime import timedelta
 import pytest
 
 from extracted_documents import HEADERS, Row, add_extracted, origin, unread
-from places import SomePlace
+from places import SomePlace, on_one_database
 from review_client import Visit, words_of
+
+pytestmark = on_one_database
 
 QUESTION = "Is the house in Mill Lane sold, and who has the keys of the cellar?"
 ANSWER = f"It is sold since Friday.\n\n{QUESTION}"

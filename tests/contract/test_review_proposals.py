@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from places import SomePlace
+from places import SomePlace, on_one_database
 from review_client import Visit, words_of
+
+pytestmark = on_one_database
 
 WORDS = [f"word{i}" for i in range(40)]
 

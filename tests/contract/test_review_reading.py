@@ -14,8 +14,10 @@ import pytest
 
 from nearkin.collection.stored import contents
 from nearkin.collection.stored.group_state import GroupState
-from places import SomePlace
+from places import SomePlace, on_one_database
 from review_client import DOCUMENTS, LEASE, Visit, words_of
+
+pytestmark = on_one_database
 
 LONGER = f"{LEASE} The cellar is let, too, and so is the yard."
 

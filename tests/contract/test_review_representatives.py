@@ -11,9 +11,12 @@ from collections.abc import Iterator
 import pytest
 
 from nearkin.collection import stored_relations
+from nearkin.web import jobs
 from nearkin.web.screens import representatives
-from places import SomePlace
+from places import SomePlace, on_one_database
 from review_client import DOCUMENTS, LEASE, Visit, words_of
+
+pytestmark = on_one_database
 
 LONGER = f"{LEASE} The cellar is let, too, and so is the yard."
 OTHERS = [(f"lease {word}", f"{LEASE} {word.title()}.") for word in ("noted", "seen", "read")]
@@ -164,7 +167,7 @@ def test_a_comparison_that_was_interrupted_goes_on_where_it_ended(few: Visit, mo
         return compute(connection, pairs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(stored_relations, "_computed", held)
-    monkeypatch.setattr(representatives, "_WAIT_S", 0.0)
+    monkeypatch.setattr(jobs, "_WAIT_S", 0.0)
     few.post("/representatives/compare")
     assert is_running.wait(60)
     page = few.get("/representatives/export").text

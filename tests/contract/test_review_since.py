@@ -14,7 +14,7 @@ import pytest
 from nearkin.collection.groups.changes import ChangeKind
 from nearkin.reports.facts.queries import reason_words
 from nearkin.web.screens import history
-from places import SomePlace
+from places import SomePlace, on_one_database
 from review_client import Visit, words_of
 
 WORDS = ["the", "tenant", "keeps", "the", "garden", "and", "returns", "every", "key", "on", "time"]
@@ -55,12 +55,13 @@ def listed(visit: Visit, **query: object) -> list[dict[str, object]]:
     return visit.get("/since.json", wave="march", show="documents", **query).json()["documents"]
 
 
+@on_one_database
 def test_each_document_is_listed_with_its_reason_and_leads_to_its_pages(visit: Visit) -> None:
     assert {one["doc_id"]: one["reason"] for one in listed(visit)} == REASONS
     visit.service.collection.groups(threshold=0.9)
     assert "Groups are also stored for: jaccard 0.9" in words_of(visit.get("/since", wave="march").text)
     groups = visit.get("/since", wave="march").text
-    (there,) = re.findall(r'href="(/since\?show=documents[^"]*)"', groups)
+    (there,) = re.findall(r'href="(/since\?[^"]*show=documents[^"]*)"', groups)
     page = visit.get(html.unescape(there)).text
     words = words_of(page)
     assert "documents to look at 5 3 new, 1 joined a group, 1 removed" in words
@@ -85,6 +86,7 @@ def test_every_kind_of_change_is_a_reason(kind: str) -> None:
     assert (now, was) == (kind not in ("left", "removed"), kind in ("left", "removed", "moved"))
 
 
+@on_one_database
 def test_pages_have_what_the_export_has(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = list(csv.DictReader(io.StringIO(visit.get("/since.csv", wave="march").text)))
     monkeypatch.setattr(history, "_CHANGES_OF_A_PAGE", 2)

@@ -199,14 +199,21 @@ def sent(browser: Chromium, here: str, page: str, action: str, text: str, name: 
     return str(browser.js(SENT % (action, text, name, action))).removeprefix(here)
 
 
-def filled(served: Served, browser: Chromium) -> tuple[str, list[str]]:
-    """Sign in, add mails and files without a text, compute groups, threads and audits, and send files.
+@pytest.fixture(scope="module")
+def paths(served: Served, chromium: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Addresses of all screens, of a collection with mails, files without a text, groups, threads and audits."""
+    with Chromium(chromium, tmp_path_factory.mktemp("filling")) as browser:
+        return filled(served, browser, signed_in(served, browser))
 
-    Returns the origin of the service and the addresses of its pages.
-    """
+
+def signed_in(served: Served, browser: Chromium) -> str:
+    """Sign in; the origin of the service."""
     browser.open(served.link())
     browser.wait("document.querySelector('h1')")
-    here = browser.js("location.origin")
+    return str(browser.js("location.origin"))
+
+
+def filled(served: Served, browser: Chromium, here: str) -> list[str]:
     with Collection.open(served.place) as opened:
         mail = origin("a", kind="eml", mail=replace(HEADERS, subject="Re: " + "lease" * 60))
         rows = [("a.eml", "Yes.", mail, None), *((f"{'b' * 200}{i}.pdf", None, unread(i), None) for i in "bc")]
@@ -223,13 +230,15 @@ def filled(served: Served, browser: Chromium) -> tuple[str, list[str]]:
     checked = sent(browser, here, "/check-in", "/check-in/file", "A text that nobody has stored.", "a.txt")
     again = sent(browser, here, "/exceptions", "/exceptions/read", "Some text.", f"{'b' * 200}b.pdf")
     assert ("key=" in checked, "job=" in again) == (True, True)
-    return str(here), [*PATHS, checked, again]
+    return [*PATHS, checked, again]
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1024, False), (640, True)])  # 640: 1280 at 200 %
-def test_every_screen_fits(served: Served, chromium: str, tmp_path: Path, width: int, dark: bool) -> None:
+def test_every_screen_fits(
+    served: Served, paths: list[str], chromium: str, tmp_path: Path, width: int, dark: bool
+) -> None:
     with Chromium(chromium, tmp_path, width=width, dark=dark) as browser:
-        here, paths = filled(served, browser)
+        here = signed_in(served, browser)
         for path in paths:
             browser.open(here + path)
             browser.wait("document.querySelector('h1')")
@@ -240,9 +249,11 @@ def test_every_screen_fits(served: Served, chromium: str, tmp_path: Path, width:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("width", [1024, 640])
-def test_every_screen_is_accessible_in_the_dark(served: Served, chromium: str, tmp_path: Path, width: int) -> None:
+def test_every_screen_is_accessible_in_the_dark(
+    served: Served, paths: list[str], chromium: str, tmp_path: Path, width: int
+) -> None:
     with Chromium(chromium, tmp_path, width=width, dark=True) as browser:
-        here, paths = filled(served, browser)
+        here = signed_in(served, browser)
         for path in paths:
             browser.open(here + path)
             browser.wait("document.querySelector('h1')")
@@ -260,10 +271,10 @@ def test_faults_are_found(chromium: str, tmp_path: Path) -> None:
         assert {one[0] for one in faults(browser)} == {"image-alt", "label", "color-contrast", "target-size"}
 
 
+@pytest.mark.usefixtures("paths")
 def test_the_page_of_defensibility_is_printed_whole(served: Served, chromium: str, tmp_path: Path) -> None:
     with Chromium(chromium, tmp_path, dark=True) as browser:
-        here, _ = filled(served, browser)
-        browser.open(here + "/defensibility")
+        browser.open(signed_in(served, browser) + "/defensibility")
         browser.wait("document.querySelector('.digest')")
         told = browser.js("[...document.querySelectorAll('.digest code')].map((one) => one.textContent)")
         printed = PdfReader(browser.pdf(tmp_path / "page.pdf"))

@@ -200,7 +200,7 @@ def _write(job: TableCommand, summary: Callable[[], object], facts: Iterable[Fac
 
 
 def _aligned_facts(aligned: Aligned) -> Iterator[Fact]:
-    from nearkin.reports.facts.fact import Fact, damage_facts, warnings_if
+    from nearkin.reports.facts.fact import Fact, damage_facts, warning
     from nearkin.stages.translation.model_1 import MAX_WORDS
 
     yield Fact("pairs of sentences", aligned.n_pairs)
@@ -211,13 +211,9 @@ def _aligned_facts(aligned: Aligned) -> Iterator[Fact]:
         yield Fact(f"perplexity, {language}", steps, "per word, by iteration")
     yield Fact("time", f"{aligned.elapsed_s:.1f} s", f"{aligned.align_s:.1f} s of alignment")
     yield from damage_facts(aligned.damaged_files)
-    yield from warnings_if(
-        {
-            ("skipped: one side is empty", ""): aligned.n_empty,
-            (f"skipped: more than {MAX_WORDS} words", ""): aligned.n_too_long,
-            ("skipped: unreadable", ""): aligned.n_unreadable,
-        }
-    )
+    yield from warning("skipped: one side is empty", aligned.n_empty, "")
+    yield from warning(f"skipped: more than {MAX_WORDS} words", aligned.n_too_long, "")
+    yield from warning("skipped: unreadable", aligned.n_unreadable, "")
 
 
 def _dictionary_facts(made: DictionaryRead) -> Iterator[Fact]:

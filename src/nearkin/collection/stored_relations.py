@@ -31,7 +31,7 @@ from nearkin.store.store import Store
 Pair = tuple[int, int]
 """Contents of a principal and of a member."""
 _METHOD = "relations"
-FINGERPRINT = f"4;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
+FINGERPRINT = f"5;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
 """Name of what is stored; raise its number when comparisons change and the rules do not."""
 _PAIRS_AT_A_TIME, _BYTES_AT_A_TIME = 512, 1 << 24
 

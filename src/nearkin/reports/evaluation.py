@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nearkin._version import __version__
-from nearkin.errors import MissingExtraError
 from nearkin.planning.evaluation import DISTANCE, CurvePoint, Evaluated, Evaluation, thinned
 from nearkin.reports.facts.fact import Fact, Table
 from nearkin.reports.figures import Figure, at_both_widths
-from nearkin.reports.pages import report_environment
+from nearkin.reports.pages import render_page
 from nearkin.reports.plots.charts import Series, line_chart
 from nearkin.wording import share_text
 
@@ -77,11 +76,8 @@ def _figure(evaluation: Evaluation, name: str) -> Figure:
 def render_evaluation(evaluated: Evaluated) -> str:
     """Render the page."""
     listed = [one for one in evaluated.evaluations if one.score and one.curve]
-    try:
-        return report_environment().get_template("evaluation.html.j2").render(
-            facts={"nearkin": __version__}, evaluated=evaluated, summary=tuple(evaluation_facts(evaluated)),
-            totals=totals_table(evaluated),
-            curves=[(one, _figure(one, f"curve-{i}"), curve_table(one)) for i, one in enumerate(listed)],
-        )  # fmt: skip
-    except ImportError as error:
-        raise MissingExtraError.of("the page", "report") from error
+    return render_page(
+        "evaluation.html.j2", facts={"nearkin": __version__, "command": "evaluate"}, evaluated=evaluated,
+        summary=tuple(evaluation_facts(evaluated)), totals=totals_table(evaluated),
+        curves=[(one, _figure(one, f"curve-{i}"), curve_table(one)) for i, one in enumerate(listed)],
+    )  # fmt: skip

@@ -6,12 +6,15 @@ import base64
 import functools
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
+from nearkin.errors import MissingExtraError
 from nearkin.nouns import counted, wave_text
+from nearkin.reports.facts.fact import Table
 from nearkin.reports.quantities import percent_text, size_text
 from nearkin.wording import reveal, share_text
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from jinja2.bccache import Bucket
 
 
+_NO_FILTERS: Mapping[str, Any] = MappingProxyType({})
 _LONGEST_TEXT = 180  # characters of a text that are shown beside its id
 _LONGEST_NAME = 96  # characters of an id or a path that are shown before it is shortened in the middle
 
@@ -96,7 +100,7 @@ def report_environment(*packages: str) -> jinja2.Environment:
     """Make the environment with the filters that the templates of runs use, for those of some packages too."""
     environment = page_environment(*packages)
     environment.filters |= {
-        "name": _short_name, "beginning": _beginning, "share": share_text, "percent": percent_text, "size": size_text,
+        "name": short_name, "beginning": _beginning, "share": share_text, "percent": percent_text, "size": size_text,
         "counted": counted, "wave_text": wave_text, "counted_inputs": counted_inputs, "digested": digested_text,
     }  # fmt: skip
     return environment
@@ -110,7 +114,33 @@ def _beginning(text: str) -> str:
     return f"{reveal(cut[: cut.rfind(' ')] if ' ' in cut else cut)} …"
 
 
-def _short_name(value: object) -> str:
+def render_page(
+    template: str, *, script: str | None = None, filters: Mapping[str, Any] = _NO_FILTERS, **values: object
+) -> str:
+    """Render the page of a run, with a script of the templates; equal arguments give equal bytes.
+
+    Raises
+    ------
+    MissingExtraError
+        The ``report`` extra is not installed.
+    """
+    try:
+        environment = report_environment()
+        environment.filters |= filters
+        page_script = None if script is None else PageScript.named(script)
+        return environment.get_template(template).render({"run": None, "script": page_script} | values)
+    except ImportError as error:
+        raise MissingExtraError.of("report.html", "report") from error
+
+
+def problems_table(rows: Sequence[tuple[object, object, str]], n: int) -> Table:
+    """Tabulate the first of ``n`` remarks about documents: where each stands, its id or None, and the remark."""
+    caption = f"Remarks: {n:,}" + f"; the first {len(rows):,} are listed, all are in the tables" * (len(rows) < n)
+    cells = [(short_name(where), "–" if doc_id is None else short_name(doc_id), said) for where, doc_id, said in rows]
+    return Table(("Where", "Id", "Remark"), cells, caption=caption)
+
+
+def short_name(value: object) -> str:
     """Make an id or a path safe and short."""
     text = str(value)
     if len(text) <= _LONGEST_NAME:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nearkin.errors import MissingExtraError
 from nearkin.manifests.passages import PassagesManifest
-from nearkin.reports.dedup.page import ShownException
 from nearkin.reports.facts.fact import Table
 from nearkin.reports.facts.jobs import passages_facts
-from nearkin.reports.pages import report_environment
+from nearkin.reports.pages import render_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +39,7 @@ def render_passages_report(
     frequent: Sequence[ShownPassage],
     longest: Sequence[ShownPassage],
     groups: Table,
-    exceptions: Sequence[ShownException] = (),
+    exceptions: Table | None = None,
 ) -> str:
     """Render ``report.html`` of a finished run; equal arguments give equal bytes.
 
@@ -51,19 +49,8 @@ def render_passages_report(
         Passages that stand in most documents, and those with most words.
     groups : Table
         Shares of the groups of ``--within``; without rows if there are none.
-    exceptions : sequence of ShownException
-        The first of the documents that gave no text, or only a part of it.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
     """
-    try:
-        template = report_environment().get_template("passages.html.j2")
-        return template.render(
-            facts=manifest, summary=tuple(passages_facts(manifest)), frequent=frequent, longest=longest, groups=groups,
-            exceptions=exceptions,
-        )  # fmt: skip
-    except ImportError as error:
-        raise MissingExtraError.of("report.html", "report") from error
+    return render_page(
+        "passages.html.j2", facts=manifest, summary=tuple(passages_facts(manifest)), frequent=frequent,
+        longest=longest, groups=groups, exceptions=exceptions,
+    )  # fmt: skip

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nearkin.errors import MissingExtraError
 from nearkin.manifests.threads import ThreadsManifest
-from nearkin.reports.dedup.page import ShownException
+from nearkin.reports.facts.fact import Table
 from nearkin.reports.facts.jobs import reason_meanings, results_table, threads_facts
-from nearkin.reports.pages import PageScript, report_environment
+from nearkin.reports.pages import render_page
 
 _OPEN_THREADS = 3
 _DEEPEST = 12
@@ -67,23 +66,20 @@ class ThreadCard:
 
 
 def render_threads_report(
-    manifest: ThreadsManifest, cards: Sequence[ThreadCard], exceptions: Sequence[ShownException] = ()
+    manifest: ThreadsManifest, cards: Sequence[ThreadCard], exceptions: Table | None = None
 ) -> str:
     """Render ``report.html`` of a finished run; equal arguments give equal bytes."""
-    totals, is_of_new_text = manifest.counts, bool(manifest.parameters.get("new_text_only"))
-    try:
-        template = report_environment().get_template("threads.html.j2")
-        return template.render(
-            facts=manifest,
-            totals=totals,
-            is_of_new_text=is_of_new_text,
-            reasons_in_words=reason_meanings(is_of_new_text=is_of_new_text),
-            summary=tuple(threads_facts(manifest)),
-            results=results_table(manifest),
-            cards=cards,
-            exceptions=exceptions,
-            n_open=_OPEN_THREADS,
-            script=PageScript.named("threads.js"),
-        )
-    except ImportError as error:
-        raise MissingExtraError.of("report.html", "report") from error
+    is_of_new_text = bool(manifest.parameters.get("new_text_only"))
+    return render_page(
+        "threads.html.j2",
+        script="threads.js",
+        facts=manifest,
+        totals=manifest.counts,
+        is_of_new_text=is_of_new_text,
+        reasons_in_words=reason_meanings(is_of_new_text=is_of_new_text),
+        summary=tuple(threads_facts(manifest)),
+        results=results_table(manifest),
+        cards=cards,
+        exceptions=exceptions,
+        n_open=_OPEN_THREADS,
+    )

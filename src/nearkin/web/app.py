@@ -19,13 +19,12 @@ from starlette.types import ASGIApp, Scope
 
 from nearkin.collection.listing.coding import tag_fields, with_tags
 from nearkin.errors import ChangedMeanwhileError, NearkinError, RefusedError, SourceError
-from nearkin.reports.facts.changed_values import change_words, changed_names
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT
 from nearkin.web.api.records import ApiProblem
 from nearkin.web.gate import Gate, sandbox
 from nearkin.web.queries import DoneQuery, parameters_in, parsed, repeated_error
-from nearkin.web.roles import ROLES, Role, check_role, role_of_form, role_of_screen
+from nearkin.web.roles import ROLES, Role, check_role, role_of
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
 from nearkin.web.screens import FORMS, SCREENS
 from nearkin.web.sent_files import ENCODINGS, SentFile
@@ -60,9 +59,9 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
     ASGI application
         When it ends it closes the threads; the collection is the caller's.
     """
-    routes = [_route(_STATIC, partial(_static, service), role_of_screen(_STATIC))]
+    routes = [_route(_STATIC, partial(_static, service), role_of("GET", _STATIC))]
     for screen in SCREENS:
-        role = role_of_screen(screen.path)
+        role = role_of("GET", screen.path)
         routes.append(_route(screen.json_path, _json_of(service, screen), role))
         routes.append(_route(screen.path, _page_of(service, screen), role))
         if screen.table is not None:
@@ -71,7 +70,7 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
         routes += [
             _route(f"{screen.path}{file.suffix}", _file_of(service, screen, file), role) for file in screen.files
         ]
-    routes += [_route(form.path, _change_of(service, form), role_of_form(form.path), "POST") for form in FORMS]
+    routes += [_route(form.path, _change_of(service, form), role_of("POST", form.path), "POST") for form in FORMS]
     # each operation has a role of its own
     api = _route(f"{ROOT}/{{rest:path}}", api_endpoint(service), ROLES[0])
     api.methods = None  # any: which ones an address takes is known there
@@ -129,7 +128,7 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
         def answered() -> str:
             seen = service.last_activity()  # before: what is changed while the answer is made was not seen
             answer = screen.answer(service, asked)
-            return service.page(answer, visitor, here=screen.path, place=place, done=done, seen=seen)
+            return service.page(answer, visitor, asked=asked, here=screen.path, place=place, done=done, seen=seen)
 
         return HTMLResponse(await service.workers.run(answered))
 
@@ -235,8 +234,6 @@ def _asked_again(form: ChangeForm, fields: Sequence[tuple[str, str]], error: Cha
         "fields": [(name, value) for name, value in fields if name not in (CSRF, "seen")],
         "given": dict(fields),
         "activities": error.activities,
-        "changed_names": changed_names,
-        "change_words": change_words,
     }
     return ScreenAnswer("changed_meanwhile.html.j2", values, None)
 

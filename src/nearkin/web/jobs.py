@@ -24,6 +24,8 @@ from nearkin.web.queries import SliderMeasure
 from nearkin.workflows.resources import Resources
 
 _KEPT, _STOPPING_S = 50, 5.0
+_WAIT_S = 2.0
+"""Time for which a page waits for its job."""
 JobKind = Literal["groups", "threads", "audit", "reading", "storing", "representatives", "change"]
 _SHARED = frozenset[JobKind](("groups", "threads", "audit", "representatives"))
 """Jobs that depend only on the collection: a waiting job serves all requests for it."""
@@ -143,13 +145,26 @@ class JobRunner:
         change.add_done_callback(lambda done: self._finish(job, lambda: in_words(done.result())))
         return listed
 
-    def wait(self, number: int, seconds: float) -> Job | None:
+    def wait(self, number: int, seconds: float = _WAIT_S) -> Job | None:
         """Wait for a job for some time, and return its state; raise the error if it failed."""
         with self._changed:
             self._changed.wait_for(lambda: (job := self._find(number)) is None or job.is_over, seconds)
             if number in self._errors:
                 raise self._errors.pop(number)
         return self.find(number)
+
+    def run(
+        self,
+        kind: JobKind,
+        work: Callable[[JobProgress], str],
+        *,
+        by: str,
+        measure: SliderMeasure | None = None,
+        value: float | None = None,
+    ) -> Job:
+        """Begin a job, and return its state when it is done, or after two seconds; raise the error if it failed."""
+        job = self.begin(kind, work, by=by, measure=measure, value=value)
+        return self.wait(job.number, _WAIT_S) or job
 
     def listed(self) -> list[Job]:
         """Return the latest jobs, the newest first."""

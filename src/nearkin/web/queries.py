@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 from functools import cache
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -130,6 +130,28 @@ class DoneQuery(msgspec.Struct):
     done: int | None = None
     job: int | None = None
     is_unchanged: bool = msgspec.field(default=False, name="unchanged")
+
+
+class ListPage(NamedTuple):
+    """A page of a list: its number, from 1, the items of a page, and the number of pages."""
+
+    number: int
+    size: int
+    n_pages: int = 1
+
+    @classmethod
+    def asked(cls, number: int, size: int) -> ListPage:
+        """Return a page of this number, or near it if there is no such page."""
+        return cls(max(1, min(number, 1 << 40)), size)
+
+    @property
+    def start(self) -> int:
+        """Number of items before it."""
+        return (self.number - 1) * self.size
+
+    def of(self, n_items: int) -> ListPage:
+        """Return the page of a list of so many items."""
+        return self._replace(n_pages=-(-n_items // self.size))
 
 
 class ToleranceQuery(msgspec.Struct, kw_only=True):

@@ -11,121 +11,105 @@ Role = Literal["viewer", "reviewer", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 """Roles, in ascending order of their permissions."""
 
-_SCREENS: Mapping[Role, tuple[str, ...]] = {
+_ADDRESSES: Mapping[Role, tuple[str, ...]] = {
     "viewer": (
-        "/static/{name}",
-        "/",
-        "/search",
-        "/since",
-        "/list",
-        "/document",
-        "/document/alike",
-        "/document/similar",
-        "/document/histogram",
-        "/compare",
-        "/groups",
-        "/group",
-        "/group/member",
-        "/group/differences",
-        "/group/history",
-        "/representatives",
-        "/representatives/export",
-        "/conflicts",
-        "/threads",
-        "/thread",
-        "/history",
-        "/exceptions",
-        "/defensibility",
-        "/reports",
-        "/pairs",
-    ),
-    "reviewer": ("/check-in", "/exceptions/read"),
-    "admin": ("/log", "/jobs", "/jobs/list", "/users"),
-}
-_FORMS: Mapping[Role, tuple[str, ...]] = {
-    "viewer": (),
-    "reviewer": (
-        "/tags",
-        "/group/split",
-        "/group/unite",
-        "/group/principal",
-        "/undo",
-        "/check-in/file",
-        "/check-in/store",
-        "/check-in/reject",
-        "/exceptions/read",
-        "/exceptions/store",
-        "/pairs/decide",
-        "/representatives/compare",
-    ),
-    # they begin jobs, for which those of all others wait
-    "admin": ("/groups/update", "/threads/update", "/defensibility/audit"),
-}
-_OPERATIONS: Mapping[Role, tuple[str, ...]] = {
-    "viewer": (
-        "GET /openapi.json",
-        "GET /documents/{id}",
+        "GET /static/{name}",
+        "GET /",
         "GET /search",
-        "GET /documents/{id}/similar",
+        "GET /since",
+        "GET /list",
+        "GET /document",
+        "GET /document/alike",
+        "GET /document/similar",
+        "GET /document/histogram",
         "GET /compare",
         "GET /groups",
-        "GET /groups/{number}",
-        "GET /waves",
-        "GET /tags",
+        "GET /group",
+        "GET /group/member",
+        "GET /group/differences",
+        "GET /group/history",
+        "GET /representatives",
+        "GET /representatives/export",
+        "GET /conflicts",
+        "GET /threads",
+        "GET /thread",
+        "GET /history",
+        "GET /exceptions",
+        "GET /defensibility",
+        "GET /reports",
+        "GET /pairs",
+        "GET /api/v1/openapi.json",
+        "GET /api/v1/documents/{id}",
+        "GET /api/v1/search",
+        "GET /api/v1/documents/{id}/similar",
+        "GET /api/v1/compare",
+        "GET /api/v1/groups",
+        "GET /api/v1/groups/{number}",
+        "GET /api/v1/waves",
+        "GET /api/v1/tags",
     ),
-    "reviewer": ("PUT /documents/{id}", "POST /check", "POST /checks", "POST /tags", "GET /jobs/{number}"),
-    "admin": ("DELETE /documents/{id}", "POST /groups", "GET /log", "GET /jobs"),
+    "reviewer": (
+        "GET /check-in",
+        "GET /exceptions/read",
+        "POST /tags",
+        "POST /group/split",
+        "POST /group/unite",
+        "POST /group/principal",
+        "POST /undo",
+        "POST /check-in/file",
+        "POST /check-in/store",
+        "POST /check-in/reject",
+        "POST /exceptions/read",
+        "POST /exceptions/store",
+        "POST /pairs/decide",
+        "POST /representatives/compare",
+        "PUT /api/v1/documents/{id}",
+        "POST /api/v1/check",
+        "POST /api/v1/checks",
+        "POST /api/v1/tags",
+        "GET /api/v1/jobs/{number}",
+    ),
+    "admin": (
+        "GET /log",
+        "GET /jobs",
+        "GET /jobs/list",
+        "GET /users",
+        # these begin jobs, for which those of all others wait
+        "POST /groups/update",
+        "POST /threads/update",
+        "POST /defensibility/audit",
+        "POST /api/v1/groups",
+        "DELETE /api/v1/documents/{id}",
+        "GET /api/v1/log",
+        "GET /api/v1/jobs",
+    ),
 }
+SCREEN_PATHS = tuple(
+    one.removeprefix("GET ")
+    for addresses in _ADDRESSES.values()
+    for one in addresses
+    if one.startswith("GET ") and "/api/" not in one and "{" not in one
+)
+"""Paths of all screens."""
 
 
-def role_of_screen(path: str) -> Role:
-    """Return the role that a screen needs, with its JSON and its tables.
+def role_of(method: str, path: str) -> Role:
+    """Return the role that an address needs; a screen's JSON, tables and files need that of the screen.
 
     Raises
     ------
     LookupError
-        It has none: nobody may open it.
+        It has none: nobody may use it.
 
     Examples
     --------
-    >>> role_of_screen("/groups"), role_of_screen("/log")
-    ('viewer', 'admin')
+    >>> role_of("GET", "/groups"), role_of("POST", "/groups/update"), role_of("POST", "/api/v1/check")
+    ('viewer', 'admin', 'reviewer')
     """
-    return _found(path, _SCREENS)
-
-
-def role_of_form(path: str) -> Role:
-    """Return the role that a form needs.
-
-    Raises
-    ------
-    LookupError
-        It has none: nobody may send it.
-    """
-    return _found(path, _FORMS)
-
-
-def role_of_operation(method: str, path: str) -> Role:
-    """Return the role that an operation of the API needs.
-
-    Raises
-    ------
-    LookupError
-        It has none: nobody may ask for it.
-
-    Examples
-    --------
-    >>> role_of_operation("POST", "/check")
-    'reviewer'
-    """
-    return _found(f"{method} {path}", _OPERATIONS)
-
-
-def _found(address: str, roles: Mapping[Role, tuple[str, ...]]) -> Role:
-    for role, addresses in roles.items():
-        if address in addresses:
+    for role, addresses in _ADDRESSES.items():
+        if f"{method} {path}" in addresses:
             return role
-    raise LookupError(f"{address} has no role. Enter it in nearkin/web/roles.py.")
+    raise LookupError(f"{method} {path} has no role. Enter it in nearkin/web/roles.py.")
 
 
 def is_within(role: Role, limit: Role) -> bool:
@@ -137,11 +121,6 @@ def is_within(role: Role, limit: Role) -> bool:
     (True, False)
     """
     return ROLES.index(role) <= ROLES.index(limit)
-
-
-def lower_of(one: Role, other: Role) -> Role:
-    """Return the one of two roles that has fewer permissions."""
-    return one if is_within(one, other) else other
 
 
 def check_role(own: Role, needed: Role) -> None:

@@ -26,15 +26,19 @@ from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError, RefusedError
 from nearkin.reports.comparison.page import shown_pieces
+from nearkin.reports.facts.changed_values import change_words, changed_names
+from nearkin.reports.facts.queries import relation_words, without_passage
 from nearkin.reports.facts.stored import activity_in_words, state_of
 from nearkin.reports.pages import page_environment, report_environment
-from nearkin.reports.quantities import minute
+from nearkin.reports.quantities import first_difference_text, minute
 from nearkin.stages.documents.members import origin_text
 from nearkin.web.current import CurrentAudits, CurrentInfo, CurrentThreads
 from nearkin.web.jobs import Job, JobRunner
 from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery
+from nearkin.web.roles import SCREEN_PATHS
 from nearkin.web.sent_files import LatestOfSent, SentAgain, SentText
 from nearkin.web.served_runs import ServedRuns
+from nearkin.web.sign_in import own_address
 from nearkin.wording import distance_text
 
 if TYPE_CHECKING:
@@ -87,8 +91,6 @@ class ReviewService:
     collection : Collection
         Threads share it.
     workers : Workers
-    paths : iterable of str
-        Paths of all screens; pages link to no others, and to those of runs if there are any.
     runs : ServedRuns, optional
         Finished runs that are shown, too.
     sensitive : iterable of str
@@ -99,7 +101,6 @@ class ReviewService:
         self,
         collection: Collection,
         workers: Workers,
-        paths: Iterable[str] = (),
         *,
         runs: ServedRuns = NO_RUNS,
         sensitive: Iterable[str] = SENSITIVE,
@@ -114,12 +115,17 @@ class ReviewService:
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
         self.audits = CurrentAudits(collection.opened)
         self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)
-        self._paths = tuple(paths)
         self._templates = report_environment("nearkin.web")
         self._templates.globals |= {
             "address": address,
+            "change_words": change_words,
+            "changed_names": changed_names,
+            "first_difference": first_difference_text,
             "origin_text": origin_text,
+            "own_address": own_address,
+            "relation_words": relation_words,
             "static": self.static.address,
+            "without_passage": without_passage,
             "collection_name": self.name,
             "version": __version__,
         }
@@ -204,6 +210,7 @@ class ReviewService:
         answer: ScreenAnswer,
         visitor: Visitor,
         *,
+        asked: msgspec.Struct | None = None,
         here: str = "",
         place: str = "/",
         done: DoneQuery = NOTHING_DONE,
@@ -216,6 +223,9 @@ class ReviewService:
         answer : ScreenAnswer
         visitor : Visitor
             Forms get the token of this visitor's session.
+        asked : Struct, optional
+            Parameters of the screen; templates have them as ``asked``, without the page as ``params``, and ``value`` of
+            their tolerance.
         here : str
             Path of the screen.
         place : str
@@ -227,19 +237,23 @@ class ReviewService:
             What `last_activity` returned before the answer was made; its forms send it back.
         """
         activity = self._activity(done.done, visitor)
-        return self._templates.get_template(answer.template).render(
-            visitor=visitor,
-            is_read_only=self.is_read_only or visitor.role == "viewer",
-            screens=frozenset(path for path in self._paths if self._has(path) and visitor.may_open(path)),
-            here=here,
-            place=place,
-            seen=seen,
-            done=activity,
-            is_unchanged=done.is_unchanged,
-            moved=self._moved(activity, answer.values.get("asked")),
-            job=None if done.job is None else self.jobs.find(done.job),
-            **answer.values,
-        )
+        asked = answer.values.get("asked", asked)
+        values = {
+            "visitor": visitor,
+            "is_read_only": self.is_read_only or visitor.role == "viewer",
+            "screens": frozenset(path for path in SCREEN_PATHS if self._has(path) and visitor.may_open(path)),
+            "asked": asked,
+            "params": {} if asked is None else _parameters(asked),
+            "value": asked.tolerance.value if isinstance(asked, ToleranceQuery) else None,
+            "here": here,
+            "place": place,
+            "seen": seen,
+            "done": activity,
+            "is_unchanged": done.is_unchanged,
+            "moved": self._moved(activity, asked),
+            "job": None if done.job is None else self.jobs.find(done.job),
+        }
+        return self._templates.get_template(answer.template).render(values | dict(answer.values))
 
     def _moved(self, activity: Activity | None, asked: object) -> list[tuple[str, GroupOfDocument | None]]:
         """Return the two documents of a decision on groups, each with its group now, if any; none without groups."""
@@ -265,9 +279,7 @@ class ReviewService:
 
     def parameters(self, path: str, asked: msgspec.Struct) -> dict[str, object]:
         """Return the parameters of an export as JSON types, except the page, because an export has all rows."""
-        given = {name: value for name, value in msgspec.to_builtins(asked).items() if name not in _OF_A_PAGE}
-        tolerance = {"value": asked.tolerance.value} if isinstance(asked, ToleranceQuery) else {}
-        return {"nearkin": __version__, "collection": self.name, "export": path, **given, **tolerance}
+        return {"nearkin": __version__, "collection": self.name, "export": path, **_parameters(asked)}
 
     def sign_in_page(self, token: str, going: str, message: str) -> str:
         """Render the form of the sign-in."""
@@ -280,6 +292,12 @@ class ReviewService:
         with self.collection.opened.store.reading() as connection:
             found = activity_of(connection, number)
         return found if found is None or found.by == visitor.name or visitor.role == "admin" else None
+
+
+def _parameters(asked: msgspec.Struct) -> dict[str, object]:
+    """Return parameters as JSON types, without the page."""
+    given = {name: value for name, value in msgspec.to_builtins(asked).items() if name not in _OF_A_PAGE}
+    return given | ({"value": asked.tolerance.value} if isinstance(asked, ToleranceQuery) else {})
 
 
 def address(path: str, **query: object) -> str:

@@ -16,7 +16,6 @@ from nearkin.collection.decisions.log import checked_by
 from nearkin.errors import OutputError, ParameterError
 from nearkin.paths import why
 from nearkin.web.app import application
-from nearkin.web.screens import SCREENS
 from nearkin.web.served_runs import ServedRuns
 from nearkin.web.service import NO_RUNS, SENSITIVE, ReviewService, Workers
 from nearkin.web.settings import ServiceSettings
@@ -78,7 +77,7 @@ def serve(
     with listening(settings.host, settings.port) as opened:
         bound = replace(settings, port=opened.getsockname()[1])
         workers = Workers(bound.n_threads, bound.n_waiting)
-        service = ReviewService(collection, workers, [one.path for one in SCREENS], runs=runs, sensitive=sensitive)
+        service = ReviewService(collection, workers, runs=runs, sensitive=sensitive)
         if users_file is None:
             entry: Authenticator = _by_link(bound, say, token, by)
         else:

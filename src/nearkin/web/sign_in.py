@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.datastructures import Headers
@@ -18,10 +18,10 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import Receive, Scope
 
-from nearkin.web.roles import Role, is_within, role_of_form, role_of_screen
+from nearkin.web.roles import Role, is_within, role_of
 from nearkin.web.settings import ServiceSettings
 
-SIGN_IN = "/sign-in"
+SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
 _MAX_FAILURES, _FAILURES_S = 10, 60.0
 
 
@@ -53,11 +53,11 @@ class Visitor:
 
     def may_open(self, path: str) -> bool:
         """Whether the role of the visitor is sufficient for a screen."""
-        return is_within(role_of_screen(path), self.role)
+        return is_within(role_of("GET", path), self.role)
 
     def may_send(self, path: str) -> bool:
         """Whether the role of the visitor is sufficient for a form."""
-        return is_within(role_of_form(path), self.role)
+        return is_within(role_of("POST", path), self.role)
 
     def may_undo(self, by: str) -> bool:
         """Whether the visitor may undo an activity of a user: reviewers only their own, admins all."""
@@ -191,6 +191,23 @@ def cookie_of(headers: Headers, name: str) -> str | None:
     'secret'
     """
     return cookie_parser(headers.get("cookie", "")).get(name)  # SimpleCookie stops at the first that breaks a rule
+
+
+def own_address(going: str) -> str:
+    r"""Return the path and the parameters of a page of the service; for anything else, the home page.
+
+    Examples
+    --------
+    >>> own_address("/document?id=a%2Fb"), own_address("//evil.example/x"), own_address("/\\evil.example")
+    ('/document?id=a%2Fb', '/', '/')
+    """
+    try:
+        parts = urlsplit(going)
+    except ValueError:
+        return "/"
+    is_own = not parts.scheme and not parts.netloc and going.startswith("/") and not going.startswith("//")
+    is_plain = going.isascii() and going.isprintable() and "\\" not in going
+    return going if is_own and is_plain and parts.path not in (SIGN_IN, SIGN_OUT) else "/"
 
 
 def with_session(answer: Response, cookie: str, settings: ServiceSettings) -> Response:

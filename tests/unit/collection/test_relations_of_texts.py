@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from nearkin.collection.relations import relate
 from nearkin.collection.stored_relations import FINGERPRINT, _packed, _unpacked
+from nearkin.stages.differences.comparison import marked_text
 from nearkin.stages.differences.relating import COPY
 from oracles.brute_force import normalised, shingles
 
@@ -42,7 +43,7 @@ def test_each_of_equal_texts_has_the_relation_and_a_copy_is_recognised():
 
 
 def test_relations_that_are_stored_stay_right_if_the_words_of_the_rules_change():
-    assert FINGERPRINT.startswith("4;rules=3c62e182;shingle=words:3;")
+    assert FINGERPRINT.startswith("5;rules=3c62e182;shingle=words:3;")
 
 
 def test_nothing_is_related_to_nothing():
@@ -55,5 +56,12 @@ def test_so_many_differences_are_kept(n_shown: int):
     (found,) = relate(
         FORM, [FORM.replace("900", "950").replace("first", "tenth").replace("month", "year")], n_shown=n_shown
     )
-    assert len(found.comparison.shown) == n_shown
+    line = "The rent of [-900-] {+950+} crowns is due on the [-first-] {+tenth+} day of each"
+    assert [marked_text(one.pieces) for hunk in found.comparison.shown for one in hunk.lines] == [line] * (n_shown > 0)
     assert found.comparison.judgement.measured.n_differences == 3
+
+
+def test_of_long_differences_both_ends_are_kept():
+    (found,) = relate(FORM, [FORM + " ".join(f"w{i}" for i in range(500))], n_shown=6)
+    pieces = [one for hunk in found.comparison.shown for line in hunk.lines for one in line.pieces]
+    assert "440 more words only in B" in [one.text for one in pieces if one.kind == "gap"]

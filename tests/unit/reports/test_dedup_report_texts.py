@@ -7,12 +7,8 @@ import re
 import pytest
 
 from dedup_pages import MANIFEST, Page, render
-from nearkin.reports.dedup.page import (
-    GroupRow,
-    MemberRow,
-    ProblemRow,
-    SamplePair,
-)
+from nearkin.reports.dedup.page import GroupRow, MemberRow, SamplePair
+from nearkin.reports.pages import problems_table
 
 
 @pytest.mark.parametrize(
@@ -65,10 +61,9 @@ def test_what_documents_say_is_never_markup(hostile: str) -> None:
                 text_b=f"{hostile} b",
             )
         ],
-        problems=[ProblemRow(hostile, hostile, hostile)],
-        n_problems=1,
+        problems=problems_table([(hostile, hostile, hostile)], 1),
     )
-    harmless = Page(render(problems=[ProblemRow("x", "x", "x")], n_problems=1))
+    harmless = Page(render(problems=problems_table([("x", "x", "x")], 1)))
     page = Page(text)
 
     assert set(page.tags) <= set(harmless.tags)
@@ -92,8 +87,7 @@ def test_hidden_characters_are_shown() -> None:
                 text_b="pay",
             )
         ],
-        problems=[ProblemRow(evil, evil, evil)],
-        n_problems=1,
+        problems=problems_table([(evil, evil, evil)], 1),
         largest_groups=[
             GroupRow(
                 group=evil,

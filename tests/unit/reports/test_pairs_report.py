@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from nearkin.manifests.pairs import PairsManifest
-from nearkin.reports.dedup.page import ProblemRow
-from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
+from nearkin.reports.pages import problems_table
+from nearkin.reports.pairs.page import PairRow, TermRow, render_pairs_report
 from nearkin.workflows.pairing import reporting
 
 WINDOW = {"method": "window", "bits": 512, "distance": 210, "permutations": 15, "window": 1300}
@@ -59,22 +59,22 @@ def pair(left: str = "a", right: str = "b", cosine: float = 0.5, *terms: TermRow
     return PairRow(left, right, cosine, terms or (TermRow("house", "haus", 0.125), TermRow("nato", None, 0.06)))
 
 
-def page(about: dict[str, Any], *best: PairRow, others: tuple[PairRow, ...] = (), remarks: Any = ()) -> str:
-    return render_pairs_report(PairsManifest.of(about), best=best, others=others, remarks=remarks).replace(
+def page(about: dict[str, Any], *best: PairRow, others: tuple[PairRow, ...] = (), remarks: Any = None) -> str:
+    return render_pairs_report(PairsManifest.of(about), best=best, others=others, remarks=remarks or {}).replace(
         "\N{NO-BREAK SPACE}", " "
     )
 
 
 def test_hostile_ids_and_words_stay_text() -> None:
     evil = "</td><script>alert(1)</script>\u202e{{ 7*7 }}\x00"
-    remarks = (Remarks("left", 30, (ProblemRow(evil, evil, evil),)),)
+    remarks = {"left": problems_table([(evil, evil, evil)], 30)}
     html = page(manifest(), pair(evil, evil, 0.5, TermRow(evil, evil, 2.0)), others=(pair(evil),), remarks=remarks)
     assert html.count("<script") == 1  # its own
     assert "\u202e" not in html
     assert "\x00" not in html
     assert html.count("⟨U+202E⟩{{ 7*7 }}⟨U+0000⟩") == 8
     assert "width:16.00rem" in html
-    assert "<p>30, of which the first 1 are listed; all are in the tables beside this page.</p>" in html
+    assert "Remarks: 30; the first 1 are listed, all are in the tables" in html
     assert page(manifest(), pair("x" * 5000)).count("x") < 1000
 
 

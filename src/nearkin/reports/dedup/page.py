@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nearkin.errors import MissingExtraError
 from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
 from nearkin.reports.comparison.page import ShownPiece, shown_pieces
 from nearkin.reports.dedup.parameters import normalisation_steps, parameter_facts
+from nearkin.reports.facts.fact import Table
 from nearkin.reports.facts.jobs import dedup_facts, outcome_of, reasons_table
 from nearkin.reports.figures import (
     Figure,
@@ -25,26 +25,21 @@ from nearkin.reports.figures import (
     outcome_chart,
     similarity_chart,
 )
-from nearkin.reports.pages import PageScript, report_environment
+from nearkin.reports.pages import render_page
 from nearkin.reports.quantities import criterion_of, elapsed_text, measure_name, measure_of
 
 __all__ = [
-    "ByColumn",
     "DroppedRow",
     "GroupRow",
     "MemberRow",
-    "PartRow",
-    "ProblemRow",
     "RecallCurve",
     "RunNote",
     "SamplePair",
-    "ThresholdRow",
     "render_dedup_report",
 ]
 
 DocId = str | int
 
-_CONTEXT_WORDS, _COMPARED_WORDS, _LONGEST_RUN = 14, 4_000, 60
 _OPEN_SAMPLES = 3
 
 
@@ -125,35 +120,6 @@ class DroppedRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartRow:
-    """Outcome of the documents of a file, a folder or a value of a column, which may be None."""
-
-    name: str | None
-    n_documents: int
-    n_dropped: int
-    n_characters: int
-    n_characters_dropped: int
-
-
-@dataclass(frozen=True, slots=True)
-class ByColumn:
-    """Outcome of the documents, by the values of a column."""
-
-    column: str
-    rows: Sequence[PartRow]
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdRow:
-    """Result at a threshold; the counts are None if the run did not search this low."""
-
-    threshold: float
-    n_pairs: int | None = None
-    n_groups: int | None = None
-    n_dropped: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunNote:
     """End (with time zone) and duration of a run, and the files beside its page."""
 
@@ -174,26 +140,6 @@ class RunNote:
 
 
 @dataclass(frozen=True, slots=True)
-class ProblemRow:
-    """Remark about a document, with fields of ``problems.parquet``; ``where`` is ``file:line``."""
-
-    where: str
-    doc_id: DocId | None
-    problem: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownException:
-    """Document without a text or with a part of it, with fields of ``exceptions.csv``."""
-
-    doc_id: str
-    exception: str
-    is_partial: bool
-    sentence: str
-    kind: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class ShownPair:
     """Sample pair as the page shows it."""
 
@@ -211,14 +157,12 @@ def render_dedup_report(
     group_size_counts: Mapping[int, int],
     largest_groups: Sequence[GroupRow],
     samples: Sequence[SamplePair],
-    problems: Sequence[ProblemRow],
-    n_problems: int,
-    sources: Sequence[PartRow] = (),
-    by: Sequence[ByColumn] = (),
-    thresholds: Sequence[ThresholdRow] = (),
+    problems: Table,
+    parts: Sequence[Table] = (),
+    thresholds: Table | None = None,
     run: RunNote | None = None,
     curve: RecallCurve | None = None,
-    exceptions: Sequence[ShownException] = (),
+    exceptions: Table | None = None,
     dropped: Sequence[DroppedRow] = (),
 ) -> str:
     """Return the page ``report.html`` of a finished run; the same bytes for the same arguments.
@@ -235,20 +179,16 @@ def render_dedup_report(
         Size of a group to the number of groups of that size.
     samples : sequence of SamplePair
         Shown from the least to the most similar, so the pairs just above the threshold come first.
-    problems, exceptions : sequences
-        The first of them.
+    parts : sequence of Table
+        Outcome of the documents of each source, and of each value of the carried columns.
     curve : RecallCurve, optional
         For a search that has no bands; with bands the curve follows from the manifest's plan.
     dropped : sequence of DroppedRow
         Of a run against another set, the first documents that were dropped.
     """
-    try:
-        environment = report_environment()
-        shown = tuple(_shown(samples))
-    except ImportError as error:
-        raise MissingExtraError.of("report.html", "report") from error
-    n_groups = sum(group_size_counts.values())
-    return environment.get_template("dedup.html.j2").render(
+    return render_page(
+        "dedup.html.j2",
+        script="find.js",
         facts=manifest,
         criterion=criterion_of(manifest),
         measure=measure_of(manifest),
@@ -260,29 +200,24 @@ def render_dedup_report(
         similarities=similarity_figure(manifest, similarity_bin_edges, similarity_counts, curve),
         sizes=size_figure(group_size_counts),
         largest_groups=largest_groups,
-        n_groups=n_groups,
-        samples=shown,
+        n_groups=sum(group_size_counts.values()),
+        samples=tuple(_shown(samples)),
         problems=problems,
-        n_problems=n_problems,
         exceptions=exceptions,
         dropped=dropped,
-        sources=sources,
-        by=by,
+        parts_of_input=parts,
         thresholds=thresholds,
         run=run,
-        script=PageScript.named("find.js"),
     )
 
 
 def _shown(samples: Sequence[SamplePair]) -> Iterator[ShownPair]:
     """Yield the samples in the order in which they are shown, with their differences marked."""
-    from nearkin.stages.differences.marking import mark_differences
+    from nearkin.stages.differences.comparing import one_run
 
     for index, pair in enumerate(sorted(samples, key=lambda pair: pair.similarity)):
-        pieces = mark_differences(
-            pair.text_a, pair.text_b, context_words=_CONTEXT_WORDS, max_words=_COMPARED_WORDS, max_run=_LONGEST_RUN
-        )
-        yield ShownPair(pair, measure_name(pair.measure), shown_pieces(pieces), index < _OPEN_SAMPLES)
+        pieces = shown_pieces(one_run(pair.text_a, pair.text_b))
+        yield ShownPair(pair, measure_name(pair.measure), pieces, index < _OPEN_SAMPLES)
 
 
 _CURVE_STEPS = 100

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nearkin.collection.tolerance import THRESHOLD
 from nearkin.nouns import first_of
-from nearkin.reports.facts.fact import Fact, not_shown, warnings_if
+from nearkin.reports.facts.fact import Fact, nonzero, not_shown, warning
 from nearkin.reports.facts.queries import LETTERS_ALIKE, NOT_COMPARED
 from nearkin.reports.quantities import grams_text, word_changes_text
 from nearkin.wording import distance_text, share_text
@@ -80,14 +80,11 @@ def comparison_facts(name_a: str, name_b: str, compared: Comparison, similaritie
     identical = "identical" if compared.is_identical else f"identical except for {compared.not_compared}"
     words = f"words: {only_a:,} only in A, {only_b:,} only in B" if compared.n_differences else identical
     yield Fact("differences", compared.n_changes, words)
-    if compared.n_moves:
-        yield Fact("moved passages", compared.n_moves, f"{compared.n_words_moved:,} words")
-    if compared.n_spelling_differences:
-        yield Fact("only in spelling", compared.n_spelling_differences, "capitals, punctuation or Unicode form")
+    yield from nonzero("moved passages", compared.n_moves, f"{compared.n_words_moved:,} words")
+    yield from nonzero("only in spelling", compared.n_spelling_differences, "capitals, punctuation or Unicode form")
     # a moved passage is two differences, one in each text; the passages are counted above
     yield from (Fact(kind, n, "differences") for kind, n in compared.n_of_kind.items() if kind != "moves")
-    if compared.n_ignored:
-        yield Fact("ignored", compared.n_ignored, f"{', '.join(compared.ignored)}; the words of A are shown")
+    yield from nonzero("ignored", compared.n_ignored, f"{', '.join(compared.ignored)}; the words of A are shown")
     yield from similarities
     if not compared.is_whole:
         yield Fact("too long to compare to the end", note="some shared words may be marked", tone="warning")
@@ -135,12 +132,8 @@ def versions_facts(found: Versions) -> Iterator[Fact]:
     if found.in_force is not None:
         yield from _in_force(found, found.in_force)
     letters_only = sum(one.similar.is_letters_only for one in found.versions)
-    yield from warnings_if(
-        {
-            (LETTERS_ALIKE, f"no version: Jaccard below {THRESHOLD:g}"): letters_only,
-            ("texts not compared", NOT_COMPARED): found.n_not_compared,
-        }
-    )
+    yield from warning(LETTERS_ALIKE, letters_only, f"no version: Jaccard below {THRESHOLD:g}")
+    yield from warning("texts not compared", found.n_not_compared, NOT_COMPARED)
 
 
 def _in_force(found: Versions, force: InForce) -> Iterator[Fact]:
@@ -153,4 +146,4 @@ def _in_force(found: Versions, force: InForce) -> Iterator[Fact]:
     dated = f"dated {force.dates[force.documents[0].doc_id].isoformat()}"
     yield Fact(label, first_of(list(map(str, force.documents)), _N_NAMED), dated)
     others = sum(one.is_in_force and one.relation == OTHER_PARTIES for one in found.versions)
-    yield from warnings_if({("in force, with other parties", f"need not be versions of {found.document}"): others})
+    yield from warning("in force, with other parties", others, f"need not be versions of {found.document}")

@@ -74,9 +74,15 @@ BY_DIFFERENCE = {
 """Label for documents that differ in this way from the one beside them."""
 
 
-def warnings_if(counts: Mapping[tuple[str, str], int | None]) -> Iterator[Fact]:
-    """Yield a warning for each count that is not 0, by its label and note."""
-    yield from (Fact(label, n, note, "warning") for (label, note), n in counts.items() if n)
+def nonzero(label: str, n: int | None, note: str = "", tone: Tone = "plain") -> Iterator[Fact]:
+    """Yield a count unless it is 0 or unknown."""
+    if n:
+        yield Fact(label, n, note, tone)
+
+
+def warning(label: str, n: int | None, note: str) -> Iterator[Fact]:
+    """Yield a count as a warning unless it is 0 or unknown."""
+    yield from nonzero(label, n, note, "warning")
 
 
 def not_shown(n: int, how: str = RAISE_LIMIT) -> Iterator[Fact]:

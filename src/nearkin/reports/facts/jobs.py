@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from nearkin.errors import is_int
 from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, FamilyCounts
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
-from nearkin.reports.facts.fact import BY_DIFFERENCE, Fact, Table, counts_text, damage_facts, time_facts, warnings_if
+from nearkin.reports.facts.fact import (
+    BY_DIFFERENCE,
+    Fact,
+    Table,
+    counts_text,
+    damage_facts,
+    nonzero,
+    time_facts,
+    warning,
+)
 from nearkin.reports.quantities import (
     criterion_text,
     magnitude_text,
@@ -80,8 +89,7 @@ def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
     yield Fact("kept", run.count("kept"))
     without_match = counts_text(run.dropped_without_match)
     yield Fact("dropped", run.count("dropped"), f"without a match: {without_match}" if without_match else "")
-    if n := run.count("unreadable"):
-        yield Fact("unreadable", n, "neither kept nor dropped")
+    yield from nonzero("unreadable", run.count("unreadable"), "neither kept nor dropped")
     if run.is_against:
         others = run.against_counts or {}
         yield Fact("other set", others.get("documents", 0), f"{others.get('match', 0):,} with a match: against.parquet")
@@ -89,24 +97,23 @@ def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
         yield Fact("groups", run.count("groups"))
     yield Fact("exact copies", run.count("pairs_of_exact_copies"))
     yield Fact("verified pairs", run.count("pairs"), criterion_text(run.parameters))
-    if n := run.count("bridges_refused"):
-        yield Fact("bridges refused", n, "verified pairs whose documents are in different groups")
+    yield from nonzero(
+        "bridges refused", run.count("bridges_refused"), "verified pairs whose documents are in different groups"
+    )
     yield from difference_facts(run)
-    if n := run.count("sharing_one_passage"):
-        yield Fact(
-            "share one passage and little else",
-            n,
-            f"of {run.count('near_duplicates_compared'):,} near-duplicates; to list and to ignore it: nearkin passages",
+    yield from nonzero(
+        "share one passage and little else",
+        run.count("sharing_one_passage"),
+        f"of {run.count('near_duplicates_compared'):,} near-duplicates; to list and to ignore it: nearkin passages",
+        "warning",
+    )
+    for kind, label in _KINDS.items():
+        yield from nonzero(
+            label,
+            run.count(f"sampled_{kind}"),
+            f"of {run.count('sampled'):,} sampled texts; for such texts: --preset {kind}",
             "warning",
         )
-    for kind, label in _KINDS.items():
-        if n := run.count(f"sampled_{kind}"):
-            yield Fact(
-                label,
-                n,
-                f"of {run.count('sampled'):,} sampled texts; for such texts: --preset {kind}",
-                "warning",
-            )
     if run.plan:
         yield from recall_facts(run)
     yield from input_facts(run)
@@ -114,17 +121,22 @@ def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
     drop = run.parameters.get("drop", "contained")
     is_of_no_use = run.is_against and not others.get("match") and "min_shared" not in run.parameters
     n_of_no_use = (run.count("pairs") - run.count("pairs_kept_apart")) * is_of_no_use
-    yield from warnings_if(
-        {
-            ("dropped without a copy", "only passages of --ignore; to compare them, remove those passages from its "
-             "file"): run.textless.get("ignored only"),
-            ("too short in the other set", "can only match whole documents; a shorter --shingle or a lower "
-             "--min-shared finds them in longer ones"): run.n_short_others,
-            ("unreadable in the other set", "problems.parquet"): others.get("unreadable"),
-            ("pairs that drop nothing", f"--drop is {drop}; for the other direction: --drop "
-             f"{'containing' if drop == 'contained' else 'contained'}"): n_of_no_use,
-        }
-    )  # fmt: skip
+    yield from warning(
+        "dropped without a copy",
+        run.textless.get("ignored only"),
+        ("only passages of --ignore; to compare them, remove those passages from its file"),
+    )
+    yield from warning(
+        "too short in the other set",
+        run.n_short_others,
+        ("can only match whole documents; a shorter --shingle or a lower --min-shared finds them in longer ones"),
+    )
+    yield from warning("unreadable in the other set", others.get("unreadable"), "problems.parquet")
+    yield from warning(
+        "pairs that drop nothing",
+        n_of_no_use,
+        (f"--drop is {drop}; for the other direction: --drop {'containing' if drop == 'contained' else 'contained'}"),
+    )
 
 
 _NAMED_SHARE = 0.1
@@ -140,8 +152,9 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     >>> [(one.label, one.value, one.is_warning) for one in difference_facts(run)]
     [('differ in numbers or dates only', 5, True), ('differ by one passage more', 1, False)]
     """
-    if n := run.count("pairs_kept_apart"):
-        yield Fact("pairs kept apart", n, f"--keep-apart {run.parameters['keep_apart']}")
+    yield from nonzero(
+        "pairs kept apart", run.count("pairs_kept_apart"), f"--keep-apart {run.parameters.get('keep_apart')}"
+    )
     counts, n_dropped = run.dropped_by_difference, run.n_dropped_for_another
     n_largest, n_documents = run.count("largest_group"), run.count("documents")
     is_ignored = ";numbers" in str(run.parameters.get("normalise"))
@@ -165,14 +178,15 @@ def input_facts(run: DedupManifest) -> Iterator[Fact]:
     if (exceptions := run.exception_counts) is not None:
         yield from extraction_facts(exceptions, n_of_others=run.n_textless_others)
     has_text_files = any(one.format not in _ALWAYS_UTF8 for one in (*run.inputs, *run.against))
-    yield from warnings_if(
-        {
-            ("not valid UTF-8", "older Western text: --encoding cp1252"): run.problems.get("wrong encoding", 0)
-            * has_text_files,
-            ("repeated ids", "problems.parquet; join tables by row, not by id"): run.problems.get("id repeated"),
-            ("without an id", "join tables by row"): run.n_readable_without_id,
-        }
+    yield from warning(
+        "not valid UTF-8",
+        (run.problems.get("wrong encoding", 0) * has_text_files),
+        "older Western text: --encoding cp1252",
     )
+    yield from warning(
+        "repeated ids", run.problems.get("id repeated"), "problems.parquet; join tables by row, not by id"
+    )
+    yield from warning("without an id", run.n_readable_without_id, "join tables by row")
 
 
 def extraction_facts(counts: ExtractionCounts, *, n_of_others: int = 0) -> Iterator[Fact]:
@@ -190,7 +204,7 @@ def extraction_facts(counts: ExtractionCounts, *, n_of_others: int = 0) -> Itera
     else:
         kinds = counts_text(counts.exceptions) + f"; {n_of_others:,} in the other set" * (n_of_others > 0)
         yield Fact("exceptions", sum(counts.exceptions.values()), f"{kinds}: exceptions.csv", "warning")
-    yield from warnings_if({("texts by OCR", "words may be wrong: column extractor"): counts.by_ocr})
+    yield from warning("texts by OCR", counts.by_ocr, "words may be wrong: column extractor")
 
 
 def recall_facts(run: DedupManifest) -> Iterator[Fact]:
@@ -298,23 +312,16 @@ def threads_facts(run: ThreadsManifest) -> Iterator[Fact]:
     yield Fact("threads", counts.threads, f"{counts.threads_of_several:,} with several mails")
     yield Fact("missing mails", counts.missing, "others refer to them")
     for link, label in _LINKS.items():
-        if n := counts.by_link.get(link, 0):
-            yield Fact(label, n)
-    if counts.other_subject:
-        yield Fact("answers under another subject", counts.other_subject, "is_other_subject in threads.parquet")
+        yield from nonzero(label, counts.by_link.get(link, 0))
+    yield from nonzero("answers under another subject", counts.other_subject, "is_other_subject in threads.parquet")
     for label, n in (("without Message-ID", counts.without_message_id), ("without a date", counts.without_date)):
-        if n:
-            yield Fact(label, n)
+        yield from nonzero(label, n)
     yield from damage_facts(run.damaged_files or ())
     if run.extraction is not None:
         yield from extraction_facts(run.extraction)
-    yield from warnings_if(
-        {
-            ("quote text that is in no inclusive mail", "quotes_more in threads.parquet"): counts.quoting_more,
-            ("skipped", "neither mails nor inside one"): counts.others,
-            ("unreadable", "of all documents: exceptions.csv"): counts.unreadable if counts.others else 0,
-        }
-    )
+    yield from warning("quote text that is in no inclusive mail", counts.quoting_more, "quotes_more in threads.parquet")
+    yield from warning("skipped", counts.others, "neither mails nor inside one")
+    yield from warning("unreadable", counts.unreadable if counts.others else 0, "of all documents: exceptions.csv")
 
 
 def passages_facts(run: PassagesManifest) -> Iterator[Fact]:
@@ -333,19 +340,17 @@ def passages_facts(run: PassagesManifest) -> Iterator[Fact]:
         ("repeated inside their document", counts.own_characters),
     ):
         yield Fact(label, f"{n / max(counts.characters, 1):.1%}", f"{n:,} of {counts.characters:,}")
-    if counts.boilerplate:
-        yield Fact("boilerplate", counts.boilerplate, "proposed in boilerplate.txt, for dedup --ignore")
+    yield from nonzero("boilerplate", counts.boilerplate, "proposed in boilerplate.txt, for dedup --ignore")
     if counts.cut_characters is not None:
         yield Fact("characters cut", counts.cut_characters, "cut.parquet has them")
         yield Fact("documents emptied", counts.emptied or 0, "no word is left; is_emptied in documents.parquet")
     if counts.dropped is not None:
         yield Fact("documents dropped", counts.dropped, "over the share of --drop-over")
-    if counts.too_short:
-        yield Fact("shorter than a passage", counts.too_short, "lower --min-words to compare them", "quiet")
+    yield from nonzero("shorter than a passage", counts.too_short, "lower --min-words to compare them", "quiet")
     yield from damage_facts(run.damaged_files or ())
     if run.extraction is not None:
         yield from extraction_facts(run.extraction)
-    yield from warnings_if({("unreadable", "column problem of documents.parquet"): counts.unreadable})
+    yield from warning("unreadable", counts.unreadable, "column problem of documents.parquet")
 
 
 def sign_facts(run: SigningRecord) -> Iterator[Fact]:
@@ -353,9 +358,8 @@ def sign_facts(run: SigningRecord) -> Iterator[Fact]:
     yield Fact("documents", run.documents)
     yield Fact("signed", run.signed, f"{run.parameters['bits']} bits")
     yield Fact("distinct signatures", run.distinct_signatures)
-    if run.without_features:
-        yield Fact("without text", run.without_features, "never a neighbour")
-    yield from warnings_if({("unreadable", "column problem"): run.unreadable})
+    yield from nonzero("without text", run.without_features, "never a neighbour")
+    yield from warning("unreadable", run.unreadable, "column problem")
     yield from damage_facts(run.damaged_files)
 
 
@@ -440,7 +444,5 @@ def known_facts(known: KnownFound) -> Iterator[Fact]:
             yield Fact(label, recall_text(precision), f"of {n:,} pairs; a pair that is not known may be right")
     if known.mean_cosine is not None:
         yield Fact("mean cosine of known pairs", share_text(known.mean_cosine))
-    if n := known.n_told - known.n_known:
-        yield Fact("known pairs skipped", n, "repeated, or not in the input")
-    if n := known.n_known - known.n_comparable:
-        yield Fact("known pairs not compared", n, "a document has too few words")
+    yield from nonzero("known pairs skipped", known.n_told - known.n_known, "repeated, or not in the input")
+    yield from nonzero("known pairs not compared", known.n_known - known.n_comparable, "a document has too few words")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nearkin.collection.tolerance import THRESHOLD, Tolerance
 from nearkin.nouns import first_of, wave_text
 from nearkin.planning.part_recall import PART_WORDS
-from nearkin.reports.facts.fact import BY_DIFFERENCE, Fact, counts_text, missing_facts, not_shown, warnings_if
+from nearkin.reports.facts.fact import BY_DIFFERENCE, Fact, counts_text, missing_facts, nonzero, not_shown, warning
 from nearkin.reports.quantities import minute, recall_at_text, share_percent_text
 
 if TYPE_CHECKING:
@@ -51,14 +51,12 @@ def similar_facts(found: SimilarDocuments) -> Iterator[Fact]:
         )
     if any(one.edit_similarity is None for one in found.documents):
         yield Fact("edit –", note="not computed: the texts are too long and too different", tone="quiet")
-    yield from warnings_if(
-        {
-            ("passages in very many documents", "only partly searched; similar documents may be missing"): (
-                found.n_hot_keys
-            ),
-            ("texts not compared", NOT_COMPARED): found.n_not_compared,
-            (LETTERS_ALIKE, f"Jaccard below {THRESHOLD:g}"): sum(one.is_letters_only for one in found.documents),
-        }
+    yield from warning(
+        "passages in very many documents", found.n_hot_keys, "only partly searched; similar documents may be missing"
+    )
+    yield from warning("texts not compared", found.n_not_compared, NOT_COMPARED)
+    yield from warning(
+        LETTERS_ALIKE, sum(one.is_letters_only for one in found.documents), f"Jaccard below {THRESHOLD:g}"
     )
 
 
@@ -160,12 +158,10 @@ def _limits(found: Checked, *, is_empty: bool) -> Iterator[Fact]:
         yield from check_recall_facts(found)
     hot = found.n_hot_keys if found.verdict != "exact" else 0
     left = found.n_candidates - found.n_compared
-    yield from warnings_if(
-        {
-            ("passages in very many documents", "only partly searched; a similar document may be missing"): hot,
-            ("candidates not compared", f"of {found.n_candidates:,}; the most promising were compared"): left,
-        }
+    yield from warning(
+        "passages in very many documents", hot, "only partly searched; a similar document may be missing"
     )
+    yield from warning("candidates not compared", left, f"of {found.n_candidates:,}; the most promising were compared")
 
 
 def stream_facts(summary: StreamSummary, *, is_kept: bool) -> Iterator[Fact]:
@@ -197,13 +193,11 @@ def stream_facts(summary: StreamSummary, *, is_kept: bool) -> Iterator[Fact]:
     yield Fact("stored", summary.n_stored)
     if is_kept:
         yield Fact("kept", summary.n_kept)
-    yield from warnings_if(
-        {
-            ("erased before", "by nearkin purge: cannot be stored again"): summary.n_purged,
-            ("only partly searched", "passages in very many documents: n_hot_keys in the answers"): summary.n_hot,
-            ("not checked", "see the answers with an error"): summary.n_problems,
-        }
+    yield from warning("erased before", summary.n_purged, "by nearkin purge: cannot be stored again")
+    yield from warning(
+        "only partly searched", summary.n_hot, "passages in very many documents: n_hot_keys in the answers"
     )
+    yield from warning("not checked", summary.n_problems, "see the answers with an error")
 
 
 def groups_facts(found: CollectionGroups, n_shown: int) -> Iterator[Fact]:
@@ -216,22 +210,26 @@ def groups_facts(found: CollectionGroups, n_shown: int) -> Iterator[Fact]:
         yield from change_facts(found, min(n_shown, _MAX_CHANGES))
     counts, n_others = Counter(found.members["differs"].to_pylist()), len(found.members) - len(found.groups)
     for name, label in BY_DIFFERENCE.items():
-        if n := counts[name]:
-            yield Fact(label, n, f"of {n_others:,} members beside the principals; column differs of --out")
+        yield from nonzero(
+            label, counts[name], f"of {n_others:,} members beside the principals; column differs of --out"
+        )
     chains = [one for one in found.groups if 2 * one.n_chained > one.n_documents > _SMALL]
     stricter = "a smaller --gamma" if found.tolerance.measure == "letters" else "a higher --threshold"
-    yield from warnings_if(
-        {
-            ("members linked only through others", "column is_match of --out"): found.n_indirect,
-            ("groups linked mainly through chains", f"of more than {_SMALL} documents; try {stricter}"): len(chains),
-            ("groups with a longer document", "is_proposed_principal in --out; to make it the principal: "
-             "nearkin decide --principal DOC_ID"): sum(one.proposed_principal is not None for one in found.groups),
-            ("documents in no group", without_units(found.tolerance)): found.n_uncounted,
-            (LETTERS_ALIKE, f"members with Jaccard below {THRESHOLD:g} with the principal"): (
-                sum(found.members["is_letters_only"].to_pylist())
-            ),
-        }
-    )  # fmt: skip
+    yield from warning("members linked only through others", found.n_indirect, "column is_match of --out")
+    yield from warning(
+        "groups linked mainly through chains", len(chains), f"of more than {_SMALL} documents; try {stricter}"
+    )
+    yield from warning(
+        "groups with a longer document",
+        sum(one.proposed_principal is not None for one in found.groups),
+        ("is_proposed_principal in --out; to make it the principal: nearkin decide --principal DOC_ID"),
+    )
+    yield from warning("documents in no group", found.n_uncounted, without_units(found.tolerance))
+    yield from warning(
+        LETTERS_ALIKE,
+        sum(found.members["is_letters_only"].to_pylist()),
+        f"members with Jaccard below {THRESHOLD:g} with the principal",
+    )
 
 
 def letters_only_groups(found: CollectionGroups) -> set[int]:
@@ -254,7 +252,7 @@ def tolerance_facts(tolerance: Tolerance, n_not_compared: int) -> Iterator[Fact]
     elif tolerance.recall is not None:
         at = recall_at_text(tolerance.recall, tolerance.value, at="Jaccard ")
         yield Fact("expected recall of pairs", at, f"to measure it: nearkin audit COLLECTION {tolerance.in_options()}")
-    yield from warnings_if({("pairs of texts not compared", PAIRS_NOT_COMPARED): n_not_compared})
+    yield from warning("pairs of texts not compared", n_not_compared, PAIRS_NOT_COMPARED)
 
 
 PAIRS_NOT_COMPARED = "to save time: more similar pairs of the same groups did not match, or a text has very many"
@@ -267,12 +265,8 @@ def without_units(tolerance: Tolerance) -> str:
 
 def later_facts(n_documents: int, n_decisions: int) -> Iterator[Fact]:
     """Warn that stored groups do not follow some documents or decisions yet, if there are any."""
-    yield from warnings_if(
-        {
-            ("documents changed since the groups were updated", "run nearkin groups again"): n_documents,
-            ("decisions since the groups were updated", "run nearkin groups again"): n_decisions,
-        }
-    )
+    yield from warning("documents changed since the groups were updated", n_documents, "update the groups")
+    yield from warning("decisions since the groups were updated", n_decisions, "update the groups")
 
 
 def relation_words(relation: str, *, jaccard: float, is_same_text: bool, tolerance: Tolerance) -> str:
@@ -417,7 +411,7 @@ def conflicts_facts(
     bare = f"; without it: not {label_column}" * is_bare
     from_columns = f"ids from {id_column}" if id_column else f"a tag{bare}"
     yield Fact("labelled documents", found.n_labelled, f"labels from {label_column}, {from_columns}")
-    yield from warnings_if({("conflicts not listed", "--out writes all"): max(0, found.n_found - len(found.conflicts))})
+    yield from warning("conflicts not listed", max(0, found.n_found - len(found.conflicts)), "--out writes all")
     yield from unlabelled_facts(found, tag=None if id_column else label_column, n_without_label=n_without_label)
 
 
@@ -427,14 +421,10 @@ def unlabelled_facts(found: Conflicts, *, tag: str | None = None, n_without_labe
         why = "out of date" if found.are_groups_outdated else "not stored"
         yield Fact("groups", why, f"to store them: nearkin groups COLLECTION {found.tolerance.in_options()}", "quiet")
     unlabelled = 0 if tag is None else found.n_unlabelled
-    yield from warnings_if(
-        {
-            (f"without the tag {tag}", f"in groups with it: {first_of(found.unlabelled, _N_NAMED, unlabelled)}"): (
-                unlabelled
-            ),
-            ("labelled ids not in the collection", first_of(found.unknown, 3)): len(found.unknown),
-            ("rows without a label", "skipped"): n_without_label,
-            ("pairs of texts not compared", PAIRS_NOT_COMPARED): found.n_not_compared,
-            ("compared only with identical texts", without_units(found.tolerance)): found.n_uncounted,
-        }
+    yield from warning(
+        f"without the tag {tag}", unlabelled, f"in groups with it: {first_of(found.unlabelled, _N_NAMED, unlabelled)}"
     )
+    yield from warning("labelled ids not in the collection", len(found.unknown), first_of(found.unknown, 3))
+    yield from warning("rows without a label", n_without_label, "skipped")
+    yield from warning("pairs of texts not compared", found.n_not_compared, PAIRS_NOT_COMPARED)
+    yield from warning("compared only with identical texts", found.n_uncounted, without_units(found.tolerance))

@@ -23,7 +23,7 @@ from nearkin.collection.decisions.log import (
     SettingChange,
 )
 from nearkin.nouns import counted, first_of, wave_text
-from nearkin.reports.facts.fact import Fact, counts_text, damage_facts, not_shown, warnings_if
+from nearkin.reports.facts.fact import Fact, counts_text, damage_facts, nonzero, not_shown, warning
 from nearkin.reports.facts.queries import later_facts, time_ms
 from nearkin.reports.quantities import minute, size_text, word_changes_text
 from nearkin.stages.documents.members import origin_text
@@ -57,7 +57,7 @@ def add_facts(added: Added, damaged: Sequence[DamagedFile]) -> Iterator[Fact]:
     yield Fact("unchanged", added.n_unchanged)
     yield Fact("new distinct texts", added.n_contents)
     listed = "" if added.is_dry_run else "; nearkin exceptions COLLECTION"
-    yield from warnings_if({("exceptions", f"{added.n_problems:,} not stored{listed}"): added.n_exceptions})
+    yield from warning("exceptions", added.n_exceptions, f"{added.n_problems:,} not stored{listed}")
     yield from damage_facts(damaged)
     if added.is_dry_run:
         yield Fact("dry run", note="nothing was stored", tone="warning")
@@ -115,8 +115,7 @@ def details_facts(found: DocumentDetails, family: DocumentFamily) -> Iterator[Fa
         yield Fact("same family", f"{more}{len(members):,}", first_of(members, _N_NAMED))
     if len(found.versions) > 1:
         yield Fact("stored versions", ", ".join(map(str, found.versions)), "nearkin history")
-    if found.n_copies:
-        yield Fact("same text", found.n_copies, first_of(found.copies, _N_NAMED, found.n_copies))
+    yield from nonzero("same text", found.n_copies, first_of(found.copies, _N_NAMED, found.n_copies))
     for field, value in sorted(found.tags.items()):
         yield Fact("tag", f"{field}={value}" if value else field)
     if found.note is not None:
@@ -204,8 +203,7 @@ def info_facts(info: Info) -> Iterator[Fact]:
     yield Fact("documents", info.n_documents)
     yield Fact("older versions", info.n_versions - info.n_documents - info.n_removed)
     yield Fact("removed", info.n_removed)
-    if info.n_erased:
-        yield Fact("erased texts", info.n_erased)
+    yield from nonzero("erased texts", info.n_erased)
     yield Fact("waves", len(info.waves), "" if info.waves else "to add documents: nearkin add COLLECTION INPUT...")
     yield Fact("distinct texts", info.n_texts, f"{info.size_bytes / 1e6:,.1f} MB, older and removed ones included")
     yield Fact("parts of the index", info.n_segments)
@@ -215,18 +213,13 @@ def info_facts(info: Info) -> Iterator[Fact]:
 
         ignored = Ignored.restored(info.ignored)
         yield Fact("passages that do not count", len(ignored.passages), "and digits" * ignored.numbers)
-    if info.n_extracted:
-        yield Fact("extracted from files", info.n_extracted, f"{info.n_by_ocr:,} by OCR" * bool(info.n_by_ocr))
+    yield from nonzero("extracted from files", info.n_extracted, f"{info.n_by_ocr:,} by OCR" * bool(info.n_by_ocr))
     kinds = exception_kinds(info.n_no_text, info.n_partial, info.n_not_stored)
-    yield from warnings_if(
-        {
-            ("exceptions", f"{kinds}: nearkin exceptions COLLECTION"): (
-                info.n_no_text + info.n_partial + info.n_not_stored
-            ),
-            ("too few letters", "for --measure letters"): info.n_uncounted,
-            ("not stored", "nearkin exceptions COLLECTION"): info.n_problems,
-        }
+    yield from warning(
+        "exceptions", info.n_no_text + info.n_partial + info.n_not_stored, f"{kinds}: nearkin exceptions COLLECTION"
     )
+    yield from warning("too few letters", info.n_uncounted, "for --measure letters")
+    yield from warning("not stored", info.n_problems, "nearkin exceptions COLLECTION")
 
 
 def fsck_facts(found: IntegrityReport) -> Iterator[Fact]:
@@ -263,8 +256,7 @@ def result_facts(found: ActivityResult, n_shown: int, *, is_asked_dry: bool) -> 
     if found.is_dry_run:
         yield from [_DRY_RUN] * is_asked_dry
         return
-    if found.n_unchanged:
-        yield Fact("unchanged", found.n_unchanged)
+    yield from nonzero("unchanged", found.n_unchanged)
     if any(one.kind in (NEVER_GROUP, SAME_GROUP) for one in found.changes):
         yield Fact("to update the groups", "nearkin groups COLLECTION")
     yield Fact("to undo it", f"nearkin undo COLLECTION {found.number}", tone="quiet")
@@ -280,14 +272,10 @@ def purged_facts(found: Purged, *, is_asked_dry: bool) -> Iterator[Fact]:
     yield Fact(f"{done}, texts", found.n_texts, holders)
     if found.unread:
         yield Fact(f"{done}, files without a text", len(found.unread), first_of(found.unread, _N_NAMED))
-    yield from warnings_if(
-        {
-            ("still stored, inside of these", f"purge them, too: {first_of(found.inside, _N_NAMED)}"): len(
-                found.inside
-            ),
-            (f"copies, {was}", f"the same text: {first_of(found.copies, _N_NAMED)}"): len(found.copies),
-        }
+    yield from warning(
+        "still stored, inside of these", (len(found.inside)), f"purge them, too: {first_of(found.inside, _N_NAMED)}"
     )
+    yield from warning(f"copies, {was}", len(found.copies), f"the same text: {first_of(found.copies, _N_NAMED)}")
     if is_asked_dry:
         yield _DRY_RUN
     elif not found.is_dry_run:

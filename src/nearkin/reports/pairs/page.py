@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nearkin.errors import MissingExtraError
 from nearkin.manifests.pairs import PairsManifest, Side
 from nearkin.nouns import counted
+from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.search import Prediction
-from nearkin.reports.dedup.page import DocId, ProblemRow, RunNote
+from nearkin.reports.dedup.page import DocId, RunNote
 from nearkin.reports.facts.fact import Fact, Table
 from nearkin.reports.facts.jobs import WAYS, pairs_facts, sides_table
 from nearkin.reports.figures import Figure, at_both_widths, bins_from, bins_in_words
-from nearkin.reports.pages import PageScript, report_environment
+from nearkin.reports.pages import render_page
 from nearkin.reports.quantities import (
     NBSP,
     elapsed_text,
@@ -57,54 +57,37 @@ class PairRow:
     terms: tuple[TermRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Remarks:
-    """Remarks about documents of a side: their number, and the first of them."""
-
-    side: Side
-    n: int
-    rows: tuple[ProblemRow, ...]
-
-
 def render_pairs_report(
     told: PairsManifest,
     *,
     best: Sequence[PairRow],
     others: Sequence[PairRow],
-    remarks: Sequence[Remarks],
+    remarks: Mapping[Side, Table],
     run: RunNote | None = None,
 ) -> str:
     """Render ``report.html`` of a finished run; equal arguments give equal bytes.
 
     ``others`` are the less similar pairs: all, or one of each step of the cosine.
     """
-    try:
-        environment = report_environment()
-        environment.filters["percent"] = lambda share: f"{100 * share:.0f}%"
-        figures = {
-            "cosines": cosine_figure(told),
-            "known": known_figure(told),
-        }
-        return environment.get_template("pairs.html.j2").render(
-            facts=told,
-            told=told,
-            threshold=parameter_text(told.threshold),
-            summary=tuple(pairs_facts(told)),
-            sides=sides_table(told),
-            run=run,
-            script=PageScript.named("find.js"),
-            methods=methods_table(told),
-            figures=figures,
-            best=best,
-            others=others,
-            n_open=_N_OPEN,
-            ways=tuple(way_facts(told)),
-            remarks=remarks,
-            parameters=tuple(parameter_facts(told)),
-            stages=stages_table(told),
-        )
-    except ImportError as error:
-        raise MissingExtraError.of("report.html", "report") from error
+    return render_page(
+        "pairs.html.j2",
+        script="find.js",
+        filters={"percent": lambda share: f"{100 * share:.0f}%"},
+        facts=told,
+        threshold=parameter_text(told.threshold),
+        summary=tuple(pairs_facts(told)),
+        sides=sides_table(told),
+        run=run,
+        methods=methods_table(told),
+        figures={"cosines": cosine_figure(told), "known": known_figure(told)},
+        best=best,
+        others=others,
+        n_open=_N_OPEN,
+        ways=tuple(way_facts(told)),
+        remarks=remarks,
+        parameters=tuple(parameter_facts(told)),
+        stages=stages_table(told),
+    )
 
 
 ARTICLE = "figure 1 of Ture, Elsayed and Lin, “No free lunch”, SIGIR 2011"
@@ -156,26 +139,12 @@ def _tenths(counts: Sequence[int]) -> list[float]:
 
 
 _OF_TABLE = ("agreement", "stems", "splits", "translate")
-_MEANINGS = {
-    "threshold": "the minimum cosine of a pair",
-    "recall": "the requested share of such pairs to find",
-    "top": "the maximum number of pairs of each left document, the most similar first",
-    "terms": "the number of matching words written for each pair",
-    "k1": "BM25: the effect of repeated words",
-    "b": "BM25: the effect of a document's length",
-    "min_occurrences": "words that occur less often in their corpus are ignored",
-    "min_terms": "documents with fewer terms are not compared",
-    "agreement": "the minimum probability of a translation in the reverse direction",
-    "stems": "a word that the table lacks is translated by other forms of the word",
-    "splits": "compounds that the table lacks are split",
-    "translate": "the side whose words are translated; auto: the one whose language has more words in the table",
-    "seed": "random seed of the signatures and orders; the same seed gives the same result",
-    "method": "the requested search method",
-    "bits": "the given length of a signature",
-    "distance": "the given maximum number of different bits of a candidate pair",
-    "permutations": "the given number of sorted orders",
-    "window": "the given number of neighbours on each side that a signature is compared with",
+_CONSTANTS = {
+    "terms": "Number of matching words written for each pair.",
+    "k1": "BM25: the effect of repeated words.",
+    "b": "BM25: the effect of a document's length.",
 }
+"""Meanings of parameters that are no options."""
 
 
 def methods_table(told: PairsManifest) -> Table | None:
@@ -205,11 +174,12 @@ def way_facts(told: PairsManifest) -> Iterator[Fact]:
 
 def parameter_facts(told: PairsManifest) -> Iterator[Fact]:
     """Give the parameters that had an effect, with their meaning."""
-    for name, meaning in _MEANINGS.items():
+    options = PairOptions.declared()
+    for name in (*options, *_CONSTANTS):
         value = told.parameters.get(name)
         if value is not None and not (told.table is None and name in _OF_TABLE):
             text = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-            yield Fact(name.replace("_", "-"), text, meaning)
+            yield Fact(name.replace("_", "-"), text, options[name].help if name in options else _CONSTANTS[name])
 
 
 def stages_table(told: PairsManifest) -> Table:

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from nearkin.errors import check_int
 from nearkin.stages.differences.changes import Change, find_changes
@@ -18,8 +19,8 @@ from nearkin.stages.differences.ignoring import Ignored, check_ignored, what_cou
 from nearkin.stages.differences.kinds import kinds_of
 from nearkin.stages.differences.moves import Moves, find_moves
 from nearkin.stages.differences.particulars import Original
-from nearkin.stages.differences.passages import clipped, passage_of
-from nearkin.stages.differences.words import Wording, count_words
+from nearkin.stages.differences.passages import clipped, passage_of, shortened, with_space
+from nearkin.stages.differences.words import Wording, count_words, end_of_word
 
 
 def compare_texts(
@@ -153,6 +154,44 @@ def _first(text_a: str, text_b: str, found: Moves) -> int:
     return min(found.counterpart, default=0) if with_words is None else with_words
 
 
+def first_hunks(a: Wording, b: Wording, changes: Sequence[Change], most: int) -> tuple[Hunk, ...]:
+    """Return the first ``most`` changes with the words around them; of a long one, its two ends."""
+    hunks = list[Hunk]()
+    # the words around the last one end at the following change
+    for hunk in View(a, b, 0, _AROUND).hunks(changes[: most + 1]) if most else ():
+        lines = [
+            replace(line, pieces=shortened(list(takewhile(lambda piece: piece.difference <= most, line.pieces)), _RUN))
+            for line in hunk.lines
+        ]
+        if any(piece.difference for line in lines for piece in line.pieces):
+            hunks.append(replace(hunk, lines=tuple(line for line in lines if line.pieces)))
+    return tuple(hunks)
+
+
+def one_run(text_a: str, text_b: str, *, max_words: int = 4_000) -> tuple[Piece, ...]:
+    """Return the differences of two texts, or of their beginnings, as one run of pieces with gaps between them.
+
+    Examples
+    --------
+    >>> from nearkin.stages.differences.comparison import marked_text
+    >>> marked_text(one_run("Rent is due in May. No pets.", "Rent is due in June. No cats."))
+    'Rent is due in [-May-] {+June+}. No [-pets-] {+cats+}.'
+    """
+    n_more = [count_words(text) - max_words for text in (text_a, text_b)]
+    begun = [text[: end_of_word(text, max_words)] if n > 0 else text for text, n in zip((text_a, text_b), n_more)]
+    found, pieces = compare_texts(begun[0], begun[1], context_lines=0, context_words=_AROUND), list[Piece]()
+    for i, hunk in enumerate(found.hunks):
+        pieces += [Piece("gap", "")] * (i > 0)
+        for line in hunk.lines:
+            pieces += with_space(line) if pieces else line.pieces
+    pieces = pieces or clipped(begun[0], _AROUND, _AROUND)
+    if max(n_more) > 0:
+        pieces.append(Piece("gap", f"only the first {max_words:,} words of each text were compared"))
+    return shortened(pieces, _RUN)
+
+
+_AROUND, _RUN = 14, 60
+"""Words shown on either side of a difference, and at most of a stretch that only one text has."""
 _LINE = re.compile(r"\S(?:[^\r\n]*\S)?")  # without surrounding white space; blank lines do not match
 _CHUNK = re.compile(r"\S+")
 _WHITE = re.compile(r"\s*")

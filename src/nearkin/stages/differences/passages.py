@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from nearkin.errors import check_int
 from nearkin.nouns import counted
@@ -57,6 +58,25 @@ def _end_of_first(text: str, n: int, n_words: int) -> int:
 def _start_of_last(text: str, n: int, n_words: int) -> int:
     whole = start_of_last_words(text, n) if 0 < n <= n_words else len(text) * (n == 0)
     return max(whole, len(text) - LONGEST_WORD * n)
+
+
+def shortened(pieces: Sequence[Piece], most: int) -> tuple[Piece, ...]:
+    """Return pieces; of a text of only one side with more than ``most`` words, the two ends.
+
+    Examples
+    --------
+    >>> [piece.text for piece in shortened([Piece("only_a", " ".join("abcdefghijklmno"), 1)], 4)]
+    ['a b', '11 more words only in A', ' n o']
+    """
+    found, first = list[Piece](), most - most // 2
+    for one in pieces:
+        if one.kind not in _SIDES or (n_hidden := count_words(one.text) - most) < MIN_HIDDEN:
+            found.append(one)
+            continue
+        low, high = end_of_word(one.text, first), start_of_last_words(one.text, most // 2)
+        gap = Piece("gap", f"{n_hidden:,} more words only in {one.kind[-1].upper()}")
+        found += [replace(one, text=one.text[:low]), gap, replace(one, text=f" {one.text[high:]}")]
+    return tuple(found)
 
 
 def first_difference(comparison: Comparison, max_words: int = 30) -> tuple[Piece, ...]:
@@ -139,11 +159,12 @@ def _around(hunks: Sequence[Hunk], number: int) -> list[Piece]:
         rows = [i for i, line in enumerate(hunk.lines) if any(piece.difference == number for piece in line.pieces)]
         if rows:
             near = hunk.lines[max(0, rows[0] - _LINES_AROUND) : rows[-1] + 1 + _LINES_AROUND]
-            return [piece for line in near for piece in _with_space(line)]
+            return [piece for line in near for piece in with_space(line)]
     return []
 
 
-def _with_space(line: Line) -> Iterator[Piece]:
+def with_space(line: Line) -> Iterator[Piece]:
+    """Yield the pieces of a line, with the space before it."""
     for i, piece in enumerate(line.pieces):
         yield piece if i else Piece(piece.kind, " " + piece.text, piece.difference)
 

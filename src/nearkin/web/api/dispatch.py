@@ -30,7 +30,7 @@ from nearkin.web.queries import (
     repeated_error,
     request_error,
 )
-from nearkin.web.roles import check_role, role_of_operation
+from nearkin.web.roles import check_role, role_of
 from nearkin.web.service import ReviewService
 from nearkin.web.sign_in import Visitor
 
@@ -52,17 +52,17 @@ def api_endpoint(service: ReviewService) -> Callable[[Request], Awaitable[Respon
     """Return the endpoint for all paths below `ROOT`."""
     document = msgspec.json.encode(openapi(OPERATIONS))
     for one in OPERATIONS:
-        role_of_operation(one.method, one.path)  # one without a role is found before the service starts
+        role_of(one.method, ROOT + one.path)  # one without a role is found before the service starts
 
     async def answered(request: Request) -> Response:
         visitor: Visitor = request.state.visitor
         segments = _segments(request)
         if segments == [_DOCUMENT.strip("/")] and request.method in ("GET", "HEAD"):
-            check_role(visitor.role, role_of_operation("GET", _DOCUMENT))
+            check_role(visitor.role, role_of("GET", ROOT + _DOCUMENT))
             return Response(document, media_type="application/json")
         operation, given = _operation_for(request.method, segments)
         request.state.route = f"{ROOT}{operation.path}"
-        check_role(visitor.role, role_of_operation(operation.method, operation.path))
+        check_role(visitor.role, role_of(operation.method, ROOT + operation.path))
         if operation.is_change and not visitor.is_script:
             raise RefusedError(403, "A change through the API needs the token for scripts, not a session.")
         pairs = parameters_in(request.url.query, _MAX_FIELDS)
@@ -173,7 +173,7 @@ async def _body(operation: Operation, request: Request) -> Any:
     content, header = await request.body(), Message()
     header["content-type"] = request.headers.get("content-type", "application/octet-stream")
     kind = header.get_content_type()
-    if operation.body == "document":
+    if operation.body is RequestBody:
         if header.get_content_maintype() == "multipart":
             raise RefusedError(415, f"The body must be the document or its file, not a form. Got {kind} instead.")
         if not content:
@@ -255,7 +255,7 @@ def openapi(operations: Sequence[Operation]) -> JSONObject:
     ----------
     operations : sequence of Operation
     """
-    bodies = [one.body for one in operations if isinstance(one.body, type)]
+    bodies = [one.body for one in operations if one.body not in (None, RequestBody)]
     types: list[Any] = [ApiProblem, Job, *(one.answer for one in operations), *bodies]
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
     by_type = dict(zip(types, schemas, strict=True))
@@ -296,7 +296,7 @@ def _described(one: Operation, by_type: dict[Any, Any]) -> JSONObject:
         "parameters": _parameters(one),
         "responses": responses,
     }
-    if one.body == "document":
+    if one.body is RequestBody:
         told["requestBody"] = {
             "required": True,
             "description": "A text, or a file as it is; its kind is recognised by its bytes or the suffix of its name.",
@@ -305,7 +305,7 @@ def _described(one: Operation, by_type: dict[Any, Any]) -> JSONObject:
                 "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
             },
         }
-    elif isinstance(one.body, type):
+    elif one.body is not None:
         told["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_type[one.body]}}}
     return told
 

@@ -22,7 +22,7 @@ from nearkin.collection.word_search.searching import SearchResult
 from nearkin.errors import DocumentError, ParameterError
 from nearkin.stages.documents.members import printable_id
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.web.api.operation import DocId, Limit, NoParameters, Operation, OperationAnswer, RequestBody, Version
+from nearkin.web.api.operation import DocId, Limit, NoParameters, OperationAnswer, RequestBody, Version, operation
 from nearkin.web.api.records import ApiCheckAnswers, ApiChecked, ApiStored, JSONValues, answer_type
 from nearkin.web.queries import ToleranceQuery
 from nearkin.web.sent_files import SentFile, source_of_sent
@@ -48,7 +48,7 @@ class StoredQuery(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, sent: RequestBody) -> OperationAnswer:
-    """Store a document; the same request again changes nothing."""
+    """Store a text or a file under an id."""
     check_name("id", asked.id)
     one = document_of(sent, asked.name, asked.encoding)
     incoming = incoming_of([asked.id], [one.text], [1], source_of_sent(asked.name, "api"), one.file_under(asked.id))
@@ -173,7 +173,7 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent: RequestBody) -> ApiChecked:
-    """Check a text, and on request store it in the same transaction."""
+    """Check whether something similar is stored; with store=true, also store the text."""
     options, under = asked.options(), asked.under()
     one = document_of(sent, asked.name, asked.encoding)
     if under is not None:
@@ -211,7 +211,7 @@ class ChecksBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def post_checks(service: ReviewService, visitor: Visitor, _: NoParameters, body: ChecksBody) -> ApiCheckAnswers:
-    """Check several texts, and on request store them in the same transaction."""
+    """Check several texts; with store, also store them."""
     options = CheckOptions(threshold=body.threshold, containment=body.containment, limit=body.limit, with_passage=False)
     under = CheckInMany(wave=body.wave, only_new=body.only_new, by=visitor.name) if body.store else None
     documents = [(one.id, one.text) for one in body.documents]
@@ -231,7 +231,7 @@ class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def get_comparison(service: ReviewService, _: Visitor, asked: CompareAsked, __: object) -> dict[str, object]:
-    """Compare two documents."""
+    """Compare two documents word by word."""
     given = {"version_a": asked.version_a, "version_b": asked.version_b}
     found = service.collection.compare(
         asked.a, asked.b, **given, context_lines=asked.context_lines, ignore=asked.ignore
@@ -248,41 +248,15 @@ _REMOVED = msgspec.defstruct(
     "Removed", [("n_documents", int), ("n_unread", int), ("number", int | None), ("is_dry_run", bool)]
 )
 OPERATIONS = (
-    Operation(
-        method="PUT", path="/documents/{id}", summary="Store a text or a file under an id.", query=StoredQuery,
-        answer=ApiStored, act=put_document, body="document", statuses=(200, 201),
-    ),
-    Operation(
-        method="GET", path="/documents/{id}", summary="Return a document with its text.", query=DocumentAsked,
-        answer=answer_type(DocumentDetails), act=get_document,
-    ),
-    Operation(
-        method="DELETE", path="/documents/{id}", summary="Remove a document; its versions stay in the history.",
-        query=RemovalAsked, answer=_REMOVED, act=delete_document,
-    ),
-    Operation(
-        method="GET", path="/search", summary="Find documents by their words.", query=SearchAsked,
-        answer=answer_type(SearchResult),
-        act=get_search,
-    ),
-    Operation(
-        method="GET", path="/documents/{id}/similar", summary="List the documents similar to a document.",
-        query=SimilarAsked, answer=answer_type(SimilarDocuments), act=get_similar,
-    ),
-    Operation(
-        method="POST", path="/check", summary="Check whether something similar is stored; with store=true, also store "
-        "the text.",
-        query=CheckAsked, answer=ApiChecked, act=post_check, body="document",
-    ),
-    Operation(
-        method="POST", path="/checks", summary="Check several texts; with store, also store them.", query=NoParameters,
-        answer=ApiCheckAnswers, act=post_checks, body=ChecksBody,
-    ),
-    Operation(
-        method="GET", path="/compare", summary="Compare two documents word by word.", query=CompareAsked,
-        answer=answer_type(ComparedDocuments, comparison=JSONValues, page=str), act=get_comparison,
-    ),
-)  # fmt: skip
+    operation("PUT", "/documents/{id}", put_document, ApiStored, statuses=(200, 201)),
+    operation("GET", "/documents/{id}", get_document),
+    operation("DELETE", "/documents/{id}", delete_document, _REMOVED),
+    operation("GET", "/search", get_search),
+    operation("GET", "/documents/{id}/similar", get_similar),
+    operation("POST", "/check", post_check),
+    operation("POST", "/checks", post_checks),
+    operation("GET", "/compare", get_comparison, answer_type(ComparedDocuments, comparison=JSONValues, page=str)),
+)
 
 
 TEXT = "text/plain"

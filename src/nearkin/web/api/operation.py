@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import dataclass, is_dataclass
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 
-if TYPE_CHECKING:
-    from nearkin.web.service import ReviewService
-    from nearkin.web.sign_in import Visitor
+from nearkin.web.api.records import answer_type
 
 ROOT = "/api/v1"
 Method = Literal["GET", "PUT", "POST", "DELETE"]
@@ -39,39 +37,20 @@ class OperationAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """Operation of the API.
+    """Operation of the API; see `operation`.
 
     Any other than GET changes the collection, unless the parameters or the body of a request have a false attribute
-    ``changes``.
-
-    Parameters
-    ----------
-    method : {"GET", "PUT", "POST", "DELETE"}
-        Any other than GET needs the token of scripts.
-    path : str
-        Below `ROOT`. A segment in braces is a field of ``query``.
-    summary : str
-        Sentence for the OpenAPI document.
-    query : type of Struct
-        Parameters, in the path and in the query string.
-    answer : type
-        Type of the answer; str for plain text.
-    act : callable
-        Receives the service, the visitor, the parameters and the body; runs in a thread of the workers.
-    body : {"document", None} or type of Struct
-        "document": a text or a file as it is; a type: JSON.
-    statuses : tuple of int
-        Statuses of success.
+    ``changes``, and needs the token of scripts.
     """
 
     method: Method
     path: str
     summary: str
     query: type[msgspec.Struct]
+    body: Any
     answer: Any
-    act: Callable[[ReviewService, Visitor, Any, Any], object]
-    body: type[msgspec.Struct] | Literal["document"] | None = None
-    statuses: tuple[int, ...] = (200,)
+    act: Callable[..., object]
+    statuses: tuple[int, ...]
 
     @property
     def is_change(self) -> bool:
@@ -87,6 +66,38 @@ class Operation:
     def in_path(self) -> list[str]:
         """Names of the parameters that are segments of the path."""
         return [one[1:-1] for one in self.segments if one.startswith("{")]
+
+
+def operation(
+    method: Method, path: str, act: Callable[..., object], answer: Any = None, *, statuses: tuple[int, ...] = (200,)
+) -> Operation:
+    """Return the operation of a function.
+
+    Parameters
+    ----------
+    method : {"GET", "PUT", "POST", "DELETE"}
+    path : str
+        Below `ROOT`. A segment in braces is a field of the parameters.
+    act : callable
+        Receives the service, the visitor, the parameters and the body, and runs in a thread of the workers. Its types
+        are those of the request: a body of JSON is a Struct, a text or a file a `RequestBody`, "object" is none. The
+        first sentence of its documentation describes the operation.
+    answer : type, optional
+        Type of the answer as JSON; by default that of the record that ``act`` returns.
+    statuses : tuple of int
+        Statuses of success.
+    """
+    *_, query, body, returned = get_type_hints(act, include_extras=True).values()
+    return Operation(
+        method=method,
+        path=path,
+        summary=(act.__doc__ or "").splitlines()[0],
+        query=query,
+        body=None if body is object else body,
+        answer=answer or (answer_type(returned) if isinstance(returned, type) and is_dataclass(returned) else returned),
+        act=act,
+        statuses=statuses,
+    )
 
 
 class NoParameters(msgspec.Struct, forbid_unknown_fields=True):

@@ -14,7 +14,7 @@ from nearkin.collection.groups.members import GroupMembers, group_members
 from nearkin.collection.info import Wave
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.errors import ParameterError, UnknownDocumentError
-from nearkin.web.api.operation import Limit, NoParameters, Offset, Operation, OperationAnswer
+from nearkin.web.api.operation import Limit, NoParameters, Offset, OperationAnswer, operation
 from nearkin.web.api.records import JSONValues, answer_type
 from nearkin.web.jobs import Job
 from nearkin.web.queries import GroupingQuery, GroupMeasure
@@ -40,7 +40,7 @@ class ListedGroupsAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True)
 
 
 def get_groups(service: ReviewService, _: Visitor, asked: ListedGroupsAsked, __: object) -> dict[str, object]:
-    """List stored groups."""
+    """List the stored groups, the largest first."""
     tolerance = asked.tolerance
     with service.collection.opened.store.reading() as connection:
         found = stored_groups(connection, tolerance, limit=asked.limit, offset=asked.offset)
@@ -65,7 +65,7 @@ class UpdateAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
 
 
 def update_groups(service: ReviewService, visitor: Visitor, asked: UpdateAsked, _: object) -> OperationAnswer:
-    """Start an update of the groups at a tolerance."""
+    """Update the groups at a tolerance: begins a job and returns it."""
     return OperationAnswer(202, service.jobs.update_groups(asked.measure, asked.tolerance, by=visitor.name))
 
 
@@ -97,7 +97,7 @@ class ApiJobs(msgspec.Struct, kw_only=True):
 
 
 def get_jobs(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> ApiJobs:
-    """List the jobs."""
+    """List the jobs, the newest first."""
     return ApiJobs(jobs=service.jobs.listed())
 
 
@@ -198,7 +198,7 @@ class LogAsked(PageAsked, kw_only=True, forbid_unknown_fields=True):
 
 
 def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> dict[str, object]:
-    """List activities."""
+    """List the activities, the newest first."""
     with service.collection.opened.store.reading() as connection:
         found = activities(connection, since=asked.since, of=asked.of, by=asked.by, kind=asked.kind)
     return {"n_found": len(found), "activities": found[::-1][asked.offset : asked.offset + asked.limit]}
@@ -206,36 +206,13 @@ def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> 
 
 _GROUPS = answer_type(StoredGroups, expected_recall=float | None, n_not_compared=int)
 OPERATIONS = (
-    Operation(
-        method="GET", path="/groups", summary="List the stored groups, the largest first.", query=ListedGroupsAsked,
-        answer=_GROUPS, act=get_groups,
-    ),
-    Operation(
-        method="POST", path="/groups", summary="Update the groups at a tolerance: begins a job and returns it.",
-        query=UpdateAsked, answer=Job, act=update_groups, statuses=(202,),
-    ),
-    Operation(
-        method="GET", path="/groups/{number}", summary="Return a group with its members.", query=GroupAsked,
-        answer=answer_type(GroupMembers, principal=str), act=get_group,
-    ),
-    Operation(
-        method="GET", path="/jobs", summary="List the jobs, the newest first.", query=NoParameters, answer=ApiJobs,
-        act=get_jobs,
-    ),
-    Operation(
-        method="GET", path="/jobs/{number}", summary="Return a job with its progress.", query=JobAsked, answer=Job,
-        act=get_job,
-    ),
-    Operation(
-        method="GET", path="/waves", summary="List the waves.", query=NoParameters, answer=Waves, act=get_waves
-    ),
-    Operation(method="GET", path="/tags", summary="Count the tags.", query=PageAsked, answer=TagsPage, act=get_tags),
-    Operation(
-        method="POST", path="/tags", summary="Set or remove a tag, or say what this would change.", query=NoParameters,
-        answer=answer_type(ActivityResult, data=JSONValues), act=post_tags, body=TagBody,
-    ),
-    Operation(
-        method="GET", path="/log", summary="List the activities, the newest first.", query=LogAsked, answer=LogPage,
-        act=get_log,
-    ),
-)  # fmt: skip
+    operation("GET", "/groups", get_groups, _GROUPS),
+    operation("POST", "/groups", update_groups, Job, statuses=(202,)),
+    operation("GET", "/groups/{number}", get_group, answer_type(GroupMembers, principal=str)),
+    operation("GET", "/jobs", get_jobs),
+    operation("GET", "/jobs/{number}", get_job),
+    operation("GET", "/waves", get_waves, Waves),
+    operation("GET", "/tags", get_tags, TagsPage),
+    operation("POST", "/tags", post_tags, answer_type(ActivityResult, data=JSONValues)),
+    operation("GET", "/log", get_log, LogPage),
+)

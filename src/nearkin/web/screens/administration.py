@@ -16,7 +16,7 @@ from nearkin.collection.decisions.log import (
     Activity,
     activities,
 )
-from nearkin.reports.facts.changed_values import change_words, changed_documents, changed_names, log_in_words
+from nearkin.reports.facts.changed_values import changed_documents, log_in_words
 from nearkin.web.jobs import Job
 from nearkin.web.screen import NoQuery, Screen
 from nearkin.web.service import ReviewService, ScreenAnswer, address
@@ -103,15 +103,12 @@ def log(service: ReviewService, asked: LogQuery) -> ScreenAnswer:
     found = _found(service, asked)
     shown = found[::-1][:_MAX_SHOWN]
     values = {
-        "asked": asked,
         "activities": shown,
         "n_found": len(found),
         "kinds": KINDS,
         "n_values": _MAX_VALUES,
-        "changed_names": changed_names,
         "documents_of": lambda one: changed_documents(one, _MAX_DOCUMENTS),
         "n_documents": _MAX_DOCUMENTS,
-        "change_words": change_words,
         "can_undo": lambda one: one.undone_by is None and one.kind not in OF_DOCUMENTS,
     }
     data = {"n_found": len(found), "activities": [one.to_dict() for one in shown]}

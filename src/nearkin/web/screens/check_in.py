@@ -31,14 +31,13 @@ class CheckInQuery(msgspec.Struct, kw_only=True):
 def check_in(service: ReviewService, asked: CheckInQuery) -> ScreenAnswer:
     """Compare a sent file with the stored documents; store nothing."""
     if asked.key is None:
-        return ScreenAnswer("check_in.html.j2", {"asked": asked, "found": None, "encodings": ENCODINGS}, {})
+        return ScreenAnswer("check_in.html.j2", {"found": None, "encodings": ENCODINGS}, {})
     sent = service.sent.get(asked.key)
     options = CheckOptions(limit=_N_SHOWN, with_passage=False)
     found = service.collection.check(sent.text, options=options)
     found = replace(found, missing=sent.document.missing, not_checked=sent.document.inside)
     warnings = (one for one in check_facts(found, is_storing=False, is_empty=not sent.text.strip()) if one.is_warning)
     values = {
-        "asked": asked,
         "sent": sent,
         "found": found,
         "verdict": verdict_fact(found, sent.name),

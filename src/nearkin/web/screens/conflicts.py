@@ -12,8 +12,7 @@ from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.tolerance import ALL
 from nearkin.errors import ParameterError
-from nearkin.reports.facts.queries import unlabelled_facts, without_passage
-from nearkin.reports.quantities import first_difference_text
+from nearkin.reports.facts.queries import unlabelled_facts
 from nearkin.web.queries import GroupingQuery
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService, ScreenAnswer
@@ -70,13 +69,11 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
     fields = tag_fields(service)
     field = asked.field or next(iter(fields), None)
     if field is None:
-        return ScreenAnswer("conflicts.html.j2", {"asked": asked, "field": None, "found": None}, {})
+        return ScreenAnswer("conflicts.html.j2", {"found": None}, {})
     read = labels_of_tag(service.collection, field)
     found = _found(service, asked, read, _MAX_SHOWN)
     rows, is_sensitive = by_group(found), field.casefold() in service.sensitive
     values = {
-        "asked": asked,
-        "value": asked.tolerance.value,
         "field": field,
         "fields": fields if field in fields else [field, *fields],
         "found": found,
@@ -86,8 +83,6 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
         "is_sensitive": is_sensitive,
         "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if read.is_bare else found.n_labelled,
         "tag_of": lambda label: tag_of(field, label, is_bare=read.is_bare),
-        "without_passage": without_passage,
-        "first_difference": first_difference_text,
     }
     data = found.to_dict() | {"field": field, "is_sensitive": is_sensitive}
     data["groups"] = [one.to_dict() | ({"majority_label": None, "odd_ids": []} if is_sensitive else {}) for one in rows]

@@ -17,7 +17,7 @@ from nearkin.web.queries import parsed as parsed_query
 from nearkin.web.screen import ChangeForm
 from nearkin.web.screens.groups import begin_update
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer, address
-from nearkin.web.sign_in import Visitor
+from nearkin.web.sign_in import Visitor, own_address
 
 _MAX_SHOWN, _MAX_PARAMETERS = 200, 1_000
 _OF_A_CHANGE = ("done", "job", "unchanged")
@@ -199,15 +199,10 @@ def back_to(place: str, found: ActivityResult, job: int | None = None) -> GoTo:
     >>> back_to("//evil.example/document", done).path, back_to("https://evil.example/x", done).path
     ('/', '/')
     """
-    try:
-        parts = urlsplit(place)
-    except ValueError:
-        parts = urlsplit("/")
-    is_own = not parts.scheme and not parts.netloc and parts.path.startswith("/") and "\\" not in parts.path
-    path = parts.path if is_own and not parts.path.startswith("//") else "/"
+    parts = urlsplit(own_address(place))
     query: dict[str, object] = {name: value for name, value in _several(parts.query) if name not in _OF_A_CHANGE}
     own = dict(zip(_OF_A_CHANGE, (found.number, job, True if found.number is None else None), strict=True))
-    return GoTo(path, query | {name: value for name, value in own.items() if value is not None})
+    return GoTo(parts.path, query | {name: value for name, value in own.items() if value is not None})
 
 
 def _several(query: str) -> list[tuple[str, str | Sequence[str]]]:

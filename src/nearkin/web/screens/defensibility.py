@@ -24,7 +24,6 @@ from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 from nearkin.workflows.resources import Resources
 
-_WAIT_S = 2.0
 _VERIFYING = (
     """python3 -c "import hashlib, json; data = json.load(open('defensibility.json', 'rb'))['data']; """
     """told = json.dumps(data, sort_keys=True, separators=(',', ':'), ensure_ascii=False); """
@@ -59,7 +58,6 @@ def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAn
     }
     sha256 = digest_of(data)
     values = {
-        "asked": asked,
         "data": data,
         "sha256": sha256,
         "verifying": _VERIFYING,
@@ -115,9 +113,8 @@ def _libraries() -> dict[str, str]:
 
 def audit(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:
     """Audit the searches by letters and by wording, in the background if that takes long."""
-    job = service.jobs.begin("audit", service.audits.measure, by=visitor.name)
-    now = service.jobs.wait(job.number, _WAIT_S) or job
-    return GoTo("/defensibility" if now.is_over else "/jobs")
+    job = service.jobs.run("audit", service.audits.measure, by=visitor.name)
+    return GoTo("/defensibility" if job.is_over else "/jobs")
 
 
 SCREENS = (Screen("/defensibility", DefensibilityQuery, defensibility),)

@@ -107,8 +107,6 @@ def similar(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
     with service.collection.opened.store.reading() as connection:
         tags = tags_of(connection, [one.document.doc_id for one in found.documents])
     values = {
-        "asked": asked,
-        "value": asked.tolerance.value,
         "similar": found,
         "shown_measure": lambda one: measure_text(one, asked.measure),
         "tags": tags,
@@ -202,7 +200,6 @@ def compare(service: ReviewService, asked: CompareQuery) -> ScreenAnswer:
     found = _compared(service, asked)
     fragment = comparison_fragment(found.comparison, has_headline=False, is_side_by_side=asked.view == "sides")
     values = {
-        "asked": asked,
         "found": found,
         "facts": similarity_facts(found),
         "fragment": Markup(fragment),  # it escapes the texts

@@ -90,7 +90,6 @@ def store_read_again(collection: Collection, sent: SentAgain, progress: Progress
 
 
 _MAX_SHOWN, _MAX_PREVIEW = 300, 400
-_WAIT_S = 2.0
 
 
 class ExceptionsQuery(msgspec.Struct, kw_only=True):
@@ -115,7 +114,6 @@ def exceptions(service: ReviewService, asked: ExceptionsQuery) -> ScreenAnswer:
     stored = None if asked.stored is None else service.jobs.find(asked.stored)
     values = {
         "stored": stored if stored is not None and stored.kind == "storing" else None,
-        "asked": asked,
         "found": found,
         "facts": list(exceptions_facts(found, len(found.exceptions))),
         "rows": rows,
@@ -160,8 +158,7 @@ def read(service: ReviewService, visitor: Visitor, body: ReadForm, files: Sequen
         service.sent_again.keep(progress.number, found)
         return f"{counted(len(found.readable), 'text')} in {counted(len(sent.files), 'file')}"
 
-    job = service.jobs.begin("reading", work, by=visitor.name)
-    service.jobs.wait(job.number, _WAIT_S)
+    job = service.jobs.run("reading", work, by=visitor.name)
     return GoTo("/exceptions/read", {"job": job.number})
 
 
@@ -175,11 +172,10 @@ def preview(service: ReviewService, asked: ReadQuery) -> ScreenAnswer:
     """Show the beginnings of texts that were read again; none of them is stored."""
     job = service.jobs.find(asked.job)
     if job is not None and not job.is_over:
-        return ScreenAnswer("read_again.html.j2", {"asked": asked, "job_now": job, "sent": None}, {"state": job.state})
+        return ScreenAnswer("read_again.html.j2", {"job_now": job, "sent": None}, {"state": job.state})
     sent = service.sent_again.get(asked.job)
     rows = sent.read or ()
     values = {
-        "asked": asked,
         "job_now": job,
         "sent": sent,
         "rows": rows,
@@ -205,8 +201,7 @@ def store_read(service: ReviewService, visitor: Visitor, body: StoreReadForm) ->
         service.sent_again.forget(body.job)
         return said
 
-    job = service.jobs.begin("storing", work, by=visitor.name)
-    service.jobs.wait(job.number, _WAIT_S)
+    job = service.jobs.run("storing", work, by=visitor.name)
     return GoTo("/exceptions", {"stored": job.number})
 
 

@@ -28,10 +28,10 @@ from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.errors import NearkinError
 from nearkin.reports.comparison.page import comparison_fragment
 from nearkin.reports.facts.comparing import similarity_facts
-from nearkin.reports.facts.fact import warnings_if
-from nearkin.reports.facts.queries import later_facts, relation_words, tolerance_facts
+from nearkin.reports.facts.fact import warning
+from nearkin.reports.facts.queries import later_facts, tolerance_facts
 from nearkin.web.jobs import Job
-from nearkin.web.queries import GroupingQuery, OverlayQuery, SizesQuery
+from nearkin.web.queries import GroupingQuery, ListPage, OverlayQuery, SizesQuery
 from nearkin.web.screen import ChangeForm, Screen, ScreenFile
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
@@ -108,7 +108,6 @@ _FOLLOWING_S = 1.5
 _MAX_COMPARED_AT_ONCE = 200_000
 """Number of characters of two texts whose comparison is part of the page; that of longer texts follows."""
 _MAX_TAGS = 9
-_WAIT_S = 2.0
 
 
 class GroupsQuery(SizesQuery, kw_only=True):
@@ -126,10 +125,10 @@ class GroupQuery(GroupingQuery, kw_only=True):
 
 def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
     """List the stored groups, the largest first."""
-    page = max(1, min(asked.page, 1 << 40))
+    page = ListPage.asked(asked.page, _A_PAGE)
     with service.collection.opened.store.reading() as connection:
         found = stored_groups(
-            connection, asked.tolerance, limit=_A_PAGE, offset=(page - 1) * _A_PAGE,
+            connection, asked.tolerance, limit=_A_PAGE, offset=page.start,
             min_documents=asked.min_documents, max_documents=asked.max_documents,
         )  # fmt: skip
         tolerances = stored_tolerances(connection)
@@ -140,14 +139,11 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
     facts += tolerance_facts(asked.tolerance, n_pairs) if found.is_stored else []
     for_all = f"a page compares {MAX_COMPARED:,} documents; for all: nearkin groups COLLECTION"
     left = len(found.groups) - len(compared)
-    facts += warnings_if({("groups without indirect members", f"{for_all} {asked.tolerance.in_options()}"): left})
+    facts += warning("groups without indirect members", left, f"{for_all} {asked.tolerance.in_options()}")
     values = {
-        "asked": asked,
-        "value": asked.tolerance.value,
         "groups": found,
         "compared": compared,
-        "page": page,
-        "n_pages": -(-found.n_groups // _A_PAGE),
+        "page": page.of(found.n_groups),
         "tools": TOOLS,
         "facts": facts,
         "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
@@ -177,10 +173,7 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
     if picked is not None and principal.n_characters + others[picked].n_characters <= _MAX_COMPARED_AT_ONCE:
         beside = _compared(service, principal.doc_id, picked)
     values = {
-        "asked": asked,
-        "value": asked.tolerance.value,
         "group": found,
-        "relation_words": relation_words,
         "before": before,
         "after": after,
         "late": list(later_facts(*late)),
@@ -203,8 +196,7 @@ def differences(service: ReviewService, asked: DifferencesQuery) -> ScreenAnswer
     """Compare more members of a group with the principal; the parts of the page that say what differs."""
     opened, n_shown = service.collection.opened, max(0, asked.n_shown)
     found = group_members(opened, asked.number, asked.tolerance, within_s=_FOLLOWING_S, n_shown=n_shown)
-    values = {"asked": asked, "value": asked.tolerance.value, "group": found, "relation_words": relation_words}
-    return ScreenAnswer("group_differences.html.j2", values, found.to_dict())
+    return ScreenAnswer("group_differences.html.j2", {"group": found}, found)
 
 
 class MemberQuery(msgspec.Struct, kw_only=True):
@@ -263,7 +255,7 @@ def update_groups(service: ReviewService, asked: GroupingQuery, *, by: str) -> J
         The update failed within the time that this waits.
     """
     begun = service.jobs.update_groups(asked.measure, asked.tolerance, by=by)
-    return service.jobs.wait(begun.number, _WAIT_S) or begun
+    return service.jobs.wait(begun.number) or begun
 
 
 def begin_update(service: ReviewService, asked: GroupingQuery, *, by: str) -> int | None:
@@ -273,7 +265,7 @@ def begin_update(service: ReviewService, asked: GroupingQuery, *, by: str) -> in
     """
     begun = service.jobs.update_groups(asked.measure, asked.tolerance, by=by)
     with contextlib.suppress(NearkinError):  # the job has its message
-        service.jobs.wait(begun.number, _WAIT_S)
+        service.jobs.wait(begun.number)
     now = service.jobs.find(begun.number)
     return begun.number if now is None or now.state != "done" else None
 

@@ -16,14 +16,10 @@ from nearkin.collection.history import MAX_COMPARED, group_time_line
 from nearkin.collection.stored.documents import current_ids
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.errors import ParameterError
-from nearkin.reports.facts.queries import (
-    change_words,
-    groups_since_facts,
-    reason_words,
-    relation_words,
-)
+from nearkin.reports.facts.queries import change_words as group_change_words
+from nearkin.reports.facts.queries import groups_since_facts, reason_words
 from nearkin.reports.facts.stored import setting_words
-from nearkin.web.queries import GroupingQuery
+from nearkin.web.queries import GroupingQuery, ListPage
 from nearkin.web.screen import Screen
 from nearkin.web.service import ReviewService, ScreenAnswer
 
@@ -40,7 +36,7 @@ class HistoryQuery(msgspec.Struct, kw_only=True):
 def history(service: ReviewService, asked: HistoryQuery) -> ScreenAnswer:
     """Show all versions of a document, with the change that each made."""
     found = service.collection.history(asked.id)
-    return ScreenAnswer("history.html.j2", {"asked": asked, "found": found}, found.to_dict())
+    return ScreenAnswer("history.html.j2", {"found": found}, found)
 
 
 class GroupHistoryQuery(GroupingQuery, kw_only=True):
@@ -53,23 +49,18 @@ class GroupHistoryQuery(GroupingQuery, kw_only=True):
 
 def group_history(service: ReviewService, asked: GroupHistoryQuery) -> ScreenAnswer:
     """Show the members of a group in order of time, each with its largest change from the previous member."""
-    page = max(1, min(asked.page, 1 << 40))
+    page = ListPage.asked(asked.page, _MEMBERS_OF_A_PAGE)
     found = group_time_line(
         service.collection.opened, asked.number, asked.tolerance,
-        date_tag=asked.date_tag, limit=_MEMBERS_OF_A_PAGE, offset=(page - 1) * _MEMBERS_OF_A_PAGE,
+        date_tag=asked.date_tag, limit=_MEMBERS_OF_A_PAGE, offset=page.start,
     )  # fmt: skip
     values = {
-        "asked": asked,
-        "value": asked.tolerance.value,
         "found": found,
-        "relation_words": relation_words,
-        "page": page,
-        "n_pages": -(-found.n_documents // _MEMBERS_OF_A_PAGE),
-        "page_size": _MEMBERS_OF_A_PAGE,
+        "page": page.of(found.n_documents),
         "max_exported": _MAX_EXPORTED,
         "max_compared": MAX_COMPARED,
     }
-    return ScreenAnswer("group_history.html.j2", values, found.to_dict() | {"page": page})
+    return ScreenAnswer("group_history.html.j2", values, found.to_dict() | {"page": page.number})
 
 
 def group_history_table(service: ReviewService, asked: GroupHistoryQuery) -> pa.Table:
@@ -104,24 +95,23 @@ def since(service: ReviewService, asked: SinceQuery) -> ScreenAnswer:
     waves, wave = _waves(service, asked)
     with service.collection.opened.store.reading() as connection:
         others = [tuple(one.split(" ")) for one in stored_tolerances(connection) if one != str(asked.tolerance)]
-    values = {"asked": asked, "value": asked.tolerance.value, "waves": waves, "wave": wave, "other_tolerances": others}
+    values: dict[str, object] = {"waves": waves, "wave": wave, "other_tolerances": others}
     if wave is None:
         return ScreenAnswer("since.html.j2", {**values, "found": None}, {"waves": waves})
-    found, page = _since(service, asked, wave), max(1, min(asked.page, 1 << 40))
-    start, is_of_groups = (page - 1) * _CHANGES_OF_A_PAGE, asked.show == "groups"
+    found, page = _since(service, asked, wave), ListPage.asked(asked.page, _CHANGES_OF_A_PAGE)
+    start, is_of_groups = page.start, asked.show == "groups"
     n_rows = len(found.changes) if is_of_groups else len(found.documents)
     rows = [] if is_of_groups else _to_look_at(service, found, start)
     values |= {
         "found": found,
         "changes": found.changes[start : start + _CHANGES_OF_A_PAGE] if is_of_groups else (),
-        "in_words": change_words,
+        "in_words": group_change_words,
         "rows": rows,
         "gone": {number for one in found.changes for number in (*one.merged, *[one.number] * one.is_dissolved)},
         "facts": list(groups_since_facts(found, len(found.changes))),
-        "page": page,
-        "n_pages": -(-n_rows // _CHANGES_OF_A_PAGE),
+        "page": page.of(n_rows),
     }
-    data = found.to_dict() | {"waves": waves, "page": page, "n_documents": len(found.documents)}
+    data = found.to_dict() | {"waves": waves, "page": page.number, "n_documents": len(found.documents)}
     return ScreenAnswer(
         "since.html.j2", values, data if is_of_groups else data | {"documents": list(map(asdict, rows))}
     )

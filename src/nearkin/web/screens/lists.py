@@ -26,10 +26,9 @@ def search(service: ReviewService, asked: SearchQuery) -> ScreenAnswer:
     """Find documents by their words; a document with the query as its id is named first."""
     collection = service.collection
     if not asked.q.strip():
-        return ScreenAnswer("search.html.j2", {"asked": asked, "query": "", "found": None, "is_id": False}, {})
+        return ScreenAnswer("search.html.j2", {"query": "", "found": None, "is_id": False}, {})
     found = collection.search(asked.q, wave=asked.wave)
     values = {
-        "asked": asked,
         "query": asked.q,
         "found": found,
         "is_id": collection.has_document(asked.q.strip()),
@@ -81,13 +80,11 @@ def list_documents(service: ReviewService, asked: ListQuery) -> ScreenAnswer:
         rows = found.table.to_pylist()
         tags = tags_of(connection, [row["doc_id"] for row in rows])
     values = {
-        "asked": asked,
         "found": found,
         "rows": rows,
         "tags": tags,
         "late": list(later_facts(found.n_not_grouped, found.n_decisions)),
         "more": min(_MAX_SHOWN, limit * 4) if found.is_truncated and limit < _MAX_SHOWN else None,
-        "shown_query": msgspec.to_builtins(asked),
     }
     return ScreenAnswer("list.html.j2", values, found.to_dict() | {"tags": tags})
 

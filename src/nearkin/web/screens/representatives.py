@@ -15,7 +15,7 @@ from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.reports.facts.queries import later_facts
 from nearkin.web.jobs import JobProgress
-from nearkin.web.queries import GroupingQuery
+from nearkin.web.queries import GroupingQuery, ListPage
 from nearkin.web.screen import ChangeForm, Screen
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
@@ -23,7 +23,6 @@ from nearkin.web.sign_in import Visitor
 _A_PAGE, _MAX_ADDITIONS, _MAX_EXPORTED = 20, 5, 20_000
 _MAX_NEW = 200
 """Maximum number of texts that a page or an export compares, which takes about a second; comparisons are stored."""
-_WAIT_S = 2.0
 _ALL_GROUPS = 1 << 40
 
 
@@ -35,9 +34,9 @@ class RepresentativesQuery(GroupingQuery, kw_only=True):
 
 def list_representatives(service: ReviewService, asked: RepresentativesQuery) -> ScreenAnswer:
     """List representatives, those of the largest groups first."""
-    opened, page = service.collection.opened, max(1, min(asked.page, 1 << 40))
+    opened, page = service.collection.opened, ListPage.asked(asked.page, _A_PAGE)
     with opened.store.reading() as connection:
-        groups = stored_groups(connection, asked.tolerance, limit=_A_PAGE, offset=(page - 1) * _A_PAGE)
+        groups = stored_groups(connection, asked.tolerance, limit=_A_PAGE, offset=page.start)
     found = list(representatives(opened, asked.tolerance, [one.number for one in groups.groups], max_new=_MAX_NEW))
     n_alone = service.info.get().info.n_documents - groups.n_documents
     values = {
@@ -46,15 +45,14 @@ def list_representatives(service: ReviewService, asked: RepresentativesQuery) ->
         "late": list(later_facts(groups.n_not_grouped, groups.n_decisions)) if groups.is_stored else [],
         "n_alone": n_alone,
         "n_additions": _MAX_ADDITIONS,
-        "page": page,
-        "n_pages": -(-groups.n_groups // _A_PAGE),
+        "page": page.of(groups.n_groups),
         **_export(service, asked),
     }
     data = {
         "n_groups": groups.n_groups,
         "n_documents_in_no_group": n_alone,
-        "page": page,
-        "representatives": [one.to_dict() for one in found],
+        "page": page.number,
+        "representatives": found,
     }
     return ScreenAnswer("representatives.html.j2", values, data)
 
@@ -73,8 +71,6 @@ def _export(service: ReviewService, asked: GroupingQuery) -> dict[str, object]:
         n_documents = stored_groups(connection, asked.tolerance, limit=1).n_documents
         n_left = _n_not_compared(service, connection, asked.tolerance) if n_documents <= _MAX_EXPORTED else 0
     return {
-        "asked": asked,
-        "value": asked.tolerance.value,
         "n_in_groups": n_documents,
         "max_exported": _MAX_EXPORTED,
         "n_not_compared": n_left,
@@ -152,8 +148,7 @@ def compare_all(service: ReviewService, visitor: Visitor, body: GroupingQuery) -
         found = representatives(opened, tolerance, [one.number for one in groups.groups], progress=progress)
         return f"{counted(sum(1 for _ in found), 'representative')} for {counted(groups.n_documents, 'document')}"
 
-    job = service.jobs.begin("representatives", work, by=visitor.name, measure=body.measure, value=tolerance.value)
-    service.jobs.wait(job.number, _WAIT_S)
+    service.jobs.run("representatives", work, by=visitor.name, measure=body.measure, value=tolerance.value)
     return GoTo("/representatives", {"measure": body.measure, "value": tolerance.value})
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from nearkin.errors import NearkinError, ParameterError, UnknownDocumentError
 from nearkin.manifests.pairs import SIDES
 from nearkin.records import I64
+from nearkin.web.queries import ListPage
 from nearkin.web.screen import ChangeForm, Screen, ScreenFile
 from nearkin.web.served_runs import REPORT
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
@@ -33,16 +34,16 @@ def pairs(service: ReviewService, asked: PairsQuery) -> ScreenAnswer:
     """Show some pairs, the most similar first."""
     runs, number = service.runs.of_pairs, _number(service, asked)
     if number is None:
-        return ScreenAnswer("pairs_of_run.html.j2", {"asked": asked, "run": None}, {"run": None, "pairs": []})
+        return ScreenAnswer("pairs_of_run.html.j2", {"run": None}, {"run": None, "pairs": []})
     run, found = service.runs.find(number), _pairs_of(service, number)
     places = found.select(asked.show)
     n_pages = max(1, -(-len(places) // _A_PAGE))
-    page = max(1, min(asked.page, n_pages))  # a decision may have emptied the last page
-    shown = found.pairs(places[(page - 1) * _A_PAGE : page * _A_PAGE])
-    texts, why_not = _texts(found, shown, places[page * _A_PAGE : (page + _PAGES_KEPT) * _A_PAGE])
+    page = ListPage(max(1, min(asked.page, n_pages)), _A_PAGE, n_pages)  # a decision may have emptied the last page
+    after = page.start + _A_PAGE
+    shown = found.pairs(places[page.start : after])
+    texts, why_not = _texts(found, shown, places[after : after + _PAGES_KEPT * _A_PAGE])
     decided = [one.state for one in found.decisions.all().values()]
     values = {
-        "asked": asked,
         "run": run,
         "runs": runs,
         "facts": run.facts(),
@@ -53,12 +54,11 @@ def pairs(service: ReviewService, asked: PairsQuery) -> ScreenAnswer:
         "texts": texts,
         "why_not": why_not,
         "page": page,
-        "n_pages": n_pages,
     }
     data = {
         "run": number,
         "n_found": len(places),
-        "page": page,
+        "page": page.number,
         "n_pages": n_pages,
         "pairs": [_as_data(one, texts) for one in shown],
         "why_no_texts": why_not,

@@ -7,12 +7,12 @@ import pyarrow as pa
 
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.web.current import MAX_DOCUMENTS
+from nearkin.web.queries import ListPage
 from nearkin.web.screen import ChangeForm, NoQuery, Screen
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 
 _A_PAGE, _MAX_ROWS = 50, 1_000
-_WAIT_S = 2.0
 
 
 class ThreadsQuery(msgspec.Struct, kw_only=True):
@@ -33,18 +33,16 @@ class ThreadQuery(msgspec.Struct, kw_only=True):
 def threads(service: ReviewService, asked: ThreadsQuery) -> ScreenAnswer:
     """List the threads, the largest first."""
     found, stored = service.threads.found, service.threads.stored()
-    page = max(1, min(asked.page, 1 << 40))
-    cards = [] if found is None else found.cards((page - 1) * _A_PAGE, _A_PAGE)
+    page = ListPage.asked(asked.page, _A_PAGE)
+    cards = [] if found is None else found.cards(page.start, _A_PAGE)
     values = {
-        "asked": asked,
         "found": found,
         "stored": stored,
         "is_outdated": found is not None and found.mails != stored,
         "can_compute": stored.n_documents <= MAX_DOCUMENTS,
         "max_documents": MAX_DOCUMENTS,
         "cards": cards,
-        "page": page,
-        "n_pages": 0 if found is None else -(-found.n_threads // _A_PAGE),
+        "page": page.of(0 if found is None else found.n_threads),
     }
     data = {
         "is_computed": found is not None,
@@ -74,15 +72,14 @@ def thread(service: ReviewService, asked: ThreadQuery) -> ScreenAnswer:
         raise UnknownDocumentError(f"{what} The page Threads lists all of them.")
     before, after = found.neighbours(card.number)
     rows = [one for one in card.rows if one.reason or not asked.inclusive]
-    values = {"asked": asked, "card": card, "rows": rows, "before": before, "after": after}
+    values = {"card": card, "rows": rows, "before": before, "after": after}
     return ScreenAnswer("thread.html.j2", values, msgspec.to_builtins(card))
 
 
 def update(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:
     """Compute the threads, in the background if that takes long."""
-    job = service.jobs.begin("threads", service.threads.compute, by=visitor.name)
-    now = service.jobs.wait(job.number, _WAIT_S) or job
-    return GoTo("/threads" if now.is_over else "/jobs")
+    job = service.jobs.run("threads", service.threads.compute, by=visitor.name)
+    return GoTo("/threads" if job.is_over else "/jobs")
 
 
 SCREENS = (Screen("/threads", ThreadsQuery, threads, threads_table), Screen("/thread", ThreadQuery, thread))

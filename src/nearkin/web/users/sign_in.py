@@ -11,7 +11,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.datastructures import Headers
@@ -22,14 +22,22 @@ from starlette.types import Receive, Scope
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.web.queries import repeated_error
-from nearkin.web.roles import lower_of
+from nearkin.web.roles import ROLES
 from nearkin.web.settings import ServiceSettings
-from nearkin.web.sign_in import SIGN_IN, Visitor, bearer_token, cookie_of, is_token_of, refused, with_session
+from nearkin.web.sign_in import (
+    SIGN_IN,
+    Visitor,
+    bearer_token,
+    cookie_of,
+    is_token_of,
+    own_address,
+    refused,
+    with_session,
+)
 from nearkin.web.users.file import CurrentUsers
 from nearkin.web.users.records import User, Users, hash_of_nobody, is_password, name_key
 from nearkin.wording import reveal_line
 
-SIGN_OUT, STYLES = "/sign-out", "/sign-in/review.css"
 WINDOW_S, MAX_OF_A_NAME, MAX_OF_AN_ADDRESS = 600.0, 10, 30
 """Attempts within ten minutes, counted for each name and for each address."""
 _MAX_BODY, _FORM_S = 16 << 10, 12 * 60 * 60
@@ -77,7 +85,9 @@ class UserSignIn:
     def of_authorization(self, header: str | None) -> Visitor | None:
         """Return the visitor of a token: with its role, and never with more than the user's own."""
         found = self._users.now().of_token(bearer_token(header))
-        return None if found is None else Visitor(found[0].name, role=lower_of(found[0].role, found[1].role))
+        return (
+            None if found is None else Visitor(found[0].name, role=min(found[0].role, found[1].role, key=ROLES.index))
+        )
 
     async def answer(
         self, scope: Scope, receive: Receive, visitor: Visitor | None, settings: ServiceSettings
@@ -117,7 +127,7 @@ class UserSignIn:
         token = cookie_of(headers, settings.form_cookie)
         if token is None or not self._is_current(token):
             token = self._forms.dumps(secrets.token_urlsafe(16))
-        answer = HTMLResponse(self._page(token, _own_address(going), message), status)
+        answer = HTMLResponse(self._page(token, own_address(going), message), status)
         answer.set_cookie(
             settings.form_cookie, token, path="/", secure=settings.is_behind_proxy, httponly=True, samesite="strict"
         )
@@ -162,7 +172,7 @@ class UserSignIn:
         self._by_name.forget(keys[0])
         self._by_address.take_back(keys[1])  # colleagues may share an address
         self._sessions.end(cookie_of(headers, settings.cookie))
-        answer = RedirectResponse(_own_address(going), 303)
+        answer = RedirectResponse(own_address(going), 303)
         answer.delete_cookie(settings.form_cookie, secure=settings.is_behind_proxy, httponly=True, samesite="strict")
         return with_session(answer, self._sessions.begin(user), settings)
 
@@ -223,23 +233,6 @@ async def _fields(receive: Receive) -> dict[str, str] | None:
             raise repeated_error(f"form.{name}")
         fields[name] = value
     return fields
-
-
-def _own_address(going: str) -> str:
-    r"""Return the path and the parameters of a page of the service; for anything else, the home page.
-
-    Examples
-    --------
-    >>> _own_address("/document?id=a%2Fb"), _own_address("//evil.example/x"), _own_address("/\\evil.example")
-    ('/document?id=a%2Fb', '/', '/')
-    """
-    try:
-        parts = urlsplit(going)
-    except ValueError:
-        return "/"
-    is_own = not parts.scheme and not parts.netloc and going.startswith("/") and not going.startswith("//")
-    is_plain = going.isascii() and going.isprintable() and "\\" not in going
-    return going if is_own and is_plain and parts.path not in (SIGN_IN, SIGN_OUT) else "/"
 
 
 class AttemptLimit:

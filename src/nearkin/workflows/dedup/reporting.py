@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,19 +18,17 @@ from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
 from nearkin.reports.dedup.page import (
-    ByColumn,
     DroppedRow,
     GroupRow,
     MemberRow,
-    PartRow,
-    ProblemRow,
     RecallCurve,
     RunNote,
     SamplePair,
-    ShownException,
-    ThresholdRow,
     render_dedup_report,
 )
+from nearkin.reports.facts.fact import Table
+from nearkin.reports.pages import problems_table, short_name
+from nearkin.reports.quantities import parameter_text, percent_text
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.formats import is_of_documents
@@ -49,6 +47,7 @@ _N_GROUPS = 20
 _N_MEMBERS = 25
 _N_DROPPED = 100
 _N_PROBLEMS = 50
+_N_PARTS = 50
 _LONGEST_BEGINNING = 1_000  # characters; a page shows fewer
 _BIN_EDGES = np.round(np.linspace(0.0, 1.0, 51), 2)
 
@@ -86,9 +85,7 @@ def render_page(
         largest_groups=largest_groups(groups, outcome, places, corpus.chunks),
         samples=list(samples),
         problems=first_problems(places),
-        n_problems=len(places.problems),
-        sources=by_source(corpus, outcome, places, files),
-        by=by_carried(corpus, outcome, places),
+        parts=[*by_source(corpus, outcome, places, files), *by_carried(corpus, outcome, places)],
         thresholds=by_threshold(corpus, matches, options, searched=searched),
         run=_run_note(run, manifest),
         curve=sampling_curve(plan) if isinstance(plan, SamplingPlan) else None,
@@ -220,17 +217,21 @@ def _beginnings(chunks: tuple[Chunk, ...], rows: Sequence[int]) -> list[str]:
     return [texts_of(chunks, [row])[0][:_LONGEST_BEGINNING] for row in rows]
 
 
-def first_problems(places: Places) -> list[ProblemRow]:
-    """Return the first documents that have details."""
+def first_problems(places: Places) -> Table:
+    """Tabulate the first documents that have details."""
     rows = sorted(places.problems)[:_N_PROBLEMS]
-    return [ProblemRow(places.shown_place(row), places.names[row].as_py(), places.problems[row]) for row in rows]
+    shown = [(places.shown_place(row), places.names[row].as_py(), places.problems[row]) for row in rows]
+    return problems_table(shown, len(places.problems))
 
 
-def first_exceptions(found: Sequence[ExceptionRow]) -> list[ShownException]:
-    """Return the first exceptions as a page shows them."""
-    return [
-        ShownException(one.doc_id, one.exception, one.is_partial, one.sentence, one.kind) for one in found[:_N_PROBLEMS]
+def first_exceptions(found: Sequence[ExceptionRow]) -> Table:
+    """Tabulate the first exceptions."""
+    rows = [
+        (short_name(one.doc_id), one.kind or "–", one.exception, "in part" if one.is_partial else "none", one.sentence)
+        for one in found[:_N_PROBLEMS]
     ]
+    more = f"The first {len(rows):,} are listed; all of them are in {EXCEPTIONS_FILE}." * (len(rows) < len(found))
+    return Table(("Document", "Kind", "Exception", "Text", "Why"), rows, caption=more)
 
 
 def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
@@ -335,7 +336,7 @@ _MAX_VALUES = 100
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
-def by_source(corpus: Corpus, outcome: Outcome, places: Places, files: Mapping[int, InputFile]) -> list[PartRow]:
+def by_source(corpus: Corpus, outcome: Outcome, places: Places, files: Mapping[int, InputFile]) -> Iterator[Table]:
     """Count the documents and characters of each input file, all and dropped; the most dropped first."""
     source = places.source[: corpus.n_inputs]
     names = places.source_names[: int(source.max(initial=-1)) + 1]
@@ -350,25 +351,21 @@ def by_source(corpus: Corpus, outcome: Outcome, places: Places, files: Mapping[i
     parts = list(dict.fromkeys(shown))
     numbers = {name: i for i, name in enumerate(parts)}
     part_of_file = np.array([numbers[name] for name in shown], np.int64)
-    return _by_part(parts, part_of_file[source], corpus, outcome)
+    if len(parts) > 1:
+        yield _by_part("Sources", parts, part_of_file[source], corpus, outcome)
 
 
-def by_carried(corpus: Corpus, outcome: Outcome, places: Places) -> list[ByColumn]:
+def by_carried(corpus: Corpus, outcome: Outcome, places: Places) -> Iterator[Table]:
     """Count as `by_source` does, by the values of each carried column that has few."""
     found = ((name, column.cast(pa.large_string()).dictionary_encode()) for name, column in places.carried.items())
-    return [
-        ByColumn(name, _by_value(corpus, outcome, values))
-        for name, values in found
-        if len(values.dictionary) <= _MAX_VALUES
-    ]
+    for name, values in found:
+        if len(values.dictionary) <= _MAX_VALUES:
+            part = values.indices.fill_null(len(values.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
+            parts = [value or "(empty)" for value in values.dictionary.to_pylist()]
+            yield _by_part(f"By {short_name(name)}", [*parts, "(no value)"], part, corpus, outcome)
 
 
-def _by_value(corpus: Corpus, outcome: Outcome, values: pa.DictionaryArray) -> list[PartRow]:
-    part = values.indices.fill_null(len(values.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
-    return _by_part([*values.dictionary.to_pylist(), None], part, corpus, outcome)
-
-
-def _by_part(parts: Sequence[str | None], part: I64, corpus: Corpus, outcome: Outcome) -> list[PartRow]:
+def _by_part(caption: str, parts: Sequence[str], part: I64, corpus: Corpus, outcome: Outcome) -> Table:
     n_characters = corpus.n_characters[: corpus.n_inputs]
     is_dropped = ~outcome.keep & (outcome.reason != UNREADABLE_TEXT)
 
@@ -380,23 +377,23 @@ def _by_part(parts: Sequence[str | None], part: I64, corpus: Corpus, outcome: Ou
     columns = [count(everything), count(is_dropped), count(everything, n_characters), count(is_dropped, n_characters)]
     n_documents, n_dropped = columns[:2]
     order = np.lexsort((np.arange(len(parts)), -n_documents, -n_dropped))
-    return [
-        PartRow(
-            name=parts[i],
-            n_documents=int(columns[0][i]),
-            n_dropped=int(columns[1][i]),
-            n_characters=int(columns[2][i]),
-            n_characters_dropped=int(columns[3][i]),
+    listed = [i for i in order.tolist() if n_documents[i]]
+    rows = []
+    for i in listed[:_N_PARTS]:
+        n_all, n_less, n_long, n_cut = (int(column[i]) for column in columns)
+        shares = percent_text(n_less, n_all), percent_text(n_cut, n_long)
+        rows.append(
+            (f"{n_all:,}", f"{n_less:,}", shares[0], f"{n_long:,}", f"{n_cut:,}", shares[1], short_name(parts[i]))
         )
-        for i in order.tolist()
-        if n_documents[i]
-    ]
+    most = f": the {_N_PARTS} with the most dropped documents, of {len(listed):,}" * (len(listed) > _N_PARTS)
+    columns_of_page = "Documents", "Dropped", "Share dropped", "Characters", "Dropped", "Share dropped", ""
+    return Table(columns_of_page, rows, 6, caption + most)
 
 
-def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, searched: float) -> list[ThresholdRow]:
-    """Group the documents at other thresholds, as ``nearkin regroup`` would; empty without a threshold."""
+def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, searched: float) -> Table | None:
+    """Group the documents at other thresholds, as ``nearkin regroup`` would; None without a threshold."""
     if corpus.is_against or options.min_shared is not None:
-        return []
+        return None
     order, similarity = prefer(corpus, options).node_order, options.measure.similarity(matches)
     apart = options.is_apart(matches)
     n_of_node = np.bincount(corpus.node[corpus.node != NO_NODE], minlength=corpus.n_nodes)
@@ -405,7 +402,8 @@ def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, sea
     rows = []
     for threshold in sorted({*THRESHOLDS, options.threshold}):
         if threshold < searched:
-            rows.append(ThresholdRow(threshold))
+            note = f"pairs not stored: run nearkin dedup --threshold {threshold}"
+            rows.append((parameter_text(threshold), *[""] * 4, note))
             continue
         chosen = similarity >= threshold
         together = chosen & ~apart
@@ -413,5 +411,8 @@ def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, sea
         n_in_group = np.bincount(principal, n_of_node, corpus.n_nodes)
         n_kept = int((n_in_group > 0).sum())  # a principal a group, the document itself where it is alone
         n_pairs = int(chosen.sum()) + n_copies
-        rows.append(ThresholdRow(threshold, n_pairs, int((n_in_group >= 2).sum()), n_readable - n_kept))
-    return rows
+        counts = n_pairs, int((n_in_group >= 2).sum()), n_readable - n_kept
+        note = "this report" if threshold == options.threshold else ""
+        share = percent_text(counts[2], len(corpus))
+        rows.append((parameter_text(threshold), *(f"{n:,}" for n in counts), share, note))
+    return Table(("Threshold", "Pairs", "Groups", "Dropped", "Share dropped", ""), rows, 5)

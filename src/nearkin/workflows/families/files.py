@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from nearkin.manifests.dedup import DedupManifest, FamilyCounts
 from nearkin.options.dedup import DedupOptions, Delivery
 from nearkin.records import F64, I64, U32, U64, Matches
+from nearkin.reports.families import Kin
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool, gathered
 from nearkin.stages.differences.particulars import Original
@@ -25,7 +26,7 @@ from nearkin.workflows.dedup.files import RunResult, dedup_files
 from nearkin.workflows.dedup.job import Result
 from nearkin.workflows.dedup.outcome import NO_ROW
 from nearkin.workflows.dedup.reporting import first_problems
-from nearkin.workflows.families.tables import Kin, PageKin, render_page, write_families
+from nearkin.workflows.families.tables import PageKin, render_page, write_families
 from nearkin.workflows.reading.identity import changed_while_read
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import Reread
@@ -56,7 +57,6 @@ class FamiliesEnding:
             manifest,
             self._page,
             problems=first_problems(places),
-            n_problems=len(places.problems),
             exceptions=places.exceptions,
         )
 

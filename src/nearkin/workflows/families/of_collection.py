@@ -20,6 +20,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, ExtractionCounts, FamilyCounts
 from nearkin.options.dedup import Delivery
 from nearkin.paths import printable
+from nearkin.reports.families import Kin
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.stages.differences.relating import COPY
@@ -27,7 +28,7 @@ from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.stages.documents.members import NO_TEXT, place_text
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.row_places import extraction_counts
-from nearkin.workflows.families.tables import Kin, PageKin, render_page, write_families
+from nearkin.workflows.families.tables import PageKin, render_page, write_families
 from nearkin.workflows.reading.exceptions import (
     EXCEPTIONS_FILE,
     ExceptionRow,

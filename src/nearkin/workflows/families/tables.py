@@ -11,55 +11,16 @@ import pyarrow as pa
 
 from nearkin.formats.delimited import SheetWriter
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.reports.dedup.page import ProblemRow
-from nearkin.reports.families import CopyRow, FamilyCard, MemberCard, render_families_report
+from nearkin.reports.facts.fact import Table
+from nearkin.reports.families import FamilyCard, Kin, render_families_report
+from nearkin.reports.pages import problems_table
 from nearkin.runs.files import published
 from nearkin.runs.tables import write_rows
-from nearkin.stages.differences.relating import COPY, MemberComparison
+from nearkin.stages.differences.relating import COPY
 from nearkin.stages.differences.relations import RELATIONS, RULES
 from nearkin.wording import reveal, share_text
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.reading.exceptions import ExceptionRow
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kin:
-    """Document of a family.
-
-    Parameters
-    ----------
-    family
-        Number of the family; the largest is 1.
-    principal, doc_id
-        Ids.
-    name
-        Unique name of the document.
-    row
-        Number of the document in ``documents.parquet``.
-    line
-        Line of the document in its source.
-    comparison
-        None for the principal.
-    text_row
-        Row that represents all documents with the same normalised text.
-    place
-        Place, formatted for display; see `Places.shown_place`.
-    """
-
-    family: int
-    family_size: int
-    principal: str | int | None
-    doc_id: str | int | None
-    name: str
-    row: int
-    source: str
-    line: int
-    similarity: float
-    containment_in_principal: float
-    containment_of_principal: float
-    comparison: MemberComparison | None
-    text_row: int
-    place: str
 
 
 def schema(id_type: pa.DataType) -> pa.Schema:
@@ -118,6 +79,7 @@ def _cell(value: object) -> object:
     return reveal(value) if isinstance(value, str) else value
 
 
+NO_PROBLEMS = problems_table((), 0)
 N_FAMILIES = 200
 N_MEMBERS = 50
 
@@ -161,8 +123,7 @@ def render_page(
     manifest: DedupManifest,
     page: PageKin,
     *,
-    problems: Sequence[ProblemRow] = (),
-    n_problems: int = 0,
+    problems: Table = NO_PROBLEMS,
     exceptions: Sequence[ExceptionRow],
 ) -> str:
     """Return ``report.html``."""
@@ -171,49 +132,19 @@ def render_page(
         cards=[_card(kin, counts) for kin, counts in zip(page.families, page.relations, strict=True)],
         rules=RULES,
         problems=problems,
-        n_problems=n_problems,
         exceptions=first_exceptions(exceptions),
     )
 
 
 def _card(kin: list[Kin], counts: Counter[str]) -> FamilyCard:
+    """Return a card with the members grouped by text; copies of the principal come last, as they need no reading."""
     principal, *members = kin
-    return FamilyCard(
-        number=principal.family,
-        size=principal.family_size,
-        principal=principal.name,
-        where=principal.place,
-        relations={relation: counts[relation] for relation in RELATIONS if counts[relation]},
-        members=tuple(_rows(members)),
-    )
-
-
-def _rows(members: list[Kin]) -> Iterator[MemberCard]:
-    """Yield the members, grouped by text; exact copies of the principal come last because they need no reading."""
     by_text: dict[tuple[bool, int], list[Kin]] = {}
     for one in members:
         by_text.setdefault((one.comparison is COPY, one.text_row), []).append(one)
-    for _, (first, *others) in sorted(by_text.items(), key=lambda item: item[0][0]):
-        yield _member(first, tuple(CopyRow(one.name, one.place) for one in others))
-
-
-def _member(one: Kin, copies: tuple[CopyRow, ...]) -> MemberCard:
-    comparison = one.comparison or COPY
-    judgement = comparison.judgement
-    found = judgement.measured
-    return MemberCard(
-        doc_id=one.name,
-        where=one.place,
-        similarity=one.similarity,
-        containment_in_principal=one.containment_in_principal,
-        containment_of_principal=one.containment_of_principal,
-        relation=judgement.relation,
-        filled_in=judgement.filled_in,
-        n_differences=found.n_differences,
-        n_words_only_in_principal=found.n_words_only_in_principal,
-        n_words_only_in_member=found.n_words_only_in_member,
-        n_particulars=found.n_particulars,
-        is_whole=comparison.is_whole,
-        differences=comparison.shown,
-        copies=copies,
+    grouped = sorted(by_text.items(), key=lambda item: item[0][0])
+    return FamilyCard(
+        principal,
+        tuple((first, tuple(copies)) for _, (first, *copies) in grouped),
+        {relation: counts[relation] for relation in RELATIONS},
     )

@@ -15,8 +15,10 @@ from nearkin.formats import parquet
 from nearkin.kernels.mixing import GOLDEN
 from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
-from nearkin.reports.dedup.page import ProblemRow, RunNote
-from nearkin.reports.pairs.page import PairRow, Remarks, TermRow, render_pairs_report
+from nearkin.reports.dedup.page import RunNote
+from nearkin.reports.facts.fact import Table
+from nearkin.reports.pages import problems_table
+from nearkin.reports.pairs.page import PairRow, TermRow, render_pairs_report
 from nearkin.runs.run import JobRun
 
 N_BEST = 100
@@ -124,9 +126,9 @@ def _named(pairs: pa.Table, documents: Path) -> list[PairRow]:
     ]
 
 
-def _remarks(path: Path) -> list[Remarks]:
+def _remarks(path: Path) -> dict[Side, Table]:
     counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
-    rows: dict[Side, list[ProblemRow]] = {side: [] for side in SIDES}
+    rows: dict[Side, list[tuple[str, str, str]]] = {side: [] for side in SIDES}
     with parquet.open_table(path) as file:
         for batch in file.iter_batches(_AT_ONCE, columns=["side", "name", "source", "line", "problem"]):
             odd = batch.filter(pc.is_valid(batch["problem"]))
@@ -134,9 +136,9 @@ def _remarks(path: Path) -> list[Remarks]:
                 own = odd.filter(pc.equal(odd["side"], side))
                 counts[side] += len(own)
                 rows[side] += map(_problem, own.slice(0, N_REMARKS - len(rows[side])).to_pylist())
-    return [Remarks(side, counts[side], tuple(rows[side])) for side in SIDES if counts[side]]
+    return {side: problems_table(rows[side], counts[side]) for side in SIDES if counts[side]}
 
 
-def _problem(row: Mapping[str, str | int]) -> ProblemRow:
+def _problem(row: Mapping[str, str | int]) -> tuple[str, str, str]:
     where = row["source"] if row["name"] == row["source"] else f"{row['source']}:{row['line']}"
-    return ProblemRow(str(where), row["name"], str(row["problem"]))
+    return str(where), str(row["name"]), str(row["problem"])
