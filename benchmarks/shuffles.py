@@ -16,7 +16,6 @@ from nearkin.engines.spark.layout import Layout
 from nearkin.workflows.dedup.on_spark import partitions as s
 
 _KEPT = re.compile(r"^Arguments: \S*/stages/([^/,\s]+),", re.MULTILINE)
-_STAR = re.compile(r"star-\d+")
 
 
 def _each(*layouts: Layout) -> str:
@@ -26,16 +25,12 @@ def _each(*layouts: Layout) -> str:
 
 CARRIES = {
     "read": ("which files to read",),
-    "texts": (
-        f"digests of texts, {_each(s.DIGESTS)} a document, and of ids, {_each(s.IDS)}",
-        f"distinct texts, {_each(s.TEXTS)}, and copies, {_each(s.COPIES)}",
-    ),
     "bands": (f"entries of long texts, {_each(s.ENTRIES)} a band",),
     "prefixes": (f"entries of short texts, {_each(s.ENTRIES)} a shingle of the prefix",),
     "foremost": (f"entries of skewed keys, {_each(s.SKEWED)}", f"the foremost of hot keys, {_each(s.RANKED)}"),
     "crowds": (
         f"entries of skewed keys to the partitions of their texts, {_each(s.SKEWED)}",
-        f"the same with their preference to where the key meets, {_each(s.RANKED)}",
+        f"the same with their ranks to where the key meets, {_each(s.RANKED)}",
     ),
     "matches": (
         f"candidates as often as they were found, {_each(s.PAIRS)}",
@@ -44,18 +39,10 @@ CARRIES = {
         f"candidates that may be matches, {_each(s.PAIRS)}, and which sets are wanted",
         "shingle sets, 8 B a shingle, once for each home that asks",
     ),
-    "star": (f"edges, {_each(s.COPIES)}, to both ends", f"edges, {_each(s.COPIES)}, to both ends"),
-    "components": (
-        f"edges, {_each(s.COPIES)}, as few as connect the same",
-        f"matches, {_each(s.MATCHES)}, and the component of each text",
-        "matches to where their component meets",
-    ),
     "inside": (
-        f"pairs inside groups that no match tells about, {_each(s.PAIRS)}",
-        f"which sets are wanted, {_each(s.ASKS)}",
+        f"pairs inside groups that no match tells about, {_each(s.PAIRS)}; which sets are wanted, {_each(s.ASKS)}",
         "shingle sets, 8 B a shingle",
     ),
-    "groups": (f"matches, {_each(s.MATCHES)}, and the pairs inside groups",),
 }
 """Stage of `nearkin dedup` → what each of its shuffles carries, in order."""
 
@@ -81,7 +68,7 @@ class Shuffle:
     @property
     def carries(self) -> str:
         """What, in words."""
-        known = CARRIES.get(_STAR.sub("star", self.stage), ())
+        known = CARRIES.get(self.stage, ())
         return known[self.number] if self.number < len(known) else ""
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from nearkin.engines.spark.blocks import RowsReader, RowsTask, Task
 from nearkin.engines.spark.layout import Block
@@ -105,6 +106,9 @@ class InProcess:
             if rows.num_rows:
                 made += reader(part, 10 + part, iter([rows.select(list(columns or frame.columns))]))
         return Held(made, self.sent)
+
+    def table(self, path: Path, names: Sequence[str]) -> pa.Table:
+        return pq.read_table(path, columns=list(names))
 
     def is_kept(self, name: str) -> bool:
         return name in self.stages

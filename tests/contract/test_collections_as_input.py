@@ -219,10 +219,9 @@ def test_what_is_of_files_or_of_a_cluster_is_refused_by_name(place, stored, tmp_
         assert (ended.code, f"Error: {option}: " in ended.err) == (3, True)
     ended = nearkin_here("dedup", place.address, "--out", out, "--keep", "max:score")
     assert (ended.code, "has no column 'score' to keep by" in ended.err) == (3, True)
-    for arguments in (["dedup", mine, "--against", place.address], ["sign", place.address]):
-        ended = nearkin_here(*arguments, "--out", out, "--engine", "spark")
-        assert (ended.code, "is a collection, which only one machine can read" in ended.err) == (2, True)
-        assert "open-sesame" not in ended.err
+    ended = nearkin_here("dedup", mine, "--against", place.address, "--out", out, "--engine", "spark")
+    assert (ended.code, "is a collection, which only one machine can read" in ended.err) == (2, True)
+    assert "open-sesame" not in ended.err
     assert not out.exists()
 
 

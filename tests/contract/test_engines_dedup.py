@@ -35,11 +35,10 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup import job, searching
-from nearkin.workflows.dedup.on_spark import keying, matching, partitions, texts, verifying
+from nearkin.workflows.dedup.on_spark import keying, matching, partitions, verifying
 from nearkin.workflows.dedup.on_spark import skewed as skewed_pairs
-from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
-from nearkin.workflows.dedup.on_spark.job import ReadInputTask, find
-from nearkin.workflows.dedup.on_spark.names import FrameColumns
+from nearkin.workflows.dedup.on_spark.data_frames import FrameColumns, dedup_frame
+from nearkin.workflows.dedup.on_spark.job import find, read_input
 from nearkin.workflows.dedup.on_spark.partitions import PAIRS
 from nearkin.workflows.reading import inputs as dedup_inputs
 from nearkin.workflows.reading.on_spark.tasks import TaskInput
@@ -213,9 +212,7 @@ def assert_same(found: dict[str, bytes], expected: dict[str, bytes]) -> None:
 def small(monkeypatch):
     """Many partitions, many places to meet, and few texts at a time: what a large corpus does."""
     monkeypatch.setattr(partitions, "MAX_PARTITION_BYTES", 20_000)
-    monkeypatch.setattr(verifying, "_MATCHES_A_TASK", 100)
     monkeypatch.setattr(keying, "MEETING_BYTES", 4_000)
-    monkeypatch.setattr(texts, "_DOCUMENTS_A_TASK", 100)
     monkeypatch.setattr(dedup_inputs, "BATCH_BYTES", 10_000)
 
 
@@ -250,7 +247,9 @@ def test_rows_of_data_frames_that_differ_in_ignored_numbers(has_ids, tmp_path, s
         table = table.append_column("id", pa.array(range(1000, 1000 + len(numbers))))
     columns, options = FrameColumns("text", "id" if has_ids else None, None), DedupOptions(ignore_numbers=True)
     frame = Frame([some.to_batches()[0] for some in (table[:20], table[20:50], table[50:])])
-    found = dedup_frame(frame, columns, options, tmp_path, InProcess(), prefix="", rules=ReadingRules())
+    found = dedup_frame(
+        frame, columns, options, tmp_path, InProcess(), prefix="", rules=ReadingRules(), meter=Meter(Silent())
+    )
     assert len(list((tmp_path / "texts").iterdir())) > 1
     expected = nearkin.dedup(table, text="text", id=columns.doc_id, ignore_numbers=True)
     for came, said in ((found.documents, expected.documents), (found.pairs, expected.pairs)):
@@ -260,19 +259,6 @@ def test_rows_of_data_frames_that_differ_in_ignored_numbers(has_ids, tmp_path, s
     copies = [row for row in found.documents.to_pylist() if row["reason"] == "exact copy"]
     assert all(row["text"].endswith("Paid: 1.") for row in copies)
     assert "numbers" in found.pairs["differs"].to_pylist()
-
-
-def test_components_in_rounds(tmp_path, small, monkeypatch):
-    """As of a graph that no task could hold."""
-    expected = by_local(cases()["one giant group"], tmp_path)
-    stages = InProcess()
-    monkeypatch.setattr(verifying, "MAX_EDGES", 0)
-
-    def finder(inputs, others, options, work, **how):
-        return find(inputs, others, options, work, stages, **how)
-
-    assert_same(found_by(cases()["one giant group"], tmp_path, "tasks", finder), expected)
-    assert 3 <= sum(name.startswith("star-") for name in stages.stages) <= 12
 
 
 @pytest.mark.parametrize("name", every(2, CROWDED_CASES))
@@ -317,15 +303,16 @@ def test_texts_that_are_compared_with_very_many(name, keep, tmp_path, small, mon
     n_of_homes: Counter[int] = Counter()
     spread = []
 
-    class Watched(verifying.AskProfilesTask):
-        def __call__(self, target, blocks):
-            left, right, _ = PAIRS.joined(blocks)
-            assert (self.partitions.at(left) == target).all()
-            n_of_homes[target] += len(np.unique(np.stack([left, right]), axis=1).T)
-            spread.append((left > right).any())
-            return super().__call__(target, blocks)
+    asking = verifying.ask_profiles
 
-    monkeypatch.setattr(verifying, "AskProfilesTask", Watched)
+    def watched(partitions, target, blocks):
+        left, right = PAIRS.joined(blocks)
+        assert (partitions.at(left) == target).all()
+        n_of_homes[target] += len(np.unique(np.stack([left, right]), axis=1).T)
+        spread.append((left > right).any())
+        return asking(partitions, target, blocks)
+
+    monkeypatch.setattr(verifying, "ask_profiles", watched)
     expected = by_local(case, tmp_path)
     assert_same(found_by(case, tmp_path, "tasks", in_this_process), expected)
     assert any(spread)
@@ -351,9 +338,7 @@ def test_any_documents(tmp_path_factory, found, threshold, shingle, group, keep,
     folder = tmp_path_factory.mktemp("any")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(partitions, "MAX_PARTITION_BYTES", 500)
-        patch.setattr(verifying, "_MATCHES_A_TASK", 3)
         patch.setattr(keying, "MEETING_BYTES", 100)
-        patch.setattr(texts, "_DOCUMENTS_A_TASK", 7)
         assert_same(found_by(case, folder, "tasks", in_this_process), by_local(case, folder))
 
 
@@ -439,7 +424,7 @@ def test_what_is_read_twice(tmp_path):
     [one] = dedup_inputs.inputs_of(resolve_sources([str(path)]).sources, encoding="utf-8")
     spool = Spool(tmp_path / "spool")
     spool.path.mkdir()
-    reading = ReadInputTask(spool, DedupOptions(), ReadingRules())
+    reading = functools.partial(read_input, spool, DedupOptions(), ReadingRules())
     given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one, {}))))]
     first, again = ([(made.stream, bytes(made.data)) for made in reading(0, given)] for _ in range(2))
     assert "notes" in dict(first)

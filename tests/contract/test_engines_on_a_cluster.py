@@ -24,7 +24,7 @@ from nearkin.errors import SourceError
 from nearkin.options.dedup import Delivery
 from nearkin.runs.progress import Silent
 from nearkin.workflows.dedup.files import dedup_files
-from nearkin.workflows.dedup.on_spark import keying, partitions, texts, verifying
+from nearkin.workflows.dedup.on_spark import keying, partitions
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
 
@@ -122,8 +122,6 @@ def small(monkeypatch) -> None:
     """Several partitions, and several places to meet: what the driver decides for a large corpus."""
     monkeypatch.setattr(partitions, "MAX_PARTITION_BYTES", 20_000)
     monkeypatch.setattr(keying, "MEETING_BYTES", 40_000)
-    monkeypatch.setattr(texts, "_DOCUMENTS_A_TASK", 200)
-    monkeypatch.setattr(verifying, "_MATCHES_A_TASK", 100)
 
 
 # -- the same bytes ---------------------------------------------------------------------------------------------------
@@ -259,14 +257,14 @@ def cut(tmp_path, cluster, monkeypatch) -> Case:
     out = tmp_path / "spark"
     process = subprocess.Popen(command(case, tmp_path, cluster), stderr=subprocess.PIPE)
     try:
-        wait_until(lambda: process.poll() is not None or "texts" in kept_stages(out), "no stage ends")
+        wait_until(lambda: process.poll() is not None or "bands" in kept_stages(out), "no stage ends")
         assert process.poll() is None, process.stderr.read().decode()
     finally:
         process.kill()
         process.communicate()
     # its Java, and tasks that had begun, go on for a while: what is copied meanwhile would be of no moment
     wait_until(lambda: all(is_over(one) for one in cluster.applications()), "the application goes on")
-    assert {"read", "texts"} <= kept_stages(out).keys()
+    assert {"read", "bands"} <= kept_stages(out).keys()
     assert "matches" not in kept_stages(out)
     assert not (out / "manifest.json").exists()
     return case

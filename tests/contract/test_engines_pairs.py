@@ -34,7 +34,7 @@ from nearkin.workflows.pairing import collecting
 from nearkin.workflows.pairing import searching as searching_here
 from nearkin.workflows.pairing.inputs import PairInput
 from nearkin.workflows.pairing.job import pair_files
-from nearkin.workflows.pairing.on_spark import job, reading, searching
+from nearkin.workflows.pairing.on_spark import job, searching
 from nearkin.workflows.pairing.on_spark.job import FrameSide, pair_frames
 from nearkin.workflows.pairing.on_spark.searching import search_all
 from nearkin.workflows.pairing.searching import FoundPairs, search
@@ -79,8 +79,9 @@ def cut_into(cut: Cut, n_documents: int, bits: int) -> Iterator[None]:
         patch.setattr(searching, "chunk_size", lambda window, row_bytes: cut.chunk_size)
         patch.setattr(searching, "_ROUND_BYTES", cut.orders_a_round * n_documents * row_bytes)
         patch.setattr(searching, "_SENT_AT_ONCE", 10)
-        for module in (collecting, reading):
+        for module in (collecting, job):
             patch.setattr(module, "PART", cut.weighed_at_once)
+        patch.setattr(job, "_DOCUMENTS_A_TASK", 4 * cut.weighed_at_once)
         yield
 
 

@@ -142,12 +142,13 @@ def test_a_run_goes_on(spark, some_texts, tmp_path):
         nearkin.spark.dedup(df, work=work, resume=True)
     progress = Cutting()
     found = nearkin.spark.dedup(df, **chosen, resume=True, progress=progress).select("id", *ADDED).toArrow()
-    assert progress.begun[0] == "bands"
+    assert "read" not in progress.begun
+    assert "bands" in progress.begun
     expected = nearkin.dedup(df.toArrow(), text="text", id="id", keep="max:day").documents.select(["id", *ADDED])
     assert in_rows(found) == in_rows(expected)
     again = Cutting()
     assert nearkin.spark.dedup(df, **chosen, resume=True, progress=again).where("keep").count() > 10
-    assert again.begun == []
+    assert not {"read", "bands", "matches"} & set(again.begun)
     table = found.to_pandas(types_mapper={pa.int64(): pandas.Int64Dtype()}.get)
     assert set(table["group"].dropna()) <= set(range(first, first + 2 * n, 2))
     assert table["group"].isna().any()

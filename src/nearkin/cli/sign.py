@@ -10,7 +10,6 @@ import click
 
 from nearkin.cli.answering import answer, working
 from nearkin.options.declared import Same, option
-from nearkin.options.engine import EngineOptions
 from nearkin.options.reading import InputsArgument, ReadingOptions
 from nearkin.options.running import FileCommand, PrintOptions
 from nearkin.options.signatures import CountedFeatures, SigningOptions, SignJob, StatisticsJob
@@ -33,12 +32,10 @@ Examples:
   nearkin sign contracts/ --method weighted-topsig --bits 64 --out sig.parquet
 
   nearkin sign wave2.jsonl --method weighted-topsig --statistics load.stats --out wave2.sig.parquet
-
-  nearkin sign /shared/contracts --out /shared/sig.parquet --engine spark --master spark://host:7077
 """
 
 
-class SignCommand(FileCommand, EngineOptions, SignJob, InputsArgument):
+class SignCommand(FileCommand, SignJob, InputsArgument):
     """Options of the command."""
 
 
@@ -53,13 +50,13 @@ def sign(job: SignCommand) -> None:
     statistics = None if job.statistics is None else Path(job.statistics)
     for written in (job.out, exceptions_beside(job.out)):
         check_free(written, overwrite=job.overwrite)
-    options, where = job.part(SigningOptions), job.chosen_engine()
+    options = job.part(SigningOptions)
     with working(job) as bars:
         told = options.in_words() | {"normalise": options.normalise.shown}
         bars.say(", ".join(f"{name} {value}" for name, value in told.items()))
         _, signed = sign_texts(
             ReadingRequest.from_options(job.inputs, job), job.out, options, statistics=statistics,
-            resources=Resources.of(job.threads), progress=bars, engine=where,
+            resources=Resources.of(job.threads), progress=bars,
         )  # fmt: skip
     answer(job, signed.as_stored, lambda console: _show(console, signed, job.out))
 

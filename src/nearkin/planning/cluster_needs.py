@@ -13,8 +13,8 @@ from nearkin.planning.search import BandPlan, Sample, SamplingPlan
 
 PYTHON_BYTES = 350 << 20
 """Memory of the interpreter with numba, Arrow and the kernels."""
-DRIVER_BYTES = 60
-"""Approximate memory of the driver per document."""
+DRIVER_BYTES = 160
+"""Approximate memory of the driver per document, at the peak, with ids of ten characters."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from nearkin.options.dedup import DedupOptions, GivenSearch
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.spark.work import arrow_schema, check_named, claimed, stages_in
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.workflows.dedup.on_spark.data_frames import dedup_frame
-from nearkin.workflows.dedup.on_spark.names import ANNOTATIONS, FrameColumns
+from nearkin.workflows.dedup.on_spark.data_frames import ANNOTATIONS, FrameColumns, dedup_frame
 from nearkin.workflows.dedup.plans import plan_as_stored
 
 if TYPE_CHECKING:
@@ -138,16 +137,16 @@ def _found(df: DataFrame, job: FrameJob) -> SparkDedupResult:
     }
     with claimed(spark, job.work, identity, resume=job.resume, of=_OF) as folder:
         stages = stages_in(spark, folder, folder, meter)
-        found = dedup_frame(df, columns, options, folder, stages, prefix=prefix, rules=rules)
+        found = dedup_frame(df, columns, options, folder, stages, prefix=prefix, rules=rules, meter=meter)
     manifest: dict[str, object] = {
         "nearkin": __version__,
         "command": "dedup",
         "parameters": options.in_words(),
         "fingerprint": options.fingerprint,
-        "counts": {"documents": found.n_documents, "pairs_not_compared": found.n_not_compared},
-        "plan": plan_as_stored(found.plan),
+        "counts": {"documents": len(found.result.corpus), "pairs_not_compared": found.result.n_not_compared},
+        "plan": plan_as_stored(found.result.plan),
     }
-    kept = found.documents.where(f"`{prefix}keep`").drop(*(prefix + name for name, _ in ANNOTATIONS))
+    kept = found.documents.where(f"`{prefix}keep`").drop(*(prefix + name for name in ANNOTATIONS))
     return SparkDedupResult(found.documents, found.pairs, kept, manifest)
 
 
@@ -155,7 +154,7 @@ def _check_columns(df: DataFrame, columns: FrameColumns, prefix: str) -> None:
     named = [("text", columns.text), ("id", columns.doc_id), ("keep", columns.keep)]
     check_named(df, named, of=_OF, place="the data frame")
     # Spark takes names that differ only in case for one, unless it is told otherwise
-    added = {(prefix + name).casefold() for name, _ in ANNOTATIONS}
+    added = {(prefix + name).casefold() for name in ANNOTATIONS}
     if taken := [name for name in df.columns if name.casefold() in added]:
         raise ParameterError.of("prefix", f"such that no column exists already ({', '.join(taken)} does)", prefix)
     arrow_schema(df)

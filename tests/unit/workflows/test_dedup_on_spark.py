@@ -19,7 +19,7 @@ from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.workflows.dedup.on_spark import job as task_module
-from nearkin.workflows.dedup.on_spark.job import ReadInputTask
+from nearkin.workflows.dedup.on_spark.job import read_input
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading import inputs
 from nearkin.workflows.reading.identity import by_path, records_of, with_digests
@@ -64,8 +64,8 @@ class ReadingOfAFile:
 
     def attempt(self, given: TaskInput) -> None:
         """Read it as this machine sees it."""
-        task = ReadInputTask(self.spool, DedupOptions(), ReadingRules())
-        self.blocks[:] = task(0, [Block("input", 0, pickle.dumps((0, given)))])
+        block = Block("input", 0, pickle.dumps((0, given)))
+        self.blocks[:] = read_input(self.spool, DedupOptions(), ReadingRules(), 0, [block])
 
     def texts(self) -> list[str]:
         """The texts in the spool."""

@@ -135,6 +135,11 @@ class Stages:
             numbered = frame.toDF(*map(str, range(len(names)))).select(*map(str, needed))
             return Blocks(numbered.mapInArrow(run, COLUMNS))
 
+    def table(self, path: Path, names: Sequence[str]) -> DataFrame:
+        """Return some columns of a Parquet file that every executor sees."""
+        with engine_errors():
+            return parquet_reader(self.spark).parquet(f"file://{path.absolute()}").select(*names)
+
     def is_kept(self, name: str) -> bool:
         """Whether a stage was finished, by this run or by an interrupted one."""
         return (self.folder / name / _DONE).exists()

@@ -94,7 +94,7 @@ def check_not_too_many(n_documents: int) -> None:
         raise SourceError(f"A run takes at most {MAX_DOCUMENTS:,} documents. Got {n_documents:,} instead.")
 
 
-def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpus:
+def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool, has_ids: bool = True) -> Corpus:
     """Gather the facts that later stages need, and the exact copies: equal SHA-256 after normalisation."""
     n_documents = chunks[-1].end if chunks else 0
     check_not_too_many(n_documents)
@@ -106,8 +106,10 @@ def survey(chunks: Sequence[Chunk], n_inputs: int, *, is_against: bool) -> Corpu
     for chunk in chunks:
         rows, facts = slice(chunk.start, chunk.end), facts_of(chunk)
         status[rows], n_characters[rows], keep_value[rows] = facts.status, facts.n_characters, facts.keep_value
-        digests[rows], id_hashes[rows] = digests_of(chunk), id_hashes_of(chunk)
-    repeated = repeated_ids(chunks, id_hashes, n_inputs)
+        digests[rows] = digests_of(chunk)
+        if has_ids:
+            id_hashes[rows] = id_hashes_of(chunk)
+    repeated = repeated_ids(chunks, id_hashes, n_inputs) if has_ids else ()
     node, first_row = _copies(digests, np.flatnonzero(status == READABLE).astype(np.uint32), n_documents)
     return Corpus(
         chunks=tuple(chunks),

@@ -279,7 +279,7 @@ def _find(
         known = by_path(records["inputs"]), by_path(records["against"])
         with stages_on(cluster, run.work, run.meter) as stages:
             result = find(
-                *sides, options, run.work, stages, rules=rules, resources=resources, meter=run.meter, known=known
+                *sides, options, run.work, stages, rules=rules, resources=resources, meter=run.meter, known_files=known
             )
             return result, stages.about
 

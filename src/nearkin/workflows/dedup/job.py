@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from nearkin.errors import InputError
 from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
-from nearkin.planning.search import BandPlan, missed
-from nearkin.records import Matches
+from nearkin.planning.search import BandPlan, Sample, missed
+from nearkin.records import U32
 from nearkin.runs.progress import Meter, Progress
-from nearkin.runs.spool import SPOOL, Spool
+from nearkin.runs.spool import SPOOL, Chunk, Spool
+from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 from nearkin.wording import WarningMessage
@@ -20,6 +22,7 @@ from nearkin.workflows.dedup.against import judge_across, others_first
 from nearkin.workflows.dedup.candidates import BandSearch, SampleSearch, max_not_compared
 from nearkin.workflows.dedup.corpus import Corpus, survey
 from nearkin.workflows.dedup.outcome import (
+    Compare,
     Judged,
     Preference,
     group_texts,
@@ -33,7 +36,7 @@ from nearkin.workflows.dedup.reading import read_all
 from nearkin.workflows.dedup.row_places import Places, check_problems, check_readable, locate
 from nearkin.workflows.dedup.searching import Search, Sizes
 from nearkin.workflows.dedup.tables import write_tables
-from nearkin.workflows.dedup.verifying import SetStore, VerifiedMatches, verify_all
+from nearkin.workflows.dedup.verifying import VerifiedMatches, compare_in_store, verify_all
 from nearkin.workflows.reading.inputs import Input, places_in
 from nearkin.workflows.resources import Resources
 
@@ -82,25 +85,64 @@ def find(
     work
         Folder for data too large for memory. Files left there by an interrupted run are reused.
     """
-    spool = Spool(work / SPOOL)
-    corpus, places = collect(inputs, others, spool, options, rules=rules, resources=resources, meter=meter)
-    tell_of_long_documents(corpus, places, resources, meter.progress)
-    with meter.stage("plan", 0, "steps") as progress:
-        plan = plan_search(look(corpus, options), options)
-        progress.say(plan_in_words(plan, options))
-        kinds = kinds_of_text(corpus, options)
-    search = _search(corpus, options, plan, work, resources)
+    corpus, places = collect(
+        inputs, others, Spool(work / SPOOL), options, rules=rules, resources=resources, meter=meter
+    )
+    planned = plan(corpus, places, options, resources=resources, meter=meter)
+    search = _search(corpus, options, planned.plan, work, resources)
     sizes = search.shingle_all(meter)
-    preference = prefer(corpus, options)
-    order = others_first(corpus, preference.node_order) if corpus.is_against else preference.node_order
-    runs = search.link_all(sizes, order, meter)
+    runs = search.link_all(sizes, planned.order, meter)
     verified, store = verify_all(corpus, options, sizes, runs, work, resources=resources, meter=meter)
+    compare = partial(compare_in_store, store, threads=resources.n_threads)
     with meter.stage("group", 0, "steps"):
-        judged = _judge(corpus, options, sizes, preference, verified.matches, store, threads=resources.n_threads)
-        judged = with_numbers(judged, ignored_numbers(corpus, options))
+        return judge(planned, sizes, verified, runs.n_not_compared, compare)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """Documents, and how their near-duplicates are searched for."""
+
+    corpus: Corpus
+    places: Places
+    options: DedupOptions
+    sample: Sample
+    plan: Plan
+    kinds: Mapping[str, int]
+    preference: Preference
+
+    @property
+    def order(self) -> U32:
+        """Texts, first those with which the others of a skewed key are compared."""
+        order = self.preference.node_order
+        return others_first(self.corpus, order) if self.corpus.is_against else order
+
+
+def plan(corpus: Corpus, places: Places, options: DedupOptions, *, resources: Resources, meter: Meter) -> Planned:
+    """Plan the search by a sample."""
+    _tell_of_long_documents(corpus, places, resources, meter.progress)
+    with meter.stage("plan", 0, "steps") as progress:
+        sample = look(corpus, options)
+        chosen = plan_search(sample, options)
+        progress.say(plan_in_words(chosen, options))
+        kinds = kinds_of_text(corpus, options)
+    return Planned(
+        corpus=corpus, places=places, options=options, sample=sample, plan=chosen, kinds=kinds,
+        preference=prefer(corpus, options),
+    )  # fmt: skip
+
+
+def judge(planned: Planned, sizes: Sizes, verified: VerifiedMatches, n_skipped: int, compare: Compare) -> Result:
+    """Group the texts and judge the documents; ``compare`` returns the similarity of pairs that are no matches."""
+    corpus, options, preference = planned.corpus, planned.options, planned.preference
+    if corpus.is_against:
+        judged = judge_across(corpus, options, sizes, verified.matches)
+    else:
+        grouping = group_texts(verified.matches, preference.node_order, options, compare)
+        judged = judge_groups(corpus, options, sizes, preference, verified.matches, grouping)
     return Result(
-        corpus=corpus, places=places, sizes=sizes, plan=plan, verified=verified, judged=judged,
-        n_skipped=runs.n_not_compared, threshold=options.threshold, kinds=kinds,
+        corpus=corpus, places=planned.places, sizes=sizes, plan=planned.plan, verified=verified,
+        judged=with_numbers(judged, ignored_numbers(corpus, options)), n_skipped=n_skipped,
+        threshold=options.threshold, kinds=planned.kinds,
     )  # fmt: skip
 
 
@@ -132,11 +174,8 @@ def collect(
             progress=progress,
         )
     n_inputs = sum(read.n_documents for read in reads[: len(inputs)])
-    with meter.stage("exact copies", 0, "steps"):
-        corpus = survey(spool.chunks(), n_inputs, is_against=others is not None)
-        kinds = [read.id_kind for read in reads]
-        places = locate(corpus, places_in(everything), kinds[: len(inputs)], kinds[len(inputs) :])
-    check_problems(places, rules)
+    kinds = [read.id_kind for read in reads]
+    corpus, places = surveyed(spool.chunks(), n_inputs, inputs, others, kinds, rules, meter)
     try:
         check_readable(corpus, places, rules)
     except InputError:
@@ -145,7 +184,25 @@ def collect(
     return corpus, places
 
 
-def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources, progress: Progress) -> None:
+def surveyed(
+    chunks: Sequence[Chunk],
+    n_inputs: int,
+    inputs: Sequence[Input],
+    others: Sequence[Input] | None,
+    kinds: Sequence[IdKind],
+    rules: ReadingRules,
+    meter: Meter,
+) -> tuple[Corpus, Places]:
+    """Return the documents of a spool, if the rules allow their problems; ``kinds`` are those of the ids of inputs."""
+    with meter.stage("exact copies", 0, "steps"):
+        corpus = survey(chunks, n_inputs, is_against=others is not None)
+        names = places_in([*inputs, *(others or ())])
+        places = locate(corpus, names, kinds[: len(inputs)], kinds[len(inputs) :])
+    check_problems(places, rules)
+    return corpus, places
+
+
+def _tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources, progress: Progress) -> None:
     """Warn of documents that may need more memory than the run was given: a document is shingled whole."""
     max_characters = resources.memory_bytes // MAX_BYTES_PER_CHARACTER
     n_long = int((corpus.n_characters > max_characters).sum())
@@ -158,22 +215,6 @@ def tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources,
             "far less"
         )
         progress.say(WarningMessage(told))
-
-
-def _judge(
-    corpus: Corpus,
-    options: DedupOptions,
-    sizes: Sizes,
-    preference: Preference,
-    matches: Matches,
-    store: SetStore,
-    *,
-    threads: int,
-) -> Judged:
-    if corpus.is_against:
-        return judge_across(corpus, options, sizes, matches)
-    grouping = group_texts(matches, preference.node_order, options, store, threads=threads)
-    return judge_groups(corpus, options, sizes, preference, matches, grouping)
 
 
 def _search(corpus: Corpus, options: DedupOptions, plan: Plan, work: Path, resources: Resources) -> Search:

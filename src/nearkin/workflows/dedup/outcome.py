@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,7 +14,6 @@ from nearkin.stages.grouping import group
 from nearkin.stages.verification.what_differs import NOTHING, NUMBERS, UNKNOWN
 from nearkin.workflows.dedup.corpus import EMPTY, NO_NODE, ONLY_IGNORED, ONLY_NUMBERS, UNREADABLE, Corpus
 from nearkin.workflows.dedup.searching import Sizes
-from nearkin.workflows.dedup.verifying import SetStore, verify_blocks
 
 UNIQUE, EXACT_COPY, NEAR_DUPLICATE, EMPTY_TEXT, TOO_SHORT = range(5)
 UNREADABLE_TEXT, OVERLAP, NUMBERS_TEXT, IGNORED_TEXT = range(5, 9)
@@ -370,12 +369,15 @@ class Inside:
         return GroupedTexts(self.groups, self.to_principal, self.differs, self.lowest, is_exact)
 
 
-def group_texts(matches: Matches, order: U32, options: DedupOptions, store: SetStore, *, threads: int) -> GroupedTexts:
-    """Group the texts by the rule of ``--group``, and verify pairs within groups that are no matches."""
+Compare = Callable[[Iterator[Candidates]], Iterable[Matches]]
+"""Returns the similarity of pairs of texts, without a threshold."""
+
+
+def group_texts(matches: Matches, order: U32, options: DedupOptions, compare: Compare) -> GroupedTexts:
+    """Group the texts by the rule of ``--group``, and compare pairs within groups that are no matches."""
     inside = Inside(matches, order, options)
-    for verified in verify_blocks(inside.unknown(), store, threads=threads):
-        inside.learn(verified)
-        store.release()
+    for compared in compare(inside.unknown()):
+        inside.learn(compared)
     return inside.grouping(is_looked_at=True)
 
 

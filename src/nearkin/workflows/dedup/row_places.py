@@ -165,7 +165,7 @@ def locate(
     if corpus.repeated_ids:
         names = renamed(came, sorted(row for row, _ in corpus.repeated_ids), source_names, source, line)
     parents, parent_rows = find_parents(chunks, came, source)
-    problems = _problems(chunks)
+    problems = problems_in(chunks)
     places = Places(
         own_ids=own_ids,
         ids=ids,
@@ -196,7 +196,8 @@ def _joined(own: pa.Array, others: pa.Array) -> pa.Array:
     return pa.concat_arrays(parts) if parts else own
 
 
-def _problems(chunks: Iterable[Chunk]) -> dict[int, str]:
+def problems_in(chunks: Iterable[Chunk]) -> dict[int, str]:
+    """Return the problems of rows."""
     found: dict[int, str] = {}
     for chunk in chunks:
         column = chunk.column("problem")

@@ -146,6 +146,13 @@ def verify_blocks(blocks: Iterable[Candidates], store: SetStore, *, threads: int
         )
 
 
+def compare_in_store(store: SetStore, pairs: Iterable[Candidates], *, threads: int) -> Iterator[Matches]:
+    """Yield the similarity of the texts of each pair, without a threshold."""
+    for compared in verify_blocks(pairs, store, threads=threads):
+        yield compared
+        store.release()
+
+
 def as_arrays(parts: list[Matches]) -> dict[str, U32]:
     """Return the joined parts, by field."""
     none = np.zeros(0, np.uint32)

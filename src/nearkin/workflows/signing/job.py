@@ -1,20 +1,18 @@
-"""Documents → a file of signatures, by threads or on a cluster."""
+"""Documents → a file of signatures."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from nearkin.engines.local import LOCAL, Engine
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.manifests.signing import DriftRow, SigningRecord, StatisticsRecord
 from nearkin.manifests.stored import DamagedFile
 from nearkin.options.signatures import SigningOptions
-from nearkin.paths import STDIN, check_own_format
+from nearkin.paths import check_own_format
 from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
@@ -26,7 +24,6 @@ from nearkin.workflows.reading.exceptions import (
     write_exceptions,
 )
 from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
-from nearkin.workflows.reading.on_spark.tasks import standard_input_of_this_machine
 from nearkin.workflows.reading.request import ReadingRequest, not_read_files
 from nearkin.workflows.reading.texts import (
     Texts,
@@ -43,9 +40,6 @@ from nearkin.workflows.signing.counting import (
 )
 from nearkin.workflows.signing.signature_file import About, SignatureFile
 
-if TYPE_CHECKING:
-    from nearkin.engines.spark.session import Cluster
-
 
 def sign(
     reading: ReadingRequest,
@@ -55,12 +49,10 @@ def sign(
     statistics: Path | None = None,
     resources: Resources,
     progress: Progress | None = None,
-    engine: Engine = LOCAL,
 ) -> tuple[SignatureFile, SigningRecord]:
-    """Sign every document, and write the signatures to ``out``; without it this machine signs, and writes no file.
+    """Sign every document, and write the signatures to ``out``, if it is given.
 
-    weighted-topsig without ``statistics`` reads the input twice: to count all documents, then to sign them. A
-    cluster must see the files, and the directory of ``out``, under the same paths.
+    weighted-topsig without ``statistics`` reads the input twice: to count all documents, then to sign them.
     """
     meter = Meter(progress or Silent())
     if statistics is not None and (options.method != "weighted-topsig" or options.online):
@@ -68,7 +60,6 @@ def sign(
             "is for weighted-topsig that is not online. Choose that method, or omit 'statistics'.",
             parameter="statistics",
         )
-    engine.choose(local=lambda: None, cluster=lambda _: _check_can_be_divided(reading, options))
     given = None if statistics is None else Statistics.load(statistics)
     texts = reading.opened(meter.progress)
     if out is not None:
@@ -80,15 +71,7 @@ def sign(
         raise FingerprintError(
             f"The statistics are of features {given.features!r}, the documents' are {options.counts_fingerprint!r}."
         )
-
-    def on_cluster(cluster: Cluster) -> SignedTexts:
-        from nearkin.workflows.signing.on_spark import sign_on
-
-        return sign_on(cluster, reading, texts, options, given, out=out, meter=meter)  # type: ignore[arg-type]  # checked
-
-    done = engine.choose(
-        local=lambda: _sign_here(texts, options, given, threads=resources.n_threads, meter=meter), cluster=on_cluster
-    )
+    done = _signed(texts, options, given, threads=resources.n_threads, meter=meter)
     check_unchanged(inputs)
     documents = [documents for documents, _ in done.batches]
     check_readable(documents, reading.rules)
@@ -153,18 +136,7 @@ def _joined(
     )
 
 
-def _check_can_be_divided(reading: ReadingRequest, options: SigningOptions) -> None:
-    """Refuse what workers cannot share: standard input, and signatures that depend on earlier documents."""
-    if STDIN in reading.inputs:
-        raise standard_input_of_this_machine()
-    if options.online:
-        raise ParameterError(
-            "online signs each document by all documents before it, so that workers cannot share the work. "
-            "Omit it: weighted-topsig then counts all documents first. Or omit --engine spark."
-        )
-
-
-def _sign_here(
+def _signed(
     texts: Texts, options: SigningOptions, statistics: Statistics | None, *, threads: int, meter: Meter
 ) -> SignedTexts:
     if options.method == "weighted-topsig" and statistics is None and not options.online:

@@ -1,61 +1,61 @@
-"""Spark data frame → the same rows with annotations; only the plan passes through the driver."""
+"""Spark data frame → the same rows with annotations; whole rows stay on the executors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from nearkin.engines.spark.blocks import Blocks, RowsTask
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.options.dedup import DedupOptions
-from nearkin.records import Matches
-from nearkin.runs.spool import SPOOL, Spool
+from nearkin.runs.arrays import mapped_batch, save_batch
+from nearkin.runs.progress import Meter
+from nearkin.runs.spool import SPOOL, Spool, gathered
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.verification.what_differs import NOTHING, UNKNOWN
-from nearkin.workflows.dedup.candidates import within_what_there_is
-from nearkin.workflows.dedup.corpus import repeated_among
-from nearkin.workflows.dedup.on_spark.keying import load_sizes
-from nearkin.workflows.dedup.on_spark.matching import match_texts
-from nearkin.workflows.dedup.on_spark.names import (
-    ANNOTATIONS,
-    ID,
-    PAIR_COLUMNS,
-    AnnotateRowsTask,
-    FrameColumns,
-    ListPairsTask,
-    SendRowsTask,
-    asked,
-    columns_sent,
-    read_frame,
-)
-from nearkin.workflows.dedup.on_spark.partitions import (
-    COPIES,
-    COUNTED,
-    GROUPS,
-    MATCHES,
-    MEMBERS,
-    ROW_PAIRS,
-    SUSPECTS,
-    UNREADABLE,
-    VERDICTS,
-    Partitions,
-    each_partition,
-)
-from nearkin.workflows.dedup.on_spark.texts import PartitionTexts, find_texts
-from nearkin.workflows.dedup.on_spark.verifying import group_all
-from nearkin.workflows.dedup.outcome import NO_ROW, differences_of, reasons_of_texts, with_copies
-from nearkin.workflows.dedup.plans import Plan
-from nearkin.workflows.reading.on_spark.tasks import repeated_ids
+from nearkin.stages.documents.tables import read_table
+from nearkin.stages.verification.measures import MEASURE_COLUMNS
+from nearkin.workflows.dedup.corpus import Corpus, survey
+from nearkin.workflows.dedup.job import Result, plan
+from nearkin.workflows.dedup.on_spark.job import find_among
+from nearkin.workflows.dedup.on_spark.partitions import CHUNKS, Partitions, each_partition
+from nearkin.workflows.dedup.reading import prepare_to_choose
+from nearkin.workflows.dedup.row_places import Places, check_readable, problems_in
+from nearkin.workflows.dedup.tables import write_documents, write_pairs
+from nearkin.workflows.reading.on_spark.tasks import check_have_ids, repeated_ids
+from nearkin.workflows.resources import Resources
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+NAME = "table"
+"""Prefix of documents without an id: ``table:1``, ``table:2``, … in the order of the partitions."""
+ID = "ID"
+ANNOTATIONS = {
+    "group": ID, "is_principal": "boolean", "similarity_to_principal": "double", "differs": "string", "copy_of": ID,
+    "keep": "boolean", "reason": "string",
+}  # fmt: skip
+"""Columns added to each row; ID stands for the type of the user's ids."""
+_PAIR_COLUMNS = ("id_a", "id_b", *MEASURE_COLUMNS, "differs")
+_CHUNKS_AN_ATTEMPT = 1 << 20
+_ATTEMPTS = (1 << 32) // _CHUNKS_AN_ATTEMPT
+
+
+@dataclass(frozen=True, slots=True)
+class FrameColumns:
+    """Columns that are read."""
+
+    text: str
+    doc_id: str | None
+    keep: str | None
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,7 @@ class Frames:
 
     documents: DataFrame
     pairs: DataFrame
-    plan: Plan
-    n_documents: int
-    n_not_compared: int
+    result: Result
 
 
 def dedup_frame(
@@ -78,87 +76,47 @@ def dedup_frame(
     *,
     prefix: str,
     rules: ReadingRules,
+    meter: Meter,
 ) -> Frames:
     """Deduplicate a data frame; ``work`` is a folder that every executor can read and write."""
-    rows, texts, keys = work / "rows", work / "texts", work / "keys"
-    partitions, found = _read_texts(frame, columns, options, work, stages, rules)
-    id_type, n = _id_type(frame, columns), max(len(partitions), 1)
-    sent = columns_sent(options, has_ids=columns.doc_id is not None)
-    counted = COUNTED.of_targets(found.of(COUNTED.stream).collected(), len(partitions))
-    matched = match_texts(
-        stages,
-        partitions,
-        counted,
-        (texts, keys),
-        options,
-        is_against=False,
-        planning=nullcontext(stages.meter.progress),
-    )
-    matches, copies = matched.blocks.of(MATCHES.stream), found.of(COPIES.stream)
-    groups = group_all(stages, matches, matched.n_candidates, partitions, texts, options)
-    told = (
-        stages.parts(len(partitions), each_partition)
-        .and_those_of(copies)
-        .and_those_of(groups.of(MEMBERS.stream, GROUPS.stream))
-    )
-    list_verdicts, send = ListVerdictsTask(partitions, texts, keys, options, bool(sent)), SendRowsTask(partitions, sent)
-    verdicts = stages.kept("verdicts", lambda: told.shuffled(n, list_verdicts).shuffled(n, send))
-    pairs = stages.kept(
-        "pairs",
-        lambda: (
-            matches.and_those_of(copies)
-            .shuffled(n, PairDocumentsTask(partitions, texts))
-            .shuffled(n, AskRowsTask(partitions))
-            .shuffled(n, send)
-        ),
-    )
-    added = [(prefix + name, id_type if kind == ID else kind) for name, kind in ANNOTATIONS]
-    with engine_errors():
-        return Frames(
-            _annotated(frame, stages.parts(len(partitions), each_partition).and_those_of(verdicts), added,
-                       AnnotateRowsTask(partitions, rows, id_type, prefix, sent), n),
-            pairs.gathered(n, ListPairsTask(partitions, id_type, sent), _schema(PAIR_COLUMNS, id_type)),
-            matched.plan,
-            partitions.n_documents,
-            within_what_there_is(
-                matched.n_not_compared, int(counted[0].sum()), n_candidates=matched.n_candidates
-            ),
-        )  # fmt: skip
-
-
-def _read_texts(
-    frame: DataFrame, columns: FrameColumns, options: DedupOptions, work: Path, stages: Stages, rules: ReadingRules
-) -> tuple[Partitions, Blocks]:
-    spool, rows = Spool(work / SPOOL), work / "rows"
-    for folder in (spool.path, rows):
+    rows, tables = work / "rows", work / "tables"
+    for folder in (work / SPOOL, rows, tables):
         folder.mkdir(exist_ok=True)
-    read = stages.kept("read", lambda: read_frame(stages, frame, columns, spool, rows, options))
-    partitions = Partitions.of(work, read.collected(), 1 << 32, stages.n_at_a_time)
-    has_ids = columns.doc_id is not None
-    found = find_texts(stages, partitions, options.keep, work / "texts", is_against=False, has_ids=has_ids)
+    reading = partial(read_partition, columns, Spool(work / SPOOL), rows, options)
+    read = stages.kept("read", lambda: stages.read(frame, reading))
+    partitions = Partitions.of(work, read.collected(), stages.n_at_a_time)
+    has_ids, id_type = columns.doc_id is not None, _id_type(frame, columns)
+    corpus = survey(partitions.chunks(), partitions.n_documents(), is_against=False, has_ids=has_ids)
+    places = _places(corpus, id_type, has_ids=has_ids)
+    if corpus.repeated_ids:
+        raise repeated_ids(str(columns.doc_id), corpus.repeated_ids)
+    check_readable(corpus, places, rules)
+    planned = plan(corpus, places, options, resources=Resources(), meter=meter)
+    result = find_among(planned, partitions, stages)
+    documents, pairs = tables / "documents.parquet", tables / "pairs.parquet"
+    write_documents(documents, corpus, result.sizes, result.judged.outcome, places)
+    write_pairs(pairs, result.judged.matches, places, is_against=False)
+    with engine_errors():
+        annotating = partial(annotate_rows, partitions, rows, documents, id_type, prefix)
+        annotated = stages.parts(len(partitions), each_partition).gathered(
+            max(len(partitions), 1), annotating, _schema(frame, id_type, prefix)
+        )
+        return Frames(annotated, stages.table(pairs, _PAIR_COLUMNS), result)
+
+
+def _places(corpus: Corpus, id_type: str, *, has_ids: bool) -> Places:
+    """Return the names of the rows: their ids, or their numbers among all rows."""
+    lines, text = np.arange(1, len(corpus) + 1), pa.large_string()
     if has_ids:
-        _check_ids(partitions, found, str(columns.doc_id))
-    _check_readable(partitions, found, rules)
-    return partitions, found
-
-
-def _annotated(
-    frame: DataFrame,
-    verdicts: Blocks,
-    added: Sequence[tuple[str, str]],
-    task: RowsTask,
-    n: int,
-) -> DataFrame:
-    from pyspark.sql.types import StructType
-
-    schema = StructType(list(frame.schema.fields))
-    for name, kind in added:
-        schema = schema.add(name, kind)
-    return verdicts.gathered(n, task, schema)
-
-
-def _schema(columns: Sequence[tuple[str, str]], id_type: str) -> str:
-    return ", ".join(f"`{name}` {id_type if kind == ID else kind}" for name, kind in columns)
+        names = pa.chunked_array(list(gathered(corpus.chunks, "doc_id")), text).combine_chunks()
+    else:
+        prefix, separator = (pa.scalar(value, text) for value in (NAME, ":"))
+        names = pc.binary_join_element_wise(prefix, pa.array(lines).cast(text), separator)
+    ids = names.cast(pa.int64()) if id_type == "long" else names
+    return Places(
+        own_ids=ids, ids=ids, names=names, source_names=(NAME,), source=np.zeros(len(corpus), np.int32), line=lines,
+        problems=problems_in(corpus.chunks),
+    )  # fmt: skip
 
 
 def _id_type(frame: DataFrame, columns: FrameColumns) -> str:
@@ -168,89 +126,58 @@ def _id_type(frame: DataFrame, columns: FrameColumns) -> str:
     return "long" if kind in ("tinyint", "smallint", "int", "bigint") else "string"
 
 
-def _check_readable(partitions: Partitions, found: Blocks, rules: ReadingRules) -> None:
-    n, first = UNREADABLE.joined(found.of(UNREADABLE.stream).collected())
-    if len(n):
-        row = int(first.min())
-        chunk = next(chunk for chunk in partitions.chunks() if chunk.start <= row < chunk.end)
-        where = f"row {row + 1:,}: {chunk.column('problem')[row - chunk.start]}"
-        rules.check_readable(int(n.sum()), partitions.n_documents, where)
+def _schema(frame: DataFrame, id_type: str, prefix: str) -> object:
+    from pyspark.sql.types import StructType
+
+    schema = StructType(list(frame.schema.fields))
+    for name, kind in ANNOTATIONS.items():
+        schema = schema.add(prefix + name, id_type if kind == ID else kind)
+    return schema
 
 
-def _check_ids(partitions: Partitions, found: Blocks, column: str) -> None:
-    """Refuse repeated ids, because groups are identified by ids."""
-    (suspects,) = SUSPECTS.joined(found.of(SUSPECTS.stream).collected())
-    suspects.sort()
-    repeated = repeated_among(partitions.chunks(), suspects)
-    if repeated:
-        raise repeated_ids(column, repeated)
+def read_partition(
+    columns: FrameColumns,
+    spool: Spool,
+    rows: Path,
+    options: DedupOptions,
+    part: int,
+    attempt: int,
+    batches: Iterator[pa.RecordBatch],
+) -> Iterator[Block]:
+    """Read the documents of a partition of a data frame into the spool, and whole rows into ``rows``."""
+    number = attempt % _ATTEMPTS * _CHUNKS_AN_ATTEMPT
+    for whole in batches:
+        check_have_ids(whole, columns.doc_id)
+        at = 0
+        for piece in read_table(
+            whole, text=columns.text, doc_id=columns.doc_id, keep_column=columns.keep, is_whole=False
+        ):
+            spool.write(part, number, prepare_to_choose(piece, options, source_name=NAME))
+            save_batch(rows / spool.place(part, number).name, whole.slice(at, piece.num_rows), compression="lz4")
+            n_bytes = spool.place(part, number).stat().st_size
+            yield from CHUNKS.packed(0, *(np.array([value]) for value in (part, number, piece.num_rows, n_bytes)))
+            at, number = at + piece.num_rows, number + 1
 
 
-@dataclass(frozen=True, slots=True)
-class ListVerdictsTask:
-    """List the results of all documents with a text of this partition, and ask for the documents named."""
-
-    partitions: Partitions
-    texts: Path
-    sizes: Path
-    options: DedupOptions
-    asks: bool
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        texts, sizes = PartitionTexts.load(self.texts, target), load_sizes(self.sizes, target)
-        principal, similarity = texts.best.copy(), np.ones(len(texts.first))
-        differs = np.full(len(texts.first), NOTHING)
-        members, _, of_member, to_principal, different = MEMBERS.joined(blocks)
-        at = texts.at(members)
-        principal[at], similarity[at], differs[at] = of_member, to_principal, different
-        is_alone = (principal == texts.best) & (texts.n_documents == 1)
-        heads, n_texts, *_ = GROUPS.joined(blocks)
-        is_alone[texts.at(heads[n_texts > 1])] = False
-        is_short = is_alone & (sizes.n_units < self.options.shingle.length)
-        copies, firsts = COPIES.joined(blocks)
-        rows = np.concatenate([texts.first, copies])
-        of_row = np.concatenate([np.arange(len(texts.first)), texts.at(firsts)])
-        copy_of = np.where(texts.best[of_row] == rows, NO_ROW, texts.best[of_row])
-        is_principal = principal[of_row] == rows
-        reason = reasons_of_texts(is_short=is_short[of_row], is_principal=is_principal, copy_of=copy_of)
-        partitions = self.partitions.at(rows)
-        different = np.where(is_principal, UNKNOWN, differs[of_row])
-        verdicts = principal[of_row], copy_of, similarity[of_row], different, reason
-        yield from VERDICTS.scattered(partitions, rows, *verdicts)
-        if self.asks:
-            told = np.concatenate([principal[of_row], copy_of])
-            yield from asked(self.partitions, told, np.concatenate([partitions, partitions]))
+def annotate_rows(
+    partitions: Partitions, rows: Path, documents: Path, id_type: str, prefix: str, target: int, blocks: Sequence[Block]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a partition, in their order, with annotations."""
+    chunks = partitions.chunks(target)
+    added = _rows_between(documents, chunks[0].start, chunks[-1].end)
+    ids = pa.int64() if id_type == "long" else pa.string()
+    columns = [added[name].cast(ids) if kind == ID else added[name] for name, kind in ANNOTATIONS.items()]
+    for chunk in chunks:
+        whole = mapped_batch(rows / chunk.path.name)
+        here = (column.slice(chunk.start - chunks[0].start, chunk.n_documents).combine_chunks() for column in columns)
+        names = [*whole.schema.names, *(prefix + name for name in ANNOTATIONS)]
+        yield pa.RecordBatch.from_arrays([*whole.columns, *here], names)
 
 
-@dataclass(frozen=True, slots=True)
-class PairDocumentsTask:
-    """Return matches of texts as pairs of documents, with a pair for each exact copy."""
-
-    partitions: Partitions
-    texts: Path
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        _, _, n_common, n_left, n_right, differs, left, right, *_ = MATCHES.joined(blocks)
-        texts = PartitionTexts.load(self.texts, target)
-        copies, firsts = COPIES.joined(blocks)
-        best = texts.best[texts.at(firsts)]
-        # the row to keep may be a copy itself: then the others, and the first row, are copies of it
-        copies = np.where(copies == best, firsts, copies)
-        pairs = with_copies(Matches(left, right, n_common, n_left, n_right, differs), copies, best)
-        columns = pairs.left, pairs.right, pairs.n_common, pairs.n_left, pairs.n_right, differences_of(pairs)
-        yield from ROW_PAIRS.scattered(self.partitions.at(pairs.left), *columns)
-
-
-@dataclass(frozen=True, slots=True)
-class AskRowsTask:
-    """Ask for the right documents of pairs."""
-
-    partitions: Partitions
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        yield from blocks
-        _, right, *_ = ROW_PAIRS.joined(blocks)
-        yield from asked(self.partitions, right, np.full(len(right), target))
+def _rows_between(documents: Path, start: int, end: int) -> pa.Table:
+    """Read the groups of rows of a table in which some rows lie, and return these rows."""
+    file = pq.ParquetFile(documents)
+    ends = np.cumsum([file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)])
+    first, last = np.searchsorted(ends, [start, end - 1], side="right").tolist()
+    before = int(ends[first - 1]) if first else 0
+    return file.read_row_groups(range(first, last + 1), columns=list(ANNOTATIONS)).slice(start - before, end - start)

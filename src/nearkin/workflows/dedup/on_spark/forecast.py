@@ -11,16 +11,12 @@ from nearkin.stages.search.prefixes import COUNT_BITS
 from nearkin.workflows.dedup.on_spark.keying import EntryMeetings, n_bins_for
 from nearkin.workflows.dedup.on_spark.partitions import (
     ASKS,
-    COPIES,
-    DIGESTS,
     ENTRIES,
-    IDS,
     MATCHES,
     OCCURRENCES,
     PAIRS,
     PROFILES,
     SETS,
-    TEXTS,
     partition_bytes_of,
 )
 
@@ -41,8 +37,6 @@ def cluster_needs(told: CorpusForecast, options: DedupOptions, n_cores: int) -> 
     sampled = "sampled shingles" if told.is_sampling else "rare shingles of short texts"
     counted = "how often shingles occur" if told.is_sampling else "how often shingles of short texts occur"
     shuffles = (
-        ("texts", "digests of texts and of ids", n * (DIGESTS.row_bytes + IDS.row_bytes)),
-        ("texts", "distinct texts, and copies", n_texts * TEXTS.row_bytes + (n - n_texts) * COPIES.row_bytes),
         ("bands", "keys of bands", n_texts * told.n_band_keys * ENTRIES.row_bytes),
         ("bands", counted, _counted_bytes(told, options, n_partitions)),
         ("samples" if told.is_sampling else "prefixes", sampled, n_texts * told.n_other_keys * ENTRIES.row_bytes),
@@ -82,4 +76,4 @@ def _pair_bytes(told: CorpusForecast, profile_bytes: int) -> float:
     """Return the bytes of a pair: found in bands, screened, verified, and sent to its group."""
     candidate = 3 * PAIRS.row_bytes + 2 * ASKS.row_bytes + profile_bytes
     sets = SETS.rows.row_bytes + _HASH_BYTES * told.sample.mean_size
-    return candidate + sets + 3 * MATCHES.row_bytes + COPIES.row_bytes
+    return candidate + sets + MATCHES.row_bytes

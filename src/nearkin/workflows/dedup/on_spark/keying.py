@@ -13,13 +13,12 @@ from nearkin.engines.spark.layout import Block, Column
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import BandPlan, Sample, SamplingPlan
 from nearkin.records import I64, U8, U32, U64, Bool, ShingleSets
-from nearkin.runs.arrays import load_arrays, save_arrays, saved_array
+from nearkin.runs.arrays import Arrays, load_arrays, save_arrays, saved_array
 from nearkin.runs.spool import Chunk
 from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.workflows.dedup.candidates import BandKeys, SampleKeys
-from nearkin.workflows.dedup.on_spark.partitions import ENTRIES, MARKS, OCCURRENCES, PAIRS, SKEWED, Partitions
-from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
+from nearkin.workflows.dedup.on_spark.partitions import ENTRIES, MARKS, OCCURRENCES, SKEWED, Partitions
 from nearkin.workflows.dedup.plans import Plan, keys_a_text
 from nearkin.workflows.dedup.searching import Sizes
 
@@ -33,7 +32,7 @@ class PartitionSizes:
     n_shingles, n_units : uint32 arrays, shape (n_texts,)
         See `workflows.dedup.searching.Sizes`.
     profiles : uint8 array, shape (n_texts, n_bins)
-        See `screening`.
+        See `profiles_of`.
     """
 
     n_shingles: U32
@@ -41,14 +40,16 @@ class PartitionSizes:
     profiles: U8
 
     @classmethod
-    def load(cls, folder: Path, partition: int) -> PartitionSizes:
-        """Load the sizes that `SendBandKeysTask` wrote."""
-        return cls(**load_arrays(_sizes_place(folder, partition)))
+    def load(cls, partitions: Partitions, partition: int) -> PartitionSizes:
+        """Load the sizes that `send_band_keys` wrote."""
+        return cls(**load_arrays(_sizes_place(partitions, partition)))
 
 
-def load_sizes(folder: Path, partition: int) -> Sizes:
-    """Return the sizes without the profiles, which are many times as large."""
-    return Sizes(**load_arrays(_sizes_place(folder, partition), ("n_shingles", "n_units")))
+def load_sizes(partitions: Partitions) -> Sizes:
+    """Return the sizes of all texts, without the profiles, which are many times as large."""
+    names, none = ("n_shingles", "n_units"), np.zeros(0, np.uint32)
+    parts = [load_arrays(_sizes_place(partitions, partition), names) for partition in range(len(partitions))]
+    return Sizes(*(np.concatenate([none, *(part[name] for part in parts)]) for name in names))
 
 
 def texts_at(chunk: Chunk, rows: U32) -> pa.LargeStringArray:
@@ -61,127 +62,113 @@ def texts_at(chunk: Chunk, rows: U32) -> pa.LargeStringArray:
     return texts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SendBandKeysTask:
-    """Shingle the texts of a partition, sketch them, and send their bands to where equal ones meet."""
+SmallTexts = tuple[U32, U8, ShingleSets]
+"""Texts that are searched by their rare shingles: their numbers, sides and sets."""
 
-    partitions: Partitions
-    texts: Path
-    folder: Path
-    options: DedupOptions
-    plan: Plan
-    meetings: EntryMeetings
-    n_bins: int
 
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        texts = PartitionTexts.load(self.texts, target)
-        counted: list[Occurrences] = []
-        small: list[tuple[U32, U8, ShingleSets]] = []
-        entries = PartitionEntries(self.meetings)
-        n_shingles, n_units = np.zeros(len(texts.first), np.uint32), np.zeros(len(texts.first), np.uint32)
-        profiles = np.zeros((len(texts.first), self.n_bins), np.uint8)
-        for chunk in self.partitions.chunks(target):
-            here = slice(*np.searchsorted(texts.first, [chunk.start, chunk.end]).tolist())
-            nodes, sides = texts.first[here], texts.sides[here]
-            if not len(nodes):
-                continue
-            sets = self.options.shingle.sets(texts_at(chunk, nodes))
-            n_shingles[here], n_units[here], profiles[here] = sets.sizes, sets.n_units, profiles_of(sets, self.n_bins)
-            if isinstance(self.plan, SamplingPlan):
-                keys = SampleKeys(self.plan, self.options)
-                is_small = keys.is_small(sets)
-                small.append((nodes[is_small], sides[is_small], sets.where(is_small)))
-                counted.append(Occurrences.of(sets.hashes))
-            else:
-                self._add_bands(entries, BandKeys(self.plan, self.options), nodes, sides, sets, counted, small)
-        self._save(target, PartitionSizes(n_shingles, n_units, profiles), small)
-        yield from entries.sent(skewed_place(self.folder, "bands", target))
-        if counted:
-            found = Occurrences.joined(counted)
-            yield from OCCURRENCES.scattered(self.meetings.of_shingles(found.buckets), found.buckets, found.n)
+def send_band_keys(
+    partitions: Partitions,
+    options: DedupOptions,
+    plan: Plan,
+    meetings: EntryMeetings,
+    n_bins: int,
+    target: int,
+    blocks: Sequence[Block],
+) -> Iterator[Block]:
+    """Shingle the texts of a partition, sketch them, and send their bands to where equal ones meet.
 
-    def _add_bands(
-        self,
-        entries: PartitionEntries,
-        keys: BandKeys,
-        nodes: U32,
-        sides: U8,
-        sets: ShingleSets,
-        counted: list[Occurrences],
-        small: list[tuple[U32, U8, ShingleSets]],
-    ) -> None:
+    Sizes and short texts stay in a folder. If shingles are sampled, `matching.send_sampled` sends the keys.
+    """
+    texts = partitions.texts(target)
+    counted, small = list[Occurrences](), list[SmallTexts]()
+    keys = SampleKeys(plan, options) if isinstance(plan, SamplingPlan) else BandKeys(plan, options)
+    entries = PartitionEntries(meetings)
+    n_shingles, n_units = np.zeros(len(texts.rows), np.uint32), np.zeros(len(texts.rows), np.uint32)
+    profiles = np.zeros((len(texts.rows), n_bins), np.uint8)
+    for chunk in partitions.chunks(target):
+        here = texts.within(chunk)
+        nodes, sides = texts.nodes[here], texts.sides[here]
+        if not len(nodes):
+            continue
+        sets = options.shingle.sets(texts_at(chunk, texts.rows[here]))
+        n_shingles[here], n_units[here], profiles[here] = sets.sizes, sets.n_units, profiles_of(sets, n_bins)
         is_small = keys.is_small(sets)
+        small.append((nodes[is_small], sides[is_small], sets.where(is_small)))
+        if isinstance(keys, SampleKeys):
+            counted.append(Occurrences.of(sets.hashes))
+            continue
         if is_small.any():
-            small.append((nodes[is_small], sides[is_small], sets.where(is_small)))
             counted.append(Occurrences.of(small[-1][2].hashes))
         is_long = keys.is_long(sets)
         if is_long.any():
             long = nodes[is_long], sets.sizes[is_long].astype(np.uint32), sides[is_long]
             for band, of_band in enumerate(keys.of_bands(sets.where(is_long))):
                 entries.add(band, of_band, *long)
-
-    def _save(self, partition: int, sizes: PartitionSizes, small: Sequence[tuple[U32, U8, ShingleSets]]) -> None:
-        arrays = {name: getattr(sizes, name) for name in ("n_shingles", "n_units", "profiles")}
-        save_arrays(_sizes_place(self.folder, partition), arrays)
-        if small:
-            arrays = {
-                "nodes": np.concatenate([nodes for nodes, _, _ in small]),
-                "sides": np.concatenate([sides for _, sides, _ in small]),
-                "sizes": np.concatenate([sets.sizes for _, _, sets in small]),
-                "hashes": np.concatenate([sets.hashes for _, _, sets in small]),
-            }
-            save_arrays(_small_place(self.folder, partition), arrays)
+    sizes: Arrays = {"n_shingles": n_shingles, "n_units": n_units, "profiles": profiles}
+    save_arrays(_sizes_place(partitions, target), sizes)
+    _save_small(partitions, target, small)
+    yield from entries.sent(skewed_place(partitions, "bands", target))
+    if counted:
+        found = Occurrences.joined(counted)
+        yield from OCCURRENCES.scattered(meetings.of_shingles(found.buckets), found.buckets, found.n)
 
 
-@dataclass(frozen=True, slots=True)
-class SendPrefixesTask:
+def _save_small(partitions: Partitions, partition: int, small: Sequence[SmallTexts]) -> None:
+    if small:
+        arrays = {
+            "nodes": np.concatenate([nodes for nodes, _, _ in small]),
+            "sides": np.concatenate([sides for _, sides, _ in small]),
+            "sizes": np.concatenate([sets.sizes for _, _, sets in small]),
+            "hashes": np.concatenate([sets.hashes for _, _, sets in small]),
+        }
+        save_arrays(_small_place(partitions, partition), arrays)
+
+
+def send_prefixes(
+    partitions: Partitions, keys: BandKeys, meetings: EntryMeetings, target: int, blocks: Sequence[Block]
+) -> Iterator[Block]:
     """Send the rarest shingles of the short texts of a partition to where equal ones meet."""
-
-    folder: Path
-    keys: BandKeys
-    meetings: EntryMeetings
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        entries = PartitionEntries(self.meetings)
-        keys, nodes, sizes, sides, follows = leading(self.folder, target, self.keys.prefixes)
-        entries.add_loose(keys, nodes, sizes, np.where(follows, sides | FOLLOWS, sides))
-        yield from entries.sent(skewed_place(self.folder, "prefixes", target))
+    entries = PartitionEntries(meetings)
+    shingles, nodes, sizes, sides, follows = leading(partitions, target, keys.prefixes)
+    entries.add_loose(shingles, nodes, sizes, np.where(follows, sides | FOLLOWS, sides))
+    yield from entries.sent(skewed_place(partitions, "prefixes", target))
 
 
-def leading(folder: Path, partition: int, prefixes: Prefixes) -> tuple[U64, U32, U32, U8, Bool]:
-    """Return the rarest shingles of the small texts of a partition, with the text of each, its size and its sides."""
-    place = _small_place(folder, partition)
+def leading(partitions: Partitions, partition: int, prefixes: Prefixes) -> tuple[U64, U32, U32, U8, Bool]:
+    """Return the rarest shingles of the small texts of a partition, with the text of each, its size and its sides.
+
+    The last column says whether it follows; see `Prefixes.keys`.
+    """
+    place = _small_place(partitions, partition)
     if not place.exists():
         none = np.zeros(0, np.uint32)
         return none.astype(np.uint64), none, none, none.astype(np.uint8), none.astype(np.bool_)
     stored = load_arrays(place)
     offsets = np.concatenate([[0], np.cumsum(stored["sizes"])]).astype(np.int64)
     sets = ShingleSets(stored["hashes"], offsets, np.zeros(len(offsets) - 1, np.int64), "")
-    keys, of_key, follows = prefixes.keys(sets, saved_array(counts_place(folder)))
+    keys, of_key, follows = prefixes.keys(sets, saved_array(counts_place(partitions)))
     return keys, stored["nodes"][of_key], sets.sizes[of_key].astype(np.uint32), stored["sides"][of_key], follows
 
 
-def n_leading(folder: Path, n_partitions: int, prefixes: Prefixes) -> int:
+def n_leading(partitions: Partitions, prefixes: Prefixes) -> int:
     """Return the number of rare shingles of `leading` over all partitions."""
     n = 0
-    for place in filter(Path.exists, (_small_place(folder, partition) for partition in range(n_partitions))):
+    for place in filter(Path.exists, (_small_place(partitions, partition) for partition in range(len(partitions)))):
         n += int(prefixes.lengths(load_arrays(place, ["sizes"])["sizes"]).sum())
     return n
 
 
-def counts_place(folder: Path) -> Path:
+def counts_place(partitions: Partitions) -> Path:
     """Return the file of the counts of the shingles of short texts."""
-    return folder / "counts.arrow"
+    return partitions.keys / "counts.arrow"
 
 
-def _sizes_place(folder: Path, partition: int) -> Path:
-    return folder / f"sizes-{partition:09d}.arrow"
+def _sizes_place(partitions: Partitions, partition: int) -> Path:
+    return partitions.keys / f"sizes-{partition:09d}.arrow"
 
 
-def _small_place(folder: Path, partition: int) -> Path:
-    return folder / f"small-{partition:09d}.arrow"
+def _small_place(partitions: Partitions, partition: int) -> Path:
+    return partitions.keys / f"small-{partition:09d}.arrow"
 
 
 _MIN_BINS, _MAX_BINS = 64, 4096
@@ -342,16 +329,16 @@ def skewed_entries(keys: U64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 SKEWED_KINDS = ("bands", "prefixes", "samples")
 
 
-def skewed_place(folder: Path, kind: str, partition: int) -> Path:
+def skewed_place(partitions: Partitions, kind: str, partition: int) -> Path:
     """Return the file of the skewed entries of a partition, for each of `SKEWED_KINDS`; it may be missing."""
-    return folder / f"crowded-{kind}-{partition:09d}.arrow"
+    return partitions.keys / f"crowded-{kind}-{partition:09d}.arrow"
 
 
-def load_skewed(folder: Path, partition: int) -> tuple[Column, ...]:
+def load_skewed(partitions: Partitions, partition: int) -> tuple[Column, ...]:
     """Return the columns of `SKEWED` of the entries that stayed in a partition."""
     parts = [[np.zeros(0, kind)] for _, kind in SKEWED.columns]
     for kind in SKEWED_KINDS:
-        place = skewed_place(folder, kind, partition)
+        place = skewed_place(partitions, kind, partition)
         if place.exists():
             stored = load_arrays(place)
             for part, (name, _) in zip(parts, SKEWED.columns, strict=True):
@@ -364,8 +351,3 @@ def texts_of_entries(nodes: U32, pairs: U64) -> tuple[U32, U32]:
     a, b = nodes[pairs >> np.uint64(32)], nodes[pairs.astype(np.uint32)]
     is_pair = a != b
     return np.minimum(a, b)[is_pair], np.maximum(a, b)[is_pair]
-
-
-def pairs_in_partition(partitions: Partitions, left: U32, right: U32) -> Iterator[Block]:
-    """Yield pairs of texts, for the partition of the left one."""
-    yield from PAIRS.scattered(partitions.at(left), left, right, np.zeros(len(left), np.uint32))

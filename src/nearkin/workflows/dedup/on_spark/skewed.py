@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from nearkin.kernels.mixing import GOLDEN
 from nearkin.records import I64, U8, U32, U64
 from nearkin.stages.search.linking import FOLLOWS, Linking, SkewedRuns, sorted_distinct
 from nearkin.workflows.dedup.corpus import MINE, THEIRS
-from nearkin.workflows.dedup.on_spark.keying import EntryMeetings, load_skewed, pairs_in_partition, texts_of_entries
+from nearkin.workflows.dedup.on_spark.keying import EntryMeetings, load_skewed, texts_of_entries
 from nearkin.workflows.dedup.on_spark.partitions import (
     HOT,
     HOT_RESTS,
@@ -32,18 +32,11 @@ from nearkin.workflows.dedup.on_spark.partitions import (
     Partitions,
     each_partition,
 )
-from nearkin.workflows.dedup.on_spark.texts import PartitionTexts
 from nearkin.workflows.dedup.searching import max_pairs_of
 
 
 def link_skewed(
-    stages: Stages,
-    linked: Blocks,
-    partitions: Partitions,
-    texts: Path,
-    folder: Path,
-    meetings: EntryMeetings,
-    ratio: float,
+    stages: Stages, linked: Blocks, partitions: Partitions, meetings: EntryMeetings, ratio: float
 ) -> tuple[Blocks, int]:
     """Pair the texts of skewed keys as well; also return the number of skipped pairs.
 
@@ -51,8 +44,8 @@ def link_skewed(
     ----------
     linked
         `PAIRS` of the other keys; `SKEWED`, `LENGTHS` and `HOT`.
-    texts, folder
-        Folders of the texts of the partitions, and of the entries that stayed there.
+    ratio : float
+        See `Linking`.
     """
     pairs, max_pivots = linked.of(PAIRS.stream), _max_pivots(linked, meetings)
     if not max_pivots:
@@ -61,22 +54,19 @@ def link_skewed(
     n, n_targets = max(len(partitions), 1), max(stages.n_at_a_time, meetings.n_targets // 8)
     hot = HotKeys.of(linked.of(HOT.stream).collected(), max_pivots)
     if len(hot.keys):
+        preferring = partial(prefer_in_partition, partitions, hot)
         foremost = stages.kept(
-            "foremost",
-            lambda: skewed.shuffled(n, PreferInPartitionTask(texts, folder, hot)).shuffled(1, PreferOfAllTask(hot)),
+            "foremost", lambda: skewed.shuffled(n, preferring).shuffled(1, partial(prefer_of_all, hot))
         )
         hot = hot.with_pivots(foremost.collected())
-    made = stages.kept(
-        "crowds",
-        lambda: skewed.shuffled(n, SendHotEntriesTask(texts, folder, hot, n_targets)).shuffled(
-            n_targets, PairHotTextsTask(partitions, max_pivots, hot, ratio)
-        ),
-    )
+    sending = partial(send_hot_entries, partitions, hot, n_targets)
+    pairing = partial(pair_hot_texts, partitions, max_pivots, hot, ratio)
+    made = stages.kept("crowds", lambda: skewed.shuffled(n, sending).shuffled(n_targets, pairing))
     (n_pairs,) = NOT_COMPARED.joined(made.of(NOT_COMPARED.stream).collected())
     pairs = pairs.and_those_of(made.of(PAIRS.stream))
     hubs = Hubs.of(made.of(HUBS.stream).collected())
     if len(hubs):
-        pairs = pairs.mapped(SendPairsTask(partitions, hubs))
+        pairs = pairs.mapped(partial(send_pairs, partitions, hubs))
     return pairs, int(n_pairs.sum()) + hot.n_not_compared(made.of(HOT_RESTS.stream).collected())
 
 
@@ -91,96 +81,70 @@ def _max_pivots(linked: Blocks, meetings: EntryMeetings) -> dict[int, int]:
     return max_pivots
 
 
-def _ranked(texts: Path, folder: Path, partition: int, blocks: Sequence[Block]) -> tuple[Column, ...]:
-    stayed, came = load_skewed(folder, partition), SKEWED.joined(blocks)
+def _ranked(partitions: Partitions, partition: int, blocks: Sequence[Block]) -> tuple[Column, ...]:
+    """Return the skewed entries of a partition, those that stayed and those received."""
+    stayed, came = load_skewed(partitions, partition), SKEWED.joined(blocks)
     columns = [np.concatenate(pair) for pair in zip(stayed, came, strict=True)]
-    of_partition = PartitionTexts.load(texts, partition)
-    at = of_partition.at(columns[2])
-    return (*columns, of_partition.code[at], of_partition.best[at])
+    texts = partitions.texts(partition)
+    return (*columns, texts.rank[texts.at(columns[2])])
 
 
-@dataclass(frozen=True, slots=True)
-class PreferInPartitionTask:
+def prefer_in_partition(partitions: Partitions, hot: HotKeys, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
     """Find the most preferred entries of each hot key in a partition."""
-
-    texts: Path
-    folder: Path
-    hot: HotKeys
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        yield from self.hot.foremost(_ranked(self.texts, self.folder, target, blocks))
+    yield from hot.foremost(_ranked(partitions, target, blocks))
 
 
-@dataclass(frozen=True, slots=True)
-class PreferOfAllTask:
+def prefer_of_all(hot: HotKeys, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
     """Find the most preferred entries of each hot key over all partitions."""
-
-    hot: HotKeys
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        yield from self.hot.foremost(RANKED.joined(blocks))
+    yield from hot.foremost(RANKED.joined(blocks))
 
 
-@dataclass(frozen=True, slots=True)
-class SendHotEntriesTask:
+def send_hot_entries(
+    partitions: Partitions, hot: HotKeys, n_targets: int, target: int, blocks: Sequence[Block]
+) -> Iterator[Block]:
     """Send skewed entries to where those of their key meet, those of hot keys to any task."""
-
-    texts: Path
-    folder: Path
-    hot: HotKeys
-    n_targets: int
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        columns = _ranked(self.texts, self.folder, target, blocks)
-        band, key, node = columns[:3]
-        spread = np.where(self.hot.index_of(band, key) >= 0, node, key + band)
-        meeting = (spread * GOLDEN >> np.uint64(32)) % np.uint64(self.n_targets)
-        yield from RANKED.scattered(meeting, *columns)
+    columns = _ranked(partitions, target, blocks)
+    band, key, node = columns[:3]
+    spread = np.where(hot.index_of(band, key) >= 0, node, key + band)
+    meeting = (spread * GOLDEN >> np.uint64(32)) % np.uint64(n_targets)
+    yield from RANKED.scattered(meeting, *columns)
 
 
-@dataclass(frozen=True, slots=True)
-class PairHotTextsTask:
+def pair_hot_texts(
+    partitions: Partitions,
+    max_pivots: dict[int, int],
+    hot: HotKeys,
+    min_size_ratio: float,
+    target: int,
+    blocks: Sequence[Block],
+) -> Iterator[Block]:
     """Pair the texts of skewed keys; in long runs only with the first texts."""
+    columns = RANKED.joined(blocks)
+    tally, n_not_compared = Tally(), list[int]()
 
-    partitions: Partitions
-    max_pivots: dict[int, int]
-    hot: HotKeys
-    min_size_ratio: float
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        columns = RANKED.joined(blocks)
-        tally = Tally()
-        of_hot = self.hot.index_of(*columns[:2])
-        for i in np.unique(of_hot[of_hot >= 0]).tolist():
-            here = self.hot.with_members(i, tuple(column[of_hot == i] for column in columns))
-            order = np.arange(len(here[0]), dtype=np.uint32)
-            n_pivots = int(self.hot.n_pivots[i])
-            yield from self._linked(here, order, n_pivots, [], tally)
-            yield from self.hot.rest(target, i, here[4][n_pivots:])
-        columns = tuple(column[of_hot < 0] for column in columns)
-        band, _, _, _, sides, codes, best = columns
-        n_not_compared: list[int] = []
-        for one in np.unique(band).tolist():
-            order = np.flatnonzero(band == one).astype(np.uint32)
-            order = order[np.lexsort(by_preference(best[order], codes[order], sides[order]))]
-            yield from self._linked(columns, order, self.max_pivots[one], n_not_compared, tally)
-        yield from NOT_COMPARED.packed(target, np.array([sum(n_not_compared)]))
-        yield from tally.told()
-
-    def _linked(
-        self, columns: Sequence[Column], order: U32, max_pivots: int, n_not_compared: list[int], tally: Tally
-    ) -> Iterator[Block]:
-        _, keys, nodes, sizes, sides, *_ = columns
-        linking = Linking(sizes, sides, self.min_size_ratio, max_pivots)
-        for pairs, n in linking.link(keys[order], order):
+    def linked(entries: Sequence[Column], order: U32, n_pivots: int) -> Iterator[Block]:
+        _, keys, nodes, sizes, sides, *_ = entries
+        for pairs, n in Linking(sizes, sides, min_size_ratio, n_pivots).link(keys[order], order):
             n_not_compared.append(n)
             left, right = texts_of_entries(nodes, pairs)
             tally.add(left, right)
-            yield from pairs_in_partition(self.partitions, left, right)
+            yield from PAIRS.scattered(partitions.at(left), left, right)
+
+    of_hot = hot.index_of(*columns[:2])
+    for i in np.unique(of_hot[of_hot >= 0]).tolist():
+        here = hot.with_members(i, tuple(column[of_hot == i] for column in columns))
+        n_pivots = int(hot.n_pivots[i])
+        yield from linked(here, np.arange(len(here[0]), dtype=np.uint32), n_pivots)
+        yield from hot.rest(target, i, here[4][n_pivots:])
+    n_not_compared.clear()  # what a hot key skips is counted over all tasks
+    columns = tuple(column[of_hot < 0] for column in columns)
+    band, _, _, _, sides, rank = columns
+    for one in np.unique(band).tolist():
+        order = np.flatnonzero(band == one).astype(np.uint32)
+        order = order[np.lexsort((rank[order], sides[order] & FOLLOWS))]
+        yield from linked(columns, order, max_pivots[one])
+    yield from NOT_COMPARED.packed(target, np.array([sum(n_not_compared)]))
+    yield from tally.told()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +203,9 @@ class HotKeys:
 
     def foremost(self, entries: tuple[Column, ...]) -> Iterator[Block]:
         """Yield the most preferred entries of each key, as many as its pivots."""
-        bands, keys, _, _, sides, codes, best = entries
+        bands, keys, _, _, sides, rank = entries
         of_key = self.index_of(bands, keys)
-        order = np.lexsort((*by_preference(best, codes, sides), of_key))
+        order = np.lexsort((rank, sides & FOLLOWS, of_key))
         order = order[of_key[order] >= 0]
         of_key = of_key[order]
         is_first = np.ones(len(of_key), np.bool_)
@@ -261,11 +225,6 @@ class HotKeys:
         pivots = tuple(column[is_pivot] for column in self.pivots)
         is_other = ~np.isin(members[2], pivots[2])
         return tuple(np.concatenate([a, b[is_other]]) for a, b in zip(pivots, members, strict=True))
-
-
-def by_preference(best: Column, codes: Column, sides: Column) -> tuple[Column, ...]:
-    """Return keys of `np.lexsort`: leading entries first, then texts of the other set."""
-    return best, codes, (sides & (MINE | THEIRS)) == MINE, sides & FOLLOWS
 
 
 def _codes(bands: U32, keys: U64) -> U64:
@@ -320,20 +279,16 @@ class Hubs:
         return np.where(self.nodes[at] == nodes, self.n_pairs[at], 0)
 
 
-@dataclass(frozen=True, slots=True)
-class SendPairsTask:
-    """Send each pair once, to the partition of the text that has fewer pairs."""
+def send_pairs(partitions: Partitions, hubs: Hubs, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+    """Send each pair once, to the partition of the text that has fewer pairs.
 
-    partitions: Partitions
-    hubs: Hubs
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        left, right, _ = PAIRS.joined(blocks)
-        pairs = sorted_distinct(left.astype(np.uint64) << np.uint64(32) | right)
-        left, right = (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
-        n_left, n_right = self.hubs.n_of(left), self.hubs.n_of(right)
-        is_even = (left ^ right) & np.uint32(1) == 0  # a tie-break: if all are compared with all, no text has fewer
-        swap = (n_left > n_right) | (is_even & (n_left == n_right) & (n_left > 0))
-        here, there = np.where(swap, right, left), np.where(swap, left, right)
-        yield from PAIRS.scattered(self.partitions.at(here), here, there, np.zeros(len(here), np.uint32))
+    The rule depends only on the pair, so that it comes to the same partition from wherever it was found.
+    """
+    left, right = PAIRS.joined(blocks)
+    pairs = sorted_distinct(left.astype(np.uint64) << np.uint64(32) | right)
+    left, right = (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
+    n_left, n_right = hubs.n_of(left), hubs.n_of(right)
+    is_even = (left ^ right) & np.uint32(1) == 0  # a tie-break: if all are compared with all, no text has fewer
+    swap = (n_left > n_right) | (is_even & (n_left == n_right) & (n_left > 0))
+    here, there = np.where(swap, right, left), np.where(swap, left, right)
+    yield from PAIRS.scattered(partitions.at(here), here, there)

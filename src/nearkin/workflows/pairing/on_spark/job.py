@@ -171,7 +171,7 @@ def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, wor
     """Read a corpus once."""
     files, called = PartFiles(work / f"{name}-counted"), f"the {name} data frame"
     files.folder.mkdir(exist_ok=True)
-    counting = CountPartitionTask(files, split, name, side.text, side.doc_id)
+    counting = partial(count_partition, files, split, name, side.text, side.doc_id)
     read = stages.kept(f"read-{name}", lambda: stages.read(side.frame, counting, side.columns))
     told = sorted(read.collected(), key=lambda block: block.target)
     numbers, kinds = READ.joined(told)
@@ -201,26 +201,21 @@ def _check_distinct(names: pa.ChunkedArray, column: str, place: str) -> None:
         raise repeated_ids(column, [(int(row), int(firsts[inverse[row]])) for row in repeated], place)
 
 
-@dataclass(frozen=True, slots=True)
-class CountPartitionTask:
-    """Read a partition, and count its words."""
-
-    files: PartFiles
-    split: Splitting
-    name: str
-    text: str
-    doc_id: str | None
-
-    def __call__(self, part: int, attempt: int, rows: Iterator[pa.RecordBatch]) -> Iterator[Block]:
-        """See `RowsReader`."""
-        texts = Texts((), (_input_of(rows, self.name, self.text, self.doc_id),), ReadingRules())
-        found = count_part(self.files, attempt, texts, self.split, Silent())
-        yield from READ.packed(part, np.array([attempt]), np.array([found.id_kind]))
-
-
-def _input_of(rows: Iterable[pa.RecordBatch], name: str, text: str, doc_id: str | None) -> Input:
+def count_partition(
+    files: PartFiles,
+    split: Splitting,
+    name: str,
+    text: str,
+    doc_id: str | None,
+    part: int,
+    attempt: int,
+    rows: Iterator[pa.RecordBatch],
+) -> Iterator[Block]:
+    """Read a partition of a data frame, and count its words."""
     documents = ArrivingRows(rows, text, doc_id)
-    return Input(sources=(StoredSource(path=name, name=name, format="table", documents=documents),))
+    whole = Input(sources=(StoredSource(path=name, name=name, format="table", documents=documents),))
+    found = count_part(files, attempt, Texts((), (whole,), ReadingRules()), split, Silent())
+    yield from READ.packed(part, np.array([attempt]), np.array([found.id_kind]))
 
 
 @dataclass(frozen=True)
@@ -259,7 +254,7 @@ def collect_all(
     tasks = task_blocks(texts.sources, reading.encoding, known)
     files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
-    counting = CountInputTask(files, split, reading.rules)
+    counting = partial(count_input, files, split, reading.rules)
     told = read_by_tasks(stages, f"read-{side}", tasks, counting, progress, folder=files.folder)
     take_exceptions(told, texts)
     numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
@@ -316,28 +311,22 @@ def load_part(files: PartFiles, number: int) -> CountedPart:
     return CountedPart(files.table(number, "-documents"), words, own)
 
 
-@dataclass(frozen=True, slots=True)
-class CountInputTask:
+def count_input(
+    files: PartFiles, split: Splitting, rules: ReadingRules, target: int, blocks: Sequence[Block]
+) -> Iterator[Block]:
     """Read one input, and count its words."""
-
-    files: PartFiles
-    split: Splitting
-    rules: ReadingRules
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        notes = Notes()
-        with (
-            published_together(self.files.folder, str(target)) as aside,
-            reading_texts(task_input(blocks), self.rules) as texts,
-        ):
-            found = count_part(PartFiles(aside), target, texts, self.split, notes)
-        yield from notes.blocks(target, target=target)
-        yield from exception_blocks(texts, target)
-        yield from READ.packed(target, np.array([target]), np.array([found.id_kind]))
+    notes = Notes()
+    with (
+        published_together(files.folder, str(target)) as aside,
+        reading_texts(task_input(blocks), rules) as texts,
+    ):
+        found = count_part(PartFiles(aside), target, texts, split, notes)
+    yield from notes.blocks(target, target=target)
+    yield from exception_blocks(texts, target)
+    yield from READ.packed(target, np.array([target]), np.array([found.id_kind]))
 
 
-_PARTS_A_TASK = 4
+_DOCUMENTS_A_TASK = 4 * PART
 
 
 def weigh_all(stages: Stages, sides: Sequence[ToWeigh], *, work: Path, arrays: Path) -> list[WeightedVectors]:
@@ -346,22 +335,16 @@ def weigh_all(stages: Stages, sides: Sequence[ToWeigh], *, work: Path, arrays: P
     for one in sides:
         files = PartFiles(work / f"{one.side}-weighed")
         files.folder.mkdir(exist_ok=True)
-        _give(arrays, one)
-        n_documents = _PARTS_A_TASK * PART
-        n_tasks = max(1, -(-len(one.collected) // n_documents))
-        task = WeighPartTask(arrays, one.side, files, n_documents)
-        stages.kept(f"weigh-{one.side}", lambda n=n_tasks, task=task: stages.parts(n, task))  # type: ignore[misc]
+        save_array(_offsets(arrays, one.side), one.collected.counts.offsets)
+        save_arrays(_weighing(arrays, one.side), one.weighing.as_arrays())
+        n_tasks = max(1, -(-len(one.collected) // _DOCUMENTS_A_TASK))
+        weighing = partial(weigh_part, arrays, one.side, files)
+        stages.kept(f"weigh-{one.side}", partial(stages.parts, n_tasks, weighing))
         growing = GrowingVectors(arrays, one.side)
         for number in range(n_tasks):
-            growing.add(_load(files, number))
+            growing.add(_weighed(files, number))
         made.append(growing.mapped())
     return made
-
-
-def _give(arrays: Path, one: ToWeigh) -> None:
-    """Write the other data that tasks need beside the counts."""
-    save_array(_offsets(arrays, one.side), one.collected.counts.offsets)
-    save_arrays(_weighing(arrays, one.side), one.weighing.as_arrays())
 
 
 def _offsets(arrays: Path, side: str) -> Path:
@@ -372,36 +355,22 @@ def _weighing(arrays: Path, side: str) -> Path:
     return arrays / f"{side}-weighing.arrow"
 
 
-def _load(files: PartFiles, task: int) -> WeightedVectors:
+def _weighed(files: PartFiles, task: int) -> WeightedVectors:
     terms, weights, sizes = (files.array(task, name) for name in ("-terms.arrow", "-weights.arrow", "-sizes.arrow"))
     return WeightedVectors(terms, weights, np.concatenate([[0], np.cumsum(sizes)]))
 
 
-@dataclass(frozen=True, slots=True)
-class WeighPartTask:
-    """Weigh at most ``n_documents``, and write their vectors; nothing is sent."""
-
-    arrays: Path
-    side: str
-    files: PartFiles
-    n_documents: int
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        weighing, counts = self._given()
-        first = target * self.n_documents
-        end = min(first + self.n_documents, len(counts))
-        # in the same parts as on one machine, because sums of floats may depend on them
-        parts = [counts.part(start, min(start + PART, end)) for start in range(first, end, PART)]
-        weighed = [weighing.weigh(part) for part in parts]
-        for name in ("terms", "weights", "sizes"):
-            self.files.save(target, f"-{name}.arrow", np.concatenate([getattr(one, name) for one in weighed]))
-        yield from ()
-
-    def _given(self) -> tuple[Weighing, TermCounts]:
-        weighing = Weighing.of_arrays(load_arrays(_weighing(self.arrays, self.side)))
-        terms, counts = (
-            mapped_array(place, kind)
-            for place, kind in zip(count_places(self.arrays, self.side), (np.int32, np.float32), strict=True)
-        )
-        return weighing, TermCounts(terms, counts, saved_array(_offsets(self.arrays, self.side)))  # type: ignore[arg-type]
+def weigh_part(arrays: Path, side: str, files: PartFiles, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
+    """Weigh some documents, and write their vectors; nothing is sent."""
+    weighing = Weighing.of_arrays(load_arrays(_weighing(arrays, side)))
+    places = zip(count_places(arrays, side), (np.int32, np.float32), strict=True)
+    terms, n_times = (mapped_array(place, kind) for place, kind in places)
+    counts = TermCounts(terms, n_times, saved_array(_offsets(arrays, side)))  # type: ignore[arg-type]
+    first = target * _DOCUMENTS_A_TASK
+    end = min(first + _DOCUMENTS_A_TASK, len(counts))
+    # in the same parts as on one machine, because sums of floats may depend on them
+    parts = [counts.part(start, min(start + PART, end)) for start in range(first, end, PART)]
+    weighed = [weighing.weigh(part) for part in parts]
+    for name in ("terms", "weights", "sizes"):
+        files.save(target, f"-{name}.arrow", np.concatenate([getattr(one, name) for one in weighed]))
+    yield from ()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nearkin.engines.spark.blocks import Blocks
+from nearkin.engines.spark.blocks import Blocks, Task
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
 from nearkin.planning.pairs.search import PairSearch
@@ -23,10 +23,10 @@ from nearkin.workflows.pairing.on_spark.sorting import (
     CHUNK_DOCUMENTS,
     CHUNK_WORDS,
     Cuts,
-    SendSignaturesTask,
     SignatureFiles,
-    SortChunkTask,
+    send_signatures,
     sign_all,
+    sort_chunk,
 )
 from nearkin.workflows.pairing.on_spark.vector_files import (
     CANDIDATES,
@@ -72,7 +72,7 @@ def search_all(
     files = VectorFiles.of(vectors, arrays, PART)
     meetings = LeftMeetings(len(vectors.left), _ROWS_A_MEETING)
     rounds = _rounds(stages, files, way, threshold, top, seed, meetings, work)
-    verifying = VerifyCandidatesTask(files, threshold, top)
+    verifying = partial(verify_candidates, files, threshold, top)
     found: Blocks | None = None
     for number, begin in enumerate(rounds):
         found = stages.kept(f"pairs-{number:03d}", partial(_met, begin, found, len(meetings), verifying))
@@ -82,7 +82,7 @@ def search_all(
     return _gathered(found)
 
 
-def _met(begin: _Round, so_far: Blocks | None, n_meetings: int, verifying: VerifyCandidatesTask) -> Blocks:
+def _met(begin: _Round, so_far: Blocks | None, n_meetings: int, verifying: Task) -> Blocks:
     new = begin()
     if so_far is not None:
         new = new.and_those_of(so_far.of(PAIRS.stream, COSTS.stream))
@@ -114,18 +114,10 @@ def _rounds(
         signatures = sign_all(stages, files, work / "signatures", RandomProjection(way.bits, seed))
     if signatures is not None and way.method == "window":
         return _orders(stages, files, signatures, way, seed, meetings, work)
-    tiling = partial(
-        SearchTileTask,
-        vectors=files,
-        signatures=signatures,
-        distance=way.distance,
-        threshold=threshold,
-        top=top,
-        meetings=meetings,
-    )
     n_tiles = files.parts.n_left_parts * files.parts.n_right_parts
+    searching = partial(search_tile, files, signatures, way.distance, threshold, top, meetings)
     return [
-        partial(stages.parts, min(_TILES_A_ROUND, n_tiles - first), tiling(first=first))
+        partial(stages.parts, min(_TILES_A_ROUND, n_tiles - first), partial(searching, first))
         for first in range(0, n_tiles, _TILES_A_ROUND)
     ]
 
@@ -149,15 +141,7 @@ def _orders(
         chunks, n_chunks = PartFiles(_chunks(work, number)), len(orders) * cuts.n_chunks
         chunks.folder.mkdir(parents=True, exist_ok=True)
         sizes = _sort(stages, f"sort-{number:03d}", signatures, orders, cuts, chunks)
-        comparing = CompareChunkTask(
-            vectors=files,
-            chunks=chunks,
-            sizes=sizes,
-            n_chunks=cuts.n_chunks,
-            window=window,
-            distance=way.distance,
-            meetings=meetings,
-        )
+        comparing = partial(compare_chunk, files, chunks, sizes, cuts.n_chunks, window, way.distance, meetings)
         return stages.parts(n_chunks, comparing)
 
     starts = range(0, way.permutations, step)
@@ -185,8 +169,8 @@ def _sort(
     stages: Stages, name: str, signatures: SignatureFiles, orders: range, cuts: Cuts, chunks: PartFiles
 ) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     n_chunks = len(orders) * cuts.n_chunks
-    sorting = SortChunkTask(cuts.window, cuts.n_bits, orders, cuts.n_chunks, chunks)
-    emitting = SendSignaturesTask(signatures, orders, cuts)
+    sorting = partial(sort_chunk, cuts, orders, chunks)
+    emitting = partial(send_signatures, signatures, orders, cuts)
     done = stages.kept(name, lambda: stages.parts(len(signatures.parts), emitting).shuffled(n_chunks, sorting))
     (sizes,) = CHUNKS.of_targets(done.collected(), n_chunks)
     return sizes
@@ -199,71 +183,66 @@ def _chunks(work: Path, number: int) -> Path:
 _SENT_AT_ONCE = 1 << 21
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class CompareChunkTask:
+def compare_chunk(
+    vectors: VectorFiles,
+    chunks: PartFiles,
+    sizes: I64,
+    n_chunks: int,
+    window: SlidingWindow,
+    distance: int,
+    meetings: LeftMeetings,
+    target: int,
+    blocks: Sequence[Block],
+) -> Iterator[Block]:
     """Compare the signatures of a chunk with one another, and with the last signatures of the chunks before it.
 
-    Parameters
-    ----------
-    sizes : int64 array, shape (n_orders * n_chunks,)
-        Signatures of each chunk.
-    n_chunks
-        Chunks of each order.
-    distance
-        Maximum number of bits in which candidates differ.
+    ``sizes`` are the numbers of signatures of the chunks, ``n_chunks`` of each order.
     """
+    if not sizes[target]:
+        return
+    documents, words, n_before = _with_those_before(target, chunks, sizes, n_chunks, window)
+    n_left = vectors.parts.n_left
+    is_left = documents < n_left
+    sides = [is_left, ~is_left]
+    stretches = Stretches.of(
+        [words[own] for own in sides],
+        [vectors.rows(side)[documents[own] - side * n_left] for side, own in enumerate(sides)],
+        [np.arange(int(own.sum())) for own in sides],
+        *window.reach(is_left, n_before),
+    )
+    yield from COSTS.packed(0, np.array([stretches.n_comparisons]), np.zeros(1))
+    found, n_found = [np.zeros(0, np.uint64)], 0
+    for piece in stretches.pieces:
+        found.append(stretches.near(piece, distance).keys)
+        n_found += len(found[-1])
+        if n_found >= _SENT_AT_ONCE:  # sending more at once gives larger blocks
+            keys = np.concatenate(found)
+            yield from CANDIDATES.scattered(meetings.at(keys), keys)
+            found, n_found = found[:1], 0
+    keys = np.concatenate(found)
+    yield from CANDIDATES.scattered(meetings.at(keys), keys)
 
-    vectors: VectorFiles
-    chunks: PartFiles
-    sizes: I64
-    n_chunks: int
-    window: SlidingWindow
-    distance: int
-    meetings: LeftMeetings
 
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        if not self.sizes[target]:
-            return
-        documents, words, n_before = self._with_those_before(target)
-        n_left = self.vectors.parts.n_left
-        is_left = documents < n_left
-        sides = [is_left, ~is_left]
-        stretches = Stretches.of(
-            [words[own] for own in sides],
-            [self.vectors.rows(side)[documents[own] - side * n_left] for side, own in enumerate(sides)],
-            [np.arange(int(own.sum())) for own in sides],
-            *self.window.reach(is_left, n_before),
-        )
-        yield from COSTS.packed(0, np.array([stretches.n_comparisons]), np.zeros(1))
-        found, n_found = [np.zeros(0, np.uint64)], 0
-        for piece in stretches.pieces:
-            found.append(stretches.near(piece, self.distance).keys)
-            n_found += len(found[-1])
-            if n_found >= _SENT_AT_ONCE:  # sending more at once gives larger blocks
-                yield from self._sent(np.concatenate(found))
-                found, n_found = found[:1], 0
-        yield from self._sent(np.concatenate(found))
+def _with_those_before(
+    chunk: int, chunks: PartFiles, sizes: I64, n_chunks: int, window: SlidingWindow
+) -> tuple[U32, U64, int]:
+    """Return a chunk preceded by a window of the signatures before it, and their number.
 
-    def _with_those_before(self, chunk: int) -> tuple[U32, U64, int]:
-        """Return a chunk preceded by a window of the signatures before it, and their number."""
-        parts, n_before = [(chunk, 0)], 0
-        first = chunk - chunk % self.n_chunks
-        while chunk > first and n_before < self.window.window:
-            chunk -= 1
-            n_taken = min(int(self.sizes[chunk]), self.window.window - n_before)
-            n_before += n_taken
-            if n_taken:
-                parts.insert(0, (chunk, int(self.sizes[chunk]) - n_taken))
-        documents = np.concatenate([self.chunks.array(one, CHUNK_DOCUMENTS)[start:] for one, start in parts])
-        return (
-            documents,
-            np.concatenate([self.chunks.array(one, CHUNK_WORDS)[start:] for one, start in parts]),
-            n_before,
-        )
-
-    def _sent(self, keys: U64) -> Iterator[Block]:
-        yield from CANDIDATES.scattered(self.meetings.at(keys), keys)
+    If chunks are smaller than a window, those before it are from several chunks.
+    """
+    parts, n_before = [(chunk, 0)], 0
+    first = chunk - chunk % n_chunks
+    while chunk > first and n_before < window.window:
+        chunk -= 1
+        n_taken = min(int(sizes[chunk]), window.window - n_before)
+        n_before += n_taken
+        if n_taken:
+            parts.insert(0, (chunk, int(sizes[chunk]) - n_taken))
+    documents, words = (
+        np.concatenate([chunks.array(one, suffix)[start:] for one, start in parts])
+        for suffix in (CHUNK_DOCUMENTS, CHUNK_WORDS)
+    )
+    return documents, words, n_before
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -304,53 +283,47 @@ class Tile:
         return keys + np.uint64((self.firsts[0] << 32) + self.firsts[1])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchTileTask:
-    """Find and verify the pairs of a tile.
+def search_tile(
+    vectors: VectorFiles,
+    signatures: SignatureFiles | None,
+    distance: int,
+    threshold: float,
+    top: int | None,
+    meetings: LeftMeetings,
+    first: int,
+    target: int,
+    blocks: Sequence[Block],
+) -> Iterator[Block]:
+    """Find and verify the pairs of a tile; ``first`` is the number of the first tile of the round.
 
-    Parameters
-    ----------
-    signatures
-        If given, candidates differ in at most ``distance`` bits; else vectors with a large product are.
-    first
-        Number of the first tile of the round.
+    Candidates differ in at most ``distance`` bits of their signatures; without signatures, their vectors have a large
+    product.
     """
+    left, right = vectors.parts.tile(first + target)
+    tile = Tile.of(vectors, left, right)
+    verifier = Verifier(tile.vectors, threshold, 1, top)
+    if signatures is None:
+        candidates = candidates_by_vectors(tile.vectors, tile.rows[0], threshold, threads=1, advance=_unseen)
+    else:
+        candidates = _by_signatures(signatures, distance, tile, left, right)
+    for keys in candidates:
+        verifier.add(keys)
+    found = verifier.verified
+    keys = tile.keys_in_full(found.keys)
+    yield from PAIRS.scattered(meetings.at(keys), keys, found.cosines)
+    yield from COSTS.packed(0, np.array([tile.n_pairs]), np.array([found.n_candidates]))
 
-    vectors: VectorFiles
-    signatures: SignatureFiles | None
-    distance: int
-    threshold: float
-    top: int | None
-    first: int
-    meetings: LeftMeetings
 
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        left, right = self.vectors.parts.tile(self.first + target)
-        tile = Tile.of(self.vectors, left, right)
-        verifier = Verifier(tile.vectors, self.threshold, 1, self.top)
-        if self.signatures is None:
-            candidates = candidates_by_vectors(tile.vectors, tile.rows[0], self.threshold, threads=1, advance=_unseen)
-        else:
-            candidates = self._by_signatures(self.signatures, tile, left, right)
-        for keys in candidates:
-            verifier.add(keys)
-        found = verifier.verified
-        keys = tile.keys_in_full(found.keys)
-        yield from PAIRS.scattered(self.meetings.at(keys), keys, found.cosines)
-        yield from COSTS.packed(0, np.array([tile.n_pairs]), np.array([found.n_candidates]))
-
-    def _by_signatures(self, signatures: SignatureFiles, tile: Tile, left: int, right: int) -> Iterator[U64]:
-        n_left, n_right = (len(rows) for rows in tile.rows)
-        stretches = Stretches.of(
-            [np.array(signatures.words(part)) for part in (left, right)],  # kernels do not accept read-only arrays
-            tile.rows,
-            [np.arange(n_left), np.arange(n_right)],
-            np.zeros(n_left, np.int64),
-            np.full(n_left, n_right),
-        )
-        near = map(partial(stretches.near, distance=self.distance), stretches.pieces)
-        return (found.keys for found in near)
+def _by_signatures(signatures: SignatureFiles, distance: int, tile: Tile, left: int, right: int) -> Iterator[U64]:
+    n_left, n_right = (len(rows) for rows in tile.rows)
+    stretches = Stretches.of(
+        [np.array(signatures.words(part)) for part in (left, right)],  # kernels do not accept read-only arrays
+        tile.rows,
+        [np.arange(n_left), np.arange(n_right)],
+        np.zeros(n_left, np.int64),
+        np.full(n_left, n_right),
+    )
+    return (stretches.near(piece, distance).keys for piece in stretches.pieces)
 
 
 def _unseen(n_pairs: int) -> None:
@@ -372,29 +345,19 @@ class LeftMeetings:
         return (keys >> np.uint64(32)).astype(np.int64) // self.size
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyCandidatesTask:
+def verify_candidates(
+    vectors: VectorFiles, threshold: float, top: int | None, target: int, blocks: Sequence[Block]
+) -> Iterator[Block]:
     """Verify the candidates of this task, and merge them with the known pairs."""
-
-    vectors: VectorFiles
-    threshold: float
-    top: int | None
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        verifier = Verifier(self.vectors.opened(), self.threshold, 1, self.top)
-        keys, cosines = PAIRS.joined(blocks)
-        order = np.argsort(keys)
-        n_comparisons, n_candidates = (int(counts.sum()) for counts in COSTS.joined(blocks))
-        verifier.go_on(Verified(keys[order], cosines[order], n_candidates))
-        for block in blocks:
-            if block.stream == CANDIDATES.stream:
-                verifier.add(*CANDIDATES.joined([block]))
-        yield from sent(target, verifier.verified)
-        yield from COSTS.packed(0, np.array([n_comparisons]), np.array([verifier.n_candidates]))
-
-
-def sent(target: int, found: Verified) -> Iterator[Block]:
-    """Yield the known pairs, and their number."""
+    verifier = Verifier(vectors.opened(), threshold, 1, top)
+    keys, cosines = PAIRS.joined(blocks)
+    order = np.argsort(keys)
+    n_comparisons, n_candidates = (int(counts.sum()) for counts in COSTS.joined(blocks))
+    verifier.go_on(Verified(keys[order], cosines[order], n_candidates))
+    for block in blocks:
+        if block.stream == CANDIDATES.stream:
+            verifier.add(*CANDIDATES.joined([block]))
+    found = verifier.verified
     yield from PAIRS.packed(target, found.keys, found.cosines)
     yield from FOUND.packed(target, np.array([len(found.keys)]))
+    yield from COSTS.packed(0, np.array([n_comparisons]), np.array([verifier.n_candidates]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -57,45 +58,29 @@ class Cuts:
         return n_before[len(cuts) :]
 
 
-@dataclass(frozen=True, slots=True)
-class SendSignaturesTask:
+def send_signatures(
+    signatures: SignatureFiles, orders: range, cuts: Cuts, target: int, blocks: Sequence[Block]
+) -> Iterator[Block]:
     """Send the signatures of a part into each of the orders."""
-
-    signatures: SignatureFiles
-    orders: range
-    cuts: Cuts
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        own = self.signatures.parts.documents(target)
-        words, documents = self.signatures.words(target), np.arange(own.start, own.stop)
-        entries = entries_of(self.signatures.n_words)
-        rows = words.view(entries.columns[1][1]).ravel()
-        for place, number in enumerate(self.orders):
-            chunks = place * self.cuts.n_chunks + self.cuts.chunks(number, words, documents)
-            yield from entries.scattered(chunks, documents, rows)
+    own = signatures.parts.documents(target)
+    words, documents = signatures.words(target), np.arange(own.start, own.stop)
+    entries = entries_of(signatures.n_words)
+    rows = words.view(entries.columns[1][1]).ravel()
+    for place, number in enumerate(orders):
+        chunks = place * cuts.n_chunks + cuts.chunks(number, words, documents)
+        yield from entries.scattered(chunks, documents, rows)
 
 
-@dataclass(frozen=True, slots=True)
-class SortChunkTask:
+def sort_chunk(cuts: Cuts, orders: range, files: PartFiles, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
     """Sort the signatures of a chunk, and write them."""
-
-    window: SlidingWindow
-    n_bits: int
-    orders: range
-    n_chunks: int
-    files: PartFiles
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        n_words = -(-self.n_bits // 64)
-        documents, rows = entries_of(n_words).joined(blocks)
-        words = rows.view(np.uint64).reshape(-1, n_words)
-        number = self.orders[target // self.n_chunks]
-        order = self.window.places(number, self.n_bits, words, documents.astype(np.int64))
-        self.files.save(target, CHUNK_DOCUMENTS, documents[order])
-        self.files.save(target, CHUNK_WORDS, words[order])
-        yield from CHUNKS.packed(target, np.array([len(order)]))
+    n_words = -(-cuts.n_bits // 64)
+    documents, rows = entries_of(n_words).joined(blocks)
+    words = rows.view(np.uint64).reshape(-1, n_words)
+    number = orders[target // cuts.n_chunks]
+    order = cuts.window.places(number, cuts.n_bits, words, documents.astype(np.int64))
+    files.save(target, CHUNK_DOCUMENTS, documents[order])
+    files.save(target, CHUNK_WORDS, words[order])
+    yield from CHUNKS.packed(target, np.array([len(order)]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,32 +110,23 @@ class SignatureFiles:
                 found.append(self.words(part)[here - own.start])
         return np.concatenate(found)
 
-    def save(self, part: int, words: U64) -> None:
-        """Write the signatures of a part."""
-        self.files.save(part, ".arrow", words)
-
 
 def sign_all(stages: Stages, vectors: VectorFiles, folder: Path, projection: RandomProjection) -> SignatureFiles:
     """Sign the documents that have a vector."""
     folder.mkdir(exist_ok=True)
     files = SignatureFiles(PartFiles(folder), vectors.parts, projection.bits)
-    stages.kept("sign", lambda: stages.parts(len(vectors.parts), SignPartTask(vectors, files, projection)))
+    signing = partial(sign_part, vectors, files, projection)
+    stages.kept("sign", lambda: stages.parts(len(vectors.parts), signing))
     return files
 
 
-@dataclass(frozen=True, slots=True)
-class SignPartTask:
+def sign_part(
+    vectors: VectorFiles, files: SignatureFiles, projection: RandomProjection, target: int, blocks: Sequence[Block]
+) -> Iterator[Block]:
     """Sign the documents of a part, and write their signatures; nothing is sent."""
-
-    vectors: VectorFiles
-    files: SignatureFiles
-    projection: RandomProjection
-
-    def __call__(self, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-        """See `Task`."""
-        vectors, side = self.vectors.opened(), self.files.parts.side(target)
-        rows = self.vectors.rows(side)[self.files.parts.within(target)]
-        between = slice(int(rows[0]), int(rows[-1]) + 1)
-        signed = vectors.sign_rows(self.projection, (vectors.left, vectors.right)[side], between)
-        self.files.save(target, np.ascontiguousarray(signed.words[signed.has_features]))
-        yield from ()
+    opened, side = vectors.opened(), files.parts.side(target)
+    rows = vectors.rows(side)[files.parts.within(target)]
+    between = slice(int(rows[0]), int(rows[-1]) + 1)
+    signed = opened.sign_rows(projection, (opened.left, opened.right)[side], between)
+    files.files.save(target, ".arrow", np.ascontiguousarray(signed.words[signed.has_features]))
+    yield from ()

@@ -11,7 +11,7 @@ import os
 import pickle
 import socket
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ from nearkin.workflows.reading.texts import Texts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nearkin.engines.spark.blocks import Blocks, Task
+    from nearkin.engines.spark.blocks import Task
     from nearkin.engines.spark.stages import Stages
 
 _NOTES, _EXCEPTIONS = "notes", "exceptions"
@@ -55,15 +55,10 @@ def check_can_be_shared(sources: Sequence[Source]) -> None:
                 "can read. Name files instead; nearkin dedup --write-kept writes files."
             )
         if source.path == STDIN:
-            raise standard_input_of_this_machine()
-
-
-def standard_input_of_this_machine() -> ParameterError:
-    """Return the error for standard input."""
-    return ParameterError(
-        "With --engine spark every worker reads the input, and standard input is a pipe of this machine. Save it to a "
-        "file on a disk that all workers can read."
-    )
+            raise ParameterError(
+                "With --engine spark every worker reads the input, and standard input is a pipe of this machine. Save "
+                "it to a file on a disk that all workers can read."
+            )
 
 
 def task_blocks(sources: Sequence[Source], encoding: str, records: RecordsByPath) -> list[Block]:
@@ -215,11 +210,6 @@ class Notes(Silent):
             yield Block(_NOTES, target, json.dumps([number, self.said]).encode())
 
 
-def passed_on(blocks: Sequence[Block]) -> Iterator[Block]:
-    """Yield the notes among some blocks."""
-    yield from (block for block in blocks if block.stream == _NOTES)
-
-
 def read_by_tasks(
     stages: Stages,
     name: str,
@@ -227,23 +217,16 @@ def read_by_tasks(
     reading: Task,
     progress: Progress,
     *,
-    folder: Path | None = None,
-    then: Callable[[Blocks], Blocks] = lambda found: found,
+    folder: Path,
 ) -> list[Block]:
     """Return the blocks of a stage whose tasks read one input each, and show their messages.
 
-    Parameters
-    ----------
-    folder : Path, optional
-        Where the tasks publish files; what lost attempts left there is removed.
-    then : function, optional
-        What else the stage does with the blocks.
+    The tasks publish files in ``folder``, from which what lost attempts left is removed.
     """
     try:
-        found = stages.kept(name, lambda: then(stages.given(tasks).shuffled(max(len(tasks), 1), reading))).collected()
+        found = stages.kept(name, lambda: stages.given(tasks).shuffled(max(len(tasks), 1), reading)).collected()
     finally:
-        if folder is not None:
-            remove_unpublished(folder)
+        remove_unpublished(folder)
     for _, said in sorted(json.loads(bytes(block.data)) for block in found if block.stream == _NOTES):
         for message in said:
             progress.say(restored(message))
