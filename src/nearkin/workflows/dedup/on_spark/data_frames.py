@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nearkin.engines.spark.failures import engine_errors
 from nearkin.engines.spark.layout import Block
 from nearkin.engines.spark.stages import Stages
+from nearkin.formats.parquet import open_table
 from nearkin.options.dedup import DedupOptions
 from nearkin.runs.arrays import mapped_batch, save_batch
 from nearkin.runs.progress import Meter
@@ -176,7 +176,7 @@ def annotate_rows(
 
 def _rows_between(documents: Path, start: int, end: int) -> pa.Table:
     """Read the groups of rows of a table in which some rows lie, and return these rows."""
-    file = pq.ParquetFile(documents)
+    file = open_table(documents)
     ends = np.cumsum([file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)])
     first, last = np.searchsorted(ends, [start, end - 1], side="right").tolist()
     before = int(ends[first - 1]) if first else 0

@@ -338,7 +338,7 @@ def weigh_all(stages: Stages, sides: Sequence[ToWeigh], *, work: Path, arrays: P
         save_array(_offsets(arrays, one.side), one.collected.counts.offsets)
         save_arrays(_weighing(arrays, one.side), one.weighing.as_arrays())
         n_tasks = max(1, -(-len(one.collected) // _DOCUMENTS_A_TASK))
-        weighing = partial(weigh_part, arrays, one.side, files)
+        weighing = partial(weigh_part, arrays, one.side, files, _DOCUMENTS_A_TASK)
         stages.kept(f"weigh-{one.side}", partial(stages.parts, n_tasks, weighing))
         growing = GrowingVectors(arrays, one.side)
         for number in range(n_tasks):
@@ -360,14 +360,16 @@ def _weighed(files: PartFiles, task: int) -> WeightedVectors:
     return WeightedVectors(terms, weights, np.concatenate([[0], np.cumsum(sizes)]))
 
 
-def weigh_part(arrays: Path, side: str, files: PartFiles, target: int, blocks: Sequence[Block]) -> Iterator[Block]:
-    """Weigh some documents, and write their vectors; nothing is sent."""
+def weigh_part(
+    arrays: Path, side: str, files: PartFiles, n_documents: int, target: int, blocks: Sequence[Block]
+) -> Iterator[Block]:
+    """Weigh at most ``n_documents``, and write their vectors; nothing is sent."""
     weighing = Weighing.of_arrays(load_arrays(_weighing(arrays, side)))
     places = zip(count_places(arrays, side), (np.int32, np.float32), strict=True)
     terms, n_times = (mapped_array(place, kind) for place, kind in places)
     counts = TermCounts(terms, n_times, saved_array(_offsets(arrays, side)))  # type: ignore[arg-type]
-    first = target * _DOCUMENTS_A_TASK
-    end = min(first + _DOCUMENTS_A_TASK, len(counts))
+    first = target * n_documents
+    end = min(first + n_documents, len(counts))
     # in the same parts as on one machine, because sums of floats may depend on them
     parts = [counts.part(start, min(start + PART, end)) for start in range(first, end, PART)]
     weighed = [weighing.weigh(part) for part in parts]
