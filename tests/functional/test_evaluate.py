@@ -236,3 +236,32 @@ def test_line_ends_inside_an_id_stay(tmp_path: Path) -> None:
     truth.write_bytes(b'first,second\r\n"a\r\nb",c\r\n"a\nb",c\r\n')
     found = nearkin.evaluate(near, truth)
     assert (found.precision, found.recall) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pairs_with_another_set_whose_ids_are_the_same(tmp_path: Path, seed: int) -> None:
+    """Documents of both sets are called d0, d1, …; the other set has copies of the first, and none of its own."""
+    left, right = _texts(seed), _texts(seed)[::2] + [(f"d{i}", *one[1:]) for i, one in enumerate(_texts(seed)[:4], 90)]
+    right = list({one[1]: one for one in right}.values())
+    documents, others = ([one[:2] for one in side] for side in (left, right))
+    run = nearkin.dedup(documents, against=others, threshold=0.3, out=tmp_path / "run")
+    scores = {
+        (a[0], b[0]): len(one & other) / len(one | other)
+        for a, b in product(left, right)
+        for one, other in [[{tuple(text.split()[i : i + 5]) for i in range(56)} for text in (a[1], b[1])]]
+        if len(one & other) / len(one | other) >= 0.3
+    }
+    same = {(a[0], b[0]) for a, b in product(left, right) if a[2] == b[2]}
+    truth = {"left": [a for a, _ in same], "right": [b for _, b in same]}
+    (told,) = nearkin.evaluate(run, truth).manifest["evaluations"]
+    assert told["total"]["n_true"] == len(same & scores.keys())
+    assert told["total"]["n_reported"] == len(scores)
+    near = nearkin.neighbours(
+        nearkin.sign(documents, bits=64), against=nearkin.sign(others, bits=64), distance=20, out=tmp_path / "near.csv"
+    )
+    ids = near.pairs.select(["id_a", "id_b", "distance"])
+    write_csv(ids, tmp_path / "ids.csv")
+    for table in ("near.csv", "ids.csv"):
+        (told,) = nearkin.evaluate(tmp_path / table, truth).manifest["evaluations"]
+        found = set(zip(ids["id_a"].to_pylist(), ids["id_b"].to_pylist(), strict=True))
+        assert (told["total"]["n_reported"], told["total"]["n_true"]) == (len(found), len(found & same))

@@ -148,7 +148,7 @@ def sample_of_table(table: pa.Table) -> ColumnSample:
 def _column(values: Sequence[object]) -> Column:
     strings = [one for one in values if isinstance(one, (str, bytes))]
     others = [one for one in values if one is not None and not isinstance(one, (str, bytes))]
-    n_not_ids = sum(isinstance(one, bool) or not (isinstance(one, int) or has_own_text(one)) for one in others)
+    n_not_ids = sum(isinstance(one, bool) or not (isinstance(one, (int, float)) or has_own_text(one)) for one in others)
     words = [n for n in map(_n_words, strings) if n]
     is_string = bool(strings) and len(strings) >= len(others)
     objects = [one for one in others if isinstance(one, (Mapping, list))]

@@ -85,13 +85,15 @@ def evaluate(place: Path, truth: Path | pa.Table) -> Evaluated:
     ----------
     place
         Directory of a finished run of dedup, regroup, families or pairs; or a table of pairs, such as that of
-        neighbours, or of groups, such as that of groups.
+        neighbours, or of groups, such as that of groups. Pairs without rows are of two sets if their columns are
+        ``left_id`` and ``right_id``, or the truth pairs an id with itself. Of a run with another set, a copy inside
+        that set has one pair, with its most similar document.
     truth
         Pairs: two columns of ids, and one such as ``match`` if some of the pairs are false. Groups: columns ``id`` and
         ``group``.
     """
-    reported = _of_run(place) if place.is_dir() else _of_table(_table(place), place)
     table, name = (truth, "the given table") if isinstance(truth, pa.Table) else (_table(truth), str(truth))
+    reported = _of_run(place) if place.is_dir() else _of_table(_table(place), place, table)
     known, n_unknown, reported = _truth(table, name, reported)
     evaluations = list[Evaluation]()
     if reported.left is not None:
@@ -132,15 +134,15 @@ def _at_distance(point: CurvePoint) -> CurvePoint:
 def _of_run(directory: Path) -> _Reported:
     manifest = read_results(directory)
     command = manifest.get("command")
-    if command not in ("dedup", "regroup", "families", "pairs", FAMILIES_OF_COLLECTION) or manifest.get("against"):
-        has = "the matches with --against" if manifest.get("against") else f"results of nearkin {command}"
+    if command not in ("dedup", "regroup", "families", "pairs", FAMILIES_OF_COLLECTION):
         raise ParameterError(
-            f"{directory} holds {has}. Evaluate a run of nearkin dedup, regroup, families or pairs, or a table of "
-            "pairs or groups."
+            f"{directory} holds results of nearkin {command}. Evaluate a run of nearkin dedup, regroup, families or "
+            "pairs, or a table of pairs or groups."
         )
     with damage_of(directory):
         if command == FAMILIES_OF_COLLECTION:
-            return _of_table(parquet.read_table(directory / "families.parquet"), directory)
+            families = parquet.read_table(directory / "families.parquet")
+            return _of_table(families, directory, families)
         documents = parquet.read_table(directory / "documents.parquet")
         pairs = parquet.read_table(directory / "pairs.parquet")
         names = documents["name"].combine_chunks()
@@ -152,11 +154,23 @@ def _of_run(directory: Path) -> _Reported:
                 ids=sides, texts=(np.arange(len(sides[0])), np.arange(len(sides[1]))), left=left, right=right,
                 score=pairs["cosine"].to_numpy(), score_name="cosine",
             )  # fmt: skip
+        measure = MEASURES[manifest["parameters"]["measure"]]
+        score = np.max([pairs[name].to_numpy() for name in measure.columns], axis=0)
+        if manifest.get("against"):
+            others = parquet.read_table(directory / "against.parquet")
+            matched = others.filter(others["most_similar_row"].is_valid())  # a copy inside the other set has no pair
+            left = np.concatenate([pairs["row_a"].to_numpy(), matched["most_similar_row"].to_numpy()]).astype(np.int64)
+            right = np.concatenate([pairs["row_b"].to_numpy(), matched["row"].to_numpy()]) - len(documents)
+            score = np.concatenate([score, matched["similarity"].to_numpy()])
+            n_right = len(others)
+            both, first = np.unique(left * n_right + right, return_index=True)
+            return _Reported(
+                ids=(names, others["name"].combine_chunks()), texts=(np.arange(len(names)), np.arange(n_right)),
+                left=both // max(1, n_right), right=both % max(1, n_right), score=score[first], score_name=measure.name,
+            )  # fmt: skip
         rows = np.arange(len(documents))
         texts = _filled(documents["copy_of_row"], rows)
-        measure = MEASURES[manifest["parameters"]["measure"]]
         left, right = (texts[pairs[name].to_numpy()] for name in ("row_a", "row_b"))
-        score = np.max([pairs[name].to_numpy() for name in measure.columns], axis=0)
         keep = left != right  # pairs of exact copies are counted by their common text
         return _Reported(
             ids=(names, names), texts=(texts, texts), left=np.minimum(left, right)[keep],
@@ -171,13 +185,13 @@ def _filled(column: pa.ChunkedArray, values: Any) -> Any:
     return np.where(column.is_null().to_numpy(), values, column.fill_null(0).to_numpy())
 
 
-def _of_table(table: pa.Table, place: Path) -> _Reported:
+def _of_table(table: pa.Table, place: Path, truth: pa.Table) -> _Reported:
     score_name = next((name for name in _SCORES if name in table.column_names), "")
     score = table[score_name].cast(pa.float64()).to_numpy() if score_name else np.ones(len(table))
     for columns in _PAIR_COLUMNS:
         if set(columns) <= set(table.column_names):
             sides = [_ids(table[name], place) for name in columns]
-            is_one_set = columns == ("id_a", "id_b") and not _has_pairs_across(table)
+            is_one_set = columns == ("id_a", "id_b") and not _has_pairs_across(table, truth)
             ids = [pa.chunked_array(sides).unique()] * 2 if is_one_set else [side.unique() for side in sides]
             a, b = (pc.index_in(side, value_set=of).to_numpy().astype(np.int64) for side, of in zip(sides, ids))
             if is_one_set:
@@ -204,10 +218,12 @@ def _of_table(table: pa.Table, place: Path) -> _Reported:
     )  # fmt: skip
 
 
-def _has_pairs_across(table: pa.Table) -> bool:
-    """Whether the rows are of two sets: in one, the second document of a pair has the larger row."""
+def _has_pairs_across(table: pa.Table, truth: pa.Table) -> bool:
+    """Whether pairs are of two sets: in one, the second document has the larger row, and none is paired with itself."""
     if not {"row_a", "row_b"} <= set(table.column_names):
-        return False
+        is_pairs = truth.num_columns > 1 and _column(truth, _GROUP_NAMES) is None
+        a, b = (_characters(truth[name]) for name in truth.column_names[:2]) if is_pairs else ([], [])
+        return is_pairs and bool(pc.any(pc.equal(a, b)).as_py())
     row_a, row_b = (table[name].cast(pa.int64()) for name in ("row_a", "row_b"))
     return bool(pc.any(pc.greater_equal(row_a, row_b)).as_py())
 
