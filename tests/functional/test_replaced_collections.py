@@ -158,9 +158,8 @@ def test_a_service(tmp_path, matter, change):
     token = tmp_path / "token"
     token.write_text("x" * 40)
     token.chmod(0o600)
-    with subprocess.Popen(
-        quick_command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
+    service = quick_command("serve", matter, "--token-file", token, "--by", "ada", "--port", "0")
+    with subprocess.Popen(service, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             lines = iter(process.stdout.readline, "")
             address = next(found[1] for line in lines if (found := re.search(r"(http://[^/\s]+)/sign", line)))
