@@ -110,7 +110,7 @@ def test_nothing_is_read(matter, change):
                 read()
 
 
-@pytest.mark.parametrize("change", [*CHANGES, *CHANGES_OF_LOGS])
+@pytest.mark.parametrize("change", [deleted, restored, *CHANGES_OF_LOGS])
 def test_a_load_during_which_it_happens(matter, change, monkeypatch):
     """The transaction began before: it must not commit."""
     monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", 1_000)
@@ -127,7 +127,7 @@ def test_a_load_during_which_it_happens(matter, change, monkeypatch):
     assert_nothing_arrived_elsewhere(matter)
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", [deleted, emptied])
 def test_another_connection(matter, change):
     """SQLite would make a new file."""
     with Collection.open(matter, create=True) as collection:
