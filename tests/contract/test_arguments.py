@@ -48,7 +48,7 @@ WRONG_ARRAYS = np.array([0.5]), np.array("0.5"), np.array(0.5, object)
 _DOCUMENTS = {
     "dedup": (PAIRS,), "dedup_result": (None,), "families": (PAIRS,), "passages": (PAIRS,), "threads": (".",),
     "sign": (PAIRS,), "neighbours": (".",), "evaluate": (".", PAIRS), "pairs": (PAIRS, PAIRS),
-    "similar_pairs": (None, None),
+    "similar_pairs": (None, None), "plan_pairs": (9, 9),
 }  # fmt: skip
 FLAGS = [pytest.param(function, flag, id=f"{name} {flag}") for name, function, flag in flags()]
 
