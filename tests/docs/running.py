@@ -17,7 +17,7 @@ from unittest import mock
 from command_here import call_here
 from commands import program
 from docs.pages import ROOT
-from spark_cluster import NO_SETTINGS, java_options
+from spark_cluster import NO_SETTINGS, UNCOMPILED, java_options
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _QUOTED = re.compile(r"'[^']*'" r'|"[^"$`\\]*"')
@@ -44,7 +44,10 @@ def run_in_shell(command: str, folder: Path) -> str:
         "OPENBLAS_NUM_THREADS": "1",  # the tests run on every core already
     }
     if "--engine spark" in command:
-        environment |= {"JDK_JAVA_OPTIONS": java_options(), "SPARK_CONF_DIR": str(NO_SETTINGS)}
+        environment |= {
+            "JDK_JAVA_OPTIONS": f"{java_options()} -D{UNCOMPILED}=false",
+            "SPARK_CONF_DIR": str(NO_SETTINGS),
+        }
     call = _call(command, folder)
     if call is not None:
         code, printed, _ = call_here(

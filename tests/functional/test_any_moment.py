@@ -29,7 +29,7 @@ PARTS = [
         {"id": f"{part}-{i}", "text": f"the text of part {part} with number {i // 2} says this and that"}
         for i in range(150)
     ]
-    for part in range(4)
+    for part in range(2)
 ]
 
 
@@ -60,7 +60,7 @@ def whole(corpus, tmp_path_factory) -> dict[str, bytes]:
     return results(out)
 
 
-@pytest.mark.parametrize("seed", seeds(2, 300))
+@pytest.mark.parametrize("seed", seeds(1, 300))
 def test_a_run_that_is_killed_again_and_again(seed, corpus, whole, tmp_path):
     """And resumed each time: in the end it has the bytes of a run that nobody touched."""
     chance, out = random.Random(seed), tmp_path / "out"
@@ -174,7 +174,6 @@ def as_arrow(records: list[dict[str, str]]) -> bytes:
     return file.getvalue()
 
 
-WITH_CHECKSUM = {zstd.CompressionParameter.checksum_flag: True}
 FORMATS: dict[str, Callable[[list[dict[str, str]]], bytes]] = {
     "a.jsonl": as_lines,
     "a.jsonl.gz": lambda records: gzip.compress(as_lines(records)),

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from functional.conftest import nearkin_here, results, run_here, write_jsonl
-from nearkin.errors import NearkinError, RunError, SourceError
-from nearkin.options.dedup import Delivery
+from functional.conftest import nearkin_here, run_here, write_jsonl
+from nearkin.errors import RunError, SourceError
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.workflows.auditing.audit import AuditOptions, audit
 from nearkin.workflows.dedup.regrouping import regroup
-from nearkin.workflows.reading import inputs
 from nearkin.workflows.signing.signature_file import SignatureFile
 from oracles.texts import versions
 
-RESUME = Delivery(report=False, resume=True)
 TABLES = ("documents.parquet", "pairs.parquet", "groups.parquet", "problems.parquet", "manifest.json")
 
 
@@ -73,63 +70,6 @@ def test_tables_of_a_run(finished, tmp_path, name):
         ended = nearkin_here("regroup", out, "--threshold", "0.95")
         assert (ended.code, ended.out) == (5, "")
         ended.assert_clean()
-
-
-def refusal_of(look: Callable[[], object]) -> NearkinError | None:
-    """What it raised, if it did."""
-    try:
-        look()
-    except NearkinError as error:
-        return error
-    return None
-
-
-class PowerCut(BaseException):
-    """Nothing may catch it to tidy up."""
-
-
-@pytest.fixture
-def unfinished(small, tmp_path, monkeypatch) -> Path:
-    """A run that was cut off when all of its work was done, and its results were about to be written."""
-    monkeypatch.setattr(inputs, "BATCH_BYTES", 8_000)
-    rename = os.replace
-
-    def cutting(a: str, b: str) -> None:
-        if str(b).endswith("documents.parquet"):
-            raise PowerCut
-        rename(a, b)
-
-    monkeypatch.setattr(os, "replace", cutting)
-    with pytest.raises(PowerCut):
-        run_here([small], tmp_path / "out", recall=0.5)
-    monkeypatch.setattr(os, "replace", rename)
-    return tmp_path / "out"
-
-
-def test_work_of_a_run(small, unfinished, tmp_path):
-    """Every file that a resumed run takes; what it does not look at again does no harm."""
-    run_here([small], tmp_path / "whole", recall=0.5)
-    names = sorted(str(path.relative_to(unfinished)) for path in (unfinished / ".work").rglob("*") if path.is_file())
-    assert len(names) > 8
-    noticed = set()
-    for name in names:
-        out = tmp_path / "copy"
-        for place in range(3):
-            shutil.copytree(unfinished, out)
-            before = (unfinished / name).read_bytes()
-            changed = bytearray(before)
-            changed[(len(before) - 1) * place // 2] ^= 1 << (place * 5 % 8)
-            (out / name).write_bytes(changed)
-            refused = refusal_of(lambda out=out: run_here([small], out, recall=0.5, delivery=RESUME))
-            if refused is None:
-                assert results(out) == results(tmp_path / "whole"), name
-            else:
-                assert (refused.exit_code, "--overwrite" in str(refused)) == (5, True)
-                noticed.add(name)
-            shutil.rmtree(out)
-    unused = set(names) - noticed
-    assert {Path(name).suffix for name in noticed} >= {".arrow", ".json", ".u64"}
-    assert not [name for name in unused if "spool" in name or "matches" in name or "sizes" in name], unused
 
 
 def test_files_of_signatures_and_statistics(small, tmp_path):

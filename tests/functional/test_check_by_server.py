@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from commands import quick_command
+from example_counts import every
 from functional.conftest import nearkin_here
 from generator.office_files import mail, rtf
 from nearkin.collection.collection import Collection
@@ -60,8 +61,10 @@ TEXTS = {
     "partial.rtf": rtf([LEASE])[:-1].decode("ascii") + r"{\object{\*\objdata 0105}}}",
 }
 
+EXTRACTED = ["letter.eml", "page.html", "partial.rtf"]
 
-@pytest.mark.parametrize("name", TEXTS)
+
+@pytest.mark.parametrize("name", [*(name for name in TEXTS if name not in EXTRACTED), *every(3, EXTRACTED)])
 def test_the_same_output_and_exit_code(
     name: str, served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -182,32 +182,6 @@ def test_a_shell_script(repository, tmp_path):
     assert "missing.txt" in (tmp_path / "error.txt").read_text()
 
 
-def test_what_is_stored_is_told(repository, tmp_path):
-    def stored(rent: int, *arguments: object) -> tuple[str | None, int | None, bool]:
-        path = written(tmp_path, LEASE.format(street="Mill Lane", rent=rent))
-        answer = json.loads(check(repository, path, "--store", *arguments, "--json").out)
-        return answer["stored_as"], answer["version"], answer["is_resent"]
-
-    path = str(tmp_path / "draft.txt")
-    assert stored(950, "--wave", "spring") == (path, 1, False)
-    assert stored(975) == (path, 2, False)
-    assert stored(975) == (path, 2, True)
-    assert stored(975, "--only-new", "--id", "other") == (None, None, False)
-    assert nearkin_here("history", repository, path).code == 0
-
-
-def test_by_the_similarity_index(repository, tmp_path):
-    told = json.loads(
-        check(repository, written(tmp_path, MORE), "--measure", "index", "--tolerance", "0.1", "--json").out
-    )
-    assert (told["verdict"], told["measure"], told["tolerance"], told["expected_recall"]) == (
-        "exact",
-        "index",
-        0.1,
-        None,
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -224,12 +198,6 @@ def test_options_that_break_a_rule(repository, tmp_path, arguments, code, said):
     ended = check(repository, written(tmp_path, MORE), *arguments)
     assert ended.code == code
     assert said in ended.err
-
-
-def test_standard_input_needs_a_name_to_be_stored(repository):
-    ended = check(repository, "-", "--store")
-    assert ended.code == 2
-    assert "--id" in ended.err
 
 
 def test_what_cannot_be_checked(repository, tmp_path):

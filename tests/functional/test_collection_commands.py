@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from functional.conftest import Ended, nearkin, nearkin_here, write_jsonl
+from functional.conftest import Ended, nearkin_here, write_jsonl
 from nearkin import Collection
 
 LEASE = (
@@ -81,12 +81,6 @@ def test_a_file_or_a_text_may_be_asked_for(matter: str, tmp_path: Path) -> None:
     assert "is a file" not in run("similar", matter, "nothing").err
     assert run("similar", matter, "lease", "--text", "x").code == 2
     assert run("similar", matter, "--file", tmp_path / "none.txt").code == 3
-
-
-def test_what_could_not_be_stored_is_listed(matter: str) -> None:
-    (problem,) = told("exceptions", matter)["exceptions"]
-    assert (problem["doc_id"], problem["wave"]) == ("bad", "march")
-    assert told("info", matter)["n_documents"] == 5
 
 
 def test_a_bad_document_stops_the_command_if_it_is_to(tmp_path: Path) -> None:
@@ -159,12 +153,6 @@ def test_what_is_removed_is_found_no_more(matter: str, tmp_path: Path) -> None:
     assert found(matter, "lease") == ["copy"]
 
 
-def test_waves_are_listed(matter: str) -> None:
-    waves = told("waves", matter)
-    assert [(one["name"], one["n_current"], one["n_problems"]) for one in waves] == [("march", 4, 1), ("april", 1, 0)]
-    assert "april" in run("waves", matter).out
-
-
 def test_fsck_rebuilds_what_it_can_and_names_what_it_cannot(matter: str) -> None:
     def change(column: str, value: str) -> None:
         with sqlite3.connect(Path(matter) / "nearkin.sqlite") as database:
@@ -180,33 +168,6 @@ def test_fsck_rebuilds_what_it_can_and_names_what_it_cannot(matter: str) -> None
     change("text", "x'28b52ffd00'")
     ended = run("fsck", matter, "--json")
     assert (ended.code, json.loads(ended.out)["damaged_documents"]) == (7, ["letter (version 1)"])
-
-
-def test_the_collections_own_files_are_no_documents(matter: str) -> None:
-    ended = run("add", matter, Path(matter) / "segments")
-    assert ended.code in (2, 3)
-    assert told("info", matter)["n_documents"] == 5
-
-
-def test_a_command_of_its_own_process_says_what_was_added(tmp_path: Path) -> None:
-    records = write_jsonl(tmp_path / "r.jsonl", [{"id": "a", "text": LETTER}])
-    ended = nearkin("add", tmp_path / "m", records, "--wave", "[bold]x[/]")
-    assert ended.code == 0
-    assert "documents 1 wave [bold]x[/] new 1" in " ".join(ended.out.split())
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("similar", "lease", "--limit", "0"),
-        ("versions", "lease", "--limit", "-1"),
-        ("groups", "--limit", "-1"),
-        ("conflicts", "none.csv", "--limit", "0"),
-    ],
-)
-def test_numbers_out_of_range_are_wrong_usage(matter: str, arguments: tuple[str, ...]) -> None:
-    ended = run(arguments[0], matter, *arguments[1:])
-    assert (ended.code, f"--limit: must be an int >= 1. Got: {arguments[-1]}" in ended.err) == (2, True)
 
 
 def test_versions_are_all_others_that_are_stored_and_none_twice(matter: str, tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_killed_at_any_moment(place):
     """Each in a collection of its own; whatever was acknowledged is there, and the rest can be added again."""
     before, answers_before, after, answers_after = uninterrupted(place)
     was_stored = []
-    moments = MOMENTS if place.kind == "sqlite" else MOMENTS[2::3]
+    moments = MOMENTS[::2] if place.kind == "sqlite" else MOMENTS[2::3]
     for when, n in moments:
         own = place.another()
         with own.open() as collection:
@@ -145,9 +145,7 @@ def test_killed_at_any_moment(place):
     assert set(was_stored) == {True, False}
 
 
-@pytest.mark.parametrize(
-    ("moment", "n"), [("before_cursor_execute", n) for n in (1, 4, 7)] + [("before_cursor_execute", 10), ("commit", 1)]
-)
+@pytest.mark.parametrize(("moment", "n"), [("before_cursor_execute", 1), ("before_cursor_execute", 7), ("commit", 1)])
 def test_killed_while_it_is_made(place, moment, n):
     """What is there then is no collection, and becomes one."""
     code = KILLED.replace("with Collection", "event.listen(Engine, sys.argv[5], strike)\nwith Collection")
@@ -183,7 +181,7 @@ def test_a_disk_that_fills_while_documents_are_added(tmp_path):
             assert collection.fsck().is_whole
 
 
-@pytest.mark.parametrize("size_bytes", [0, 10_000, 100_000, 180_000])
+@pytest.mark.parametrize("size_bytes", [0, 100_000])
 def test_files_that_may_not_grow(tmp_path, size_bytes):
     """Cut off at some size, as on a full disk, in a process of its own: a message, and nothing is lost."""
     place = SomePlace.new(tmp_path, None)
@@ -243,9 +241,8 @@ def refused(place: SomePlace, *, create: bool = False) -> str:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("schema", "xx"), ("schema", ""), ("schema", None), ("generation", "xx"),
-        ("generation", None), ("collection", None), ("alphabet", "greek"), ("alphabet", None), ("letters", "x"),
-        ("letters", None), ("signatures", "x"), ("signatures", None),
+        ("schema", "xx"), ("schema", None), ("generation", "xx"), ("collection", None), ("alphabet", "greek"),
+        ("letters", None), ("signatures", "x"),
     ],
 )  # fmt: skip
 def test_damaged_facts_are_refused_in_words(first, name, value):
@@ -257,7 +254,7 @@ def test_damaged_facts_are_refused_in_words(first, name, value):
     assert first.sql("SELECT count(*) FROM documents") == str(len(FIRST))
 
 
-@pytest.mark.parametrize("table", ["facts", "documents", "contents", "loads", "waves"])
+@pytest.mark.parametrize("table", ["facts", "documents", "loads"])
 def test_a_table_that_is_gone_is_told_in_words(first, table):
     first.sql(f"DROP TABLE {table}" + (" CASCADE" if first.server else ""))
     refused(first)
@@ -327,16 +324,6 @@ def test_a_file_instead_of_a_directory(tmp_path):
     refused(place)
     refused(place, create=True)
     assert Path(place.address).read_text() == "mine"
-
-
-def test_a_damaged_text_is_told(first):
-    damaged = "x'00ff00ff'" if first.server is None else "'\\x00ff00ff'"
-    first.sql(f"UPDATE contents SET text = {damaged} WHERE content = 2")
-    with first.open() as collection:
-        with pytest.raises(CollectionError, match="damaged"):
-            collection.text("d2")
-        assert collection.text("d3") == FIRST[3][1]
-        assert collection.fsck().damaged_documents == ("d2 (version 1)",)
 
 
 def test_an_index_is_made_by_who_comes_after_a_kill(first):

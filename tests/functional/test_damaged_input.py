@@ -146,14 +146,6 @@ def parquet_of(lines: bytes, path: Path) -> bytes:
     return path.read_bytes()
 
 
-def arrow_of(lines: bytes) -> bytes:
-    table = pa.Table.from_pylist([json.loads(line) for line in lines.splitlines()])
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table, max_chunksize=50)
-    return sink.getvalue().to_pybytes()
-
-
 @pytest.mark.parametrize(
     ("name", "pack"),
     [
@@ -329,9 +321,14 @@ def test_a_bomb_of_one_line_stays_within_memory(tmp_path: Path) -> None:
 # -- columns with bytes that are no UTF-8 ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["a.parquet", "a.arrow"])
-@pytest.mark.parametrize("options", [[], ["--text", "text", "--id", "id"]])
-@pytest.mark.parametrize("command", QUICK)
+@pytest.mark.parametrize(
+    ("command", "name", "options"),
+    [
+        *((command, "a.parquet", []) for command in QUICK),
+        ("dedup", "a.arrow", []),
+        ("dedup", "a.parquet", ["--text", "text", "--id", "id"]),
+    ],
+)
 def test_bytes_that_are_no_utf8_cost_a_row(command: str, options: list[str], name: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()

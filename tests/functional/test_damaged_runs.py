@@ -60,16 +60,9 @@ def changed_ids(path: Path) -> None:
     )
 
 
-def changed_bit(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-
-
-@pytest.mark.parametrize("damage", [changed_ids, changed_bit])
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_changed_table_is_named(run, command, damage):
-    damage(run / "documents.parquet")
+def test_a_changed_table_is_named(run, command):
+    changed_ids(run / "documents.parquet")
     assert said_by(command).endswith("run is damaged: documents.parquet was changed. Run the command again.")
 
 

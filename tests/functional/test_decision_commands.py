@@ -152,17 +152,6 @@ def test_a_purge_needs_yes(matter) -> None:
     assert "its text was purged" in run("exceptions", matter).out
 
 
-def test_members_without_a_tag_that_has_values_are_counted_and_named(matter) -> None:
-    run("tag", matter, "privilege=yes", "d000", "-q")
-    told = " ".join(run("conflicts", matter, "--tag", "privilege").out.split())
-    assert "conflicts 0 " in told
-    assert "without the tag privilege 119 in groups with it: d001, " in told
-    found = json.loads(run("conflicts", matter, "--tag", "privilege", "--json").out)
-    assert (found["n_unlabelled"], len(found["unlabelled"]), found["unlabelled"][0]) == (119, 100, "d001")
-    run("tag", matter, "bare", "d000", "-q")
-    assert "Not compared" not in run("conflicts", matter, "--tag", "bare").out
-
-
 def test_files_of_ids_in_another_encoding_are_read(matter, tmp_path) -> None:
     file = tmp_path / "ids.csv"
     file.write_bytes("name,custodian\nd000,Zoë\n".encode("cp1252"))
@@ -258,15 +247,6 @@ def test_wrong_tables_change_nothing(matter, tmp_path, text, more, code, message
     assert message in run("tag", matter, "f", *more, "--from", tmp_path / "v.csv", "--value", "v", code=code).err
     assert "FIELD alone" in run("tag", matter, "f=1", "--from", tmp_path / "v.csv", "--value", "v", code=2).err
     assert tags(matter) == []
-
-
-def test_a_table_of_more_than_100_values_is_only_shown(matter, tmp_path) -> None:
-    (tmp_path / "v.tsv").write_text("id\tv\n" + "".join(f"d{i:03}\t{i}\n" for i in range(120)))
-    shown = run("tag", matter, "f", "--from", tmp_path / "v.tsv", "--value", "v", code=2)
-    assert "Add --yes" in shown.err
-    assert tags(matter) == []
-    run("tag", matter, "f", "--from", tmp_path / "v.tsv", "--value", "v", "--yes", "-q")
-    assert len(tags(matter)) == 120
 
 
 def test_a_removal_is_shown_beyond_100_documents_and_is_in_the_log(matter, tmp_path) -> None:

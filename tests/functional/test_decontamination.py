@@ -154,36 +154,6 @@ def test_one_file_more_goes_with_the_rest(files, tmp_path):
     assert not (tmp_path / "out/against.parquet").exists()
 
 
-def test_a_resumed_run_must_drop_the_same(files, tmp_path, monkeypatch):
-    from nearkin.workflows.dedup import job
-
-    def cut(*arguments: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(job, "write_tables", cut)
-        assert dedup(files, tmp_path / "out", "--drop", "containing", "--no-report").code == 130
-    ended = dedup(files, tmp_path / "out", "--drop", "either", "--no-report", "--resume", "-q")
-    assert ended.code == 5
-    assert "containing" in ended.err
-    assert dedup(files, tmp_path / "out", "--drop", "containing", "--no-report", "--resume", "-q").code == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (["--drop", "containing"], "--drop: needs 'against'"),
-        (["--drop", "contained"], "--drop: needs 'against'"),
-        (["--min-shared", "1"], "--min-shared: needs 'against'"),
-    ],
-)
-def test_rules_about_another_set_need_one(files, tmp_path, arguments, named):
-    ended = nearkin_here("dedup", files[0], "--out", tmp_path / "out", *arguments)
-    assert ended.code == 2
-    assert named in ended.err
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

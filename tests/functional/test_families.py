@@ -132,7 +132,7 @@ def test_the_same_bytes_whatever_the_threads(contracts: Path, collection: Path, 
     assert (tmp_path / "out/families.csv").read_bytes() == (contracts / "families.csv").read_bytes()
 
 
-@pytest.mark.parametrize("step", ["read_originals", "write_families", "render_page"])
+@pytest.mark.parametrize("step", ["read_originals", "render_page"])
 def test_an_interrupted_run_goes_on_to_the_same_bytes(
     step: str, contracts: Path, collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +13,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from commands import command
+from commands import quick_command
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import PRINCIPAL
+from prefork import KILL
 
 _N_CLIENTS, _N_DOCUMENTS = 4, 40
 
@@ -73,7 +73,7 @@ class Clients:
 
 def killed(place: Path, token: Path, numbers: count[int], n_before: int) -> Clients:
     """Start a service, send changes, and kill it as soon as it acknowledged so many."""
-    served = command("serve", place, "--by", "ada", "--token-file", token)  # this process, so that the signal kills it
+    served = quick_command("serve", place, "--by", "ada", "--token-file", token)
     with subprocess.Popen(served, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         link = next(found[0] for line in process.stdout if (found := re.search(r"http://\S+link=\S+", line)))
@@ -84,7 +84,7 @@ def killed(place: Path, token: Path, numbers: count[int], n_before: int) -> Clie
                 with clients.changed:
                     assert clients.changed.wait_for(lambda: clients.n_acknowledged >= n_before, 60)
             finally:
-                process.send_signal(signal.SIGKILL)
+                process.send_signal(KILL)
                 process.wait()
             for one in running:
                 one.result()

@@ -84,8 +84,9 @@ def test_two_columns_need_no_header(matter: str, tmp_path: Path, text: str, enco
 ROWS = "id{0}label\nBäume-0{0}Ämter\nBäume-1{0}Höfe\n"
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize(
+    ("delimiter", "encoding"), [(",", "utf-8"), (";", "cp1252"), ("\t", "utf-16"), ("|", "utf-8-sig")]
+)
 def test_the_encodings_and_delimiters_of_such_files(matter: str, tmp_path: Path, delimiter: str, encoding: str) -> None:
     path = labels(tmp_path, ROWS.format(delimiter), encoding)
     options = ["--encoding", "cp1252"] if encoding == "cp1252" else []

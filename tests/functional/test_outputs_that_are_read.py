@@ -84,18 +84,13 @@ def test_what_a_command_reads_is_not_replaced(name: str, place: Path) -> None:
 
 
 ARE_INSIDE = {
-    "table of the run": ("audit run --out run/documents.parquet", "is a run"),
     "new file in the run": ("audit run --out run/missed.tsv", "is a run"),
     "database": ("compare matter d0 d1 --out matter/new.html", "is a collection"),
-    "database of another command": ("compare p.txt w.jsonl --out matter/new.html", "is a collection"),
     "list": ("list matter --out matter/x.csv", "is a collection"),
-    "deep": ("list matter --out matter/segments/x.csv", "is a collection"),
     "signatures": ("sign v.jsonl --out matter/nearkin.sqlite", "is a collection"),
-    "pairs": ("neighbours sig --out matter/nearkin.sqlite", "is a collection"),
     "kept": ("check matter w.jsonl --jsonl --store --only-new --kept matter/x", "is a collection"),
     "run": ("dedup v.jsonl --out matter/x", "is a collection"),
     "form groups": ("families matter --out matter/x", "is a collection"),
-    "form groups of files": ("families v.jsonl --out matter/x", "is a collection"),
     "two corpora": ("pairs --left v.jsonl --right w.jsonl --out matter/x", "is a collection"),
     "regrouped": ("regroup run --threshold .9 --out matter/x", "is a collection"),
 }

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from example_counts import every
 from functional.conftest import write_jsonl
 from nearkin.options.pairs import PairOptions
 from nearkin.workflows.pairing import job
@@ -80,7 +81,9 @@ def weighted(texts: Texts) -> np.ndarray:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("make", "method"), [(clustered, "window"), (even, "signatures"), (of_many_sizes, "window")])
+@pytest.mark.parametrize(
+    ("make", "method"), every(2, [(clustered, "window"), (of_many_sizes, "window"), (even, "signatures")])
+)
 def test_the_printed_recall_is_reached(tmp_path, make: Callable[[], Corpora], method):
     corpora = make()
     cosines = weighted(corpora.left) @ weighted(corpora.right).T

@@ -7,7 +7,6 @@ import re
 
 import pytest
 
-import nearkin
 from functional.conftest import nearkin_here
 from made_up_prose import Prose
 from nearkin.planning.pairs import search as pair_search
@@ -31,12 +30,6 @@ def test_the_quickest_way_to_the_recall_and_the_two_others():
     assert told["chosen"]["core_s"] == min(way["core_s"] for way in ways)
     assert told["chosen"]["elapsed_s"] == pytest.approx(told["chosen"]["core_s"] / 128)
     assert (told["left"], told["right"], told["reaches_recall"]) == (3_440_000, 1_470_000, True)
-
-
-def test_fixed_values_stay_and_a_shortfall_is_said():
-    told = nearkin.plan_pairs(3_440_000, 1_470_000, threshold=0.3, bits=1000, distance=400).manifest
-    assert (told["chosen"]["bits"], told["chosen"]["distance"], told["reaches_recall"]) == (1000, 400, False)
-    assert told["chosen"]["recall_high"] == pytest.approx(0.76, abs=0.001)
 
 
 def test_documents_calibrate_the_plan(tmp_path):
@@ -79,18 +72,6 @@ def test_samples_in_the_other_direction_of_the_table(tmp_path):
     told = planned("pairs", *swapped, "--left-language", left, "--right-language", right)
     straight = planned("pairs", "--left", own.left, "--right", own.right, "--table", own.table)
     assert told["pairs_sought"] == pytest.approx(straight["pairs_sought"])
-
-
-def test_exact_search_is_chosen_while_it_is_quick():
-    few = planned("pairs", "--documents", "40k", "40k")
-    assert (few["chosen"]["method"], few["is_exact_search_quick"]) == ("vectors", True)
-    assert min(way["core_s"] for way in few["alternatives"]) < few["chosen"]["core_s"]
-    ended = nearkin_here("plan", "pairs", "--documents", "40k", "40k")
-    assert re.search(r"method +vectors .* exact, and under 20 s", ended.out)
-    slow = nearkin.plan_pairs(40_000, 40_000, speed=0.1).manifest
-    assert slow["chosen"]["method"] == "vectors"  # as nearkin pairs: what is found does not depend on the machine
-    assert slow["chosen"]["core_s"] == pytest.approx(10 * few["chosen"]["core_s"])
-    assert planned("pairs", "--documents", "400k", "400k")["chosen"]["method"] != "vectors"
 
 
 def test_pairs_on_a_cluster():

@@ -81,8 +81,15 @@ def read_by(out: Path, tmp_path: Path, **options: object) -> list[dict[str, obje
     return rows
 
 
-@pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
-@pytest.mark.parametrize("delivery", [Delivery(report=False), KEPT], ids=["from its input", "from kept"])
+@pytest.mark.parametrize(
+    ("write", "delivery"),
+    [
+        *((write, Delivery(report=False)) for write in WRITERS),
+        (in_jsonl, KEPT),
+        (in_parquet, KEPT),
+        (without_ids, KEPT),
+    ],
+)
 def test_what_a_run_kept_is_read_in_any_format(write: Callable[[Path, Texts], Path], delivery, tmp_path):
     texts = wave(1)
     run_here([str(write(tmp_path, texts))], tmp_path / "out", threshold=0.6, delivery=delivery)

@@ -13,8 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import CHOSEN, TABLES, TOLD, nearkin, results, run_here, write_jsonl
-from nearkin.formats import zstd
-from nearkin.kernels import choosing
 from nearkin.options.dedup import Delivery
 from nearkin.workflows.dedup import candidates, searching, verifying
 from nearkin.workflows.reading import inputs
@@ -45,11 +43,6 @@ def test_threads(expected, corpus, tmp_path, threads):
     same_bytes(tmp_path / "out", expected)
 
 
-def test_memory(expected, corpus, tmp_path):
-    run_here(corpus, tmp_path / "out", memory=256 << 20)
-    same_bytes(tmp_path / "out", expected)
-
-
 def test_keys_sorted_in_many_ranges_and_pairs_verified_in_many_blocks(expected, corpus, tmp_path, monkeypatch):
     """What little memory does to a large run."""
     for module in (searching, candidates):
@@ -63,14 +56,6 @@ def test_keys_sorted_in_many_ranges_and_pairs_verified_in_many_blocks(expected, 
 def test_batches(expected, corpus, tmp_path, monkeypatch, batch_bytes):
     monkeypatch.setattr(inputs, "BATCH_BYTES", batch_bytes)
     run_here(corpus, tmp_path / "out", delivery=Delivery(report=batch_bytes == 8000))
-    same_bytes(tmp_path / "out", expected)
-
-
-@pytest.mark.parametrize("kind", ["compiled", "plain"])
-def test_which_kernels_served(expected, corpus, tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(choosing, "ALWAYS", kind)
-    monkeypatch.setattr(inputs, "BATCH_BYTES", 20_000)
-    run_here(corpus, tmp_path / "out")
     same_bytes(tmp_path / "out", expected)
 
 
@@ -131,13 +116,6 @@ def as_gzip(folder: Path, records) -> Path:
     return path
 
 
-def as_zstd(folder: Path, records) -> Path:
-    plain = write_jsonl(folder / "plain", records)
-    path = folder / "all.jsonl.zst"
-    path.write_bytes(zstd.compress(plain.read_bytes()))
-    return path
-
-
 def as_parquet(folder: Path, records) -> Path:
     path = folder / "all.parquet"
     pq.write_table(pa.Table.from_pylist(records), path, row_group_size=97)
@@ -165,7 +143,7 @@ def without_places(out: Path) -> dict[str, pa.Table]:
     return tables
 
 
-@pytest.mark.parametrize("wrap", [as_gzip, as_zstd, as_parquet, as_csv, as_lines])
+@pytest.mark.parametrize("wrap", [as_gzip, as_parquet, as_csv, as_lines])
 def test_formats(records, tmp_path, wrap):
     if wrap is as_lines:  # which can hold no line end in a text
         records = [record | {"text": " ".join(str(record["text"]).split())} for record in records]

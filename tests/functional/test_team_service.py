@@ -52,16 +52,11 @@ def test_users_are_listed_without_their_secrets(served: Administered) -> None:
     [
         (("add", "ADA", "--role", "viewer"), "The user ada already exists"),
         (("add", "bob", "--role", "owner"), "must be one of viewer, reviewer, admin"),
-        (("add", "bob"), "add needs --role: viewer, reviewer, admin."),
         (("add", "bob\n", "--role", "viewer"), "12 to 1,024 characters"),
         (("add", "b\u202eob", "--role", "viewer"), "printable characters"),
         (("token", "ada", "--label", "x", "--role", "admin"), "must not be above that of its user"),
-        (("token", "ada", "--role", "viewer"), "need --label"),
         (("revoke", "ada", "--label", "none"), "has no token none"),
         (("password", "bob"), "There is no user bob"),
-        (("remove",), "remove needs the NAME"),
-        (("list", "ada"), "Omit NAME"),
-        (("remove", "ada", "--role", "viewer"), "--role goes with"),
         (("rename", "ada"), "ACTION must be one of"),
     ],
 )

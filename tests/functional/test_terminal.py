@@ -103,17 +103,3 @@ def test_a_reader_of_json_that_goes_away(tmp_path):
     process.stdout.close()
     assert process.stderr.read() == b""
     assert process.wait(60) == 141
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["dedup", "--help"], ["regroup", "--help"], []])
-def test_help(arguments):
-    ended = nearkin_here(*arguments)
-    ended.assert_clean()
-    assert "Usage" in ended.out + ended.err
-
-
-def test_version():
-    import nearkin as package
-
-    ended = nearkin_here("--version")
-    assert (ended.code, ended.out) == (0, f"nearkin {package.__version__}\n")

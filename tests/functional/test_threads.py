@@ -235,7 +235,7 @@ def test_the_window_and_new_text_only(tmp_path: Path) -> None:
     assert [row["thread"] for row in rows] == [1, 2]
 
 
-@pytest.mark.parametrize("step", ["write_threads", "with_digests", "render_threads_report"])
+@pytest.mark.parametrize("step", ["write_threads", "render_threads_report"])
 def test_an_interrupted_run_does_not_look_whole(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

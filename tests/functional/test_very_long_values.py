@@ -35,12 +35,9 @@ def run(*arguments: str | Path, code: int) -> Ended:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["info", LONG], ["check", "y/" * 2_200, "in.jsonl"], ["add", LONG, "in.jsonl"], ["add", "matter", LONG],
-        ["dedup", LONG, "--out", "new"], ["dedup", "in.jsonl", "--out", LONG], ["threads", LONG, "--out", "new"],
-        ["dedup", "in.jsonl", "--out", "new", "--against", LONG],
-        ["dedup", "in.jsonl", "--out", "new", "--ignore", LONG],
-        ["pairs", "--left", LONG, "--right", "in.jsonl", "--out", "new"], ["users", LONG, "list"],
-        ["similar", "matter", "--file", LONG], ["compare", "in.jsonl", LONG],
+        ["info", LONG], ["check", "y/" * 2_200, "in.jsonl"], ["add", "matter", LONG],
+        ["dedup", LONG, "--out", "new"], ["dedup", "in.jsonl", "--out", LONG],
+        ["dedup", "in.jsonl", "--out", "new", "--ignore", LONG], ["users", LONG, "list"],
         ["list", "matter", "--out", f"{LONG}.csv"],
         ["audit", LONG], ["sign", "in.jsonl", "--out", f"{'L' * 245}.sig"], ["similar", "matter", LONG],
         ["regroup", LONG, "--threshold", "0.8", "--out", "new"], ["compare", "matter", "lease", LONG],
@@ -63,7 +60,7 @@ def test_a_collection_with_a_name_that_is_too_long() -> None:
 PAIR = [FAST, f"{FAST} again"]
 
 
-@pytest.mark.parametrize("name", ["L" * 256, "ü" * 128, f"folder/{LONG}/file", "ab/" * 1_366])
+@pytest.mark.parametrize("name", ["ü" * 128, "ab/" * 1_366])
 @pytest.mark.parametrize(
     ("parameter", "called"),
     [

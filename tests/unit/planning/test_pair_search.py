@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
+from itertools import product
 from math import comb
 
 import numpy as np
 import pytest
 
+from example_counts import every
 from labs.cross_lingual.window_model import within_distance
 from nearkin.planning.pairs.chances import TAIL_RATE, TAIL_SHARE, Chances, CosineSpread, distance_shares
 from nearkin.planning.pairs.costs import measured_costs
@@ -97,8 +99,7 @@ def test_vectors_find_all_and_take_no_signatures():
 # -- The choice -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.7, 0.95])
-@pytest.mark.parametrize("n", [1, 40, 20_000, 10**9])
+@pytest.mark.parametrize(("threshold", "n"), every(3, [*product((0.05, 0.3, 0.7, 0.95), (1, 40, 20_000, 10**9))]))
 def test_it_reaches_the_recall_everywhere(threshold, n):
     for recall in (0.5, 0.999):
         question = Question(n_left=n, n_right=max(1, n // 3), threshold=threshold, recall=recall)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from example_counts import every
 from nearkin.errors import ParameterError
 from nearkin.kernels.chances import found_by_bands, found_by_sample
 from nearkin.planning.search import EVERY_SIZE, MAX_SLOTS, Sample, bands_for, missed, plan_bands, plan_sampling
@@ -121,7 +122,17 @@ def test_the_estimate_is_right_on_average():
 
 @pytest.mark.parametrize(
     ("bands", "rows", "n_union", "similarity"),
-    [(20, 7, 160, 0.8), (20, 7, 3000, 0.75), (9, 4, 40, 0.7), (32, 9, 330, 0.78), (60, 5, 320, 0.5), (1, 20, 60, 0.9)],
+    every(
+        2,
+        [
+            (20, 7, 160, 0.8),
+            (20, 7, 3000, 0.75),
+            (9, 4, 40, 0.7),
+            (32, 9, 330, 0.78),
+            (60, 5, 320, 0.5),
+            (1, 20, 60, 0.9),
+        ],
+    ),
 )
 def test_sketches_agree_in_a_band_as_often_as_said(bands, rows, n_union, similarity):
     """Also where there are hardly more shingles than slots: there slots are far from independent."""
