@@ -97,7 +97,7 @@ def test_dedup_and_what_follows_from_it(folder, tmp_path):
     assert audited_pairs(out) == (2, 2)
 
     kept = {row["id"]: row["parent"] for row in rows if row["keep"]}
-    assert len(kept) == 4
+    assert len(kept) == 5  # a.bundle alone would be dropped, what is inside it not
     written = {path.name: path.read_text() for path in (out / "kept").iterdir()}
     assert set(written) == {"a.bundle.jsonl", "box.bundle.jsonl", "note.txt"}
     lines = [json.loads(line) for name in ("a", "box") for line in written[f"{name}.bundle.jsonl"].splitlines()]
@@ -108,7 +108,7 @@ def test_dedup_and_what_follows_from_it(folder, tmp_path):
         ran("dedup", out, "--out", tmp_path / name)
         rows_again = rows_of(tmp_path / name)
         assert {row["id"]: row["parent"] for row in rows_again} == kept
-        assert [row["reason"] for row in rows_again] == ["unique"] * 4
+        assert [row["reason"] for row in rows_again].count("unique") == 4
         ran("dedup", folder, "--out", out, "--overwrite")
 
 

@@ -176,3 +176,34 @@ def test_texts_that_cannot_be_read_and_empty_documents_are_exceptions(tmp_path):
     told = " ".join(nearkin_here("dedup", folder, "--out", tmp_path / "more").out.split())
     assert "dropped 2 without a match: 2 empty unreadable 2" in told
     assert "exceptions 4 1 damaged, 3 empty" in told
+
+
+def test_a_mail_is_dropped_with_all_its_attachments_or_not_at_all(tmp_path):
+    offer, plan, other = (make.docx([PROSE.text(70)]) for _ in range(3))
+    signature = b"-----BEGIN PGP SIGNATURE-----\n\niQEz\n-----END PGP SIGNATURE-----\n"
+    answer, invitation = (
+        f"BEGIN:VCALENDAR\r\nMETHOD:{one}\r\nEND:VCALENDAR\r\n".encode() for one in ("REPLY", "REQUEST")
+    )
+    mails = {
+        "1.eml": (A, {"offer.docx": offer, "plan.docx": plan, "signature.asc": signature}),
+        "2.eml": (A, {"offer.docx": offer, "smime.p7s": b"\x300"}),  # all of it is in the first
+        "3.eml": (B, {"offer.docx": offer, "ada.vcf": b"BEGIN:VCARD\r\nFN:Ada\r\nEND:VCARD\r\n"}),
+        "4.eml": (A, {"offer.docx": offer, "other.docx": other, "answer.ics": answer}),
+        "5.eml": ("", {"plan.docx": plan, "call.ics": invitation}),
+    }
+    for name, (body, attached) in mails.items():
+        (tmp_path / name).write_bytes(make.mail({**HEADERS, "Message-ID": f"<{name}@b.org>"}, body, attached))
+    (tmp_path / "offer.docx").write_bytes(offer)
+
+    def kept(*options: str) -> set[str]:
+        out = tmp_path / "out"
+        found = nearkin_here("dedup", tmp_path, "--out", out, "--overwrite", "--keep", "first", "--json", *options)
+        told = json.loads(found.out)
+        assert told["extraction"]["exceptions"] == {"technical": 4, "empty": 1}
+        rows = pq.read_table(out / "documents.parquet").to_pylist()
+        assert told["counts"]["kept"] == sum(row["keep"] for row in rows)
+        return {row["id"] for row in rows if row["keep"]}
+
+    alone = {"1.eml", "1.eml!offer.docx", "1.eml!plan.docx", "3.eml", "4.eml!other.docx", "5.eml!call.ics"}
+    assert kept("--attachments", "alone") == alone
+    assert kept() == alone | {"3.eml!offer.docx", "4.eml", "4.eml!offer.docx", "5.eml!plan.docx"}

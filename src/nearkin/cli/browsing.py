@@ -247,8 +247,8 @@ def _show_history(console: Printer, found: DocumentHistory) -> None:
 
 EXCEPTIONS_HELP = """
 List the added files and documents that gave no text, or only a part of it, with the reason: empty, too large, \
-not text, wrong encoding, damaged, truncated, encrypted, unsupported, image only, partial, time-out, crashed, id \
-repeated, no such column or not stored. \
+not text, wrong encoding, damaged, truncated, encrypted, unsupported, image only, technical, partial, time-out, \
+crashed, id repeated, no such column or not stored. \
 --out writes all of them to a .csv, .tsv, .jsonl or .parquet file.
 
 A file that gives a text when it is added again under the same id is no longer listed. If you added a \

@@ -132,8 +132,8 @@ def dedup(documents: Documents, job: DedupJob) -> DedupResult:
     ignore : path or list of str, optional
         File of passages that do not count, or a list of them in the syntax of its lines.
     against_text, against_id, preset, threshold, measure, recall, shingle, normalise, ignore_numbers, seed, group, keep,
-    keep_apart, drop, min_shared, on_error, max_unreadable, threads, memory, write_kept, annotate, report, overlay,
-    overwrite
+    keep_apart, attachments, drop, min_shared, on_error, max_unreadable, threads, memory, write_kept, annotate, report,
+    overlay, overwrite
         As on the command line.
 
     Raises

@@ -176,6 +176,11 @@ class DedupOptions(GivenSearch):
         "other set. containing: drop those that contain one. either: drop both. Default with --measure containment: "
         "contained. With --measure jaccard and without --drop, near-duplicates are dropped.",
     )  # fmt: skip
+    attachments: Same[Literal["alone"] | None] = _kept(
+        choices=("alone",),
+        help="alone: keep or drop each attachment by itself. Otherwise a mail is dropped only together with its "
+        "attachments, if another one holds all of their texts.",
+    )  # fmt: skip
     min_shared: Same[int | None] = _searched(
         kind=int, minimum=1, needs="against", excludes="drop",
         help="With --against: minimum number of shingles shared with a document of the other set, instead of "

@@ -18,7 +18,7 @@ from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave
 from nearkin.engines.local import map_ordered
 from nearkin.errors import DocumentError, NearkinError, check_int
-from nearkin.stages.documents.faults import is_picture
+from nearkin.stages.documents.faults import is_beside
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.wording import WarningMessage
@@ -105,7 +105,7 @@ def add_incoming(
     with suppress(_RolledBackError), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
         load.by = by
-        n_unreadable, n_pictures, n_documents, first_problem = 0, 0, 0, ""
+        n_unreadable, n_beside, n_documents, first_problem = 0, 0, 0, ""
         if first is not None and (store.generation(connection), load.name) != (generation, name):
             rest, ready = chain([first], rest), []  # meanwhile texts were erased, or another wave has got the name
         for examined in chain(ready, map_ordered(partial(look, wave=load.name), rest, threads=threads)):
@@ -116,9 +116,9 @@ def add_incoming(
                     raise DocumentError(f"{place}: {problem}. Nothing was stored.")
                 if problem != PURGED:
                     n_unreadable += 1
-                    n_pictures += is_picture(problem)
+                    n_beside += is_beside(problem, with_ocr=rules.ocr is not None)
                     first_problem = first_problem or f"{place}: {problem}"
-        rules.check_readable(n_unreadable, n_documents, first_problem, n_pictures=n_pictures)
+        rules.check_readable(n_unreadable, n_documents, first_problem, n_beside=n_beside)
         n_contents = load.next_content - load.first_content
         added = Added(wave=load.name, n_contents=n_contents, is_dry_run=dry_run, **asdict(load.finish()))
         if dry_run:

@@ -12,7 +12,7 @@ from nearkin.nouns import counted
 
 Reason = Literal[
     "empty", "too large", "not text", "wrong encoding", "damaged", "truncated", "encrypted", "unsupported",
-    "image only", "partial", "time-out", "crashed", "id repeated", "no such column",
+    "image only", "technical", "partial", "time-out", "crashed", "id repeated", "no such column",
 ]  # fmt: skip
 REASONS: tuple[Reason, ...] = get_args(Reason)
 """Every reason. "truncated" is the missing rest of a file that has several documents."""
@@ -41,15 +41,16 @@ def sentence_of(problem: str) -> str:
     return sentence if mark and reason in REASONS else problem
 
 
-def is_picture(problem: str | None) -> bool:
-    """Whether a document is an image, or pages without a recognised text.
+def is_beside(problem: str | None, *, with_ocr: bool) -> bool:
+    """Whether a document without a text does not count as unreadable: a technical attachment, or an image without OCR.
 
     Examples
     --------
-    >>> is_picture("image only: a PNG image"), is_picture(None)
+    >>> is_beside("image only: a PNG image", with_ocr=False), is_beside("image only: a PNG image", with_ocr=True)
     (True, False)
     """
-    return problem is not None and reason_of(problem) == "image only"
+    reason = None if problem is None else reason_of(problem)
+    return reason == "technical" or (reason == "image only" and not with_ocr)
 
 
 class RecordFault(Exception):

@@ -103,12 +103,12 @@ class ReadingRules:
         return cls(on_error="skip", max_unreadable=1.0)
 
     def check_readable(
-        self, n_unreadable: int, n_documents: int, first: str, *, n_pictures: int = 0, of: str = ""
+        self, n_unreadable: int, n_documents: int, first: str, *, n_beside: int = 0, of: str = ""
     ) -> None:
         """Raise SourceError if all documents are unreadable, DocumentError if more than `max_unreadable` are.
 
-        ``n_pictures`` of them are images without a text: without OCR these count neither as unreadable nor as
-        documents. ``of`` is the option that names the documents, such as "--against".
+        ``n_beside`` of them count neither as unreadable nor as documents; see `.faults.is_beside`. ``of`` is the option
+        that names the documents, such as "--against".
         """
         if not n_unreadable:
             return
@@ -118,8 +118,7 @@ class ReadingRules:
                 raise SourceError(f"{prefix}The only document is unreadable: {first}.")
             all_of_them = f"All {counted(n_documents, 'document')} are unreadable. The first: "
             raise SourceError(f"{prefix}{all_of_them}{first}.")
-        if self.ocr is None:
-            n_unreadable, n_documents = n_unreadable - n_pictures, n_documents - n_pictures
+        n_unreadable, n_documents = n_unreadable - n_beside, n_documents - n_beside
         share = n_unreadable / max(n_documents, 1)
         if share > self.max_unreadable + 1e-12:  # 29 of 100 must count as 29%, despite rounding errors
             are, which = ("is", "It is") if n_unreadable == 1 else ("are", "The first:")

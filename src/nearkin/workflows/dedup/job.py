@@ -30,6 +30,7 @@ from nearkin.workflows.dedup.outcome import (
     judge_groups,
     prefer,
     with_numbers,
+    with_whole_families,
 )
 from nearkin.workflows.dedup.plans import Plan, found_probability, kinds_of_text, look, plan_in_words, plan_search
 from nearkin.workflows.dedup.reading import read_all
@@ -139,9 +140,10 @@ def judge(planned: Planned, sizes: Sizes, verified: VerifiedMatches, n_skipped: 
     else:
         grouping = group_texts(verified.matches, preference.node_order, options, compare)
         judged = judge_groups(corpus, options, sizes, preference, verified.matches, grouping)
+    judged = with_numbers(judged, ignored_numbers(corpus, options))
     return Result(
         corpus=corpus, places=planned.places, sizes=sizes, plan=planned.plan, verified=verified,
-        judged=with_numbers(judged, ignored_numbers(corpus, options)), n_skipped=n_skipped,
+        judged=with_whole_families(judged, planned.places.family_roots(), options), n_skipped=n_skipped,
         threshold=options.threshold, kinds=planned.kinds,
     )  # fmt: skip
 

@@ -158,6 +158,29 @@ def reason_with_numbers(reason: U8, have_others: Bool) -> U8:
     return np.where((reason == EXACT_COPY) & have_others, NEAR_DUPLICATE, reason)
 
 
+def with_whole_families(judged: Judged, roots: U32 | None, options: DedupOptions) -> Judged:
+    """Keep or drop a mail and its attachments, or a file and the documents inside it, as a whole.
+
+    They are dropped if each would be dropped alone, and all their texts are in the family of one kept document, which
+    the first of them has as its principal. For ``roots`` see `.row_places.Places.family_roots`.
+    """
+    if roots is None or options.attachments == "alone":
+        return judged
+    outcome = judged.outcome
+    roots, principal = roots[: len(outcome.keep)], outcome.principal
+    has_text = outcome.keep | (principal != NO_ROW)
+    is_kept = np.zeros(len(roots), np.bool_)
+    is_kept[roots[outcome.keep]] = True
+    rows = np.flatnonzero(has_text & ~is_kept[roots])
+    if judged.others is None and len(rows):
+        families, first, number = np.unique(roots[rows], return_index=True, return_inverse=True)
+        kept_family = roots[principal[rows[first]]].astype(np.uint64)[number]
+        groups = roots[has_text].astype(np.uint64) << np.uint64(32) | principal[has_text]
+        has_all = np.isin(kept_family << np.uint64(32) | principal[rows], groups)
+        is_kept[families[np.unique(number[~has_all])]] = True
+    return replace(judged, outcome=replace(outcome, keep=has_text & is_kept[roots]))
+
+
 def judge(
     corpus: Corpus, options: DedupOptions, sizes: Sizes, preference: Preference, grouping: GroupedTexts
 ) -> Outcome:

@@ -41,6 +41,7 @@ from nearkin.workflows.dedup.outcome import (
     judge_groups,
     prefer,
     with_numbers,
+    with_whole_families,
 )
 from nearkin.workflows.dedup.plans import Plan, found_probability, plan_from_stored
 from nearkin.workflows.dedup.reporting import other_page, render_page
@@ -177,7 +178,8 @@ def _options(run: FinishedRun, directory: Path, threshold: float, group: Rule | 
 def _judged(run: FinishedRun, options: DedupOptions, matches: Matches, others: Matches) -> Judged:
     preference = prefer(run.corpus, options)
     grouping = group_again(matches, others, preference.node_order, options)
-    return with_numbers(judge_groups(run.corpus, options, run.sizes, preference, matches, grouping), run.numbers)
+    judged = judge_groups(run.corpus, options, run.sizes, preference, matches, grouping)
+    return with_whole_families(with_numbers(judged, run.numbers), run.places.family_roots(), options)
 
 
 def load(directory: Path) -> FinishedRun:

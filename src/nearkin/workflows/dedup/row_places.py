@@ -17,7 +17,7 @@ from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.records import I32, I64, U32, Bool
 from nearkin.runs.spool import Chunk, gathered
 from nearkin.stages.documents.extraction.kinds import is_ocr
-from nearkin.stages.documents.faults import is_picture, is_rest_missing, sentence_of, truncated_input
+from nearkin.stages.documents.faults import is_beside, is_rest_missing, sentence_of, truncated_input
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.documents.members import BETWEEN
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
@@ -124,6 +124,23 @@ class Places:
         """Return the id of the document or container that contains a document."""
         parent: str | None = None if self.parents is None else self.parents[row].as_py()
         return parent
+
+    def family_roots(self) -> U32 | None:
+        """Return the row of the outermost document that each one is inside of; None if none is inside another."""
+        if self.parents is None:
+            return None
+        above = np.where(
+            self.parent_rows == NO_ROW, np.arange(len(self.parent_rows), dtype=np.uint32), self.parent_rows
+        )
+        while not np.array_equal(above, above[above]):
+            above = above[above]
+        if self.origins is not None:  # which also knows the mail around an archive
+            families = self.origins["family"].dictionary_encode().indices
+            rows = np.flatnonzero(families.is_valid().to_numpy(zero_copy_only=False))
+            keys = self.source[rows].astype(np.int64) << 32 | families.drop_null().to_numpy()
+            _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+            above[rows] = rows[first][number]
+        return above
 
     def more_fields(self) -> list[pa.Field]:
         """Return the additional columns of tables with containers or extraction."""
@@ -248,8 +265,9 @@ def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
         if len(unreadable):
             row = start + int(unreadable[0])
             first = f"{places.where(row)}: {places.problems[row]}"
-            n_pictures = sum(is_picture(places.problems[start + at]) for at in unreadable.tolist())
-            rules.check_readable(len(unreadable), end - start, first, n_pictures=n_pictures, of=of)
+            problems, with_ocr = (places.problems[start + at] for at in unreadable.tolist()), rules.ocr is not None
+            n_beside = sum(is_beside(problem, with_ocr=with_ocr) for problem in problems)
+            rules.check_readable(len(unreadable), end - start, first, n_beside=n_beside, of=of)
 
 
 def _exceptions(chunks: Sequence[Chunk], corpus: Corpus, documents: pa.Table) -> list[ExceptionRow]:

@@ -14,7 +14,7 @@ from nearkin.errors import DocumentError
 from nearkin.paths import STDIN, printable
 from nearkin.records import I32, I64, Bool, FeatureCounts
 from nearkin.runs.progress import Progress
-from nearkin.stages.documents.faults import is_picture, is_rest_missing, sentence_of
+from nearkin.stages.documents.faults import is_beside, is_rest_missing, sentence_of
 from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
@@ -232,8 +232,8 @@ def check_readable(documents: Sequence[pa.Table], rules: ReadingRules, *, of: st
         first = next(some for some in documents if some["problem"].null_count < len(some))
         where = first_problem(first, lambda row: str(first["source"][row]))
         problems = (problem for some in documents for problem in some["problem"].drop_null().to_pylist())
-        n_pictures = sum(map(is_picture, problems))
-        rules.check_readable(n_unreadable, sum(map(len, documents)), where, n_pictures=n_pictures, of=of)
+        n_beside = sum(is_beside(one, with_ocr=rules.ocr is not None) for one in problems)
+        rules.check_readable(n_unreadable, sum(map(len, documents)), where, n_beside=n_beside, of=of)
 
 
 def damaged_files(documents: Sequence[pa.Table]) -> tuple[DamagedFile, ...]:

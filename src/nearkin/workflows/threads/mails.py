@@ -42,7 +42,7 @@ class ReadMails:
     rows : int64 array
         Row of each mail in ``documents``.
     attachments
-        SHA-256 of all that is inside each mail.
+        SHA-256 of all that is inside each mail, but for technical attachments.
     is_read
         Whether all of the text could be read.
     original
@@ -76,7 +76,7 @@ class MailReader:
     def __init__(self, texts: Texts, spool: Spool, origins: Spool) -> None:
         self._texts, self._spool, self._origins = texts, spool, origins
         self._found: list[_Found] = []
-        self._inside: dict[tuple[int, str], list[str]] = {}
+        self._inside: dict[tuple[int, str], list[str | None]] = {}
         self._facts: list[pa.RecordBatch] = []
         self._parents: list[pa.LargeStringArray] = []
         self._n_rows = 0
@@ -110,7 +110,8 @@ class MailReader:
                 continue
             source, family = int(batch.sources[i]), row["family"]
             if family is not None and family != ids[i]:
-                self._inside.setdefault((source, family), []).append(row["sha256"] or f"unread {first + i}")
+                compared = None if row["exception"] == "technical" else row["sha256"] or f"unread {first + i}"
+                self._inside.setdefault((source, family), []).append(compared)
             elif row["mail"] is not None:
                 text = None if problems[i] is not None else prepared["text"][i].as_py()
                 self._found.append(_mail(first + i, (source, ids[i]), row, text))
@@ -124,7 +125,7 @@ class MailReader:
         rows = np.array([one.row for one in self._found], np.int64)
         names = documents["name"].combine_chunks().take(pa.array(rows)).to_pylist()
         mails = [NamedMail(name, one.headers) for name, one in zip(names, self._found, strict=True)]
-        attachments = [frozenset(self._inside.get(one.key, ())) for one in self._found]
+        attachments = [frozenset(filter(None, self._inside.get(one.key, ()))) for one in self._found]
         order = sorted(range(len(mails)), key=lambda number: mails[number].order)
         keys = [_copy_key(one, inside) for one, inside in zip(self._found, attachments, strict=True)]
         return ReadMails(

@@ -102,6 +102,7 @@ class MailReading:
                 blob, own_kind = Blob(b"\n".join(pieces)), "text"
             else:
                 blob = Blob(_payload(part))
+                own_kind = technical_kind(kind, name or "", blob.head)
             damage = self._damage_of(part)
             exception: Reason | None = None if damage is None else "damaged"
             yield Member(name=name, blob=blob, kind=own_kind, exception=exception, sentence=damage)
@@ -114,6 +115,27 @@ class MailReading:
             return text_of_html(content.text)
         text = content.text.replace("\r\n", "\n") if "\r" in content.text else content.text
         return text.replace("\0", "")
+
+
+_SIGNATURES = ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")
+_PGP, _REPLY = b"-----BEGIN PGP SIGNATURE-----", re.compile(rb"^METHOD:REPLY\b", re.MULTILINE | re.IGNORECASE)
+
+
+def technical_kind(media_type: str, name: str, head: bytes) -> str | None:
+    """Return the kind of an attachment that mail programs add, one of `.plain.TECHNICAL`; None for any other.
+
+    Examples
+    --------
+    >>> technical_kind("application/octet-stream", "smime.p7s", b"0"), technical_kind("text/plain", "a.txt", b"Dear")
+    ('signature', None)
+    """
+    suffix = name.lower()[-4:]
+    if media_type in _SIGNATURES or suffix == ".p7s" or head.startswith(_PGP):
+        return "signature"
+    if media_type in ("text/vcard", "text/x-vcard") or suffix == ".vcf":
+        return "vcard"
+    is_calendar = media_type == "text/calendar" or suffix == ".ics"
+    return "calendar reply" if is_calendar and _REPLY.search(head) else None
 
 
 def _sorted(message: Message) -> tuple[list[Message], list[Message], int]:

@@ -46,8 +46,16 @@ def _certain_encoding(data: bytes, mark: bytes, encoding: str) -> str | None:
     return named if named.startswith(WIDE) and not is_taken_as_utf8(data, named, is_all=True) else None
 
 
+TECHNICAL = {
+    "signature": "the signature of a mail", "vcard": "a vCard", "calendar reply": "the answer to an invitation",
+}  # fmt: skip
+"""Kinds of attachments that are listed and not compared."""
+
+
 def read_nothing(given: Given) -> DocumentRead:
-    """Raise ExtractionError: images, programs and archives of other kinds are not read."""
+    """Raise ExtractionError: images, programs, archives of other kinds and technical attachments are not read."""
+    if given.kind in TECHNICAL:
+        raise ExtractionError("technical", f"{TECHNICAL[given.kind]}, which is not compared")
     is_image = given.kind == "image"
     known = foreign(given.blob.head, "" if is_image else given.name)
     if is_image:
