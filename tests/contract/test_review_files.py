@@ -62,7 +62,7 @@ def test_pages_and_overlays_of_groups_count_later_documents_and_decisions(visit:
     said = "decisions since the groups were updated: 1"
     for path in ("/", "/groups", "/group?number=1", "/representatives", "/list?group=1"):
         assert said in words_of(visit.get(path).text), path
-    assert "; 1 decision made or undone since." in words_of(visit.get("/defensibility").text)
+    assert [one["n_decisions"] for one in visit.get("/defensibility.json").json()["data"]["groups"]] == [1]
     assert visit.get("/groups.json").json()["n_decisions"] == 1
     found = archive(visit)
     assert json.loads(found.read("parameters.json"))["n_decisions_since"] == 1

@@ -156,7 +156,7 @@ def test_pairs_of_two_corpora(tmp_path: Path) -> None:
         assert max(2 * true / (n + len(same)) for _, n, true in points) == pytest.approx(told["best"]["f1"])
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == 2
-    assert f"{by_pairs['total']['n_true']:,}</td>" in page
+    assert f"{by_pairs['total']['n_true']:,}</bdi></td>" in page
 
 
 @pytest.mark.parametrize("text", ["id\na\n", "a,b\nc,d\n", "x,y\np,q\n", "x,y,match\na,b,perhaps\n"])

@@ -127,7 +127,7 @@ def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
     assert nearkin_here("dedup", path, "--out", out, "--threshold", "0.65", "-q").code == 0
     rows = {row[0]: row[1:] for row in cells((out / "report.html").read_text(), "thresholds")}
     assert list(rows) == ["0.50", "0.60", "0.65", "0.70", "0.80", "0.90", "0.95"]
-    assert [rows[threshold][:3] for threshold in ("0.50", "0.60")] == [["", "", ""]] * 2  # pairs not stored
+    assert [rows[threshold][:3] for threshold in ("0.50", "0.60")] == [["–", "–", "–"]] * 2  # pairs not stored
     assert rows["0.65"][-1] == "this report"
     n_copies = json.loads((out / "manifest.json").read_text("utf-8"))["counts"]["pairs_of_exact_copies"]
     assert n_copies > 1

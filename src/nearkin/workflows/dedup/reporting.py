@@ -352,7 +352,7 @@ def by_source(corpus: Corpus, outcome: Outcome, places: Places, files: Mapping[i
     numbers = {name: i for i, name in enumerate(parts)}
     part_of_file = np.array([numbers[name] for name in shown], np.int64)
     if len(parts) > 1:
-        yield _by_part("Sources", parts, part_of_file[source], corpus, outcome)
+        yield _by_part("source", parts, part_of_file[source], corpus, outcome)
 
 
 def by_carried(corpus: Corpus, outcome: Outcome, places: Places) -> Iterator[Table]:
@@ -362,10 +362,10 @@ def by_carried(corpus: Corpus, outcome: Outcome, places: Places) -> Iterator[Tab
         if len(values.dictionary) <= _MAX_VALUES:
             part = values.indices.fill_null(len(values.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
             parts = [value or "(empty)" for value in values.dictionary.to_pylist()]
-            yield _by_part(f"By {short_name(name)}", [*parts, "(no value)"], part, corpus, outcome)
+            yield _by_part(short_name(name), [*parts, "(no value)"], part, corpus, outcome)
 
 
-def _by_part(caption: str, parts: Sequence[str], part: I64, corpus: Corpus, outcome: Outcome) -> Table:
+def _by_part(header: str, parts: Sequence[str], part: I64, corpus: Corpus, outcome: Outcome) -> Table:
     n_characters = corpus.n_characters[: corpus.n_inputs]
     is_dropped = ~outcome.keep & (outcome.reason != UNREADABLE_TEXT)
 
@@ -386,8 +386,8 @@ def _by_part(caption: str, parts: Sequence[str], part: I64, corpus: Corpus, outc
             (f"{n_all:,}", f"{n_less:,}", shares[0], f"{n_long:,}", f"{n_cut:,}", shares[1], short_name(parts[i]))
         )
     most = f": the {_N_PARTS} with the most dropped documents, of {len(listed):,}" * (len(listed) > _N_PARTS)
-    columns_of_page = "Documents", "Dropped", "Share dropped", "Characters", "Dropped", "Share dropped", ""
-    return Table(columns_of_page, rows, 6, caption + most)
+    columns_of_page = "Documents", "Dropped", "Share dropped", "Characters", "Dropped", "Share dropped", header
+    return Table(columns_of_page, rows, 6, f"What was dropped, by {header}{most}.")
 
 
 def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, searched: float) -> Table | None:
@@ -402,8 +402,7 @@ def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, sea
     rows = []
     for threshold in sorted({*THRESHOLDS, options.threshold}):
         if threshold < searched:
-            note = f"pairs not stored: run nearkin dedup --threshold {threshold}"
-            rows.append((parameter_text(threshold), *[""] * 4, note))
+            rows.append((parameter_text(threshold), *"––––", "pairs not stored"))
             continue
         chosen = similarity >= threshold
         together = chosen & ~apart
