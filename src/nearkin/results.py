@@ -1,7 +1,7 @@
 """Records of the functions of `nearkin` and of a `Collection`, for type hints and to open the results of commands.
 
-The functions and methods return them; only `CheckIn`, `CheckInMany` and `CheckOptions` are arguments, of
-`nearkin.Collection.check` and `check_many`.
+The functions and methods return them; only `CheckIn`, `CheckInMany`, `CheckOptions` and `DocumentFilter` are
+arguments, of methods of `nearkin.Collection`.
 
 >>> import nearkin
 >>> result = nearkin.dedup(["a note on the rent of the house", "A note on the rent of the house"])
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from nearkin.collection.groups.changes import GroupsSince
     from nearkin.collection.groups.current import CollectionGroups
     from nearkin.collection.history import DocumentHistory
-    from nearkin.collection.listing.lists import ListedDocuments
-    from nearkin.collection.results import SearchStage, SimilarDocuments
+    from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments
+    from nearkin.collection.results import SimilarDocuments
     from nearkin.collection.versions import Versions
     from nearkin.collection.word_search.searching import SearchResult
     from nearkin.jobs.auditing import AuditResult
@@ -49,6 +49,7 @@ __all__ = [
     "Conflicts",
     "CorpusPlan",
     "DedupResult",
+    "DocumentFilter",
     "DocumentHistory",
     "EvaluationResult",
     "FamiliesResult",
@@ -59,7 +60,6 @@ __all__ = [
     "PairsResult",
     "PassagesResult",
     "SearchResult",
-    "SearchStage",
     "SignedDocuments",
     "SimilarDocuments",
     "StreamMatch",
@@ -80,6 +80,7 @@ __getattr__ = lazy(
         "Conflicts": "nearkin.collection.conflicts.by_group",
         "CorpusPlan": "nearkin.jobs.planning",
         "DedupResult": "nearkin.jobs.deduplicating",
+        "DocumentFilter": "nearkin.collection.listing.lists",
         "DocumentHistory": "nearkin.collection.history",
         "EvaluationResult": "nearkin.jobs.evaluating",
         "FamiliesResult": "nearkin.jobs.families",
@@ -91,7 +92,6 @@ __getattr__ = lazy(
         "PassagesResult": "nearkin.jobs.passages",
         "SearchResult": "nearkin.collection.word_search.searching",
         "SignedDocuments": "nearkin.jobs.signing",
-        "SearchStage": "nearkin.collection.results",
         "SimilarDocuments": "nearkin.collection.results",
         "StreamMatch": "nearkin.workflows.stream.deduplicator",
         "ThreadsResult": "nearkin.jobs.threads",

@@ -9,7 +9,8 @@ from fnmatch import fnmatchcase
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.listing.lists import DocumentFilter, listed_batches
+from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments, listed_batches
+from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError
 from places import SomePlace
 
@@ -48,8 +49,14 @@ def unchanged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         yield collection
 
 
+def listed(collection: Collection, **wanted: object) -> ListedDocuments:
+    beside = {name: wanted.pop(name) for name in ("sort", "limit", "date_tag") if name in wanted}
+    limits = {name: wanted.pop(name) for name in ("gamma", "threshold") if name in wanted}
+    return collection.documents(DocumentFilter(**wanted, tolerance=Tolerance.if_given(**limits)), **beside)
+
+
 def ids(collection: Collection, **wanted: object) -> list[str]:
-    return collection.documents(**wanted).table["doc_id"].to_pylist()
+    return listed(collection, **wanted).table["doc_id"].to_pylist()
 
 
 # -- one document -----------------------------------------------------------------------------------------------------
@@ -106,11 +113,11 @@ def test_a_list_is_cut_and_says_so(unchanged: Collection) -> None:
 def test_copies_are_the_other_current_documents_with_the_text(collection: Collection, which: str) -> None:
     """Also of versions that are not current, and of those whose text came back."""
     collection.add([("lease-1", RENT.format(900)), ("x", "Call the tenant, and the owner of the house next door.")])
-    rows = collection.documents(which="all").table.to_pylist()
+    rows = listed(collection, which="all").table.to_pylist()
     texts = {(one["doc_id"], one["version"]): collection.text(one["doc_id"], version=one["version"]) for one in rows}
     current = {one["doc_id"]: texts[one["doc_id"], one["version"]] for one in rows if one["is_current"]}
     for sort, limit in (("id", None), ("added", 3), ("length", 3)):
-        for one in collection.documents(which=which, sort=sort, limit=limit).table.to_pylist():
+        for one in listed(collection, which=which, sort=sort, limit=limit).table.to_pylist():
             text = texts[one["doc_id"], one["version"]]
             assert one["n_copies"] == sum(doc_id != one["doc_id"] and own == text for doc_id, own in current.items())
 
@@ -142,7 +149,7 @@ def test_conditions_hold_together(collection: Collection) -> None:
     assert ids(collection, wave="april", doc_id="l*") == ["lease-1"]
     assert ids(collection, has_copies=True) == ["Lease-3", "new"]
     assert ids(collection, which="removed") == ["note%1"]
-    every = collection.documents(which="all")
+    every = listed(collection, which="all")
     assert list(zip(every.table["doc_id"].to_pylist(), every.table["version"].to_pylist(), strict=True)) == [
         ("Lease-3", 1), ("lease-1", 1), ("lease-1", 2), ("lease-2", 1), ("new", 1), ("note%1", 1), ("note_1", 1),
         ("é[1]*", 1),
@@ -173,9 +180,9 @@ def test_orders(unchanged: Collection) -> None:
 )  # fmt: skip
 def test_wrong_conditions_are_refused(unchanged: Collection, wrong: dict[str, object]) -> None:
     with pytest.raises(ParameterError):
-        unchanged.documents(**wrong)
+        listed(unchanged, **wrong)
     with pytest.raises(UnknownDocumentError, match="'march', 'april'"):
-        unchanged.documents(wave="june")
+        listed(unchanged, wave="june")
 
 
 def test_a_list_comes_in_batches(place: SomePlace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,13 +219,13 @@ def test_documents_with_a_tag(decided: Collection) -> None:
     assert ids(decided, tag="privileged") == ["lease-2"]
     for wrong in ("", "a=", 7):
         with pytest.raises(ParameterError):
-            decided.documents(tag=wrong)
+            listed(decided, tag=wrong)
 
 
 def test_members_of_a_group_are_those_of_groups(decided: Collection) -> None:
     members = decided.groups(gamma=0.2).members.to_pylist()
     expected = {one["doc_id"]: one["is_principal"] for one in members}
-    found = decided.documents(group=members[0]["group"], gamma=0.2).table.to_pylist()
+    found = listed(decided, group=members[0]["group"], gamma=0.2).table.to_pylist()
 
     assert {one["doc_id"]: one["is_principal"] for one in found} == expected
     assert {one["group"] for one in found} == {members[0]["group"]}
@@ -237,18 +244,18 @@ def test_copies_alone_are_no_near_duplicates(place: SomePlace) -> None:
 
 
 def test_groups_must_be_there_and_news_are_counted(decided: Collection) -> None:
-    assert decided.documents(has_near_duplicates=True, gamma=0.2).n_not_grouped == 0
+    assert listed(decided, has_near_duplicates=True, gamma=0.2).n_not_grouped == 0
     decided.add([("later", RENT.format(975))])
-    assert decided.documents(has_near_duplicates=True, gamma=0.2).n_not_grouped == 1
-    assert decided.documents(has_near_duplicates=True, gamma=0.2).n_decisions == 0
-    member = decided.documents(has_near_duplicates=True, gamma=0.2).table["doc_id"][0].as_py()
+    assert listed(decided, has_near_duplicates=True, gamma=0.2).n_not_grouped == 1
+    assert listed(decided, has_near_duplicates=True, gamma=0.2).n_decisions == 0
+    member = listed(decided, has_near_duplicates=True, gamma=0.2).table["doc_id"][0].as_py()
     decided.decide(never_group=(member, "later"))
-    assert decided.documents(has_near_duplicates=True, gamma=0.2).n_decisions == 1
+    assert listed(decided, has_near_duplicates=True, gamma=0.2).n_decisions == 1
     assert [one.n_decisions for one in decided.details(member).groups] == [1]
     with pytest.raises(ParameterError, match=r"nearkin groups COLLECTION"):
-        decided.documents(has_near_duplicates=True)
+        listed(decided, has_near_duplicates=True)
     with pytest.raises(UnknownDocumentError, match="no group 77"):
-        decided.documents(group=77, gamma=0.2)
+        listed(decided, group=77, gamma=0.2)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +263,7 @@ def test_groups_must_be_there_and_news_are_counted(decided: Collection) -> None:
 )
 def test_wrong_conditions_on_groups(unchanged: Collection, wrong: dict[str, object]) -> None:
     with pytest.raises(ParameterError):
-        unchanged.documents(**wrong)
+        listed(unchanged, **wrong)
 
 
 def test_documents_added_before_a_time(unchanged: Collection) -> None:
@@ -269,7 +276,7 @@ def test_orders_by_wave_and_by_date(decided: Collection) -> None:
     found = decided.documents(sort="date").table
     assert found["doc_id"].to_pylist() == ["new", "lease-1", "Lease-3", "lease-2", "note_1", "é[1]*"]
     assert found["date"].to_pylist() == ["2023-12-31", "2024-03-01", None, None, None, None]
-    every = decided.documents(which="all").table.to_pylist()  # a date is of the current version
+    every = listed(decided, which="all").table.to_pylist()  # a date is of the current version
     assert [one["date"] for one in every if one["doc_id"] == "lease-1"] == [None, "2024-03-01"]
     decided.tag(["lease-2"], "date", "May", by="ada")
     with pytest.raises(ParameterError, match=r"'lease-2' must be a date"):

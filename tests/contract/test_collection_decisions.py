@@ -265,7 +265,7 @@ def test_notes_are_replaced_and_removed(collection) -> None:
         ("undo", {"number": 1, "max_changes": -1}),
         ("tag", {"doc_ids": ["d0"], "field": "x", "threshold": 0.7}),
         ("untag", {"doc_ids": ["d0"], "field": "x", "gamma": 0.1}),
-        ("decide", {"principal": "d0", "threshold": 0.7}), ("documents", {"added_since": "0001-01-01T00:00+05:00"}),
+        ("decide", {"principal": "d0", "threshold": 0.7}),
         ("purge", {"doc_ids": [3]}), ("purge", {"doc_ids": []}), ("log", {"since": 3}), ("log", {"of": 3}),
     ],
 )  # fmt: skip

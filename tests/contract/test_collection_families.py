@@ -12,7 +12,7 @@ import pytest
 
 from functional.conftest import nearkin_here
 from made_up_prose import Prose
-from nearkin.collection import stored_relations
+from nearkin.collection import relations
 from nearkin.collection.relations import relate
 from nearkin.stages.differences.relations import RELATIONS
 
@@ -38,8 +38,8 @@ def compared(monkeypatch) -> list[int]:
         numbers.append(len(texts))
         return relate(principal, texts, **options)
 
-    monkeypatch.setattr(stored_relations, "relate", recorded)
-    monkeypatch.setattr(stored_relations, "_PAIRS_AT_A_TIME", 3)
+    monkeypatch.setattr(relations, "relate", recorded)
+    monkeypatch.setattr(relations, "_PAIRS_AT_A_TIME", 3)
     return numbers
 
 
@@ -122,7 +122,7 @@ def test_three_waves_with_decisions_are_as_from_scratch(place, compared, tmp_pat
     assert {"other", "late"} <= next(one for one in by_family(third) if "late" in one)
     assert "draft" not in {row["id"] for row in third}
     with place.open() as opened, opened.opened.store.writing() as connection:
-        stored_relations.forget(connection)
+        relations.forget(connection)
     compared.clear()
     assert families(place, tmp_path / "again") == third
     assert sum(compared) > n_pairs
@@ -178,7 +178,7 @@ def test_changed_relations_are_computed_again_and_erased_texts_have_none(place, 
     with place.open() as opened:
         store = opened.opened.store
         with store.reading() as connection:
-            n_rows = stored_relations.n_stored(connection, store)
+            n_rows = relations.n_stored(connection, store)
         assert n_rows == len({one["id"] for one in before if one["role"] == "member"} - {"copy"})
         nothing = "x'00'" if place.server is None else r"'\x00'::bytea"
         place.sql(f"UPDATE relations SET comparison = {nothing} WHERE content = (SELECT max(content) FROM relations)")
@@ -187,7 +187,7 @@ def test_changed_relations_are_computed_again_and_erased_texts_have_none(place, 
     assert families(place, tmp_path / "out") == before
     assert nearkin_here("purge", place.address, "signed", "--yes").code == 0
     with place.open() as opened, opened.opened.store.reading() as connection:
-        assert stored_relations.n_stored(connection, opened.opened.store) == 0
+        assert relations.n_stored(connection, opened.opened.store) == 0
     after = families(place, tmp_path / "out")
     assert {row["id"] for row in after} == {row["id"] for row in before} - {"signed"}
     place.sql("UPDATE facts SET value = 'rules of another day' WHERE name = 'relations'")

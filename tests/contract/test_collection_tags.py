@@ -187,7 +187,7 @@ def test_a_decision_on_a_state_that_changed_is_refused(collection) -> None:
 
 
 def test_a_removal_is_an_activity(collection) -> None:
-    assert collection.remove(["d0", "d1"], max_documents=1).is_dry_run
+    assert collection.remove(["d0", "d1"], max_changes=1).is_dry_run
     assert collection.remove(["d1", "d0"], dry_run=True).doc_ids == ("d0", "d1")
     assert collection.log() == []
     removed = collection.remove(["d1", "d0"], by="ada")
@@ -203,4 +203,4 @@ def test_a_removal_is_an_activity(collection) -> None:
         collection.undo(1)
     assert collection.fsck().is_whole
     with pytest.raises(ParameterError):
-        collection.remove(["x"], max_documents=-1)
+        collection.remove(["x"], max_changes=-1)

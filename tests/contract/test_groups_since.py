@@ -11,6 +11,7 @@ from nearkin.collection.groups.changes import known_waves
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
+from nearkin.results import DocumentFilter
 
 WORDS = "the tenant pays the rent on the first day of each month to the owner of the house".split(" ")  # noqa: SIM905
 THRESHOLD = 0.3
@@ -32,7 +33,7 @@ class Printed:
         self.group = {row["doc_id"]: row["group"] for row in rows}
         self.version = {row["doc_id"]: row["version"] for row in rows}
         self.principal = {one.number: one.principal for one in self.found.groups}
-        listed = collection.documents(which="all").table.to_pylist()
+        listed = collection.documents(DocumentFilter(which="all")).table.to_pylist()
         self.stored = {(row["doc_id"], row["version"]) for row in listed}
         self.current = {row["doc_id"] for row in listed if row["is_current"]}
 

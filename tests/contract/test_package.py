@@ -60,10 +60,11 @@ PUBLIC = {
     },
     results: {
         "AuditResult", "CheckIn", "CheckInMany", "CheckOptions", "Checked", "CollectionGroups", "ComparedTexts",
-        "Conflicts", "CorpusPlan", "DedupResult", "DocumentHistory", "EvaluationResult", "FamiliesResult",
+        "Conflicts", "CorpusPlan", "DedupResult", "DocumentFilter", "DocumentHistory", "EvaluationResult",
+        "FamiliesResult",
         "GroupsSince", "ListedDocuments", "NeighboursResult", "PairsPlan", "PairsResult", "PassagesResult",
         "SearchResult", "SignedDocuments",
-        "SearchStage", "SimilarDocuments", "StreamMatch", "ThreadsResult", "TranslationTable", "Versions",
+        "SimilarDocuments", "StreamMatch", "ThreadsResult", "TranslationTable", "Versions",
     },
     signatures: {
         "Bands", "BitMinHash", "GrowingStatistics", "MinHash", "OnlineTopSig", "RandomProjection", "Simhash",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nearkin.collection import stored_relations
+from nearkin.collection import relations
 from nearkin.web import jobs
 from nearkin.web.screens import representatives
 from places import SomePlace, on_one_database
@@ -76,15 +76,15 @@ def test_a_lot_of_comparisons_is_bounded_by_the_size_of_the_texts(
     visit: Visit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     visit.service.collection.groups()
-    lots, compute = list[int](), stored_relations._computed
+    lots, compute = list[int](), relations._computed
 
     def recorded(connection: object, pairs: list[tuple[int, int]]) -> object:
         lots.append(len(pairs))
         return compute(connection, pairs)  # type: ignore[arg-type]
 
     with monkeypatch.context() as counted:
-        counted.setattr(stored_relations, "_computed", recorded)
-        counted.setattr(stored_relations, "_BYTES_AT_A_TIME", 5 * len(LEASE))
+        counted.setattr(relations, "_computed", recorded)
+        counted.setattr(relations, "_PAIRS_AT_A_TIME", 2)
         found = visit.get("/representatives.json").json()["representatives"]
     assert lots == [2, 1]
     assert visit.get("/representatives.json").json()["representatives"] == found
@@ -113,7 +113,7 @@ def test_each_group_is_compared_when_it_is_asked_for(visit: Visit, monkeypatch: 
     other = " ".join(f"word{n}" for n in range(60))
     visit.service.collection.add([("other", other), ("other, signed", f"{other} Signed.")])
     numbers = [one.number for one in visit.service.collection.groups().groups]
-    monkeypatch.setattr(stored_relations, "_PAIRS_AT_A_TIME", 1)
+    monkeypatch.setattr(relations, "_PAIRS_AT_A_TIME", 1)
     opened, tolerance = visit.service.collection.opened, representatives.RepresentativesQuery().tolerance
     found = representatives.representatives(opened, tolerance, [*reversed(numbers)])
     first = next(found)
@@ -155,9 +155,9 @@ def test_the_export_waits_until_a_job_has_compared_all_texts(few: Visit) -> None
 
 def test_a_comparison_that_was_interrupted_goes_on_where_it_ended(few: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     """The service ends when two of six texts are stored; the next one compares the other four."""
-    monkeypatch.setattr(stored_relations, "_PAIRS_AT_A_TIME", 2)
+    monkeypatch.setattr(relations, "_PAIRS_AT_A_TIME", 2)
     is_running, may_go_on = threading.Event(), threading.Event()
-    computed, compute = list[int](), stored_relations._computed
+    computed, compute = list[int](), relations._computed
 
     def held(connection: object, pairs: list[tuple[int, int]]) -> object:
         if computed:
@@ -166,7 +166,7 @@ def test_a_comparison_that_was_interrupted_goes_on_where_it_ended(few: Visit, mo
         computed.append(len(pairs))
         return compute(connection, pairs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(stored_relations, "_computed", held)
+    monkeypatch.setattr(relations, "_computed", held)
     monkeypatch.setattr(jobs, "_WAIT_S", 0.0)
     few.post("/representatives/compare")
     assert is_running.wait(60)

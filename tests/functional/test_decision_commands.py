@@ -98,7 +98,7 @@ def test_a_group_is_tagged(matter) -> None:
         (["hot", "no", "nope", "d000"], 3, "Not in the collection: 2 of 3 documents"),
         (["hot"], 2, "either a list of documents to tag or a group"),
         (["hot", "d000", "--group", "1"], 2, "either a list of documents to tag or a group"),
-        (["hot", "--group", "7"], 3, "There are no groups at jaccard 0.5 yet. Compute"),
+        (["hot", "--group", "7"], 3, "There are no groups at jaccard 0.5 yet"),
         (["hot=", "d000"], 2, "no value after ="),
         (["hot", "--from", "nowhere.txt"], 3, "nowhere.txt"),
     ],

@@ -16,6 +16,7 @@ import pytest
 from commands import quick_command
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import PRINCIPAL
+from nearkin.results import DocumentFilter
 from prefork import KILL
 
 _N_CLIENTS, _N_DOCUMENTS = 4, 40
@@ -108,7 +109,7 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, n_kills: int) -> 
             logged = {change.other: change.subject for one in log for change in one.changes if one.kind == "tag"}
             assert clients.tags.items() <= logged.items()
             for name, doc_id in clients.tags.items():
-                assert collection.documents(tag=f"{name}=yes").table["doc_id"].to_pylist() == [doc_id]
+                assert collection.documents(DocumentFilter(tag=f"{name}=yes")).table["doc_id"].to_pylist() == [doc_id]
             n_tags += len(clients.tags)
             decided = [one for one in log if one.kind == PRINCIPAL]
             n_decisions += len(clients.principals)

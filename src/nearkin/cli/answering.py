@@ -50,9 +50,9 @@ def check_list(options: PrintOptions) -> None:
     """Refuse a file of the list that cannot be written, before any work is done."""
     if (out := vars(options).get("out")) is not None:
         from nearkin.cli.result_file import check_free
-        from nearkin.workflows.collection.tables import check_format
+        from nearkin.formats.delimited import check_suffix
 
-        check_format(out)
+        check_suffix(out, "out")
         check_free(out, overwrite=vars(options)["overwrite"])
 
 

@@ -274,7 +274,7 @@ def remove(job: RemoveCommand) -> None:
         raise ParameterError("Name the documents to remove by exactly one of DOC_ID..., --wave WAVE and --from FILE.")
     ids, most = named_ids(job), None if job.yes else _WITHOUT_YES
     with opened(job) as collection:
-        removed = collection.remove(ids, wave=job.wave, by=job.by, dry_run=job.dry_run, max_documents=most)
+        removed = collection.remove(ids, wave=job.wave, by=job.by, dry_run=job.dry_run, max_changes=most)
     answer(job, removed.to_dict, lambda console: _show_removed(console, removed, job.limit))
     if removed.is_dry_run and not job.dry_run:
         n = counted(removed.n_documents + removed.n_unread, "document")

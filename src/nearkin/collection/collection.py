@@ -187,7 +187,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         wave: str | None = None,
         by: str | None = None,
         dry_run: bool = False,
-        max_documents: int | None = None,
+        max_changes: int | None = None,
     ) -> Removed:
         """Remove the named documents, or all documents of a wave. Their versions stay in the history.
 
@@ -200,20 +200,14 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             Who removes them, for the `log`; by default the name of the system's user.
         dry_run : bool
             Return the documents that would be removed, and remove nothing.
-        max_documents : int, optional
+        max_changes : int, optional
             If there are more documents to remove, nothing is removed, as in a dry run.
         """
-        from nearkin.collection.decisions.methods import checked_max
+        from nearkin.collection.decisions.log import ChangeOptions
         from nearkin.collection.decisions.removing import remove
 
-        return remove(
-            self.opened.store,
-            doc_ids,
-            wave=wave,
-            by=by,
-            dry_run=dry_run,
-            max_documents=checked_max("max_documents", max_documents),
-        )
+        options = ChangeOptions(by=by, dry_run=dry_run, max_changes=max_changes)
+        return remove(self.opened.store, doc_ids, wave, options)
 
     def document(self, doc_id: str, *, version: int | None = None) -> StoredDocument:
         """Return a document, by default its current version.

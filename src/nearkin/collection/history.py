@@ -17,10 +17,10 @@ from nearkin.collection.decisions.deciding import checked_field, members_of
 from nearkin.collection.decisions.log import TAG, values_of
 from nearkin.collection.matching.matches import matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
+from nearkin.collection.relations import relations_of
 from nearkin.collection.results import CHANGE, DOCUMENT, AnswerRecord, StoredDocument, columns, table_of
 from nearkin.collection.stored.contents import purged_contents, stored_text
 from nearkin.collection.stored.documents import document, stored_documents, with_documents
-from nearkin.collection.stored_relations import relations_of
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.errors import UnknownDocumentError
 from nearkin.nouns import counted

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, func, select
 
-from nearkin.collection.listing.exceptions import ExceptionFilter, is_open, stored_exceptions
+from nearkin.collection.listing.exceptions import ExceptionFilter, stored_exceptions
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.documents import is_removed
+from nearkin.collection.stored.origins import IS_EXCEPTION
 from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.store.bulk import n_rows
-from nearkin.store.schema import contents, documents, loads, origins, problems, profiles, purges, waves
+from nearkin.store.schema import contents, documents, loads, origins, profiles, purges, waves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +30,7 @@ class Wave:
     n_new, n_new_versions : int
         Sums over its loads.
     n_problems : int
-        Problems that `problems_of` lists for it; those that were solved since are not counted.
+        Its documents that were not stored, and have not been brought again since.
     """
 
     name: str
@@ -63,7 +64,7 @@ class Info(AnswerRecord):
     n_uncounted : int
         Number of current documents with too few letters for range search.
     n_problems : int
-        Number of documents that were not stored, for any reason, and have not been stored since.
+        Number of documents that were not stored when they were last added.
     size_bytes : int
         Size of the distinct texts in UTF-8.
     waves : tuple of Wave
@@ -130,7 +131,7 @@ def _counted(connection: Connection, place: str, facts: dict[str, str], n_segmen
         n_texts=n_texts - n_erased,
         n_erased=n_erased,
         n_uncounted=n_rows(connection, documents.join(contents), documents.c.is_current, ~contents.c.is_counted),
-        n_problems=n_rows(connection, problems, is_open()),
+        n_problems=n_rows(connection, origins, IS_EXCEPTION),
         size_bytes=int(size_bytes or 0),
         waves=found_waves,
         n_segments=n_segments,
@@ -174,7 +175,7 @@ def waves_of(connection: Connection) -> tuple[Wave, ...]:
     )  # fmt: skip
     per_wave = select(loads.c.wave, func.count()).group_by(loads.c.wave)
     current = per_wave.select_from(documents.join(loads)).where(documents.c.is_current)
-    still_open = per_wave.select_from(problems.join(loads)).where(is_open())
+    still_open = per_wave.select_from(origins.join(loads)).where(IS_EXCEPTION)
     n_current: dict[int, int] = dict(connection.execute(current).all())
     n_problems: dict[int, int] = dict(connection.execute(still_open).all())
     return tuple(

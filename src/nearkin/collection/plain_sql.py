@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.resources import files
 
 from sqlalchemy import Connection
 
 from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import shingle_table
 from nearkin.collection.tolerance import LIMITS
 from nearkin.errors import ParameterError
@@ -30,7 +31,7 @@ TABLES = ("documents", "contents", "profiles", "shingles", "check_keys")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Installed:
+class Installed(AnswerRecord):
     """Names of objects now available to plain SQL, and an example call."""
 
     place: str
@@ -39,10 +40,6 @@ class Installed:
     views: tuple[str, ...]
     functions: tuple[str, ...]
     example: str
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
 
 
 def install(collection: OpenedCollection) -> Installed:

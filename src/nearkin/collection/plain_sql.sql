@@ -464,6 +464,17 @@ stored_members AS MATERIALIZED (  -- the texts in groups
     FROM {schema}.members AS m JOIN chosen ON m.grouping = chosen.number JOIN {schema}.documents AS own ON own.row = m.row
     WHERE m.until IS NULL
     GROUP BY own.content, m.group_number
+),
+principals AS MATERIALIZED (  -- the member chosen last, the stored one, another version of it, the longest
+    SELECT DISTINCT ON (m.group_number) m.group_number, member.doc_id
+    FROM stored_members AS m
+    JOIN {schema}.documents AS member ON member.content = m.content AND member.is_current
+    JOIN {schema}.contents AS c ON c.content = m.content
+    LEFT JOIN stored_members AS g ON g.group_number = m.group_number AND g.principal IS NOT NULL
+    LEFT JOIN {schema}.documents AS stored ON stored.row = g.principal
+    LEFT JOIN {schema}.changes AS made ON made.is_current AND made.kind = 'principal' AND made.subject = member.doc_id
+    ORDER BY m.group_number, made.now::bigint DESC NULLS LAST, member.row IS DISTINCT FROM stored.row,
+        member.doc_id IS DISTINCT FROM stored.doc_id, c.n_letters + c.n_other_letters DESC, member.row
 )
 SELECT d.doc_id,
        CASE WHEN m.group_number IS NULL THEN 'document ' || d.doc_id ELSE 'group ' || m.group_number END AS group_key,
@@ -471,22 +482,7 @@ SELECT d.doc_id,
        coalesce(principal.doc_id = d.doc_id, true) AS is_principal
 FROM {schema}.documents AS d
 LEFT JOIN stored_members AS m ON m.content = d.content
-LEFT JOIN stored_members AS g ON g.group_number = m.group_number AND g.principal IS NOT NULL
-LEFT JOIN {schema}.documents AS stored ON stored.row = g.principal
-LEFT JOIN LATERAL (  -- in place of a principal that was removed or replaced since
-    SELECT member.doc_id
-    FROM stored_members AS others
-    JOIN {schema}.documents AS member ON member.content = others.content AND member.is_current
-    JOIN {schema}.contents AS c ON c.content = others.content
-    WHERE stored.is_current IS NOT TRUE AND others.group_number = g.group_number
-    ORDER BY member.doc_id IS DISTINCT FROM stored.doc_id,
-        (SELECT max(chosen.now::bigint) FROM {schema}.changes AS chosen
-         WHERE chosen.is_current AND chosen.kind = 'principal' AND chosen.subject = member.doc_id) DESC NULLS LAST,
-        c.n_letters + c.n_other_letters DESC, member.row
-    LIMIT 1
-) AS replacing ON true
-CROSS JOIN LATERAL (SELECT CASE WHEN stored.is_current THEN stored.doc_id ELSE replacing.doc_id END AS doc_id)
-    AS principal
+LEFT JOIN principals AS principal ON principal.group_number = m.group_number
 WHERE d.is_current;
 COMMENT ON VIEW {schema}.group_of_documents IS
     'The group by Jaccard similarity of each current document, as nearkin groups last stored it; without a group, a key of its own.';

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nearkin.arguments import checking_methods
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Measure, Tolerance
+from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
     from datetime import date
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from nearkin.collection.history import DocumentHistory
     from nearkin.collection.listing.details import DocumentDetails
     from nearkin.collection.listing.exceptions import StoredExceptions, WhichExceptions
-    from nearkin.collection.listing.lists import ListedDocuments, Sort, Which
+    from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments, Sort
     from nearkin.collection.versions import Versions
     from nearkin.collection.word_search.searching import SearchResult
 
@@ -198,45 +199,17 @@ class DocumentQueries:
 
     def documents(
         self,
+        where: DocumentFilter | None = None,
         *,
-        wave: str | None = None,
-        doc_id: str | None = None,
-        source: str | None = None,
-        which: Which = "current",
-        added_since: str | None = None,
-        added_before: str | None = None,
-        has_copies: bool = False,
-        tag: str | None = None,
-        group: int | None = None,
-        has_near_duplicates: bool = False,
-        threshold: float | None = None,
-        gamma: float | None = None,
         sort: Sort = "id",
         date_tag: str = "date",
         limit: int | None = None,
     ) -> ListedDocuments:
-        """List documents that meet all of the given conditions.
+        """List documents that meet all of the given conditions, by default the current ones.
 
         Parameters
         ----------
-        wave : str, optional
-            Wave that added the listed version.
-        doc_id, source : str, optional
-            Pattern of the id, or of the file name: ``*`` stands for any characters, ``?`` for one character.
-        which : {"current", "removed", "all"}
-            "removed": the last version of each removed document. "all": every version, including replaced ones.
-        added_since, added_before : str, optional
-            Date or time in ISO 8601, in UTC unless it has an offset.
-        has_copies : bool
-            Only documents whose text is identical to that of another current document.
-        tag : str, optional
-            ``FIELD=VALUE``, or ``FIELD`` for any value: only documents with this tag.
-        group : int, optional
-            Only members of this stored group; see `groups`.
-        has_near_duplicates : bool
-            Only documents that are in a stored group together with another text.
-        threshold, gamma : float, optional
-            Tolerance of these groups; by default that of `groups`.
+        where : DocumentFilter, optional
         sort : {"id", "added", "length", "wave", "date"}
             "added": the newest first. "length": the longest first. "wave": the earliest wave first. "date": by the
             dates in tags, the earliest first; documents without a date come last.
@@ -254,31 +227,20 @@ class DocumentQueries:
         Examples
         --------
         >>> import nearkin, tempfile
+        >>> from nearkin.results import DocumentFilter
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
         ...         added = collection.add([("lease-1", "The rent is due."), ("note", "Nothing is due at all.")])
-        ...         found = collection.documents(doc_id="lease-*")
+        ...         found = collection.documents(DocumentFilter(doc_id="lease-*"))
         >>> found.n_found, found.table.select(["doc_id", "wave", "n_characters"]).to_pylist()
         (1, [{'doc_id': 'lease-1', 'wave': 'wave 1', 'n_characters': 16}])
         """
         from nearkin.collection.listing.lists import DocumentFilter, listed
-        from nearkin.collection.tolerance import Tolerance
 
-        wanted = DocumentFilter(
-            wave=wave,
-            doc_id=doc_id,
-            source=source,
-            which=which,
-            added_since=added_since,
-            added_before=added_before,
-            has_copies=has_copies,
-            tag=tag,
-            group=group,
-            has_near_duplicates=has_near_duplicates,
-            tolerance=Tolerance.if_given(threshold=threshold, gamma=gamma),
-        )
+        if where is not None and not isinstance(where, DocumentFilter):
+            raise ParameterError.of("where", "a DocumentFilter", where)
         with self.opened.store.reading() as connection:
-            return listed(connection, wanted, sort, limit, date_tag)
+            return listed(connection, where or DocumentFilter(), sort, limit, date_tag)
 
     def exceptions(
         self,

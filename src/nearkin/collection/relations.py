@@ -1,21 +1,37 @@
-"""Relations of stored texts to one of them, by the rules of ``nearkin families``.
+"""Relations of stored texts to a principal, or to the member before in time, by the rules of ``nearkin families``.
 
-They compare word 3-grams, as ``nearkin families`` does by default, so that two texts have one relation everywhere.
+They compare word 3-grams, as ``nearkin families`` does by default, so that two texts have one relation everywhere. Each
+is computed once: a text never changes, so a stored comparison stays right; one that cannot be unpacked is computed
+again. A purge removes all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 
+import msgspec
 import numpy as np
+from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import NORMALISE
+from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.stored.contents import texts_of
+from nearkin.collection.stored.word_sets import in_lots, lengths_of, some_at_a_time
+from nearkin.errors import CollectionError
+from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
 from nearkin.records import U64
+from nearkin.stages.differences.one_sided import MAX_CHARACTERS
 from nearkin.stages.differences.particulars import Original
-from nearkin.stages.differences.relating import COPY, MemberComparison, compare
+from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison, compare
+from nearkin.stages.differences.relations import RULES_NUMBER
 from nearkin.stages.features.shingles import Words
+from nearkin.store.bulk import in_slices, insert_rows, n_rows
+from nearkin.store.failures import reason_of
+from nearkin.store.schema import relations
+from nearkin.store.store import Store
 
 RELATION_SHINGLES = Words(3)
 
@@ -65,3 +81,140 @@ def relate(
 def _containments(principal: U64, member: U64) -> tuple[float, float]:
     n_both = len(np.intersect1d(principal, member, assume_unique=True))
     return n_both / max(1, len(member)), n_both / max(1, len(principal))
+
+
+Pair = tuple[int, int]
+"""Contents of a principal and of a member."""
+_METHOD = "relations"
+FINGERPRINT = f"5;rules={RULES_NUMBER:08x};{RELATION_SHINGLES.fingerprint};{NORMALISE.fingerprint};shown={N_SHOWN}"
+"""Name of what is stored; raise its number when comparisons change and the rules do not."""
+_PAIRS_AT_A_TIME = 512
+
+
+def relations_of(
+    collection: OpenedCollection, pairs: Sequence[Pair], *, max_new: int | None = None
+) -> Iterator[tuple[Pair, RelatedText]]:
+    """Yield the relation of each member to its principal; those that are not stored yet are computed and stored.
+
+    Opened read-only, without the permission to store, or while another process writes, they are only computed.
+
+    At most 512 are read and stored at a time, so that other writers have their turn, and an interrupted call loses
+    little.
+
+    Parameters
+    ----------
+    pairs : sequence of (int, int)
+        Contents of a principal and of a member, those of one principal one after another.
+    max_new : int, optional
+        Pairs beyond so many that are not stored are omitted.
+    """
+    left = len(pairs) if max_new is None else max_new
+    is_stored = not collection.store.access.is_read_only
+    for some in _lots(collection, pairs):
+        with collection.store.reading() as connection:
+            found = _stored(connection, collection.store, some)
+            new = [pair for pair in dict.fromkeys(some) if pair not in found][:left]
+            missing = _computed(connection, new)
+        left -= len(missing)
+        if missing and is_stored:
+            is_stored = _is_written(collection, missing)
+        found |= missing
+        for pair in some:
+            if pair in found:
+                yield pair, found[pair]
+
+
+def _is_written(collection: OpenedCollection, found: Mapping[Pair, RelatedText]) -> bool:
+    try:
+        with collection.store.writing() as connection:
+            _write(connection, collection.store, found)
+    except CollectionError as error:  # permission is denied, or another process is writing
+        collection.progress.say(
+            f"the relations of texts cannot be stored ({reason_of(error)}): they are computed for this call only, "
+            "which is slower"
+        )
+        return False
+    return True
+
+
+def _lots(collection: OpenedCollection, pairs: Sequence[Pair]) -> Iterator[Sequence[Pair]]:
+    with collection.store.reading() as connection:
+        lengths = lengths_of(connection, (content for pair in pairs for content in pair))
+    sizes = ((pair, sum(min(lengths.get(content, 0), MAX_CHARACTERS) for content in pair)) for pair in pairs)
+    return in_lots(sizes, at_most=_PAIRS_AT_A_TIME)
+
+
+def n_not_stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> int:
+    """Return how many of some distinct pairs have no stored relation."""
+    if not _are_right(connection, store):
+        return len(pairs)
+    missing, keys = set(pairs), select(relations.c.principal, relations.c.content)
+    for some in in_slices(sorted({principal for principal, _ in pairs})):
+        found = connection.execute(keys.where(relations.c.principal.in_(some)))
+        missing -= {(row.principal, row.content) for row in found}
+    return len(missing)
+
+
+def _stored(connection: Connection, store: Store, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
+    found = dict[Pair, RelatedText]()
+    if not _are_right(connection, store):
+        return found
+    wanted, is_asked = set(pairs), relations.c.principal.in_({principal for principal, _ in pairs})
+    for row in connection.execute(select(relations).where(is_asked)):
+        pair = row.principal, row.content
+        if pair in wanted and (related := _unpacked(row.comparison)) is not None:
+            found[pair] = related
+    return found
+
+
+def _computed(connection: Connection, pairs: Sequence[Pair]) -> dict[Pair, RelatedText]:
+    found = dict[Pair, RelatedText]()
+    for principal, of_one in groupby(pairs, key=lambda pair: pair[0]):
+        text = texts_of(connection, [principal])[principal]
+        for some in some_at_a_time(connection, [content for _, content in of_one]):
+            texts = texts_of(connection, some)
+            others = [texts[content] for content in some]
+            related = relate(text, others, n_shown=N_SHOWN, with_one_sided=True)
+            found |= {(principal, content): one for content, one in zip(some, related, strict=True)}
+    return found
+
+
+def _write(connection: Connection, store: Store, found: Mapping[Pair, RelatedText]) -> None:
+    """Store relations, in a write transaction, over those of another process."""
+    if not _are_right(connection, store):
+        connection.execute(relations.delete())
+        store.write_facts(connection, {_METHOD: FINGERPRINT})
+    by_principal = groupby(sorted(found), key=lambda pair: pair[0])
+    for principal, of_one in by_principal:
+        for some in in_slices([content for _, content in of_one]):
+            is_one = (relations.c.principal == principal) & relations.c.content.in_(some)
+            connection.execute(relations.delete().where(is_one))
+    rows = [(*pair, _packed(one)) for pair, one in found.items()]
+    insert_rows(connection, relations, list(zip(*rows, strict=True)))
+
+
+def forget(connection: Connection) -> None:
+    """Remove all relations, in a write transaction: nothing of an erased text stays."""
+    connection.execute(relations.delete())
+
+
+def n_stored(connection: Connection, store: Store) -> int:
+    """Return the number of stored relations."""
+    return n_rows(connection, relations) if _are_right(connection, store) else 0
+
+
+def _are_right(connection: Connection, store: Store) -> bool:
+    return store.fact(connection, _METHOD) == FINGERPRINT
+
+
+def _packed(one: RelatedText) -> bytes:
+    return zstd.compress(msgspec.json.encode(one), options={zstd.CompressionParameter.checksum_flag: 1})
+
+
+def _unpacked(blob: bytes) -> RelatedText | None:
+    try:
+        found = msgspec.json.decode(zstd.decompress(blob), type=RelatedText)
+    except (zstd.ZstdError, msgspec.DecodeError, ValueError):
+        return None
+    # the page knows exact copies of the principal by this object
+    return replace(found, comparison=COPY) if found.comparison == COPY else found

@@ -143,14 +143,6 @@ class SimilarDocument(AnswerRecord):
     is_letters_only: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SearchStage:
-    """A stage of a search, and the number of texts that passed it."""
-
-    stage: str
-    n_left: int
-
-
 class ByJaccard(Tabular):
     """Answer whose histogram is that of its Jaccard similarities."""
 
@@ -175,7 +167,6 @@ class SimilarDocuments(ByJaccard, AnswerRecord):
         Whether the query is long enough for this method; if not, only identical texts are listed.
     similarity_index : int or None
         Of the query, for the measure "index"; None if its text has too few words.
-    stages : tuple of SearchStage
     elapsed_s : float
     n_not_compared : int
         Number of candidates that were not compared because there were too many (for "jaccard", more than 20,000): the
@@ -194,7 +185,6 @@ class SimilarDocuments(ByJaccard, AnswerRecord):
     documents: tuple[SimilarDocument, ...]
     n_found: int
     is_answered: bool
-    stages: tuple[SearchStage, ...]
     elapsed_s: float
     similarity_index: int | None = None
     n_not_compared: int = 0

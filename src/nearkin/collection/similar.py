@@ -13,7 +13,7 @@ from nearkin.collection.check_in.candidates import PARTS_JACCARD, Query, candida
 from nearkin.collection.check_in.results import MIN_COMMON, CheckOptions
 from nearkin.collection.measuring import compare_with, verified
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
-from nearkin.collection.results import SearchStage, SimilarDocument, SimilarDocuments, StoredDocument
+from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import Content, content_of, contents_of
 from nearkin.collection.stored.documents import current_documents, document, of_current_documents
 from nearkin.collection.stored.key_table import KEYS
@@ -38,10 +38,9 @@ _MOST, _LEAST = 2**63 - 1, -(2**63)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:
-    """Contents near a query, the nearest first, and the number that passed each stage."""
+    """Contents near a query, the nearest first."""
 
     contents: I64
-    stages: tuple[SearchStage, ...]
     is_answered: bool
     shares: Mapping[int, Shares] = field(default_factory=dict)
     n_not_compared: int = 0
@@ -55,12 +54,7 @@ def near(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance
     search = {"jaccard": by_jaccard, "containment": by_containment, "letters": by_letters, "index": by_index}
     found = search[tolerance.measure](collection, seen, query, tolerance)
     if not found.is_answered and query.number >= 0 and tolerance.measure != "containment":
-        return Near(
-            contents=np.array([query.number]),
-            stages=found.stages,
-            is_answered=False,
-            similarity_index=found.similarity_index,
-        )
+        return replace(found, contents=np.array([query.number]))
     return found
 
 
@@ -72,21 +66,17 @@ def by_letters(collection: OpenedCollection, seen: Snapshot, query: Content, tol
     index = RangeIndex(tuple(segment.vectors for segment in seen.segments), counting.letters.fingerprint)
     asked = counting.vectors_of_counts(query.counts.reshape(1, -1), np.array([query.is_counted]))
     found = index.search(asked, tolerance.value)
-    stages = tuple(map(SearchStage, ("texts with enough letters", *found.stages[1:]), found.survivors[0].tolist()))
-    return Near(contents=found.row, stages=stages, is_answered=query.is_counted)
+    return Near(contents=found.row, is_answered=query.is_counted)
 
 
 def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
     """Search the signatures; verify the candidates that current documents have."""
-    n_signed = sum(int(segment.has_features.sum()) for segment in seen.segments)
-    reach = tolerance.reach
-    names = "texts with words", f"signatures within {reach} bits", "matches"
     if query.signature is None:
-        return Near(contents=_NOTHING, stages=tuple(map(SearchStage, names[:2], (0, 0))), is_answered=False)
+        return Near(contents=_NOTHING, is_answered=False)
     words: U64 = np.ascontiguousarray(query.signature).view(np.uint64)
     rows, bits = [_NOTHING], [_NOTHING]
     for segment in seen.segments:
-        places, distances = rows_within(segment.words, words, reach)
+        places, distances = rows_within(segment.words, words, tolerance.reach)
         has_features = np.asarray(segment.has_features)[places]
         rows.append(places[has_features] + segment.first)
         bits.append(distances[has_features])
@@ -103,7 +93,6 @@ def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tol
     contents = sorted(matches, key=lambda number: (-matches[number].jaccard, number))
     return Near(
         contents=np.array(contents, np.int64),
-        stages=tuple(map(SearchStage, names, (n_signed, len(nearest), len(contents)))),
         is_answered=True,
         shares=matches,
         n_not_compared=max(0, len(candidates) - MAX_COMPARED),
@@ -113,10 +102,9 @@ def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tol
 def by_containment(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
     """Search the keys; verify the candidates. The largest share comes first."""
     connection, counting = seen.connection, collection.counting
-    names = "texts that share keys", "matches"
     asked = Query.of(counting, query.text)
     if asked.signature is None:
-        return Near(contents=_NOTHING, stages=tuple(map(SearchStage, names, (0, 0))), is_answered=False)
+        return Near(contents=_NOTHING, is_answered=False)
     first_missing = KEYS.first_missing(connection)
     options = CheckOptions(threshold=PARTS_JACCARD, containment=tolerance.value)
     candidates = candidates_by_keys(connection, counting, asked, options, first_missing)
@@ -129,7 +117,6 @@ def by_containment(collection: OpenedCollection, seen: Snapshot, query: Content,
     n_left = max(0, len(candidates.contents) - MAX_CONTAINING)
     return Near(
         contents=np.array(contents, np.int64),
-        stages=tuple(map(SearchStage, names, (len(candidates.contents), len(contents)))),
         is_answered=True,
         shares=matches,
         n_not_compared=n_left,
@@ -145,17 +132,15 @@ def by_index(collection: OpenedCollection, seen: Snapshot, query: Content, toler
     """
     made = collection.counting.index(strings([query.text]))
     own = int(made.values[0]) if made.has_value[0] else None
-    stage = "texts with a similarity index in the interval"
     low, high = interval(own, tolerance.value) if own is not None else (1, 0)
     if own is None or low > high:
-        return Near(contents=_NOTHING, stages=(SearchStage(stage, 0),), is_answered=False, similarity_index=own)
+        return Near(contents=_NOTHING, is_answered=False, similarity_index=own)
     value = profiles.c.similarity_index
     is_near = value.between(max(low, _LEAST), min(high, _MOST))
     rows: Sequence[tuple[int, int]] = seen.connection.execute(select(profiles.c.content, value).where(is_near)).all()
     nearest = sorted(rows, key=lambda row: (abs(row[1] - own), row[0]))
     return Near(
         contents=np.array([row[0] for row in nearest], np.int64),
-        stages=(SearchStage(stage, len(nearest)),),
         is_answered=True,
         similarity_index=own,
     )
@@ -190,7 +175,6 @@ def similar_documents(
             n_not_compared=found.n_not_compared,
             n_hot_keys=found.n_hot_keys,
             expected_recall_of_parts=found.part_recall,
-            stages=found.stages,
             elapsed_s=round(time.perf_counter() - started, 4),
             similarity_index=found.similarity_index,
         )

@@ -16,10 +16,10 @@ from nearkin.collection.dates import DateAsked, InForce, in_force
 from nearkin.collection.history import MAX_COMPARED, TextChange, change_columns
 from nearkin.collection.measuring import compare_with
 from nearkin.collection.opened import OpenedCollection, Snapshot
+from nearkin.collection.relations import relations_of
 from nearkin.collection.similar import documents_among, near, prepare
 from nearkin.collection.stored.contents import contents_of, purged_contents, stored_text
 from nearkin.collection.stored.documents import current_documents, document, documents_by_row
-from nearkin.collection.stored_relations import relations_of
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.nouns import counted
 from nearkin.records import I64

@@ -1,4 +1,4 @@
-"""Bulk inserts, each in the way that is fastest for the database."""
+"""Bulk inserts, and conditions, each in the way that suits the database."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from sqlalchemy import (
     Integer,
     Table,
     bindparam,
+    collate,
     func,
     select,
 )
@@ -105,8 +106,15 @@ def is_name(text: str) -> bool:
 
 
 def as_name(text: str) -> str:
-    """Return a text with a mark in the place of each control character."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Return a text as an index can have it: a mark for each control character, and cut if it is too long.
+
+    Examples
+    --------
+    >>> len(as_name("a" * 2_000)), len(as_name("a" * 2_001))
+    (2000, 451)
+    """
+    name = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    return name if len(name.encode()) <= 2_000 else f"{name[:450]}…"
 
 
 def insert_integers(connection: Connection, table: Table, columns: Sequence[NDArray[np.int64]]) -> None:
@@ -123,3 +131,8 @@ def insert_integers(connection: Connection, table: Table, columns: Sequence[NDAr
         rows[f"length_{i}"], rows[f"value_{i}"] = 8, column
     with _copying_into(connection, table) as copy:
         copy.write(b"".join((_HEADER, rows.tobytes(), _TRAILER)))
+
+
+def by_bytes(connection: Connection, column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """Return the column compared by its bytes, as in SQLite, whatever the collation of a PostgreSQL database."""
+    return collate(column, "C") if connection.dialect.name == "postgresql" else column

@@ -100,19 +100,6 @@ OF_CURRENT = "CREATE UNIQUE INDEX current_documents ON documents (doc_id) WHERE 
 sa.event.listen(documents, "after_create", sa.DDL(OF_CURRENT))  # type: ignore[no-untyped-call]
 sa.Index("documents_of_content", documents.c.content)
 
-problems = sa.Table(
-    "problems",
-    metadata,
-    _value("load", sa.Integer, sa.ForeignKey("loads.load"), "The load."),
-    _value("number", sa.BigInteger, "From 0 in the load."),
-    _value("doc_id", sa.Text, "Id, or place."),
-    _value("source", sa.Text, "File or source."),
-    _value("line", sa.BigInteger, "Line or place in it."),
-    _value("problem", sa.Text, "The reason."),
-    sa.UniqueConstraint("load", "number"),
-    comment="Documents of a load that could not be read or stored.",
-)
-
 groupings = sa.Table(
     "groupings",
     metadata,
@@ -125,7 +112,6 @@ groupings = sa.Table(
     _value("next_group", sa.BigInteger, "Next free number; numbers of groups are never reused."),
     _value("last_activity", sa.BigInteger, "Latest activity that was followed; 0: none."),
     _value("n_not_compared", sa.BigInteger, "Pairs of texts that were not compared, in all calls."),
-    _value("revision", sa.Integer, "Number of principals chosen after the call."),
     comment="Calls of nearkin groups.",
 )
 
@@ -134,10 +120,10 @@ members = sa.Table(
     metadata,
     _key("grouping", sa.Integer, "Number of the tolerance."),
     _key("row", sa.BigInteger, sa.ForeignKey("documents.row"), "The document."),
-    _key("since", sa.Integer, "First call that counts; one after the last: a principal was chosen."),
+    _key("since", sa.Integer, "First call that counts."),
     sa.Column("until", sa.Integer, comment="First call that does not count; null: it counts now."),
     _value("group_number", sa.BigInteger, "Number of the group."),
-    _value("is_principal", sa.Boolean, "Whether it represents the group."),
+    _value("is_principal", sa.Boolean, "Whether it represents the group, unless another member was chosen."),
     comment="Documents in groups, from a call on until a later one.",
 )
 sa.Index("members_of_group", members.c.grouping, members.c.until, members.c.group_number)
@@ -291,10 +277,10 @@ origins = sa.Table(
     metadata,
     _key("number", sa.BigInteger, "From 0."),
     _value("load", sa.Integer, sa.ForeignKey("loads.load"), "Load that wrote it."),
-    sa.Column(
-        "row", sa.BigInteger, sa.ForeignKey("documents.row"), comment="The document; null: the file gave no text."
-    ),
+    sa.Column("row", sa.BigInteger, sa.ForeignKey("documents.row"), comment="The document; null: it was not stored."),
     _value("doc_id", sa.Text, "Its id."),
+    sa.Column("source", sa.Text, comment="File or source, of what was not stored."),
+    sa.Column("line", sa.BigInteger, comment="Line or place in it."),
     sa.Column("parent", sa.Text, comment="Id of the document or container that it is inside of."),
     sa.Column("sha256", sa.Text, comment="Of the original bytes, hexadecimal; null, as below: it was not extracted."),
     sa.Column("size_bytes", sa.BigInteger, comment="Of the file."),
@@ -309,8 +295,7 @@ origins = sa.Table(
     sa.Column("family", sa.Text, comment="Id of the outermost container."),
     sa.Column("position", sa.BigInteger, comment="Place in the family."),
     sa.Column("mail", sa.Text, comment="Headers in JSON; null for other kinds."),
-    sa.Column("removed_at", sa.Text, comment="UTC; only of a file without a text."),
-    comment="Files that were extracted, or are inside others.",
+    comment="Documents that were extracted or are inside others; and, without a row, what could not be stored.",
 )
 sa.Index("origins_of_row", origins.c.row)
 sa.Index("origins_of_id", origins.c.doc_id)

@@ -18,7 +18,6 @@ _WITH_TEXTS = (
     "check_keys",
     "checked_contents",
     "origins",
-    "problems",
     "search_words",
     "relations",
 )

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.collection.relations import relate
-from nearkin.collection.stored_relations import FINGERPRINT, _packed, _unpacked
+from nearkin.collection.relations import FINGERPRINT, _packed, _unpacked, relate
 from nearkin.stages.differences.comparison import marked_text
 from nearkin.stages.differences.relating import COPY
 from oracles.brute_force import normalised, shingles

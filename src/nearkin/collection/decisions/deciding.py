@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,13 +13,12 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions import log
 from nearkin.collection.decisions.contradictions import refuse_contradicting
-from nearkin.collection.decisions.principals import chosen_principals, settle_principals
+from nearkin.collection.decisions.principals import chosen_principals
 from nearkin.collection.results import as_json, columns
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
 from nearkin.collection.stored.group_state import (
     NO_GROUP,
     GroupState,
-    no_group_text,
     no_groups_text,
     stored_tolerances,
 )
@@ -32,61 +32,40 @@ _MAX_OF_A_NOTE = 2_000
 
 
 def decide(
-    store: Store,
-    *,
-    never_group: Sequence[str] | None,
-    split_off: Sequence[str] | None,
-    same_group: Sequence[str] | None,
-    principal: str | None,
-    note: tuple[str, str] | None,
-    group_note: tuple[int, str] | None,
-    tolerance: Tolerance,
-    by: str | None,
-    dry_run: bool,
-    seen: int | None = None,
+    store: Store, given: Mapping[str, Any], tolerance: Tolerance, options: log.ChangeOptions
 ) -> log.ActivityResult:
-    """Store a decision or a note; see `Collection.decide`."""
-    given = {
-        log.NEVER_GROUP: never_group,
-        log.SPLIT_OFF: split_off,
-        log.SAME_GROUP: same_group,
-        log.PRINCIPAL: principal,
-        log.NOTE: note,
-        log.GROUP_NOTE: group_note,
-    }
+    """Store the one decision or note that is ``given`` by its kind; see `Collection.decide`."""
     kinds = [kind for kind, value in given.items() if value is not None]
     if len(kinds) != 1:
         *others, last = (kind.replace("-", "_") for kind in given)
         raise ParameterError(f"Give one decision: {', '.join(others)} or {last}.")
-    kind, who, data = kinds[0], log.checked_by(by), dict[str, object]()
-    with store.reading() if dry_run else store.writing() as connection:
-        if kind in (log.NEVER_GROUP, log.SPLIT_OFF, log.SAME_GROUP):
-            wanted = _of_pair(connection, kind, given[kind])
-            pair = never_group or same_group
-            if pair and pair[0] != wanted.subject:
-                data[log.FIRST] = pair[0]  # ids are stored in their order, and told as they were given
-        elif principal is not None:
-            wanted = _of_principal(connection, document(connection, principal).doc_id)
-        elif note is not None:
-            _check_pair(kind, note, "an id and a text")
-            document(connection, note[0])
-            wanted = log.SettingChange(kind, note[0], "", None, _checked_note(note[1]))
-        elif group_note is not None:
-            wanted = _of_group(connection, kind, group_note, tolerance)
+    kind, value, data = kinds[0], given[kinds[0]], dict[str, object]()
+    with options.opened(store) as connection:
+        if kind == log.PRINCIPAL:
+            wanted = _of_principal(connection, document(connection, value).doc_id)
+        elif kind == log.NOTE:
+            _check_pair(kind, value, "an id and a text")
+            document(connection, value[0])
+            wanted = log.SettingChange(kind, value[0], "", None, _checked_note(value[1]))
+        elif kind == log.GROUP_NOTE:
+            _check_pair(kind, value, "a group and a text")
+            members_of(connection, value[0], str(tolerance))
+            wanted = log.SettingChange(kind, str(tolerance), str(value[0]), None, _checked_note(value[1]))
+        else:
+            wanted = _of_pair(connection, kind, value)
+            if kind != log.SPLIT_OFF and value[0] != wanted.subject:
+                data[log.FIRST] = value[0]  # ids are stored in their order, and told as they were given
         was = log.values_of(connection, [wanted.key]).get(wanted.key)
         changes = (log.SettingChange(*wanted.key, was, wanted.now),) if was != wanted.now else ()
-        if seen is not None and changes:
+        if options.seen is not None and changes:
             of_groups = (log.NEVER_GROUP, log.SAME_GROUP, log.PRINCIPAL)
             replaced = of_groups if wanted.kind in of_groups else (wanted.kind,)
-            log.refuse_later(connection, seen, replaced, sorted(_concerned(connection, wanted)))
+            log.refuse_later(connection, options.seen, replaced, sorted(_concerned(connection, wanted)))
         refuse_contradicting(connection, changes)
-        number = None
-        if changes and not dry_run:
-            number = log.record(connection, kind, changes, by=who, data=data)
-            if principal is not None:
-                settle_principals(connection, changes[0])
+        is_made = changes and not options.dry_run
+        number = log.record(connection, kind, changes, by=options.by, data=data) if is_made else None
     return log.ActivityResult(
-        number=number, kind=kind, changes=changes, n_unchanged=1 - len(changes), is_dry_run=dry_run, data=data
+        number=number, kind=kind, changes=changes, n_unchanged=1 - len(changes), is_dry_run=options.dry_run, data=data
     )  # fmt: skip
 
 
@@ -122,15 +101,6 @@ def _of_pair(connection: Connection, kind: str, pair: object) -> log.SettingChan
     return log.SettingChange(kind, first, second, None, "")
 
 
-def _of_group(
-    connection: Connection, kind: str, group_note: tuple[int, str], tolerance: Tolerance
-) -> log.SettingChange:
-    _check_pair(kind, group_note, "a group and a text")
-    number, text = group_note
-    members_of(connection, number, str(tolerance))
-    return log.SettingChange(kind, str(tolerance), str(number), None, _checked_note(text))
-
-
 def _check_pair(kind: str, value: object, rule: str) -> None:
     if not isinstance(value, tuple | list) or len(value) != 2:
         raise ParameterError.of(kind.replace("-", "_"), rule, value)
@@ -150,12 +120,12 @@ _NOT_UNDONE = {
 }
 
 
-def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_changes: int | None) -> log.ActivityResult:
+def undo(store: Store, number: int, options: log.ChangeOptions) -> log.ActivityResult:
     """Undo an activity; see `Collection.undo`."""
-    who, table = log.checked_by(by), schema.activity
+    table = schema.activity
     if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**63:
         raise ParameterError.of("number", "the number of an activity", number)
-    with store.reading() if dry_run else store.writing() as connection:
+    with options.opened(store) as connection:
         found = connection.execute(select(table).where(table.c.number == number)).first()
         if found is None:
             last = connection.execute(select(func.max(table.c.number))).scalar() or 0
@@ -170,13 +140,10 @@ def undo(store: Store, number: int, *, by: str | None, dry_run: bool, max_change
         changes = tuple(log.SettingChange(*one.key, one.now, one.was) for one in made)
         refuse_contradicting(connection, changes)
         told: dict[str, object] = {"activity": number, "kind": kind}
-        done, is_dry_run = None, dry_run or (max_changes is not None and len(changes) > max_changes)
-        if not is_dry_run:
-            done = log.record(connection, "undo", changes, by=who, data=told, undoes=number)
-            for one in changes:
-                if one.kind == log.PRINCIPAL:
-                    settle_principals(connection, one)
-    return log.ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=is_dry_run, data=told)
+        is_made, done = options.stores(changes), None
+        if is_made:
+            done = log.record(connection, "undo", changes, by=options.by, data=told, undoes=number)
+    return log.ActivityResult(number=done, kind="undo", changes=changes, is_dry_run=not is_made, data=told)
 
 
 def _refuse_changed(connection: Connection, number: int, made: Sequence[log.SettingChange]) -> None:
@@ -260,17 +227,10 @@ def tag(
     *,
     group: int | None,
     tolerance: Tolerance,
-    by: str | None,
-    dry_run: bool,
-    max_changes: int | None,
-    agreed: str | None = None,
-    seen: int | None = None,
+    options: log.ChangeOptions,
 ) -> log.ActivityResult:
-    """Set a field of documents to a value, or remove it if the value is None; see `Collection.tag`.
-
-    ``agreed`` is the digest of the changes that a preview showed: others are only returned, as in a dry run.
-    """
-    field, who = checked_field(field), log.checked_by(by)
+    """Set a field of documents to a value, or remove it if the value is None; see `Collection.tag`."""
+    field = checked_field(field)
     value = None if value is None else _checked_value(value)
     kind = "untag" if value is None else "tag"
     wanted = checked_ids(doc_ids)
@@ -279,7 +239,7 @@ def tag(
     data: dict[str, object] = {"field": field}
     if value is not None:
         data["value"] = value
-    with store.reading() if dry_run else store.writing() as connection:
+    with options.opened(store) as connection:
         if group is not None:
             data |= {"group": group, "tolerance": str(tolerance)}
             wanted = members_of(connection, group, str(tolerance))
@@ -290,58 +250,42 @@ def tag(
                     doc_id for _, doc_id, _ in log.values_of(connection, [(log.TAG, one, field) for one in wanted])
                 }
             refuse_unknown(connection, wanted, known)
-        values = dict.fromkeys(wanted, value)
-        return _set(
-            connection, kind, field, values, data=data, by=who, dry_run=dry_run, max_changes=max_changes,
-            agreed=agreed, seen=seen,
-        )  # fmt: skip
+        return _set(connection, kind, dict.fromkeys(wanted, value), data, options)
 
 
-def tag_values(
-    store: Store, values: Mapping[str, str], field: str, *, by: str | None, dry_run: bool, max_changes: int | None
-) -> log.ActivityResult:
+def tag_values(store: Store, values: Mapping[str, str], field: str, options: log.ChangeOptions) -> log.ActivityResult:
     """Set a field to a different value for each document; see `Collection.tag_values`."""
-    field, who = checked_field(field), log.checked_by(by)
+    field = checked_field(field)
     if not isinstance(values, Mapping) or not values:
         raise ParameterError.of("values", "a mapping of ids of documents to values, not empty", values)
     checked: dict[str, str | None] = {doc_id: _checked_value(value) for doc_id, value in values.items()}
     wanted = checked_ids(list(checked))
     data: dict[str, object] = {"field": field, "n_values": len(set(checked.values()))}
-    with store.reading() if dry_run else store.writing() as connection:
+    with options.opened(store) as connection:
         refuse_unknown(connection, wanted, current_ids(connection, wanted))
-        return _set(connection, "tag", field, checked, data=data, by=who, dry_run=dry_run, max_changes=max_changes)
+        return _set(connection, "tag", checked, data, options)
 
 
 def _set(
     connection: Connection,
     kind: str,
-    field: str,
     values: Mapping[str, str | None],
-    *,
     data: Mapping[str, object],
-    by: str,
-    dry_run: bool,
-    max_changes: int | None,
-    agreed: str | None = None,
-    seen: int | None = None,
+    options: log.ChangeOptions,
 ) -> log.ActivityResult:
+    field = str(data["field"])
     was = log.values_of(connection, [(log.TAG, doc_id, field) for doc_id in values])
     changes = tuple(
         log.SettingChange(log.TAG, doc_id, field, before, value)
         for doc_id, value in values.items()
         if (before := was.get((log.TAG, doc_id, field))) != value
     )
-    log.refuse_later(connection, seen, (log.TAG,), [change.subject for change in changes], field)
-    is_dry_run = dry_run or (max_changes is not None and len(changes) > max_changes)
-    is_dry_run = is_dry_run or (agreed is not None and log.digest_of(changes) != agreed)
-    number = log.record(connection, kind, changes, by=by, data=data) if changes and not is_dry_run else None
+    log.refuse_later(connection, options.seen, (log.TAG,), [change.subject for change in changes], field)
+    is_made = options.stores(changes)
+    number = log.record(connection, kind, changes, by=options.by, data=data) if changes and is_made else None
+    n_unchanged = len(values) - len(changes)
     return log.ActivityResult(
-        number=number,
-        kind=kind,
-        changes=changes,
-        n_unchanged=len(values) - len(changes),
-        is_dry_run=is_dry_run,
-        data=data,
+        number=number, kind=kind, changes=changes, n_unchanged=n_unchanged, is_dry_run=not is_made, data=data
     )
 
 
@@ -431,7 +375,6 @@ def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
     state = GroupState.known(connection, tolerance)
     found = current_rows(connection, schema.documents.c.content, state.contents_of(group))
     if not found:
-        is_unknown = state.number is not None
-        said = no_group_text(tolerance, group) if is_unknown else no_groups_text(connection, tolerance)
-        raise UnknownDocumentError(said)
+        nothing = no_groups_text(connection, tolerance) if state.number is None else ""
+        raise UnknownDocumentError(nothing or f"There is no group {group} at {tolerance}.")
     return [one.doc_id for one in found]

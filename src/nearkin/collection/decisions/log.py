@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
@@ -14,13 +15,13 @@ import pyarrow as pa
 from sqlalchemy import Connection, Select, func, select
 
 from nearkin.collection.results import AnswerRecord, columns
-from nearkin.errors import ChangedMeanwhileError, ParameterError, check_int
+from nearkin.errors import ChangedMeanwhileError, ParameterError, check_int, is_int
 from nearkin.nouns import counted
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices, insert_rows, is_storable, number_after_last
+from nearkin.store.bulk import by_bytes, in_slices, insert_rows, is_storable, number_after_last
 from nearkin.store.environment import system_user
-from nearkin.store.ordering import by_bytes
 from nearkin.store.schema import activity, loads
+from nearkin.store.store import Store
 
 _MAX_OF_A_NAME = 200
 _NOBODY = "unknown"
@@ -42,12 +43,52 @@ def checked_by(by: object) -> str:
     return by.strip()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeOptions:
+    """Who makes a change, and when nothing is stored.
+
+    Parameters
+    ----------
+    by : str, optional
+        By default the user of the system.
+    dry_run : bool
+    max_changes : int, optional
+        If there are more, nothing is stored.
+    seen : int, optional
+        Last activity that the caller knows; see `refuse_later`.
+    agreed : str, optional
+        Digest of the changes that a preview showed: others are not stored.
+    """
+
+    by: str | None = None
+    dry_run: bool = False
+    max_changes: int | None = None
+    seen: int | None = None
+    agreed: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", checked_by(self.by))
+        if self.max_changes is not None and not (is_int(self.max_changes) and self.max_changes >= 0):
+            raise ParameterError.of("max_changes", "an int >= 0, or None", self.max_changes)
+
+    @contextmanager
+    def opened(self, store: Store) -> Iterator[Connection]:
+        """Open a transaction that writes unless this is a dry run."""
+        with store.reading() if self.dry_run else store.writing() as connection:
+            yield connection
+
+    def stores(self, changes: Sequence[SettingChange]) -> bool:
+        """Whether changes are to be stored."""
+        is_few = self.max_changes is None or len(changes) <= self.max_changes
+        return not self.dry_run and is_few and (self.agreed is None or self.agreed == digest_of(changes))
+
+
 def record(
     connection: Connection,
     kind: str,
     changes: Sequence[SettingChange],
     *,
-    by: str,
+    by: str | None,
     data: Mapping[str, object],
     undoes: int | None = None,
 ) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nearkin.arguments import checking_methods
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Tolerance
-from nearkin.errors import ParameterError, is_int
+from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
     from nearkin.collection.decisions.deciding import Tags
@@ -84,19 +84,11 @@ class DecisionMethods:
         ([('no', 1), ('yes', 1)], [('yes', 2)])
         """
         from nearkin.collection.decisions.deciding import tag
+        from nearkin.collection.decisions.log import ChangeOptions
 
-        return tag(
-            self.opened.store,
-            doc_ids,
-            field,
-            value,
-            group=group,
-            tolerance=_tolerance_of("group", group, threshold, gamma),
-            by=by,
-            dry_run=dry_run,
-            max_changes=checked_max("max_changes", max_changes),
-            seen=seen,
-        )
+        tolerance = _tolerance_of("group", group, threshold, gamma)
+        options = ChangeOptions(by=by, dry_run=dry_run, max_changes=max_changes, seen=seen)
+        return tag(self.opened.store, doc_ids, field, value, group=group, tolerance=tolerance, options=options)
 
     def untag(
         self,
@@ -113,19 +105,11 @@ class DecisionMethods:
     ) -> ActivityResult:
         """Remove a tag of documents, whatever its value is; see `tag`."""
         from nearkin.collection.decisions.deciding import tag
+        from nearkin.collection.decisions.log import ChangeOptions
 
-        return tag(
-            self.opened.store,
-            doc_ids,
-            field,
-            None,
-            group=group,
-            tolerance=_tolerance_of("group", group, threshold, gamma),
-            by=by,
-            dry_run=dry_run,
-            max_changes=checked_max("max_changes", max_changes),
-            seen=seen,
-        )
+        tolerance = _tolerance_of("group", group, threshold, gamma)
+        options = ChangeOptions(by=by, dry_run=dry_run, max_changes=max_changes, seen=seen)
+        return tag(self.opened.store, doc_ids, field, None, group=group, tolerance=tolerance, options=options)
 
     def tag_values(
         self,
@@ -162,15 +146,10 @@ class DecisionMethods:
         [('a', '2024-01-31'), ('b', '2024-06-30')]
         """
         from nearkin.collection.decisions.deciding import tag_values
+        from nearkin.collection.decisions.log import ChangeOptions
 
-        return tag_values(
-            self.opened.store,
-            values,
-            field,
-            by=by,
-            dry_run=dry_run,
-            max_changes=checked_max("max_changes", max_changes),
-        )
+        options = ChangeOptions(by=by, dry_run=dry_run, max_changes=max_changes)
+        return tag_values(self.opened.store, values, field, options)
 
     def tags(self) -> Tags:
         """List the tags of current documents, with counts of their values."""
@@ -231,21 +210,19 @@ class DecisionMethods:
             No decision or several are given; or a decision on two documents contradicts others, which the message
             lists. Contradictions among earlier decisions do not raise this error.
         """
+        from nearkin.collection.decisions import log
         from nearkin.collection.decisions.deciding import decide
 
-        return decide(
-            self.opened.store,
-            never_group=never_group,
-            split_off=split_off,
-            same_group=same_group,
-            principal=principal,
-            note=note,
-            group_note=group_note,
-            tolerance=_tolerance_of("group_note", group_note, threshold, gamma),
-            by=by,
-            dry_run=dry_run,
-            seen=seen,
-        )
+        given = {
+            log.NEVER_GROUP: never_group,
+            log.SPLIT_OFF: split_off,
+            log.SAME_GROUP: same_group,
+            log.PRINCIPAL: principal,
+            log.NOTE: note,
+            log.GROUP_NOTE: group_note,
+        }
+        tolerance = _tolerance_of("group_note", group_note, threshold, gamma)
+        return decide(self.opened.store, given, tolerance, log.ChangeOptions(by=by, dry_run=dry_run, seen=seen))
 
     def undo(
         self, number: int, *, by: str | None = None, dry_run: bool = False, max_changes: int | None = None
@@ -262,10 +239,9 @@ class DecisionMethods:
             decision on two documents that would be restored contradicts later decisions.
         """
         from nearkin.collection.decisions.deciding import undo
+        from nearkin.collection.decisions.log import ChangeOptions
 
-        return undo(
-            self.opened.store, number, by=by, dry_run=dry_run, max_changes=checked_max("max_changes", max_changes)
-        )
+        return undo(self.opened.store, number, ChangeOptions(by=by, dry_run=dry_run, max_changes=max_changes))
 
     def log(self, *, since: str | None = None, of: str | None = None) -> list[Activity]:
         """List the activities, the oldest first.
@@ -321,16 +297,3 @@ def _tolerance_of(name: str, group: object, threshold: float | None, gamma: floa
         why = ": every other decision holds at every tolerance" if name == "group_note" else ""
         raise ParameterError(f"threshold and gamma require {name}{why}.")
     return Tolerance.of(threshold=threshold, gamma=gamma)
-
-
-def checked_max(parameter: str, value: object) -> int | None:
-    """Return a maximum number of changes.
-
-    Raises
-    ------
-    ParameterError
-        The maximum is neither None nor an int of at least 0.
-    """
-    if value is None or (is_int(value) and value >= 0):
-        return value
-    raise ParameterError.of(parameter, "an int >= 0, or None", value)

@@ -1,29 +1,35 @@
-"""Decisions and stored groups: principals that people chose, and what stored groups do not follow yet."""
+"""Decisions and stored groups: principals, and what stored groups do not follow yet.
+
+The principal of a group is the member that a person chose last, otherwise the stored one: that of the call before, as
+long as it is a member, or else the member with the most letters and digits.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions import log
-from nearkin.collection.stored import group_state
 from nearkin.collection.stored.documents import current_rows, document_rows
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.records import I64
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices
-from nearkin.store.schema import activity, changes, contents, documents, groupings, members
+from nearkin.store.schema import activity, changes, contents, documents
 
 N_LETTERS = contents.c.n_letters + contents.c.n_other_letters
 """Length of a text in letters and digits, without white space, by which principals are proposed."""
 
 
-def chosen_principals(connection: Connection) -> dict[str, int]:
-    """Return the chosen documents; if a group has two of them, the one with the higher number is its principal."""
-    chosen = log.current_decisions(connection, changes.c.kind == log.PRINCIPAL)
-    return {doc_id: int(value) for (_, doc_id, _), value, _ in chosen}
+def chosen_principals(connection: Connection, until: int | None = None) -> dict[str, int]:
+    """Return the documents chosen up to an activity; of two in one group, that with the higher number leads it."""
+    is_made = changes.c.is_current if until is None else changes.c.activity <= until
+    made = select(changes.c.subject, changes.c.now).where(changes.c.kind == log.PRINCIPAL, is_made)
+    values = dict(connection.execute(made.order_by(changes.c.activity, changes.c.number)).all())
+    return {doc_id: int(value) for doc_id, value in values.items() if value is not None}
 
 
 def places_of_chosen(doc_ids: Sequence[str], groups_of_ids: I64, chosen: Mapping[str, int]) -> dict[int, int]:
@@ -42,37 +48,15 @@ def places_of_chosen(doc_ids: Sequence[str], groups_of_ids: I64, chosen: Mapping
     return places
 
 
-def settle_principals(connection: Connection, change: log.SettingChange) -> None:
-    """After a choice or its undo, give the stored groups of a document their principals, at every tolerance.
-
-    That is the member chosen last; if there is none, the principal before the choice; if that one is gone, the member
-    with the most letters and digits.
-    """
-    chosen, chosen_at = chosen_principals(connection), int(change.was or 0)
-    own = documents.alias("own")
-    texts_now = select(own.c.content).where(own.c.doc_id == change.subject, own.c.is_current)
-    is_led = (documents.c.doc_id == change.subject) & members.c.is_principal
-    is_own = is_led if change.now is None else documents.c.content.in_(texts_now)
-    of_members = select(members.c.grouping, members.c.group_number).select_from(members.join(documents)).distinct()
-    is_now = members.c.until.is_(None)
-    for grouping, number in connection.execute(of_members.where(is_now, is_own)).all():
-        is_group = (members.c.grouping == grouping) & (members.c.group_number == number)
-        is_before = (groupings.c.grouping == grouping) & (groupings.c.last_activity < chosen_at)
-        last_call = select(func.max(groupings.c.call)).where(is_before).scalar_subquery()
-        led = select(documents.c.doc_id).select_from(members.join(documents)).where(is_group, members.c.is_principal)
-        now = connection.execute(led.where(is_now)).scalar()
-        former = connection.execute(led.where(members.c.since <= last_call).order_by(members.c.since)).scalars()
-        rank = {doc_id: place for place, doc_id in enumerate(former, 1)}
-        texts = select(documents.c.content).select_from(documents.join(members)).where(is_group, is_now)
-        query = select(documents.c.doc_id, N_LETTERS.label("n_letters"), documents.c.row)
-        query = query.select_from(documents.join(contents)).where(documents.c.is_current)
-        best = max(
-            connection.execute(query.where(documents.c.content.in_(texts))),
-            key=lambda row: (chosen.get(row.doc_id, 0), rank.get(row.doc_id, 0), row.n_letters, -row.row),
-            default=None,
-        )
-        if best is not None and best.doc_id != now:
-            group_state.make_principal(connection, grouping, number, best.row)
+def principals_at(connection: Connection, state: GroupState, until: int | None) -> dict[int, int]:
+    """Return the rows of the principals of a grouping by group, with the choices up to an activity."""
+    chosen, found = chosen_principals(connection, until), dict(state.principals)
+    versions = document_rows(connection, documents.c.doc_id, chosen)
+    group_of = dict(zip(state.rows.tolist(), state.row_groups.tolist(), strict=True)) if versions else {}
+    for one in sorted(versions, key=lambda one: (chosen[one.doc_id], one.row)):
+        if one.row in group_of:
+            found[group_of[one.row]] = one.row
+    return found
 
 
 class ShownPrincipal(NamedTuple):
@@ -86,9 +70,9 @@ class ShownPrincipal(NamedTuple):
 def shown_principals(connection: Connection, state: GroupState, numbers: Collection[int]) -> dict[int, ShownPrincipal]:
     """Return the principals of some stored groups; groups without a current document are omitted.
 
-    If the stored principal was removed, erased or replaced by another version, it is the first of these in the group:
-    the current version of it; the member that somebody chose as a principal last; the member with the most letters and
-    digits, the earliest of several. The next update of the groups makes this one the principal.
+    If nobody chose a member, and the stored principal was removed, erased or replaced by another version, it is the
+    current version of it in the group, or else the member with the most letters and digits, the earliest of several.
+    The next update of the groups makes this one the principal.
     The view ``group_of_documents`` of ``plain_sql.sql`` has the same rule.
 
     Parameters
@@ -99,15 +83,19 @@ def shown_principals(connection: Connection, state: GroupState, numbers: Collect
         Numbers of groups at its tolerance.
     """
     stored = {number: state.principals[number] for number in numbers if number in state.principals}
-    current, former_ids = dict[int, ShownPrincipal](), dict[int, str]()
-    for one in document_rows(connection, documents.c.row, stored.values()):
+    chosen, shown, former_ids = chosen_principals(connection), dict[int, ShownPrincipal](), dict[int, str]()
+    current = current_rows(connection, documents.c.doc_id, chosen)
+    groups = state.membership.group_of(np.array([one.content for one in current], np.int64)).tolist()
+    for one, number in sorted(zip(current, groups, strict=True), key=lambda pair: chosen[pair[0].doc_id]):
+        if number in stored:
+            shown[number] = ShownPrincipal(one.row, one.content, one.doc_id)
+    led = {row: number for number, row in stored.items() if number not in shown}
+    for one in document_rows(connection, documents.c.row, led):
         if one.is_current:
-            current[one.row] = ShownPrincipal(one.row, one.content, one.doc_id)
+            shown[led[one.row]] = ShownPrincipal(one.row, one.content, one.doc_id)
         else:
-            former_ids[one.row] = one.doc_id
-    shown = {number: current[row] for number, row in stored.items() if row in current}
-    gone = {number: former_ids.get(row, "") for number, row in stored.items() if row not in current}
-    return shown | _standing_in(connection, state, gone)
+            former_ids[led[one.row]] = one.doc_id
+    return shown | _standing_in(connection, state, former_ids)
 
 
 def _standing_in(connection: Connection, state: GroupState, gone: Mapping[int, str]) -> dict[int, ShownPrincipal]:
@@ -115,15 +103,14 @@ def _standing_in(connection: Connection, state: GroupState, gone: Mapping[int, s
     if not gone:
         return {}
     group_of = state.membership.in_groups(gone).by_content()
-    chosen = chosen_principals(connection)
     n_letters = dict[int, int]()
     for some in in_slices(list(group_of)):
         lengths = select(contents.c.content, N_LETTERS).where(contents.c.content.in_(some))
         n_letters |= dict(connection.execute(lengths).all())
-    ranked = list[tuple[int, tuple[bool, int, int, int], ShownPrincipal]]()
+    ranked = list[tuple[int, tuple[bool, int, int], ShownPrincipal]]()
     for one in current_rows(connection, documents.c.content, group_of):
         number = group_of[one.content]
-        rank = one.doc_id == gone[number], chosen.get(one.doc_id, 0), n_letters.get(one.content, 0), -one.row
+        rank = one.doc_id == gone[number], n_letters.get(one.content, 0), -one.row
         ranked.append((number, rank, ShownPrincipal(one.row, one.content, one.doc_id)))
     return {number: one for number, _, one in sorted(ranked)}  # the last one is the best
 

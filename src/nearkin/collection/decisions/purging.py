@@ -9,15 +9,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, exists, select, update
 
-from nearkin.collection import stored_relations
+from nearkin.collection import relations
 from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, checked_by, record
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored import key_table, origins, shingle_table
 from nearkin.collection.stored.contents import BLANK, purged_contents
-from nearkin.collection.stored.inside import documents_inside, unread_inside, unread_sources
-from nearkin.collection.stored.origins import forget_problems
 from nearkin.collection.word_search import word_tables
 from nearkin.errors import CollectionError, OutputError, ParameterError
 from nearkin.nouns import agreeing, first_of
@@ -158,8 +156,9 @@ def _refuse_copies(others: list[str], *, copies: bool) -> None:
 def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) -> _Plan:
     own = _versions(connection, schema.documents.c.doc_id, [one for one in doc_ids if is_storable(one)])
     known = {one.doc_id for one in own}
-    unread = _unread_among(connection, [doc_id for doc_id in doc_ids if doc_id not in known])
-    known |= unread
+    others = [one for one in doc_ids if one not in known and is_storable(one)]
+    unread = origins.exceptions_where(connection, [schema.origins.c.doc_id.in_(some) for some in in_slices(others)])
+    known |= set(unread)
     stored.refuse_unknown(connection, doc_ids, known)
     numbers = {one.content for one in own}
     numbers -= purged_contents(connection, sorted(numbers)).keys()
@@ -169,23 +168,14 @@ def _planned(connection: Connection, doc_ids: Sequence[str], *, copies: bool) ->
     sources = dict[str, set[str]]()
     for one in own:
         sources.setdefault(one.doc_id, set()).add(one.source)
-    erased = {*known, *others}
+    erased, within = {*known, *others}, list(origins.inside(connection, sources))
     return _Plan(
         contents=sorted(numbers),
         holders=holders,
         copies=others,
-        unread=sorted(unread | {doc_id for _, doc_id in unread_inside(connection, sources)}),
-        inside=sorted({doc_id for _, doc_id in documents_inside(connection, sources)} - erased),
+        unread=sorted({*unread, *(doc_id for row, doc_id in within if row is None)}),
+        inside=sorted({doc_id for row, doc_id in within if row is not None} - erased),
     )
-
-
-def _unread_among(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
-    """Return the ids that belong to files without a text, extracted or not, current or not."""
-    found, origins = set(unread_sources(connection, doc_ids)), schema.origins.c
-    for some in in_slices([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
-        is_one = origins.row.is_(None) & origins.doc_id.in_(some)
-        found |= set(connection.execute(select(origins.doc_id).where(is_one)).scalars())
-    return found
 
 
 def _versions(connection: Connection, column: Any, values: Sequence[object]) -> list[StoredDocument]:
@@ -210,11 +200,10 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
         connection.execute(update(contents).where(is_one).values(**BLANK))
         connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(some)))
     key_table.forget(connection, plan.contents)
-    stored_relations.forget(connection)
+    relations.forget(connection)
     shingle_table.forget(connection, plan.contents)
     files = list(dict.fromkeys([*doc_ids, *plan.unread]))
     origins.forget(connection, _origins_of(files, plan.holders))
-    _forget_problems(connection, files)
     changes = [
         SettingChange(PURGE, one.doc_id, digests.get(one.content, ""), None, f"version {one.version}")
         for one in plan.holders
@@ -234,9 +223,3 @@ def _origins_of(doc_ids: Sequence[str], holders: Sequence[StoredDocument]) -> It
     for some in in_slices([one.content for one in holders]):
         is_holder = is_origin & schema.documents.c.content.in_(some)
         yield exists().where(is_holder)
-
-
-def _forget_problems(connection: Connection, doc_ids: Sequence[str]) -> None:
-    """Delete the problems of unreadable files with the ids of purged documents."""
-    for some in in_slices(doc_ids):
-        forget_problems(connection, schema.problems.c.doc_id.in_(some))

@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, select
 
-from nearkin.collection.decisions.log import NO_VERSION, REMOVE, SettingChange, checked_by, record
+from nearkin.collection.decisions.log import NO_VERSION, REMOVE, ChangeOptions, SettingChange, record
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import documents as stored
-from nearkin.collection.stored.origins import IS_ABOUT_NO_TEXT, IS_UNREAD, forget_problems, remove_unread
+from nearkin.collection.stored.origins import IS_EXCEPTION, exceptions_where, forget
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import in_slices, is_storable
-from nearkin.store.schema import documents, loads, origins, problems
+from nearkin.store.schema import documents, loads, origins
 from nearkin.store.store import Store
 
 
@@ -62,15 +62,7 @@ class Removed(AnswerRecord):
         return {name: value for name, value in shown.items() if self.is_dry_run or name not in ids}
 
 
-def remove(
-    store: Store,
-    doc_ids: Sequence[str],
-    *,
-    wave: str | None,
-    by: str | None = None,
-    dry_run: bool = False,
-    max_documents: int | None = None,
-) -> Removed:
+def remove(store: Store, doc_ids: Sequence[str], wave: str | None, options: ChangeOptions) -> Removed:
     """Remove the named documents, or those whose current version was added in a wave; see `Collection.remove`.
 
     Raises
@@ -80,43 +72,36 @@ def remove(
     ParameterError
         Neither or both are given, or a name is invalid.
     """
-    wanted, who = stored.checked_ids(doc_ids), checked_by(by)
+    wanted = stored.checked_ids(doc_ids)
     if bool(wanted) == (wave is not None):
         raise ParameterError("Give either a list of documents to remove or a wave.")
-    with store.reading() if dry_run else store.writing() as connection:
+    with options.opened(store) as connection:
         if wave is not None:
             of_wave = select(loads.c.load).where(loads.c.wave == stored.number_of_wave(connection, wave))
             conditions = [documents.c.load.in_(of_wave)]
-            of_unread = [origins.c.load.in_(of_wave)]
-            of_problems = [problems.c.load.in_(of_wave)]
+            of_exceptions = [origins.c.load.in_(of_wave)]
+            unread_ids = exceptions_where(connection, of_exceptions)
         else:
-            stored.refuse_unknown(
-                connection, wanted, stored.current_ids(connection, wanted) | _unread(connection, wanted)
-            )
+            storable = [doc_id for doc_id in wanted if is_storable(doc_id)]
+            of_exceptions = [origins.c.doc_id.in_(some) for some in in_slices(storable)]
+            unread_ids = exceptions_where(connection, of_exceptions)
+            stored.refuse_unknown(connection, wanted, {*stored.current_ids(connection, wanted), *unread_ids})
             conditions = [documents.c.doc_id.in_(some) for some in in_slices(wanted)]
-            of_unread = [origins.c.doc_id.in_(some) for some in in_slices(wanted)]
-            of_problems = [problems.c.doc_id.in_(some) for some in in_slices(wanted)]
         earlier = () if wave is None else tuple(_of_other_waves(connection, conditions[0]))
         found = [one for condition in conditions for one in _current_versions(connection, condition)]
-        unread = [one for condition in of_unread for one in _unread_where(connection, condition)]
-        forgotten = [one for condition in of_problems for one in _problems_where(connection, condition)]
-        ids, unread_ids = tuple(doc_id for doc_id, _ in found), tuple(dict.fromkeys([*unread, *forgotten]))
-        n = len(ids) + len(unread_ids)
-        if dry_run or (max_documents is not None and n > max_documents):
-            return Removed(doc_ids=ids, unread_ids=unread_ids, is_dry_run=True, earlier_ids=earlier)
-        if not n:
+        ids = tuple(doc_id for doc_id, _ in found)
+        changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
+        changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread_ids]
+        if not options.stores(changes):
+            return Removed(doc_ids=ids, unread_ids=tuple(unread_ids), is_dry_run=True, earlier_ids=earlier)
+        if not changes:
             return Removed()
         now = datetime.now(UTC).isoformat(timespec="seconds")
         for condition in conditions:
             stored.remove_current(connection, condition, now)
-        for condition in of_unread:
-            remove_unread(connection, condition, now)
-        for condition in of_problems:
-            forget_problems(connection, condition & IS_ABOUT_NO_TEXT)
-        changes = [SettingChange(REMOVE, doc_id, "", f"version {version}", None) for doc_id, version in found]
-        changes += [SettingChange(REMOVE, doc_id, "", NO_VERSION, None) for doc_id in unread_ids]
-        number = record(connection, REMOVE, changes, by=who, data={} if wave is None else {"wave": wave})
-    return Removed(doc_ids=ids, unread_ids=unread_ids, number=number, earlier_ids=earlier)
+        forget(connection, [IS_EXCEPTION & condition for condition in of_exceptions])
+        number = record(connection, REMOVE, changes, by=options.by, data={} if wave is None else {"wave": wave})
+    return Removed(doc_ids=ids, unread_ids=tuple(unread_ids), number=number, earlier_ids=earlier)
 
 
 def _current_versions(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[str, int]]:
@@ -130,23 +115,3 @@ def _of_other_waves(connection: Connection, is_of_wave: ColumnElement[bool]) -> 
     for some in in_slices(found):
         of_others = stored.rows_where(connection, documents.c.doc_id.in_(some) & ~is_of_wave)
         yield from dict.fromkeys(one.doc_id for one in of_others)
-
-
-def _unread_where(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
-    query = select(origins.c.doc_id).where(condition & IS_UNREAD).order_by(origins.c.number)
-    return list(connection.execute(query).scalars())
-
-
-def _problems_where(connection: Connection, condition: ColumnElement[bool]) -> list[str]:
-    query = select(problems.c.doc_id).where(condition & IS_ABOUT_NO_TEXT).order_by(problems.c.load, problems.c.number)
-    return list(dict.fromkeys(connection.execute(query).scalars()))
-
-
-def _unread(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
-    """Return the ids that belong to files and records without a text."""
-    found = set[str]()
-    for some in in_slices([doc_id for doc_id in doc_ids if is_storable(doc_id)]):
-        is_one = IS_UNREAD & origins.c.doc_id.in_(some)
-        found |= set(connection.execute(select(origins.c.doc_id).where(is_one)).scalars())
-        found |= set(_problems_where(connection, problems.c.doc_id.in_(some)))
-    return found

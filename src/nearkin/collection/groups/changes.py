@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from sqlalchemy import Connection, select
 
-from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
+from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, principals_at
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument, columns
 from nearkin.collection.stored.documents import current_ids, documents_by_row
@@ -197,9 +197,10 @@ def changes_between(
 ) -> tuple[tuple[GroupChange, ...], pa.Table]:
     """Compare two groupings at one tolerance; the table has `CHANGES_SCHEMA`."""
     rows, groups_then, groups_now = _changed_rows(then, now)
-    led = {number for number, _ in then.principals.items() ^ now.principals.items()}
+    lead_then, lead_now = principals_at(connection, then, then.last_activity), principals_at(connection, now, None)
+    led = {number for number, _ in lead_then.items() ^ lead_now.items()}
     numbers = {*groups_then.tolist(), *groups_now.tolist(), *led}
-    rows_then, rows_now = ({n: one.principals[n] for n in numbers if n in one.principals} for one in (then, now))
+    rows_then, rows_now = ({n: one[n] for n in numbers if n in one} for one in (lead_then, lead_now))
     known = _documents(connection, {*rows.tolist(), *rows_then.values(), *rows_now.values()})
     principals_then = {number: known[row].doc_id for number, row in rows_then.items()}
     principals_now = {number: known[row].doc_id for number, row in rows_now.items()}

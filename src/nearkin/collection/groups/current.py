@@ -124,9 +124,10 @@ def group(
         rows, chosen = MemberRows(connection, regrouped.membership), chosen_principals(connection)
         places = _principals(connection, rows, state)
         again = _returned_principals(connection, state, rows) if regrouped.is_undone else {}
-        moved = again | places_of_chosen(rows.doc_id, rows.group, chosen)
-        places[np.searchsorted(rows.numbers, list(moved))] = list(moved.values())
-        compared = ComparedMembers(rows, places, chosen, matching, measures, is_listed=True)
+        places[np.searchsorted(rows.numbers, list(again))] = list(again.values())
+        shown, led = places.copy(), places_of_chosen(rows.doc_id, rows.group, chosen)
+        shown[np.searchsorted(rows.numbers, list(led))] = list(led.values())
+        compared = ComparedMembers(rows, shown, chosen, matching, measures, is_listed=True)
         is_first = state.number is None
         now = replace(
             state,
@@ -138,7 +139,7 @@ def group(
             last_activity=next_number(connection) - 1,
             n_not_compared=state.n_not_compared + regrouped.n_not_compared,
         )
-        changes = () if is_first else changes_between(connection, state.as_last_stored(connection), now)[0]
+        changes = () if is_first else changes_between(connection, state, now)[0]
         new_waves = () if is_first else tuple(dict.fromkeys(_waves_since(connection, state.seen_row)))
         told = CollectionGroups(
             tolerance=tolerance,
@@ -157,11 +158,8 @@ def group(
         return told
     with collection.store.writing() as connection:
         before = GroupState.read(connection, state.tolerance)
-        if not state.is_same_as(before):
-            raise CollectionBusyError(
-                f"Another process has updated the groups of {collection.place} or changed a principal meanwhile. Try "
-                "again."
-            )
+        if (state.number, state.call) != (before.number, before.call):
+            raise CollectionBusyError(f"Another process has updated the groups of {collection.place}. Try again.")
         group_state.store(connection, before, now)
     return told
 

@@ -17,10 +17,11 @@ from nearkin.collection.decisions.principals import N_LETTERS, chosen_principals
 from nearkin.collection.groups.representatives import OneSidedPassages, passages_added, passages_lacked
 from nearkin.collection.matching.matches import Matching, PairMeasures, Similarities, matching_of
 from nearkin.collection.opened import OpenedCollection, Snapshot
+from nearkin.collection.relations import relations_of
 from nearkin.collection.results import AnswerRecord, StoredDocument, columns
 from nearkin.collection.stored.documents import documents_by_row
 from nearkin.collection.stored.group_state import GroupState, Membership
-from nearkin.collection.stored_relations import relations_of
+from nearkin.collection.stored.word_sets import in_lots
 from nearkin.collection.tolerance import Tolerance, is_letters_only
 from nearkin.errors import ParameterError
 from nearkin.records import I64, Bool
@@ -346,7 +347,8 @@ def group_members(
     ends = None if within_s is None else time.monotonic() + within_s
     related = {pair[1]: text.comparison for pair, text in relations_of(collection, pairs, max_new=0)}
     missing = [pair for pair in pairs if pair[1] not in related]
-    for i, some in enumerate([missing] if ends is None else _lots(missing, lengths)):
+    sizes = ((pair, lengths[pair[1]]) for pair in missing)
+    for i, some in enumerate([missing] if ends is None else in_lots(sizes, most=_A_LOT)):
         n_characters = sum(found.principal.document.n_characters + lengths[content] for _, content in some)
         is_first = n_shown is not None and i == 0
         if ends is not None and not is_first and time.monotonic() + n_characters / _CHARACTERS_A_SECOND > ends:
@@ -360,19 +362,6 @@ def group_members(
         n_shown=(n_shown or 0) + n_more,
         n_left=sum(one.document.content in left for one in found.members),
     )
-
-
-def _lots(pairs: Sequence[tuple[int, int]], lengths: Mapping[int, int]) -> Iterator[list[tuple[int, int]]]:
-    """Yield the pairs in lots of some tenths of a second; a long text is alone."""
-    lot, n_characters = list[tuple[int, int]](), 0
-    for pair in pairs:
-        if lot and n_characters + lengths[pair[1]] > _A_LOT:
-            yield lot
-            lot, n_characters = [], 0
-        lot.append(pair)
-        n_characters += lengths[pair[1]]
-    if lot:
-        yield lot
 
 
 def _with_relation(one: GroupMember, found: MemberComparison | None) -> GroupMember:

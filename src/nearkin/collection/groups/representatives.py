@@ -12,12 +12,11 @@ from sqlalchemy import Connection
 from nearkin.collection.decisions.log import StoredState
 from nearkin.collection.decisions.principals import shown_principals
 from nearkin.collection.opened import OpenedCollection
-from nearkin.collection.relations import RelatedText
+from nearkin.collection.relations import Pair, RelatedText, n_not_stored, n_stored, relations_of
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import DocumentRow, current_rows
 from nearkin.collection.stored.group_state import GroupState
-from nearkin.collection.stored_relations import Pair, n_not_stored, n_stored, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.nouns import counted
 from nearkin.runs.progress import Progress, Silent

@@ -10,8 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.dates import DATE_TAG
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices
-from nearkin.store.ordering import by_bytes
+from nearkin.store.bulk import by_bytes, in_slices
 
 
 def keyed_tags(connection: Connection, n_keys: int) -> dict[int, tuple[str, str]]:

@@ -14,10 +14,9 @@ from nearkin.collection.results import AnswerRecord, StoredDocument, as_json
 from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, stored_tolerances
-from nearkin.collection.stored.inside import AFTER
-from nearkin.collection.stored.origins import COLUMNS, IS_UNREAD, origin_of, with_origins
+from nearkin.collection.stored.origins import AFTER, COLUMNS, IS_EXCEPTION, origin_of, with_origins
 from nearkin.stages.documents.members import BETWEEN, Origin
-from nearkin.store.ordering import by_bytes
+from nearkin.store.bulk import by_bytes
 from nearkin.store.schema import documents, loads, origins, tags
 
 MAX_COPIES = 1_000
@@ -226,7 +225,7 @@ def family_of(connection: Connection, found: DocumentDetails) -> DocumentFamily:
         is_inside = (name > root + BETWEEN) & (name < root + AFTER)  # for the index; there is none of families
         is_member = (origins.c.family == root) & (is_inside | (name == root))
     is_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
-    query = with_origins().where(is_member & (is_current | IS_UNREAD) & (origins.c.doc_id != own))
+    query = with_origins().where(is_member & (is_current | IS_EXCEPTION) & (origins.c.doc_id != own))
     ordered = query.order_by(by_bytes(connection, origins.c.doc_id)).limit(MAX_MEMBERS + 1)
     rows = [dict(zip(COLUMNS, row)) for row in connection.execute(ordered)]
     members = {

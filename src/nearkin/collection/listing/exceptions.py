@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
-from sqlalchemy import ColumnElement, Connection, exists, func, or_, select, tuple_
+from sqlalchemy import Connection, select
 
 from nearkin.collection.results import StoredDocument, columns
-from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
-from nearkin.collection.stored.origins import (
-    COLUMNS,
-    IS_NOT_STORED,
-    IS_PLAIN_FILE,
-    IS_UNREAD,
-    is_not_stored,
-    with_origins,
-)
+from nearkin.collection.stored.origins import IS_EXCEPTION, NOT_STORED
 from nearkin.errors import ParameterError, is_among
 from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
 from nearkin.stages.documents import faults
-from nearkin.stages.documents.faults import reason_of, sentence_of
 from nearkin.stages.documents.members import NO_TEXT, place_text
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.store.bulk import written_out
-from nearkin.store.schema import contents, documents, loads, origins, problems, waves
+from nearkin.store.schema import contents, documents, loads, origins, waves
 
 WhichExceptions = Literal["all", "no text", "partial"]
-NOT_STORED = "not stored"
-"""Reason of documents that were read and not stored, because of their id, their size, or a purge of the text."""
 REASONS = (*faults.REASONS, NOT_STORED)
 """Reasons of exceptions: those of extraction, and those of documents that were not extracted."""
 
@@ -211,66 +200,51 @@ def exceptions_without_document(connection: Connection) -> tuple[StoredException
 
 
 def _all(connection: Connection) -> Iterable[ListedException]:
-    """Return the exceptions, one per id: that of a file without a text before that of an older text with its id."""
-    blank = blank_documents(connection)
-    found = dict[str, ListedException]()
-    for one in sorted(_of_origins(connection, {document.doc_id for document in blank}), key=lambda one: one.is_current):
-        found.setdefault(one.exception.doc_id, one)
-    # also files that were removed, or read since
-    is_unread = origins.c.row.is_(None) & origins.c.extractor.is_not(None)
-    extracted = set(connection.execute(select(origins.c.doc_id).where(is_unread)).scalars())
-    files = _files_without_exception(connection, {document.content for document in blank})
-    for problem, sentence in _newest_problems(connection, extracted):
-        named = NOT_STORED if is_not_stored(problem.problem) else reason_of(problem.problem)
-        file = files.get((problem.doc_id, False), {})
-        told = problem.doc_id, problem.wave, named, sentence
-        found.setdefault(problem.doc_id, ListedException(_without_origin(*told, file), is_current=False))
-    for document in blank:
-        file = files.get((document.doc_id, True), {})
-        empty = _without_origin(document.doc_id, document.wave, "empty", NO_TEXT, file)
-        listed = found.setdefault(document.doc_id, ListedException(empty, is_current=True))
-        found[document.doc_id] = replace(listed, has_blank=True)
+    """Return the exceptions, one per id: what was not stored before an older text with its id."""
+    blank = {document.doc_id: document for document in blank_documents(connection)}
+    joined = origins.join(loads, origins.c.load == loads.c.load).join(waves)
+    joined = joined.outerjoin(documents, origins.c.row == documents.c.row)
+    is_blank = documents.c.content.in_(written_out({document.content for document in blank.values()}))
+    is_listed = documents.c.is_current & (origins.c.exception.is_not(None) | is_blank)
+    query = select(origins, waves.c.name.label("wave")).select_from(joined).where(IS_EXCEPTION | is_listed)
+    found, failed = dict[str, ListedException](), dict[str, list[Any]]()
+    rows = connection.execute(query.order_by(origins.c.number)).all()
+    for row in rows:
+        if row.row is None:
+            failed.setdefault(row.doc_id, []).append(row)
+    for doc_id, of_id in failed.items():
+        found[doc_id] = ListedException(_exception(of_id[-1], _sentence(of_id)), is_current=False)
+    for row in rows:
+        if row.row is not None and row.exception is not None:
+            one = _exception(row, _sentence([row]), is_partial=row.doc_id not in blank)
+            found.setdefault(row.doc_id, ListedException(one, is_current=True))
+    files = {row.doc_id: row for row in rows if row.row is not None}
+    for doc_id, document in blank.items():
+        of_file: dict[str, Any] = {name: getattr(files.get(doc_id), name, None) for name in _OF_FILE}
+        told: dict[str, Any] = {"wave": document.wave, "exception": "empty", "is_partial": False, "sentence": NO_TEXT}
+        empty = StoredException(doc_id=doc_id, **told, **of_file)
+        listed = found.setdefault(doc_id, ListedException(empty, is_current=True))
+        found[doc_id] = replace(listed, has_blank=True)
     return found.values()
 
 
-def _newest_problems(connection: Connection, extracted: Set[str]) -> Iterator[tuple[Problem, str]]:
-    """Yield the newest problem of each id that is an exception, with its sentence.
-
-    If several records with the id failed in its load, the sentence has the place and the problem of each.
-    """
-    found = dict[tuple[str, bool], tuple[int, list[Problem]]]()
-    for load, problem in reversed(problems_by_load(connection)):
-        is_of_id = is_not_stored(problem.problem)
-        if is_of_id or problem.doc_id not in extracted:
-            newest, listed = found.setdefault((problem.doc_id, is_of_id), (load, []))
-            if load == newest:
-                listed.append(problem)
-    for _, listed in found.values():
-        told = [f"{place_text(one.doc_id, one.source, one.line)}: {one.problem}" for one in reversed(listed)]
-        n_more = len(told) - _MAX_PLACES
-        said = "; ".join(told[:_MAX_PLACES]) + (f"; and {n_more:,} more" if n_more > 0 else "")
-        yield listed[0], said if len(told) > 1 else sentence_of(listed[0].problem)
+_OF_FILE = "parent", "kind", "extractor", "sha256", "size_bytes"
 
 
-def _without_origin(
-    doc_id: str, wave: str, exception: str, sentence: str, file: Mapping[str, Any]
-) -> StoredException:  # fmt: skip
-    told = {"parent": None, **file}
-    return StoredException(doc_id=doc_id, wave=wave, exception=exception, is_partial=False, sentence=sentence, **told)
+def _exception(row: Any, sentence: str, *, is_partial: bool = False) -> StoredException:
+    of_file = {name: getattr(row, name) for name in _OF_FILE}
+    return StoredException(
+        doc_id=row.doc_id, wave=row.wave, exception=row.exception, is_partial=is_partial, sentence=sentence, **of_file
+    )
 
 
-def _files_without_exception(connection: Connection, blank: Set[int]) -> dict[tuple[str, bool], Mapping[str, Any]]:
-    """Return, by id and whether it is a document, the data of files of which extraction reported no exception.
-
-    They were read as text and had none, or were extracted and have a blank text, whose numbers are in ``blank``.
-    """
-    is_current = (documents.c.row == origins.c.row) & documents.c.is_current
-    is_plain = IS_PLAIN_FILE & (origins.c.row.is_(None) | exists().where(is_current))
-    is_blank = exists().where(is_current & documents.c.content.in_(written_out(blank)))
-    rows = connection.execute(with_origins().where(is_plain | is_blank).order_by(origins.c.number))
-    told = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
-    own = "parent", "kind", "extractor", "sha256", "size_bytes"
-    return {(one["doc_id"], one["row"] is not None): {name: one[name] for name in own} for one in told}
+def _sentence(rows: Sequence[Any]) -> str:
+    """Return what is wrong; with the place of each if several records have one id."""
+    told = ["; ".join(one for one in (row.sentence, row.warnings) if one) for row in rows]
+    if len(rows) > 1:
+        told = [f"{place_text(row.doc_id, row.source, row.line)}: {said}" for row, said in zip(rows, told)]
+    n_more = len(told) - _MAX_PLACES
+    return "; ".join(told[:_MAX_PLACES]) + (f"; and {n_more:,} more" if n_more > 0 else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,28 +254,6 @@ class ListedException:
     exception: StoredException
     is_current: bool
     has_blank: bool = False
-
-
-def _of_origins(connection: Connection, blank: Container[str]) -> Iterator[ListedException]:
-    """Yield the exceptions that extraction reported, for current documents and for files without a text."""
-    has_one = origins.c.exception.is_not(None)
-    has_current = exists().where((documents.c.row == origins.c.row) & documents.c.is_current)
-    named_loads = select(loads.c.load, waves.c.name).select_from(loads.join(waves))
-    names = {int(load): str(name) for load, name in connection.execute(named_loads)}
-    rows = connection.execute(with_origins().where(has_one & or_(IS_UNREAD, has_current)))
-    for row in rows:
-        told: Mapping[str, Any] = dict(zip(COLUMNS, row, strict=True))
-        sentence = "; ".join(one for one in (told["sentence"], told["warnings"]) if one)
-        own = {name: told[name] for name in ("doc_id", "parent", "exception", "kind", "extractor", "sha256")}
-        is_current = told["row"] is not None
-        one = StoredException(
-            **own,
-            wave=names[told["load"]],
-            is_partial=is_current and told["doc_id"] not in blank,
-            sentence=sentence,
-            size_bytes=told["size_bytes"],
-        )
-        yield ListedException(one, is_current)
 
 
 def textless_contents(connection: Connection, normalise: Normalisation) -> dict[int, str]:
@@ -340,56 +292,3 @@ def _perhaps_blank(connection: Connection, among: Collection[int] | None = None)
     for content, stored in connection.execute(query):
         with suppress(zstd.ZstdError, ValueError, TypeError):
             yield content, zstd.decompress(stored).decode()
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A document that was not stored, or got another id, and the reason."""
-
-    doc_id: str
-    wave: str
-    source: str
-    line: int
-    problem: str
-
-
-def problems_of(connection: Connection) -> tuple[Problem, ...]:
-    """Return the problems of added documents, the oldest first, without documents that have been stored since.
-
-    Of a document that failed for different reasons in several loads, the problem of the newest load is returned.
-    """
-    return tuple(problem for _, problem in problems_by_load(connection))
-
-
-def problems_by_load(connection: Connection) -> list[tuple[int, Problem]]:
-    """Return the same problems, each with the number of its load.
-
-    Raises
-    ------
-    CollectionError
-        See `problems_of`.
-    """
-    columns = problems.c
-    query = (
-        select(columns.load, columns.doc_id, waves.c.name, columns.source, columns.line, columns.problem)
-        .select_from(problems.join(loads).join(waves))
-        .where(is_open())
-        .order_by(columns.load, columns.number)
-    )
-    return [(load, Problem(*row)) for load, *row in connection.execute(query)]
-
-
-def is_open() -> ColumnElement[bool]:
-    """Condition for problems of documents that are still not stored, and for repeated ids.
-
-    A record that failed is not stored although its id has a document, if an earlier load, or another record of the same
-    load, stored that one.
-    If a document failed again for another reason in a later load, only its newest problem is open. A problem of an id
-    is about one of several documents that share it, so a later one does not replace it.
-    """
-    later = problems.alias()
-    is_of_id = later.c.problem.like("the id %")
-    newest = select(later.c.doc_id, func.max(later.c.load)).where(~is_of_id, later.c.problem != PURGED)
-    is_newest = tuple_(problems.c.doc_id, problems.c.load).in_(newest.group_by(later.c.doc_id))
-    is_not_stored = IS_NOT_STORED & (is_newest | (problems.c.problem == PURGED))
-    return is_not_stored | problems.c.problem.like("the id %")

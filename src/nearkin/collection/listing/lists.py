@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import pyarrow as pa
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, case, exists, func, select, true
 
+from nearkin.arguments import checking_methods
 from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
 from nearkin.collection.decisions.deciding import checked_field, parsed
 from nearkin.collection.decisions.log import checked_since
@@ -16,19 +17,19 @@ from nearkin.collection.decisions.principals import n_later_decisions, n_later_d
 from nearkin.collection.listing.exceptions import blank_contents
 from nearkin.collection.results import AnswerRecord, columns
 from nearkin.collection.stored.documents import is_removed, number_of_wave, with_documents
-from nearkin.collection.stored.group_state import GroupState, no_group_text, no_groups_text
+from nearkin.collection.stored.group_state import GroupState, no_groups_text
 from nearkin.collection.stored.origins import OriginValues, headers_of, origins_of, value_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError, UnknownDocumentError, is_among
 from nearkin.nouns import counted
-from nearkin.store.bulk import is_storable, n_rows, written_out
-from nearkin.store.ordering import by_bytes
+from nearkin.store.bulk import by_bytes, is_storable, n_rows, written_out
 from nearkin.store.schema import contents, documents, loads, members, origins, tags
 from nearkin.tabular import Tabular
 
 Which = Literal["current", "removed", "all"]
 
 
+@checking_methods
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentFilter:
     """Conditions, all of which a listed document meets; see `Collection.documents`.
@@ -36,18 +37,21 @@ class DocumentFilter:
     Parameters
     ----------
     wave : str, optional
+        Wave that added the listed version.
     doc_id, source : str, optional
-        Patterns: ``*`` stands for any characters, ``?`` for one.
+        Pattern of the id, or of the file name: ``*`` stands for any characters, ``?`` for one.
     which : {"current", "removed", "all"}
+        "removed": the last version of each removed document. "all": every version, including replaced ones.
     added_since, added_before : str, optional
         Date or time in ISO 8601, in UTC unless it has an offset.
     has_copies : bool
+        Only documents whose text is identical to that of another current document.
     tag : str, optional
-        ``FIELD`` or ``FIELD=VALUE``.
+        ``FIELD=VALUE``, or ``FIELD`` for any value.
     group : int, optional
         Number of a stored group.
     has_near_duplicates : bool
-        Whether the group of the document must have another text.
+        Only documents whose stored group has another text.
     tolerance : Tolerance, optional
         Tolerance of the groups; by default that of `Collection.groups`.
 
@@ -151,7 +155,7 @@ class DocumentFilter:
         if state.number is None:
             raise ParameterError(no_groups_text(connection, str(tolerance)))
         if self.group is not None and self.group not in state.principals:
-            raise UnknownDocumentError(no_group_text(str(tolerance), self.group))
+            raise UnknownDocumentError(f"There is no group {self.group} at {tolerance}.")
         return state
 
     def _is_in_group(self, groups: GroupState) -> ColumnElement[bool]:

@@ -14,6 +14,7 @@ from itertools import chain
 from nearkin.collection.loads.incoming import Examined, Incoming, KnownTexts, examine, known_texts
 from nearkin.collection.loads.loading import Load, new_name
 from nearkin.collection.opened import OpenedCollection
+from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave
 from nearkin.engines.local import map_ordered
@@ -25,7 +26,7 @@ from nearkin.wording import WarningMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Added:
+class Added(AnswerRecord):
     """Counts of what a load stored.
 
     Parameters
@@ -53,10 +54,6 @@ class Added:
     n_problems: int
     n_contents: int
     is_dry_run: bool = False
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields as JSON types."""
-        return asdict(self)
 
     @property
     def n_documents(self) -> int:

@@ -24,12 +24,11 @@ from nearkin.collection.stored.contents import text_of
 from nearkin.collection.stored.key_table import Marks
 from nearkin.collection.stored.keys import Keys, keys_of
 from nearkin.collection.stored.load_spans import LoadDigest
-from nearkin.collection.stored.origins import has_exception
 from nearkin.collection.word_search import word_tables
 from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema
-from nearkin.store.bulk import as_name, in_slices, insert_rows, is_storable
+from nearkin.store.bulk import in_slices, insert_rows, is_storable
 from nearkin.store.store import Store, delete_fact
 
 _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
@@ -42,7 +41,6 @@ class LoadRows:
     documents: list[tuple[Any, ...]] = field(default_factory=list)
     contents: list[tuple[Any, ...]] = field(default_factory=list)
     profiles: list[tuple[Any, ...]] = field(default_factory=list)
-    problems: list[tuple[Any, ...]] = field(default_factory=list)
     replaced: list[int] = field(default_factory=list)
 
 
@@ -107,8 +105,6 @@ class Load:
         Whether an id that repeats with another text is a newer version, because its documents came one by one.
     keeps_words : bool
         Whether sets of word 5-grams of new texts are stored, before their documents.
-    failing, read_again : sets of str
-        Ids of documents with a problem in this load, and of those that are read, and had one before.
     by : str or None
         Person by whom the log has an activity of what is stored; None: it has none.
     """
@@ -129,10 +125,7 @@ class Load:
     figures: Figures = field(default_factory=Figures)
     seen: SeenIds = field(default_factory=SeenIds)
     digest: LoadDigest = field(default_factory=LoadDigest)
-    failing: set[str] = field(default_factory=set)
-    read_again: set[str] = field(default_factory=set)
     by: str | None = None
-    n_new_problems: int = 0
 
     @classmethod
     def begin(cls, connection: Connection, store: Store, counting: TextCounting, name: str | None) -> Load:
@@ -164,7 +157,7 @@ class Load:
             first_content=first_content,
             next_content=first_content,
             next_row=0 if last_row is None else last_row + 1,
-            origins=LoadOrigins(connection=connection, load=number, added_at=added_at),
+            origins=LoadOrigins(connection=connection, load=number),
             collection_store=store,
             counting=counting,
             keeps_words=keeps_words,
@@ -174,10 +167,7 @@ class Load:
         """Store a batch in order, with keys that are ``made`` already; return the newest version of each id."""
         readable = [i for i, problem in enumerate(examined.problems) if problem is None]
         is_repeated = np.zeros(len(examined.doc_ids), np.bool_)
-        ids = [examined.doc_ids[i] for i in readable]
-        is_repeated[readable] = self.seen.mark(ids)
-        self.read_again |= origins.ids_with_problems(self.connection, ids)
-        self.failing |= {doc_id for doc_id, problem in zip(examined.doc_ids, examined.problems) if problem is not None}
+        is_repeated[readable] = self.seen.mark([examined.doc_ids[i] for i in readable])
         batch = _LoadBatch(
             examined=examined,
             newest=_newest_of(self.connection, set(examined.doc_ids)),
@@ -185,15 +175,20 @@ class Load:
             is_repeated=is_repeated,
         )
         self._repair(examined, batch.numbers)
-        if examined.origins:
-            self._look_up_origins(batch)
+        with_origins = {examined.doc_ids[i] for i in examined.origins}
+        current = [batch.newest[one].row for one in with_origins & batch.newest.keys() if batch.newest[one].is_current]
+        self.origins.look_up(current, examined.doc_ids)
         for i, problem in enumerate(examined.problems):
             if problem is None:
                 self._store_document(i, batch)
-            if examined.problems[i] is not None:
-                self._list(i, batch)
-            elif i in examined.blank or ((origin := examined.origins.get(i)) is not None and has_exception(origin)):
-                self.figures.n_exceptions += 1
+            origin = examined.origins.get(i)
+            if (problem := examined.problems[i]) is not None:
+                place = examined.doc_ids[i], examined.sources[i], examined.lines[i]
+                known = None if batch.is_repeated[i] else origin
+                self.origins.take_exception(*place, origins.exception_of(problem, known))
+                self.figures.n_problems += 1
+            is_partial = origins.value_of(origin, "exception") is not None
+            self.figures.n_exceptions += problem is not None or i in examined.blank or is_partial
         self._write(batch, made)
         return batch.newest
 
@@ -223,7 +218,6 @@ class Load:
             self._write_keys(rows, made)
         insert_rows(self.connection, documents, _columns(rows.documents))
         self.origins.write()
-        self._write_problems(rows.problems)
 
     def _write_keys(self, rows: LoadRows, made: tuple[Keys, Marks] | None) -> None:
         """Store the keys of new contents, before their documents, and their sets if these are kept."""
@@ -238,21 +232,6 @@ class Load:
         if self.keeps_words:
             shingle_table.append(self.connection, self.collection_store, numbers.tolist(), keys.sets)
 
-    def _write_problems(self, problems: list[tuple[Any, ...]]) -> None:
-        columns, told = [schema.problems.c[name] for name in ("doc_id", "source", "line", "problem")], set[Any]()
-        for some in in_slices([problem[0] for problem in problems]):
-            told |= {tuple(row) for row in self.connection.execute(select(*columns).where(columns[0].in_(some)))}
-        unknown = [problem for problem in problems if problem not in told]
-        numbered = [(self.number, self.n_new_problems + i, *problem) for i, problem in enumerate(unknown)]
-        insert_rows(self.connection, schema.problems, _columns(numbered))
-        self.figures.n_problems += len(problems)
-        self.n_new_problems += len(unknown)
-
-    def _look_up_origins(self, batch: _LoadBatch) -> None:
-        doc_ids = {batch.examined.doc_ids[i] for i in batch.examined.origins}
-        known = (batch.newest[doc_id] for doc_id in doc_ids & batch.newest.keys())
-        self.origins.look_up([newest.row for newest in known if newest.is_current], doc_ids)
-
     def _store_document(self, i: int, batch: _LoadBatch) -> None:
         examined, rows = batch.examined, batch.rows
         doc_id, digest, origin = examined.doc_ids[i], examined.digests[i], examined.origins.get(i)
@@ -261,7 +240,7 @@ class Load:
         if newest is not None and is_current and newest.content == content:
             self.figures.n_unchanged += 1
             if origin is not None:
-                self.origins.complete(newest.row, doc_id, origin)
+                self.origins.take(newest.row, doc_id, origin)
         elif newest is not None and is_current and batch.is_repeated[i] and not self.takes_repeated_ids:
             examined.problems[i] = f"the id is also that of {newest.source}:{newest.line}, which has another text"
             return
@@ -274,8 +253,6 @@ class Load:
             self.figures.n_new_versions += is_current
             self.figures.n_new += not is_current
             batch.newest[doc_id] = self._new_version(i, content, newest, batch)
-        if origin is not None:
-            self.origins.read(doc_id)
 
     def _refuse_unnamed(self, i: int, examined: Examined) -> None:
         if examined.are_unnamed is not None and examined.are_unnamed[i]:
@@ -283,15 +260,6 @@ class Load:
                 f"The wave '{self.name}' has another document {examined.doc_ids[i]}: documents without ids are named "
                 "after the wave and their row. Nothing was stored. Add them with ids, or in a new wave."
             )
-
-    def _list(self, i: int, batch: _LoadBatch) -> None:
-        examined, doc_id, problem = batch.examined, batch.examined.doc_ids[i], batch.examined.problems[i]
-        self.figures.n_exceptions += 1
-        origin, newest = examined.origins.get(i), batch.newest.get(doc_id)
-        if origin is not None and not batch.is_repeated[i]:
-            self.origins.take_unread(doc_id, origin, newest.row if newest is not None and newest.is_current else None)
-        shown = as_name(doc_id)
-        batch.rows.problems.append((shown, examined.sources[i], examined.lines[i], problem))
 
     def _new_content(self, digest: bytes, examined: Examined, rows: LoadRows) -> int:
         number = self.next_content
@@ -313,10 +281,10 @@ class Load:
 
     def finish(self) -> Figures:
         """Write the load's counts and digest; a load that added nothing leaves no trace."""
-        origins.forget_solved(self.connection, self.read_again - self.failing)
+        self.origins.finish()
         loads, waves, figures = schema.loads, schema.waves, self.figures
         mine = loads.c.load == self.number
-        if figures.n_new or figures.n_new_versions or self.n_new_problems or self.origins.n_written:
+        if figures.n_new or figures.n_new_versions or self.origins.n_written:
             counts = {name: getattr(figures, name) for name in _COUNTS}
             digest = self.digest.digest()
             written = update(loads).where(mine).values(end_content=self.next_content, digest=digest, **counts)

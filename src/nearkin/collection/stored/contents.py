@@ -82,15 +82,8 @@ def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Con
 
 
 def stored_text(connection: Connection, number: int) -> str:
-    """Return a text, even if its counts are damaged; CollectionError if it is itself."""
-    is_it = contents.c.content == number
-    row = connection.execute(select(contents.c.text, contents.c.digest).where(is_it)).first()
-    if row is None:
-        raise _missing(number)
-    text, reason = unpacked(row.text, row.digest)
-    if text is None:
-        raise _damaged_text_of(connection, number, reason)
-    return text
+    """Return a text; see `texts_of`."""
+    return texts_of(connection, [number])[number]
 
 
 def texts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
@@ -111,7 +104,7 @@ def _with_texts(
             found.add(row.content)
             yield row, text
     if missing := [number for number in numbers if number not in found]:
-        raise _missing(missing[0])
+        raise damaged_collection(f"the stored text number {missing[0]} is missing")
 
 
 def _damaged_text_of(connection: Connection, number: int, reason: str) -> CollectionError:
@@ -120,10 +113,6 @@ def _damaged_text_of(connection: Connection, number: int, reason: str) -> Collec
     if activity := purged_contents(connection, [number]).get(number):
         return UnknownDocumentError(f"The text of {', '.join(map(repr, names))} was purged (activity {activity}).")
     return CollectionError(_damaged(f"{', '.join(map(repr, names))}: the stored text", reason))
-
-
-def _missing(number: int) -> CollectionError:
-    return damaged_collection(f"the stored text number {number} is missing")
 
 
 def _content(row: Any, text: str) -> Content:

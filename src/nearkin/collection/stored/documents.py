@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, true, update
 
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.contents import PURGED
-from nearkin.collection.stored.origins import IS_UNREAD
+from nearkin.collection.stored.origins import IS_EXCEPTION
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted, first_of
 from nearkin.store.bulk import in_slices, is_name, is_storable
 from nearkin.store.damage import damaged_collection
-from nearkin.store.schema import contents, documents, loads, origins, problems, waves
+from nearkin.store.schema import contents, documents, loads, origins, waves
 
 _MAX_OF_A_NAME = 200
 _MAX_UNKNOWN = 10
@@ -207,9 +206,8 @@ def _unknown(connection: Connection, doc_id: str, version: int | None) -> str:
         return f"The document {doc_id!r} has no version {version}; it has {versions}."
     if stored:
         return f"The document {doc_id!r} was removed at {stored[-1][1]}; its history has what is kept of it."
-    is_unread = exists().where((origins.c.doc_id == doc_id) & IS_UNREAD)
-    is_refused = exists().where((problems.c.doc_id == doc_id) & (problems.c.problem != PURGED))
-    if connection.execute(select(is_unread | is_refused)).scalar_one():
+    is_exception = exists().where((origins.c.doc_id == doc_id) & IS_EXCEPTION)
+    if connection.execute(select(is_exception)).scalar_one():
         return f"There is no document {doc_id!r}: it was not stored; the list of exceptions says why."
     return f"There is no document {doc_id!r}."
 

@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Select, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, func, insert, select, update
 
-from nearkin.collection.tolerance import Tolerance
 from nearkin.records import I64, Bool
 from nearkin.store.bulk import in_slices, insert_rows
 from nearkin.store.kept import KeptValues
@@ -69,12 +68,10 @@ class GroupState:
         Latest activity whose decisions the groups follow.
     n_not_compared : int
         Number of pairs of texts that this call and those before it did not compare.
-    revision : int
-        Number of principals that were chosen since the call.
     rows, row_groups : int64 arrays, shape (n_documents,)
         Rows of the documents in groups, ascending, and the group of each.
     principals : dict of int to int
-        Row of each group's principal.
+        Row of each group's principal, unless a person chose another; see `decisions.principals`.
     """
 
     tolerance: str
@@ -86,7 +83,6 @@ class GroupState:
     next_group: int
     last_activity: int
     n_not_compared: int
-    revision: int
     rows: I64
     row_groups: I64
     membership: Membership
@@ -94,7 +90,7 @@ class GroupState:
 
     @classmethod
     def read(cls, connection: Connection, tolerance: str) -> GroupState:
-        """Read the latest groups at a tolerance, or none, with the principals that were chosen since."""
+        """Read the latest groups at a tolerance, or none."""
         latest = connection.execute(_calls(tolerance).limit(1)).first()
         return cls._of(connection, tolerance, latest, members.c.until.is_(None))
 
@@ -136,14 +132,6 @@ class GroupState:
             return cls.read(connection, tolerance)
         return _KNOWN.get(connection.engine, tolerance, tuple(latest), lambda: cls.read(connection, tolerance))
 
-    def as_last_stored(self, connection: Connection) -> GroupState:
-        """Return the groups without the principals that were chosen since the call."""
-        return self if not self.revision else GroupState.of_call(connection, self.tolerance, self.call)
-
-    def is_same_as(self, other: GroupState) -> bool:
-        """Whether nothing was written between the two reads."""
-        return (self.number, self.call, self.revision) == (other.number, other.call, other.revision)
-
     def contents_of(self, group: int) -> list[int]:
         """Return the contents of a group; none if there is no such group."""
         return self.membership.in_groups([group]).contents.tolist()  # type: ignore[no-any-return]
@@ -164,8 +152,8 @@ class GroupState:
         return np.array(connection.execute(select(documents.c.content).where(is_new)).scalars().all(), np.int64)
 
 
-_OF_CALL = "call", "grouped_at", "last_load", "seen_row", "next_group", "last_activity", "n_not_compared", "revision"
-_NO_CALL: tuple[Any, ...] = 0, "", -1, 0, 1, 0, 0, 0
+_OF_CALL = "call", "grouped_at", "last_load", "seen_row", "next_group", "last_activity", "n_not_compared"
+_NO_CALL: tuple[Any, ...] = 0, "", -1, 0, 1, 0, 0
 """Values of these columns before the first call."""
 _KNOWN = KeptValues[GroupState]()
 """Groups by tolerance, each made from the row of its latest call."""
@@ -187,11 +175,19 @@ def store(connection: Connection, before: GroupState, now: GroupState) -> None:
         number = 1 + (connection.execute(select(func.max(groupings.c.grouping))).scalar() or 0)
     at, last_load = datetime.now(UTC).isoformat(timespec="seconds"), _last_load_before(connection, now.seen_row)
     seen = now.seen_row, now.next_group, now.last_activity, now.n_not_compared
-    connection.execute(insert(groupings).values((number, call, before.tolerance, at, last_load, *seen, 0)))
+    connection.execute(insert(groupings).values((number, call, before.tolerance, at, last_load, *seen)))
     either = np.union1d(before.rows, now.rows)
     were, are = (_memberships(either, one.rows, one.row_groups, one.principals) for one in (before, now))
     is_other = were != are
-    _assign(connection, number, call, either[is_other], are[is_other], is_first=before.number is None)
+    rows, memberships = either[is_other], are[is_other]
+    for some in in_slices(rows.tolist() if before.number is not None else []):
+        is_one = (members.c.grouping == number) & members.c.row.in_(some) & members.c.until.is_(None)
+        connection.execute(update(members).where(is_one).values(until=call))
+    rows, memberships = rows[memberships > 0], memberships[memberships > 0]
+    for start in range(0, len(rows), _AT_A_TIME):
+        some_rows, some_memberships = rows[start : start + _AT_A_TIME], memberships[start : start + _AT_A_TIME]
+        n, groups, leads = len(some_rows), (some_memberships // 2).tolist(), (some_memberships % 2 == 1).tolist()
+        insert_rows(connection, members, [[number] * n, some_rows.tolist(), [call] * n, [None] * n, groups, leads])
 
 
 def _memberships(either: I64, rows: I64, row_groups: I64, principals: Mapping[int, int]) -> I64:
@@ -200,33 +196,6 @@ def _memberships(either: I64, rows: I64, row_groups: I64, principals: Mapping[in
     leading = np.fromiter(principals.values(), np.int64, len(principals))
     memberships[np.searchsorted(either, rows)] = 2 * row_groups + np.isin(rows, leading)
     return memberships
-
-
-def _assign(
-    connection: Connection, number: int, call: int, rows: I64, memberships: I64, *, is_first: bool = False
-) -> None:
-    """Put rows into groups, and others out of them, from a call on; see `_memberships`."""
-    if not is_first:
-        for some in in_slices(rows.tolist()):
-            is_one = (members.c.grouping == number) & members.c.row.in_(some)
-            connection.execute(delete(members).where(is_one & (members.c.since == call)))
-            connection.execute(update(members).where(is_one & members.c.until.is_(None)).values(until=call))
-    rows, memberships = rows[memberships > 0], memberships[memberships > 0]
-    for start in range(0, len(rows), _AT_A_TIME):
-        some_rows, some_memberships = rows[start : start + _AT_A_TIME], memberships[start : start + _AT_A_TIME]
-        n, groups, leads = len(some_rows), (some_memberships // 2).tolist(), (some_memberships % 2 == 1).tolist()
-        insert_rows(connection, members, [[number] * n, some_rows.tolist(), [call] * n, [None] * n, groups, leads])
-
-
-def make_principal(connection: Connection, number: int, group: int, row: int) -> None:
-    """Make a document the principal of a group, inside the transaction; the next call counts it, pages show it now."""
-    is_group = (members.c.grouping == number) & (members.c.group_number == group) & members.c.until.is_(None)
-    former = connection.execute(select(members.c.row).where(is_group & members.c.is_principal)).scalars().all()
-    call = connection.execute(select(func.max(groupings.c.call)).where(groupings.c.grouping == number)).scalar_one()
-    rows = np.union1d(np.array(former, np.int64), [row])
-    _assign(connection, number, call + 1, rows, 2 * group + (rows == row))
-    is_latest = (groupings.c.grouping == number) & (groupings.c.call == call)
-    connection.execute(update(groupings).where(is_latest).values(revision=groupings.c.revision + 1))
 
 
 def principals_over_time(connection: Connection, number: int | None) -> list[tuple[int, int]]:
@@ -255,21 +224,7 @@ def stored_tolerances(connection: Connection) -> list[str]:
     return list(connection.execute(query).scalars())
 
 
-def no_group_text(tolerance: str, group: int) -> str:
-    """Say that there is no such group, and how to list the groups."""
-    return f"There is no group {group} at {tolerance}. List the groups: {_command(tolerance)}"
-
-
 def no_groups_text(connection: Connection, tolerance: str) -> str:
     """Say that no groups are stored for a tolerance, and at which others."""
-    asked = Tolerance.of_stored(tolerance)
-    if asked is not None and not asked.has_groups:
-        return f"Groups are by 'jaccard' or 'letters'. Got: {asked.measure!r}"
-    at = " and ".join(stored_tolerances(connection))
-    stored = f" Your groups are stored at {at}." if at else ""
-    return f"There are no groups at {tolerance} yet.{stored} Compute them: {_command(tolerance)}"
-
-
-def _command(tolerance: str) -> str:
-    at = Tolerance.of_stored(tolerance)
-    return "nearkin groups COLLECTION" + ("" if at is None else f" {at.in_options()}")
+    stored = ", ".join(stored_tolerances(connection)) or "none"
+    return f"There are no groups at {tolerance} yet; run nearkin groups COLLECTION. Stored: {stored}."

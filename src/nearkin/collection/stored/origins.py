@@ -1,33 +1,40 @@
-"""What was known of the files of stored documents when they were extracted."""
+"""What was known of the files of stored documents when they were extracted, and what could not be stored.
+
+An origin without a row is an exception: the document of its id was not read or not stored by the last load that brought
+the id. Each load replaces the exceptions of all ids that it brings.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import ColumnElement, Connection, Select, and_, exists, select
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select
 
 from nearkin.collection.stored.contents import PURGED
-from nearkin.stages.documents.members import MailHeaders, Origin
+from nearkin.stages.documents.faults import reason_of, sentence_of
+from nearkin.stages.documents.members import BETWEEN, MailHeaders, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
-from nearkin.store.bulk import in_slices
-from nearkin.store.schema import documents, origins, problems
+from nearkin.store.bulk import by_bytes, in_slices, is_storable
+from nearkin.store.schema import documents, origins
 
 COLUMNS = [column.name for column in origins.columns]
-FIRST = COLUMNS.index("parent")
-"""Columns before it say whose origin it is."""
+SOURCE, FIRST = COLUMNS.index("source"), COLUMNS.index("parent")
+"""Columns before ``parent`` say whose origin it is."""
 OriginValues = tuple[Any, ...]
 """Values of the columns from ``parent`` to ``mail``."""
-NAMES = tuple(COLUMNS[FIRST:-1])
-IS_UNREAD = origins.c.row.is_(None) & origins.c.removed_at.is_(None) & origins.c.extractor.is_not(None)
-"""Condition for files that were extracted, gave no text, and were neither removed nor read since."""
-IS_PLAIN_FILE = origins.c.extractor.is_(None) & origins.c.kind.is_not(None)
-"""Condition for what is known of files that were read as text and gave none: nothing but kind, digest and size."""
+NAMES = tuple(COLUMNS[FIRST:])
+IS_EXCEPTION = origins.c.row.is_(None)
+"""Condition for documents that were not stored."""
+IS_UNREAD = IS_EXCEPTION & origins.c.extractor.is_not(None)
+"""Condition for those that were extracted, and gave no text."""
+NOT_STORED = "not stored"
+"""Reason of documents that were read and not stored, because of their id, their size, or a purge of the text."""
 _TEXTS = frozenset(("sha256", "kind", "declared_kind", "extractor", "exception", "sentence", "warnings", "family"))
 
 
@@ -58,6 +65,16 @@ def _values(parent: str | None, origin: Mapping[str, Any] | None) -> OriginValue
 def of_plain_file(kind: str, sha256: str, size_bytes: int) -> OriginValues:
     """Return the origin of a document that was read from a file of text."""
     return _values(None, {"kind": kind, "sha256": sha256, "size_bytes": size_bytes})
+
+
+def exception_of(problem: str, origin: OriginValues | None) -> OriginValues:
+    """Return the origin of a document that was not stored, with the reason that its file or its problem gives."""
+    told = dict(zip(NAMES, origin or _values(None, None), strict=True))
+    if told["exception"] is None:
+        is_read = problem.startswith(("the id ", "too long to be stored", PURGED))
+        told["exception"] = NOT_STORED if is_read else reason_of(problem)
+        told["sentence"] = _storable(problem if is_read else sentence_of(problem))
+    return tuple(told[name] for name in NAMES)
 
 
 def _as_json(mail: Mapping[str, Any]) -> str:
@@ -95,11 +112,6 @@ def own_values(row: Sequence[Any]) -> OriginValues:
     return tuple(row[FIRST : FIRST + len(NAMES)])
 
 
-def has_exception(values: OriginValues) -> bool:
-    """Whether a file could not be read, or only in part."""
-    return value_of(values, "exception") is not None
-
-
 def value_of(values: OriginValues | None, name: str) -> Any:
     """Return one value of an origin; None if there is none."""
     return None if values is None else values[NAMES.index(name)]
@@ -133,65 +145,63 @@ def _all_headers(mail: Mapping[str, Any]) -> Mapping[str, Any]:
     return {one.name: mail.get(one.name) for one in fields(MailHeaders)}
 
 
-_IS_EXTRACTED = exists().where((origins.c.row == documents.c.row) & origins.c.extractor.is_not(None))
-_IS_CURRENT = (documents.c.doc_id == problems.c.doc_id) & documents.c.is_current
-_IS_ABOUT_TEXT = ~problems.c.problem.like("the id %") & (problems.c.problem != PURGED)
-IS_NOT_STORED: ColumnElement[bool] = ~exists().where(_IS_CURRENT) | and_(
-    _IS_ABOUT_TEXT, ~exists().where(_IS_CURRENT, _IS_EXTRACTED.correlate(documents))
-)
-"""Condition for problems of documents that are still not stored. A file that was extracted, and of which a text is
-stored, is listed by its origin."""
-IS_ABOUT_NO_TEXT: ColumnElement[bool] = and_(
-    IS_NOT_STORED,
-    ~exists().where(
-        (origins.c.doc_id == problems.c.doc_id) & origins.c.row.is_(None) & origins.c.extractor.is_not(None)
-    ),
-    problems.c.problem != PURGED,
-)
-"""Condition for problems that alone list a record or a plain text as an exception: it is not stored, and was not
-extracted."""
+def exceptions_where(connection: Connection, conditions: Iterable[ColumnElement[bool]]) -> list[str]:
+    """Return the ids of documents that were not stored, and meet one of several conditions."""
+    query = select(origins.c.doc_id).where(IS_EXCEPTION).order_by(origins.c.number)
+    return list(dict.fromkeys(one for each in conditions for one in connection.execute(query.where(each)).scalars()))
 
 
-def is_not_stored(problem: str) -> bool:
-    """Whether a document was read, and is not stored because of its id or size, or a purge."""
-    return problem.startswith(("the id ", "too long to be stored", PURGED))
-
-
-def forget_problems(connection: Connection, condition: ColumnElement[bool]) -> None:
-    """Delete the problems that meet a condition."""
-    connection.execute(problems.delete().where(condition))
-
-
-def ids_with_problems(connection: Connection, doc_ids: Sequence[str]) -> set[str]:
-    """Return those ids of which a text could not be read."""
-    found = set[str]()
-    for some in in_slices(doc_ids):
-        is_one = _IS_ABOUT_TEXT & problems.c.doc_id.in_(some)
-        found |= set(connection.execute(select(problems.c.doc_id).where(is_one)).scalars())
-    return found
-
-
-def forget_solved(connection: Connection, doc_ids: Iterable[str]) -> None:
-    """Delete the problems of documents whose text was read since."""
-    for some in in_slices(sorted(doc_ids)):
-        forget_problems(connection, _IS_ABOUT_TEXT & problems.c.doc_id.in_(some))
-
-
-def forget_rows(connection: Connection, numbers: Sequence[int]) -> None:
-    """Delete origins by their numbers."""
-    for some in in_slices(numbers):
-        connection.execute(origins.delete().where(origins.c.number.in_(some)))
-
-
-def forget(connection: Connection, conditions: Iterable[ColumnElement[bool]]) -> int:
-    """Delete the origins that meet one of several conditions; return their number."""
-    found = set[int]()
+def forget(connection: Connection, conditions: Iterable[ColumnElement[bool]]) -> None:
+    """Delete the origins that meet one of several conditions."""
     for condition in conditions:
-        found |= set(connection.execute(select(origins.c.number).where(condition)).scalars())
-    forget_rows(connection, sorted(found))
-    return len(found)
+        connection.execute(origins.delete().where(condition))
 
 
-def remove_unread(connection: Connection, condition: ColumnElement[bool], now: str) -> int:
-    """Remove documents without a text that meet a condition; their origins stay in the history."""
-    return connection.execute(origins.update().where(condition & IS_UNREAD).values(removed_at=now)).rowcount
+# -- what is inside of what: ids say it, but a file may be named like a member; the file that was read decides ---------
+
+
+_AT_A_TIME = 100  # a condition of SQL for each
+AFTER = chr(ord(BETWEEN) + 1)
+"""Character after the one between a container and its member."""
+Sources = Mapping[str, Collection[str]]
+"""Files that documents were read from, by id."""
+
+
+def enclosing(doc_id: str) -> Iterator[str]:
+    """Yield an id, and those of all that it may be inside of.
+
+    Examples
+    --------
+    >>> list(enclosing("a.zip!m.eml!b.txt"))
+    ['a.zip!m.eml!b.txt', 'a.zip!m.eml', 'a.zip']
+    """
+    end = len(doc_id)
+    while end > 0:
+        yield doc_id[:end]
+        end = doc_id.rfind(BETWEEN, 0, end)
+
+
+def inside(connection: Connection, sources: Sources) -> Iterator[tuple[int | None, str]]:
+    """Yield row and id of the current extracted documents with these ids, and of those inside.
+
+    The row of an exception is None.
+    """
+    joined = origins.outerjoin(documents, origins.c.row == documents.c.row)
+    is_wanted = IS_EXCEPTION | (documents.c.is_current & origins.c.extractor.is_not(None))
+    source = func.coalesce(documents.c.source, origins.c.source)
+    query = select(origins.c.row, origins.c.doc_id, source).select_from(joined).where(is_wanted)
+    for some in _parts(sources):
+        for row, doc_id, file in connection.execute(query.where(_are_inside(connection, some))).all():
+            if any(file in sources[one] for one in enclosing(doc_id) if one in sources):
+                yield row, doc_id
+
+
+def _parts(sources: Sources) -> Iterator[list[str]]:
+    ids = [one for one in sources if is_storable(one)]
+    for first in range(0, len(ids), _AT_A_TIME):
+        yield ids[first : first + _AT_A_TIME]
+
+
+def _are_inside(connection: Connection, ids: Sequence[str]) -> ColumnElement[bool]:
+    own = by_bytes(connection, origins.c.doc_id)
+    return or_(*((own == one) | ((own > one + BETWEEN) & (own < one + AFTER)) for one in ids))

@@ -6,7 +6,7 @@ Source: Paul Jaccard, "The distribution of the flora in the alpine zone", 1912.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -26,6 +26,7 @@ _MAX_HASHES = 1 << 24
 """Maximum number of hashes kept for further pairs, 128 MiB."""
 _FIRST_ROOM = 1 << 16
 _NOT_HELD = -1
+Item = TypeVar("Item")
 
 
 def word_sets(counting: TextCounting, texts: Sequence[str]) -> list[U64]:
@@ -60,25 +61,29 @@ def shares(a: U64, b: U64) -> Shares:
 
 def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[list[int]]:
     """Yield contents in lots whose texts fit in memory; a single text is never too long."""
-
-    def sizes() -> Iterator[tuple[int, int]]:
-        for some in in_slices(numbers):
-            query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
-            yield from ((row[0], row[1]) for row in connection.execute(query.order_by(contents.c.content)).all())
-
-    yield from in_lots(sizes())
+    yield from in_lots(sorted(lengths_of(connection, numbers).items()))
 
 
-def in_lots(sizes: Iterable[tuple[int, int]]) -> Iterator[list[int]]:
-    """Yield contents, given with the bytes of their texts, as `some_at_a_time` does."""
-    batch, n_bytes = list[int](), 0
-    for number, length in sizes:
-        length = length if isinstance(length, int) else 0  # damaged; reading the text reports it
-        if batch and (n_bytes + length > _TEXT_BYTES_AT_A_TIME or len(batch) == _TEXTS_AT_A_TIME):
+def lengths_of(connection: Connection, numbers: Iterable[int]) -> dict[int, int]:
+    """Return the bytes of the texts of contents; 0 if that is damaged, as reading the text reports it."""
+    found = dict[int, int]()
+    for some in in_slices(sorted(set(numbers))):
+        query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
+        found |= {row[0]: row[1] if isinstance(row[1], int) else 0 for row in connection.execute(query)}
+    return found
+
+
+def in_lots(
+    sizes: Iterable[tuple[Item, int]], *, most: int = _TEXT_BYTES_AT_A_TIME, at_most: int = _TEXTS_AT_A_TIME
+) -> Iterator[list[Item]]:
+    """Yield things, given with their sizes, in lots of a total size and a number; a single one always fits."""
+    batch, total = list[Item](), 0
+    for item, size in sizes:
+        if batch and (total + size > most or len(batch) == at_most):
             yield batch
-            batch, n_bytes = [], 0
-        batch.append(number)
-        n_bytes += length
+            batch, total = [], 0
+        batch.append(item)
+        total += size
     if batch:
         yield batch
 
@@ -106,10 +111,7 @@ class WordSets:
         """Return what differs in each pair of contents."""
         found: list[Difference] = ["nothing"] * len(left)
         apart = np.flatnonzero(left != right)
-        lengths = dict[int, int]()
-        for some in in_slices(np.unique(right[apart]).tolist()):
-            query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
-            lengths |= {row[0]: row[1] if isinstance(row[1], int) else 0 for row in self._connection.execute(query)}
+        lengths = lengths_of(self._connection, right[apart].tolist())
         n_bytes = np.cumsum([lengths.get(number, 0) for number in right[apart].tolist()])
         lots = np.maximum(n_bytes // _TEXT_BYTES_AT_A_TIME, np.arange(len(apart)) // _PAIRS_AT_A_TIME)
         for lot in np.unique(lots):

@@ -7,13 +7,15 @@ from collections.abc import Container, Mapping
 from pathlib import Path
 
 import pyarrow as pa
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.listing.coding import tag_fields, with_tags
-from nearkin.collection.listing.exceptions import ExceptionFilter, problems_of, stored_exceptions, textless_contents
+from nearkin.collection.listing.exceptions import textless_contents
 from nearkin.collection.stored.documents import contents_of_current
+from nearkin.collection.stored.origins import IS_EXCEPTION, NOT_STORED
 from nearkin.errors import ParameterError
+from nearkin.store.schema import origins
 from nearkin.workflows.overlay import OVERLAY, SUFFIXES, Row, write_overlay
 
 
@@ -46,10 +48,12 @@ def write_group_overlay(
 
 
 def _unread(connection: Connection, current: Container[str]) -> list[str]:
-    listed = stored_exceptions(connection, ExceptionFilter(which="no text")).exceptions
-    without = {one.doc_id for one in listed if one.exception != "not stored"}
-    named = {one.doc_id: None for one in problems_of(connection) if one.doc_id != f"{one.source}:{one.line}"}
-    return [doc_id for doc_id in named if doc_id in without and doc_id not in current]
+    """Return the ids that a file or a record gave to documents without a text."""
+    columns = origins.c.doc_id, origins.c.source, origins.c.line
+    is_unread = IS_EXCEPTION & (origins.c.exception != NOT_STORED)
+    rows = connection.execute(select(*columns).where(is_unread).order_by(origins.c.number))
+    named = dict.fromkeys(doc_id for doc_id, source, line in rows if doc_id != f"{source}:{line}")
+    return [doc_id for doc_id in named if doc_id not in current]
 
 
 def _rows(members: pa.Table, texts: Mapping[str, int], textless: Mapping[int, str]) -> list[Row]:

@@ -13,7 +13,7 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.listing import lists
 from nearkin.collection.listing.coding import tag_fields, with_tags
 from nearkin.collection.results import columns, table_of
-from nearkin.formats.delimited import check_suffix, table_writer
+from nearkin.formats.delimited import table_writer
 from nearkin.runs.files import published
 
 if TYPE_CHECKING:
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 
 
 _ROWS_AT_A_TIME = 1 << 14
-
-
-def check_format(out: Path, option: str = "out") -> None:
-    """Refuse a file whose suffix is not that of a table."""
-    check_suffix(out, option)
 
 
 def write_table(table: pa.Table, out: Path) -> None:

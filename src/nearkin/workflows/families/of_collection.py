@@ -14,8 +14,8 @@ from nearkin.collection.counting import SHINGLES
 from nearkin.collection.groups.current import CollectionGroups, group
 from nearkin.collection.info import documents_by_extractor
 from nearkin.collection.listing.exceptions import ListedException, StoredException, listed_exceptions
+from nearkin.collection.relations import Pair, relations_of
 from nearkin.collection.stored.documents import document_rows
-from nearkin.collection.stored_relations import Pair, relations_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, ExtractionCounts, FamilyCounts
 from nearkin.options.dedup import Delivery

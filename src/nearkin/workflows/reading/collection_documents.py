@@ -172,6 +172,8 @@ def _unread(connection: Connection) -> I64:
 def _unread_batch(connection: Connection, numbers: Sequence[int]) -> pa.RecordBatch:
     query = with_origins().where(origins.c.number.in_(numbers)).order_by(origins.c.number)
     found = connection.execute(query).all()
+    if len(found) < len(numbers):
+        raise CollectionError("The exceptions of the collection were changed while it was read. Run the command again.")
     parents, told = _origin_columns([own_values(row) for row in found])
     nothing = [None] * len(found)
     return pa.RecordBatch.from_arrays(
