@@ -1,4 +1,4 @@
-"""PDF files: text from pdfium; form fields and embedded files by pdfium and pypdf.
+"""PDF files: their text, notes, form fields and embedded files, from pdfium.
 
 docs/decisions/0026-text-of-pdf.md explains when a text is broken.
 """
@@ -9,10 +9,10 @@ import ctypes
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from nearkin.nouns import agreeing, counted, first_of
@@ -23,7 +23,6 @@ from nearkin.stages.documents.extraction.reading import (
     ExtractionError,
     Given,
     Member,
-    first_line,
     safe_name,
 )
 from nearkin.stages.documents.faults import Reason
@@ -44,18 +43,24 @@ _CUT_OFF = "the file does not end as a PDF does, and may be truncated: pages or 
 _FILE_ATTACHMENT = 17
 _WITHOUT_NOTE = (2, 16, 20, _FILE_ATTACHMENT)
 """Kinds of annotations that are no notes: links, windows of other notes, form fields."""
-_FORM_OF_XFA = (2, 3)
+_FORM_OF_XFA, _FIELDS_WITH_TEXT = (2, 3), (4, 5, 6)
+"""Kinds of forms, and of fields: choices and texts."""
 
 
 def read_pdf(given: Given) -> DocumentRead:
     """Return the text of all pages, the values of form fields, and the embedded files."""
     import pypdfium2
+    import pypdfium2.raw as raw
 
     opened = _opened(given.data)
+    has_form = opened.get_formtype()
+    if has_form:
+        opened.init_forms()
     pages: dict[int, str] = {}
     lost: list[int] = []
     images: list[int] = []
     notes: list[str] = []
+    values: list[str] = []
     reading = None if given.ocr is None else ocr.ImageReading(given, given.ocr)
     why = _NO_IMAGE_TEXT if given.ocr is None else ocr.NOTHING_RECOGNISED
     exception: Reason = "image only"
@@ -75,24 +80,31 @@ def read_pdf(given: Given) -> DocumentRead:
                 text, why = "", error.sentence
                 exception = "time-out" if isinstance(error, ocr.OcrTimeError) else exception
         pages[number] = text
-        n_on_page, of_page = _notes(page)
-        n_attached += n_on_page
-        notes += of_page
+        for note in _annotations(page):
+            kind = raw.FPDFAnnot_GetSubtype(note)
+            n_attached += kind == _FILE_ATTACHMENT
+            if kind not in _WITHOUT_NOTE:
+                notes.append(_string(partial(raw.FPDFAnnot_GetStringValue, note, b"Contents")))
+            elif has_form and raw.FPDFAnnot_GetFormFieldType(opened.formenv, note) in _FIELDS_WITH_TEXT:
+                values.append(_string(partial(raw.FPDFAnnot_GetFormFieldValue, opened.formenv, note)))
         page.close()
     if exception == "time-out":  # which pages were done by then depends on the machine; a text may not
         pages |= dict.fromkeys(images, "")
     recognised = [number for number in images if pages[number]]
     n_images, n_pages = len(images) - len(recognised), len(pages) + len(lost)
-    members = partial(_members, opened, given.data) if n_attached else None
-    read = DocumentRead(text="\n".join([*pages.values(), *notes]), n_pages=n_pages, members=members)
+    members = partial(_members, opened) if n_attached else None
+    text = "\n".join([*pages.values(), *filter(None, notes)])
+    fields = [value for value in dict.fromkeys(values) if value not in text]
+    read = DocumentRead(text="\n".join([text, *fields]), n_pages=n_pages, members=members)
+    if has_form in _FORM_OF_XFA:
+        read = replace(read, warnings=("a form of the kind XFA: parts of it may be missing",))
     if recognised and given.ocr is not None:
         shown = first_of([f"{number:,}" for number in recognised], _SHOWN)
         which = "" if len(recognised) == n_pages else f"of {agreeing(len(recognised), 'page')} {shown} "
-        warnings = (ocr.by_ocr(given.ocr, which),)
+        warnings = (*read.warnings, ocr.by_ocr(given.ocr, which))
         read = replace(read, extractor=ocr.extractor_name(given.ocr), warnings=warnings)
     elif is_broken(read.text or ""):
         read = read.lacking("damaged", _BROKEN)
-    read = _with_form(read, opened, given.data)
     if lost:
         shown = first_of([f"{number:,}" for number in lost], _SHOWN)
         read = read.lacking("damaged", f"{agreeing(len(lost), 'page')} {shown} of {n_pages:,} cannot be read")
@@ -119,32 +131,26 @@ def _opened(data: bytes) -> Any:
         raise ExtractionError("damaged", f"damaged, or not a PDF: {str(error).rstrip('.')}") from error
 
 
-def _with_form(read: DocumentRead, opened: Any, data: bytes) -> DocumentRead:
-    form = opened.get_formtype()
-    if not form:
-        return read
-    if form in _FORM_OF_XFA:
-        read = replace(read, warnings=(*read.warnings, "a form of the kind XFA: parts of it may be missing"))
-    try:
-        values = list(_filled_in(data))
-    except Exception as error:  # noqa: BLE001  (pypdf raises what comes for damaged files)
-        return read.lacking("damaged", f"the fields of its form cannot be read: {first_line(error)}")
-    text = read.text or ""
-    missing = [value for value in dict.fromkeys(values) if value not in text]
-    return replace(read, text="\n".join([text, *missing])) if missing else read
-
-
-def _members(opened: Any, data: bytes) -> Iterator[Member]:
+def _members(opened: Any) -> Iterator[Member]:
     import pypdfium2
 
-    for index in range(opened.count_attachments()):
-        attachment = opened.get_attachment(index)
-        name = safe_name(attachment.get_name()) or None
+    embedded = (opened.get_attachment(index) for index in range(opened.count_attachments()))
+    for file in chain(embedded, _pinned(opened)):
         try:
-            yield Member(name=name, blob=Blob(bytes(attachment.get_data())))
+            name = safe_name(file.get_name()) or None
+            yield Member(name=name, blob=Blob(bytes(file.get_data())))
         except pypdfium2.PdfiumError as error:
-            yield Member.failed(name, "damaged", f"it cannot be extracted from the PDF: {error}")
-    yield from _pinned(data)
+            yield Member.failed(None, "damaged", f"it cannot be extracted from the PDF: {error}")
+
+
+def _pinned(opened: Any) -> Iterator[Any]:
+    import pypdfium2
+    import pypdfium2.raw as raw
+
+    for page in opened:
+        for note in _annotations(page):
+            if raw.FPDFAnnot_GetSubtype(note) == _FILE_ATTACHMENT and (file := raw.FPDFAnnot_GetFileAttachment(note)):
+                yield pypdfium2.PdfAttachment(file, opened)
 
 
 def is_cut_off(data: bytes) -> bool:
@@ -246,56 +252,21 @@ def _has_image(page: Any) -> bool:
     return next(iter(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)), None) is not None
 
 
-def _notes(page: Any) -> tuple[int, list[str]]:
+def _annotations(page: Any) -> Iterator[Any]:
     import pypdfium2.raw as raw
 
-    n_attached, texts = 0, list[str]()
     for index in range(min(raw.FPDFPage_GetAnnotCount(page.raw), 10_000)):
-        note = raw.FPDFPage_GetAnnot(page.raw, index)
-        if note:
-            kind = raw.FPDFAnnot_GetSubtype(note)
-            n_attached += kind == _FILE_ATTACHMENT
-            if kind not in _WITHOUT_NOTE:
-                n_bytes = raw.FPDFAnnot_GetStringValue(note, b"Contents", None, 0)
-                buffer = (ctypes.c_ushort * (n_bytes // 2))()
-                raw.FPDFAnnot_GetStringValue(note, b"Contents", buffer, n_bytes)
-                texts.append(bytes(buffer).decode("utf-16-le", "replace").rstrip("\0").replace("\r", "\n").strip())
+        if note := raw.FPDFPage_GetAnnot(page.raw, index):
+            yield note
             raw.FPDFPage_CloseAnnot(note)
-    return n_attached, [text for text in texts if text]
 
 
-def _reader(data: bytes) -> Any:
-    import logging
-
-    import pypdf
-
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    return pypdf.PdfReader(Blob(data).opened(), strict=False)
-
-
-def _filled_in(data: bytes) -> Iterator[str]:
-    for field in (_reader(data).get_fields() or {}).values():
-        value = field.get("/V")
-        if field.get("/FT") in ("/Tx", "/Ch"):
-            for one in value if isinstance(value, list) else [value]:
-                if isinstance(one, str) and one.strip():
-                    yield str(one).replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _pinned(data: bytes) -> Iterator[Member]:
-    if b"FileAttachment" not in data and b"/ObjStm" not in data:
-        return
-    try:
-        for page in _reader(data).pages:
-            for note in page.get("/Annots") or ():
-                told = note.get_object()
-                if told.get("/Subtype") == "/FileAttachment" and "/EF" in (file := told["/FS"].get_object()):
-                    name = safe_name(str(file.get("/UF") or file.get("/F") or "")) or None
-                    files = file["/EF"].get_object()
-                    stream = (files.get("/F") or files.get("/UF")).get_object()
-                    yield Member(name=name, blob=Blob(bytes(stream.get_data())))
-    except Exception as error:
-        raise ExtractionError("damaged", f"a file pinned to a page cannot be read: {first_line(error)}") from error
+def _string(read: Callable[[Any, int], int]) -> str:
+    n_bytes = read(None, 0)
+    buffer = (ctypes.c_ushort * (n_bytes // 2))()
+    read(buffer, n_bytes)
+    text = bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 _STREAM = re.compile(rb"stream\r?\n(?<!endstream\n)(?<!endstream\r\n)")

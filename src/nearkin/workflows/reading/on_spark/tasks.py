@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 _NOTES, _EXCEPTIONS = "notes", "exceptions"
 _ROWS_A_BLOCK = 500
-_LIBRARIES = ("xberg", "pypdfium2", "pypdf", "charset-normalizer", "libpff-python")
+_LIBRARIES = ("xberg", "pypdfium2", "charset-normalizer", "libpff-python")
 
 
 def check_can_be_shared(sources: Sequence[Source]) -> None:
