@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from email import message_from_bytes
 from email.errors import (
     CloseBoundaryNotFoundDefect,
@@ -50,14 +50,12 @@ def read_mail(given: Given) -> DocumentRead:
 
 
 class MailReading:
-    """The reading of a parsed mail, or of what was made one; ``damage`` is by `id` of parts."""
+    """The reading of a parsed mail, or of what was made one."""
 
-    def __init__(
-        self, message: Message, given: Given, data: bytes = b"", damage: Mapping[int, str] | None = None
-    ) -> None:
+    def __init__(self, message: Message, given: Given, data: bytes = b"") -> None:
         self._message, self._given = message, given
         self._warnings: list[str] = []
-        self._damage = dict(damage or {})
+        self._cut_off: Message | None = None
         kinds = {type(defect) for defect in message.defects}
         is_whole = message.is_multipart() or end_of_headers(data) is not None
         self._is_unended = not (is_whole and kinds.isdisjoint(_UNENDED_DEFECTS))
@@ -65,17 +63,15 @@ class MailReading:
         *_, last = message.walk()
         is_in_a_line = last is message and not data.endswith((b"\n", b"\r"))
         if (is_in_a_line or CloseBoundaryNotFoundDefect in kinds) and _may_be_cut_off(last):
-            self._damage.setdefault(id(last), _CUT_OFF)
+            self._cut_off = last
 
     def document(self) -> DocumentRead:
         """Return the body, with the headers."""
         headers = headers_of(self._message)
         if self._message.get_content_type() == "multipart/encrypted":
             return DocumentRead(exception="encrypted", sentence="an encrypted mail", mail=headers)
-        body, attached, n_inline = _sorted(self._message)
+        body, attached = _sorted(self._message)
         texts = [text for part in body if (text := self._text(part)).strip()]
-        if n_inline:
-            self._warnings.append(f"{n_inline} {'image' if n_inline == 1 else 'images'} in the body not read")
         read = DocumentRead(
             text="\n\n".join(text.strip("\r\n") for text in texts),
             warnings=tuple(dict.fromkeys(self._warnings)),
@@ -89,7 +85,7 @@ class MailReading:
         return read if damage is None else read.lacking("damaged", damage)
 
     def _damage_of(self, part: Message) -> str | None:
-        return _DAMAGED if _is_damaged(part) else self._damage.get(id(part))
+        return _DAMAGED if _is_damaged(part) else _CUT_OFF if part is self._cut_off else None
 
     def _members(self, attached: Sequence[Message]) -> Iterator[Member]:
         for part in attached:
@@ -138,11 +134,10 @@ def technical_kind(media_type: str, name: str, head: bytes) -> str | None:
     return "calendar reply" if is_calendar and _REPLY.search(head) else None
 
 
-def _sorted(message: Message) -> tuple[list[Message], list[Message], int]:
-    """Sort the parts of a mail into its body and its attachments; count images in pages."""
+def _sorted(message: Message) -> tuple[list[Message], list[Message]]:
+    """Sort the parts of a mail into its body and its attachments, without images in pages."""
     body: list[Message] = []
     attached: list[Message] = []
-    n_inline = 0
     waiting = [(message, False, True)]
     while waiting:
         part, is_related, is_wanted = waiting.pop()
@@ -154,11 +149,9 @@ def _sorted(message: Message) -> tuple[list[Message], list[Message], int]:
                 waiting.append((one, kind == "multipart/related", is_wanted and chosen in (None, one)))
         elif kind in ("text/plain", "text/html") and not own:
             body += [part] if is_wanted else []
-        elif is_related and kind.startswith("image/") and part.get("content-id") and not _is_attached(part):
-            n_inline += 1
-        else:
+        elif not (is_related and kind.startswith("image/") and part.get("content-id") and not _is_attached(part)):
             attached.append(part)
-    return body, attached, n_inline
+    return body, attached
 
 
 def _chosen(parts: list[Message]) -> Message:

@@ -430,7 +430,7 @@ def _has_all(text: str, parts: Mapping[str, bytes], kind: str) -> bool:
     """Whether the pieces of each part follow one another in the text, or else all its words are there."""
     if any(_is_beside(name) and not _is_wordless(name, part) for name, part in parts.items()):
         return False
-    told, end = list[str](), 0
+    told, end, text = list[str](), 0, text.replace("\n\n", "\n")  # mostly, a piece begins where the one before ends
     for part in (part for name, part in parts.items() if name != "styles.xml"):
         found = _USUAL[kind].findall(part, part.find(_BODY) if kind.startswith("od") else 0)
         shown = html.unescape(b"\n".join(found).decode("utf-8", "replace"))

@@ -94,17 +94,14 @@ def read_message(given: Given) -> DocumentRead:
         mail = reader.mail((), _TOP_HEADER, 0)
     except (OleError, struct.error) as error:
         raise ExtractionError("damaged", f"the message of Outlook is damaged: {error}") from error
-    read = MailReading(mail, given, damage=dict.fromkeys(reader.cut_off, CUT_OFF)).document()
+    read = MailReading(mail, given).document()
     return read if reader.file.is_whole else read.lacking("damaged", CUT_OFF)
 
 
 class _MessageReader:
     def __init__(self, given: Given) -> None:
         self.file = OleFile(given.data)
-        self.cut_off: set[int] = set()
-        """Attachments that lack bytes, by `id`."""
         self._given = given
-        self._n_cut_off = 0
         self._code_page = "cp1252"
 
     def mail(self, place: Path, n_header: int, level: int) -> Message:
@@ -151,33 +148,21 @@ class _MessageReader:
         return []
 
     def _attached(self, path: Path, level: int) -> Message | None:
-        n_before, inner = self._n_cut_off, (*path, f"__substg1.0_{_DATA}000D")
+        inner = (*path, f"__substg1.0_{_DATA}000D")
         name = next(filter(None, (self._text(path, code) for code in _FILE_NAMES)), None)
         if (data := self._bytes(path, _DATA, "0102")) is not None:
-            part = _attachment(name, data, self._text(path, _MIME))
-        elif level < _MAX_LEVELS and self.file.is_storage(inner):
-            part = _attachment(name, self.mail(inner, _NESTED_HEADER, level + 1))
-        else:
-            return None
-        if self._n_cut_off > n_before:
-            self.cut_off.add(id(part))
-        return part
+            return _attachment(name, data, self._text(path, _MIME))
+        if level < _MAX_LEVELS and self.file.is_storage(inner):
+            return _attachment(name, self.mail(inner, _NESTED_HEADER, level + 1))
+        return None
 
     def _inside(self, place: Path, kind: str) -> list[Path]:
         prefix = f"__{kind}_version1.0_#"
         return sorted(path for path in self.file.storages if path[:-1] == place and path[-1].lower().startswith(prefix))
 
-    def _stream(self, path: Path) -> bytes | None:
-        """Return the bytes of a stream that are there, and count it if some are missing."""
-        size = self.file.size(path)
-        if size is None:
-            return None
-        content = self.file.available(path)
-        self._n_cut_off += len(content) < size
-        return content
-
     def _bytes(self, place: Path, code: str, kind: str) -> bytes | None:
-        return self._stream((*place, f"__substg1.0_{code}{kind}"))
+        path = (*place, f"__substg1.0_{code}{kind}")
+        return None if self.file.size(path) is None else self.file.available(path)
 
     def _text(self, place: Path, code: str) -> str | None:
         if (wide := self._bytes(place, code, "001F")) is not None:
@@ -186,7 +171,7 @@ class _MessageReader:
         return None if narrow is None else decoded(narrow, self._code_page).text.rstrip("\0")
 
     def _numbers(self, place: Path, n_header: int) -> dict[int, int]:
-        table = (self._stream((*place, "__properties_version1.0")) or b"")[n_header:]
+        table = self.file.available((*place, "__properties_version1.0"))[n_header:]
         return {number: value for _, number, _, value in struct.iter_unpack("<HHIQ", table[: len(table) // 16 * 16])}
 
 

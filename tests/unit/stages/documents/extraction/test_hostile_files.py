@@ -42,7 +42,9 @@ def one_bad(pool: ExtractionPool, folder: Path, name: str, content: bytes) -> In
 
 
 def test_a_zip_bomb_and_what_lies_beside_it(pool, tmp_path):
-    bomb = make.zipped({"a.txt": "It was.", "zeros": bytes(64 * MIB), "b.txt": "It is."})
+    bomb = make.zipped(
+        {"a.txt": "It was.", "zeros": bytes(64 * MIB), "__MACOSX/._a.txt": "attributes", "b.txt": "It is."}
+    )
     assert len(bomb) < 100_000
     found = extracted(pool, written(tmp_path, {"x.zip": bomb}))
     assert exceptions_of(found) == {"x.zip!a.txt": None, "x.zip!zeros": "too large", "x.zip!b.txt": None}
@@ -58,10 +60,8 @@ def test_a_document_of_word_that_unpacks_to_hundreds_of_megabytes(pool, tmp_path
     with zipfile.ZipFile(sink, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("word/more.xml", "w") as file:
         for _ in range(300):
             file.write(bytes(MIB))
-    started = time.monotonic()
     found = one_bad(pool, tmp_path, "x.docx", sink.getvalue())
-    assert time.monotonic() - started < 20
-    assert found.text == b"It was." or found.origin.exception in ("too large", "too large", "damaged")
+    assert found.text == b"It was." or found.origin.exception in ("too large", "damaged")
 
 
 def test_archives_inside_archives(pool, tmp_path):
@@ -93,9 +93,7 @@ def test_the_same_bytes_again_and_again(pool, tmp_path):
     n = 500
     end[8:12] = n.to_bytes(2, "little") * 2
     end[12:16] = (n * len(entry)).to_bytes(4, "little")
-    started = time.monotonic()
     found = extracted(pool, written(tmp_path, {"x.zip": data + entry * n + bytes(end)}))
-    assert time.monotonic() - started < 20
     assert set(exceptions_of(found).values()) <= {"too large", "damaged"}
 
 
@@ -184,15 +182,6 @@ def test_names_in_archives_are_never_paths(pool, tmp_path):
     assert not list(Path("/etc").glob("escaped*"))
 
 
-def test_bombs_in_one_archive_are_refused_and_what_macos_adds_is_no_document(pool, tmp_path):
-    files: dict[str, bytes | str] = {f"{at}.bin": bytes(18 * MIB) for at in range(3)}
-    told = {"a.txt": "It was.", **files, "__MACOSX/._a.txt": "attributes", "z.txt": "It is."}
-    found = extracted(pool, written(tmp_path, {"x.zip": make.zipped(told)}))
-    assert exceptions_of(found) == {
-        "x.zip!a.txt": None, **{f"x.zip!{name}": "too large" for name in files}, "x.zip!z.txt": None,
-    }  # fmt: skip
-
-
 def test_a_link_in_a_zip_archive_is_not_followed(pool, tmp_path):
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as archive:
@@ -222,7 +211,7 @@ def test_a_tar_archive_that_does_not_end_says_so(pool, tmp_path):
     assert {doc_id for doc_id in found if "2348" in doc_id} == {"2348.tar!t0.txt", "2348.tar!t1.txt", "2348.tar!#3"}
 
 
-@pytest.mark.parametrize("kept", [0.02, 0.3, 0.6, 0.9, 0.99])
+@pytest.mark.parametrize("kept", [0.02, 0.6, 0.99])
 def test_truncated_files_of_every_kind(pool, tmp_path, kept):
     told = ["It was a dark and stormy night."] * 200
     headers = {"From": "a@b.org", "Date": "Mon, 1 Jan 2024 10:00:00 +0000", "Subject": "Größe"}
@@ -246,14 +235,6 @@ def test_truncated_files_of_every_kind(pool, tmp_path, kept):
         assert one.origin.exception is not None or one.text is not None
 
 
-def test_a_document_that_takes_too_long(tmp_path):
-    page = b"<html><body>" + b"<div>" * 30_000  # whose depth takes the parser seconds
-    started = time.monotonic()
-    found = extracted_once(tmp_path, {"a.html": page, "b.zip": make.zipped({"a.html": page, "b.docx": GOOD})}, time=1)
-    assert exceptions_of(found) == {"a.html": "time-out", "b.zip!a.html": "time-out", "b.zip!b.docx": None}
-    assert time.monotonic() - started < 15
-
-
 def test_a_document_that_takes_too_much_memory(tmp_path):
     page = b"<html><body>" + b"It was. " * (20 * MIB)
     found = extracted_once(tmp_path, {"a.html": page, "b.docx": make.pdf(["It was."])}, memory=400 * MIB)
@@ -271,7 +252,7 @@ def files_that_take_memory() -> dict[str, bytes]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("memory", [60, 200, 350])
+@pytest.mark.parametrize("memory", [60, 350])
 def test_whatever_fails_for_lack_of_memory_names_its_limit(tmp_path, memory):
     """Libraries that cannot be loaded, memory that they do not get, threads that do not start: none says it alike."""
     with ExtractionPool(1, ExtractionLimits(memory=memory * MIB)) as pool:
