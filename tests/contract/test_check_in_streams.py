@@ -263,7 +263,8 @@ def many(n_documents: int) -> list[tuple[str, str]]:
     return documents
 
 
-@pytest.mark.parametrize("n_documents", [200, pytest.param(10_000, marks=pytest.mark.soak)])
+@pytest.mark.soak
+@pytest.mark.parametrize("n_documents", [200, 10_000])
 def test_the_kept_documents_are_the_principals_in_order_of_arrival(place, n_documents):
     """Precision and recall of what is dropped, by exact similarities over the whole stream."""
     documents = many(n_documents)

@@ -219,6 +219,7 @@ def small(monkeypatch):
 SOAKED = {
     "the shortest", "the first", "against, by containment", "against, either way", "skewed short texts, contained",
     "skewed against another collection", "principals of a giant group", "numbers as ids", "all empty", "one document",
+    "components", "a short text in very many",
 }  # fmt: skip
 """What `test_any_documents` and the other cases try as well."""
 

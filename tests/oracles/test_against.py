@@ -122,7 +122,7 @@ RULES = [
     sides=st.lists(st.sampled_from(["in", "other", "both"]), min_size=14, max_size=14),
     rule=st.sampled_from(RULES),
 )
-@settings(max_examples=examples(120))
+@settings(max_examples=examples(80))
 @example(texts=[NEAR, NEAR + " again"], sides=["both", "both"], rule=Across(0.5, "jaccard"))
 @example(texts=[NEAR, NEAR + " again"], sides=["in", "both"], rule=Across(0.5, "jaccard"))
 @example(texts=[NEAR, NEAR.upper(), NEAR + " again"], sides=["in", "in", "other"], rule=Across(0.5, "jaccard"))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
+from itertools import product
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from example_counts import every
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.stages.signatures.similarity_index import (
     MAX_SUPER_SHINGLED,
@@ -89,9 +91,10 @@ def expected_sum(method: int, units: list[str], stream: str, k: int, w: int) -> 
     return sum(kept) if kept else None
 
 
-@pytest.mark.parametrize("variation", "ABCD")
-@pytest.mark.parametrize("stream", ["characters", "words", "soundex"])
-@pytest.mark.parametrize("method", [1, 3, 5, 7, 9, 13])
+@pytest.mark.parametrize(
+    ("method", "stream", "variation"),
+    every(5, [*product((1, 3, 5, 7, 9, 13), ("characters", "words", "soundex"), "ABCD")]),
+)
 def test_sums(method, stream, variation):
     if method == 13 and stream == "characters":
         with pytest.raises(ParameterError, match="13 reads words"):
