@@ -88,7 +88,8 @@ def test_columns_lazy_frames_and_splits_are_documents(tmp_path):
     columns = {name: [row[name] for row in rows] for name in ("id", "text")}
     polars, datasets = pytest.importorskip("polars"), pytest.importorskip("datasets")
     halves = {"train": datasets.Dataset.from_list(rows[:1]), "test": datasets.Dataset.from_list(rows[1:])}
-    for documents in (columns, polars.LazyFrame(rows), datasets.DatasetDict(halves)):
+    streams = datasets.IterableDatasetDict({name: half.to_iterable_dataset() for name, half in halves.items()})
+    for documents in (columns, polars.LazyFrame(rows), datasets.DatasetDict(halves), streams):
         result = nearkin.dedup(documents)
         assert result.documents["reason"].to_pylist() == ["unique", "exact copy", "unique"]
     assert nearkin.dedup({"text": ["one", 2]}).documents["reason"].to_pylist()[1] == "unreadable"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.errors import is_int
-from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, FamilyCounts
+from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, FamilyCounts, difference_counted_as
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
 from nearkin.reports.facts.fact import (
     BY_DIFFERENCE,
@@ -140,6 +140,8 @@ def dedup_facts(run: DedupManifest) -> Iterator[Fact]:
 
 
 _NAMED_SHARE = 0.1
+_LARGE_GROUP = 50
+"""Documents of a group that are rather records of one form than versions of one document."""
 _KINDS = {"code": "look like source code", "ocr": "look like OCR"}
 
 
@@ -151,6 +153,9 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     >>> run = DedupManifest(counts={"dropped": 9, "dropped_numbers": 5, "dropped_passage_added": 1})
     >>> [(one.label, one.value, one.is_warning) for one in difference_facts(run)]
     [('differ in numbers or dates only', 5, True), ('differ by one passage more', 1, False)]
+    >>> run = DedupManifest(counts={"documents": 900, "dropped": 90, "dropped_other": 70, "largest_group": 80})
+    >>> [(one.label, one.value, one.is_warning) for one in difference_facts(run)]
+    [('differ in other words', 70, True)]
     """
     yield from nonzero(
         "pairs kept apart", run.count("pairs_kept_apart"), f"--keep-apart {run.parameters.get('keep_apart')}"
@@ -170,6 +175,11 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
         advice = apart if name == "numbers" else ""
         note = f"of {n_dropped:,} dropped for another{advice}"
         yield Fact(BY_DIFFERENCE[name], n, note, "warning" if name == "numbers" and is_often else "plain")
+    n_other = run.count(difference_counted_as("other"))
+    if n_largest > _LARGE_GROUP and n_other > _NAMED_SHARE * n_dropped:
+        advice = "--preset records keeps records apart" if can_apart else "a higher --threshold keeps more apart"
+        note = f"of {n_dropped:,} dropped for another; a group has {n_largest:,} documents; {advice}"
+        yield Fact("differ in other words", n_other, note, "warning")
 
 
 def input_facts(run: DedupManifest) -> Iterator[Fact]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from hashlib import blake2b
 from typing import Literal
 
 from nearkin.stages.differences.languages import ENGLISH, Language, common_language, language_of, word_list
@@ -253,6 +254,32 @@ def kinds_of_words(words: Sequence[Word], own: Original, texts: tuple[Original, 
     """Return the kind of each word of one side; in a language without rules, none is a name."""
     language = common_language(texts[0].language, texts[1].language)
     return _with_name_parts([_kind(word, own, texts, language) for word in words], words, own.text, texts)
+
+
+def without_names(text: str) -> tuple[int, int]:
+    """Return hashes of the words that belong to no name, and of the others; of pronouns and what joins names, none.
+
+    Texts with the first in common, and not the second, differ in names only.
+
+    Examples
+    --------
+    >>> texts = [f"This certifies that {name} has passed the course." for name in ("Ada Kern", "Max van Berg")]
+    >>> (one, names), (other, other_names) = map(without_names, texts)
+    >>> one == other, names == other_names
+    (True, False)
+    """
+    own = Original(text)
+    words = [word for word in own.words(0, len(text)) if word.is_word]
+    kinds = kinds_of_words(words, own, (own, own))
+    named = [kind == "name" for kind in kinds]
+    for i in range(1, len(kinds) - 1):
+        named[i] = named[i] or (kinds[i] == "joining" and (named[i - 1] or "name" in kinds[i - 1 : i + 2 : 2]))
+    parts: tuple[list[str], list[str]] = ([], [])
+    for word, kind, is_name in zip(words, kinds, named, strict=True):
+        if kind != "pronoun":
+            parts[is_name].append(word.core)
+    rest, names = (blake2b("\n".join(part).encode(), digest_size=8).digest() for part in parts)
+    return int.from_bytes(rest), int.from_bytes(names)
 
 
 def _kind(word: Word, own: Original, texts: tuple[Original, Original], language: Language | None) -> Kind:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from nearkin.stages.differences.changes import Changes, find_changes
+from nearkin.stages.differences.changes import Changes
 from nearkin.stages.differences.languages import common_language
 from nearkin.stages.differences.particulars import ROLES, Original, Side, look_at
 from nearkin.stages.differences.words import Word
@@ -100,7 +100,8 @@ def judge_relation(
 ) -> Judgement:
     """Return the first rule that holds for two texts, by their differences."""
     language = common_language(principal.language, member.language)
-    sides = _sides(principal, member, found)
+    texts = principal, member
+    sides = [(look_at(one.a, principal, texts), look_at(one.b, member, texts)) for one in found.alignment.differences]
     measured = Measured(
         len(sides),
         sum(one.n_words_a for one in found.changes),
@@ -128,27 +129,6 @@ def judge_relation(
         if language and _is_same_form(telling, principal, member):
             return Judgement(OTHER_PARTIES, "", measured)
     return Judgement("revised", "", measured)
-
-
-def differ_in_names(a: Original, b: Original) -> bool:
-    """Whether every word that differs belongs to a name, or is a pronoun, a number or a date beside one.
-
-    Examples
-    --------
-    >>> first = Original("This certifies that Ada Kern has passed the course on bees.")
-    >>> differ_in_names(first, Original("This certifies that Max Berg has passed the course on bees."))
-    True
-    >>> differ_in_names(first, Original("This certifies that Ada Kern has missed the course on bees."))
-    False
-    """
-    found = find_changes(a, b)
-    sides = [side for pair in _sides(a, b, found) for side in pair]
-    return found.is_whole and any(side.n_names for side in sides) and all(_n_other(side) <= 0 for side in sides)
-
-
-def _sides(principal: Original, member: Original, found: Changes) -> list[tuple[Side, Side]]:
-    texts = principal, member
-    return [(look_at(one.a, principal, texts), look_at(one.b, member, texts)) for one in found.alignment.differences]
 
 
 def _counted(differences: Iterable[Sequence[Word]]) -> Counter[str]:

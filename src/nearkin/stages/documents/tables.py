@@ -142,7 +142,7 @@ def as_table(documents: object) -> object:
     """Return columns, lazy frames and data sets of several splits as tables; other documents unchanged.
 
     A mapping must name columns of one length, else ParameterError. A polars LazyFrame is collected; splits of a
-    datasets.DatasetDict follow each other, with their names in the column ``split``.
+    datasets.DatasetDict or IterableDatasetDict follow each other, with their names in the column ``split``.
 
     Examples
     --------
@@ -155,8 +155,10 @@ def as_table(documents: object) -> object:
     if not isinstance(documents, Mapping):
         return documents
     if library == "datasets":
-        from datasets import concatenate_datasets
+        from datasets import Dataset, concatenate_datasets
 
+        if not all(isinstance(rows, Dataset) for rows in documents.values()):  # of an IterableDatasetDict
+            return [{"split": name} | row for name, rows in documents.items() for row in rows]
         return concatenate_datasets([
             rows if "split" in rows.column_names else rows.add_column("split", [name] * len(rows))
             for name, rows in documents.items()

@@ -20,8 +20,7 @@ from nearkin.runs.arrays import GrowingArray, kept_arrays
 from nearkin.runs.files import make_work_folder, sealed
 from nearkin.runs.progress import Meter
 from nearkin.runs.spool import Chunk, texts_of
-from nearkin.stages.differences.particulars import Original
-from nearkin.stages.differences.relations import differ_in_names
+from nearkin.stages.differences.particulars import without_names
 from nearkin.stages.documents.preparing import CASED
 from nearkin.stages.search.linking import merge_runs
 from nearkin.stages.verification.overlap import verify
@@ -32,7 +31,7 @@ from nearkin.workflows.resources import Resources
 
 _PAGES_OF_A_PAIR = 3 << 13  # Linux maps 64 KiB around each page of both sets
 _MAX_PAIRS = 1 << 18
-_PAIRS_OF_NAMES = 1 << 8
+_TEXTS_A_BLOCK = 1 << 8
 _NONE = np.zeros(0, np.uint64)
 _FIELDS = ("left", "right", "n_common", "n_left", "n_right")
 
@@ -190,14 +189,15 @@ def _differences(
 
 def with_names(differs: U8, rows_of_pairs: U32, chunks: Sequence[Chunk]) -> U8:
     """Mark the pairs of rows, shape (2, n_pairs), that differ in nothing but names; they were `OTHER`."""
-    others = np.flatnonzero(differs == OTHER)
+    is_other = differs == OTHER
+    rows, sides = np.unique(rows_of_pairs[:, is_other], return_inverse=True)
+    hashes = np.zeros((len(rows), 2), np.uint64)
+    for start in range(0, len(rows), _TEXTS_A_BLOCK):
+        some = slice(start, start + _TEXTS_A_BLOCK)
+        hashes[some] = [without_names(text) for text in texts_of(chunks, rows[some], CASED)]
+    (rest_a, names_a), (rest_b, names_b) = hashes[sides.reshape(2, -1)].transpose(0, 2, 1)
     is_named = np.zeros(len(differs), np.bool_)
-    for start in range(0, len(others), _PAIRS_OF_NAMES):
-        some = others[start : start + _PAIRS_OF_NAMES]
-        rows, sides = np.unique(rows_of_pairs[:, some], return_inverse=True)
-        originals = [Original(text) for text in texts_of(chunks, rows, CASED)]
-        pairs = sides.reshape(2, -1).T.tolist()
-        is_named[some] = [differ_in_names(originals[a], originals[b]) for a, b in pairs]
+    is_named[is_other] = (rest_a == rest_b) & (names_a != names_b)
     return np.where(is_named, NAMES, differs)
 
 

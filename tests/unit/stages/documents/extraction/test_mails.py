@@ -249,3 +249,16 @@ def test_the_last_mail_of_a_mailbox_that_ends_in_a_line_may_be_cut_off(pool, tmp
     found = extracted(pool, written(tmp_path, {"box.mbox": one + b"\n\n" + one + end}))
     assert [text_of(each).strip() for each in found.values()] == ["It was."] * 2
     assert [each.origin.exception for each in found.values()] == [None, exception]
+
+
+def test_a_mail_whose_text_is_in_tnef(pool, tmp_path):
+    packed = base64.b64encode(b"\x78\x9f\x3e\x22" + bytes(60))
+    data = (
+        b"Subject: x\nContent-Type: multipart/mixed; boundary=a\n\n--a\nContent-Type: application/ms-tnef;\n"
+        b' name="winmail.dat"\nContent-Transfer-Encoding: base64\n\n' + packed + b"\n--a--\n"
+    )
+    found = extracted(pool, written(tmp_path, {"x.eml": data}))
+    assert {doc_id: one.origin.exception for doc_id, one in found.items()} == {
+        "x.eml": "unsupported", "x.eml!winmail.dat": "unsupported",
+    }  # fmt: skip
+    assert "TNEF" in found["x.eml"].origin.sentence
