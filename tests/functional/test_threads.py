@@ -94,20 +94,20 @@ def test_attachments_decide(tmp_path: Path) -> None:
 
     def body(text: str, *plans: str) -> str:
         attached = "".join(
-            f'--x\nContent-Type: text/plain\nContent-Disposition: attachment; filename="{plan}.txt"\n\n{plan}\n'
+            f'--x\nContent-Type: text/plain\nContent-Disposition: attachment; filename="{plan}"\n\n{plan}\n'
             for plan in plans
         )
         return f"--x\nContent-Type: text/plain\n\n{text}\n{attached}--x--"
 
     folder = tmp_path / "mails"
     folder.mkdir()
-    (folder / "a.eml").write_text(eml("a", body("Here it is.", "plan"), more=more))
+    (folder / "a.eml").write_text(eml("a", body("Here it is.", "plan.txt", "ada.vcf"), more=more))
     (folder / "b.eml").write_text(eml("b", "Thanks.\n> Here it is.", references="<a@x.org>", hour=11))
     (folder / "c.eml").write_text(
-        eml("c", body("Why?\n> Here it is.", "plan"), references="<a@x.org>", more=more, hour=9)
+        eml("c", body("Why?\n> Here it is.", "plan.txt"), references="<a@x.org>", more=more, hour=9)
     )
     rows = run(folder, "--out", tmp_path / "out", "-q")
-    # c says that it was sent before a, which it answers: it is later all the same, and has the plan
+    # c says that it was sent before a, which it answers: it is later all the same, and has the plan; a vCard is nothing
     assert {row["id"]: (row["reason"], row["included_in"], row["n_attachments"]) for row in rows} == {
         "a.eml": (None, "c.eml", 1), "b.eml": ("message", None, 0), "c.eml": ("message", None, 1),
     }  # fmt: skip
