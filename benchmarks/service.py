@@ -73,9 +73,12 @@ async def load(url: str, n_documents: int, n_clients: int, seconds: float, mib: 
     """Each client asks, waits as a person would, and asks again; one document of ``mib`` is stored meanwhile."""
     times, failed = defaultdict[str, list[float]](list), defaultdict[str, list[str]](list)
     headers, texts = {"authorization": f"Bearer {TOKEN}"}, dict(made_up(n_documents))
-    asking, end = httpx.Timeout(150), 0.0
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    # one for all: to make a client takes tens of milliseconds, in which this process measures nothing
+    client = httpx.AsyncClient(base_url=url, headers=headers, timeout=150, limits=limits)
+    end = 0.0
 
-    async def send(client: httpx.AsyncClient, kind: str, method: str, path: str, **parts: object) -> None:
+    async def send(kind: str, method: str, path: str, **parts: object) -> None:
         started = time.perf_counter()
         try:
             answer = await client.request(method, path, **parts)
@@ -88,37 +91,35 @@ async def load(url: str, n_documents: int, n_clients: int, seconds: float, mib: 
     async def one_client(number: int) -> None:
         chance, n_stored = random.Random(number), 0
         await asyncio.sleep(chance.uniform(0, THINKING_S))  # people do not begin at the same moment
-        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=asking) as client:
-            while time.perf_counter() < end:
-                doc_id = f"d{chance.randrange(n_documents)}"
-                kind, body = chance.choice(KINDS), {"content": f"{texts[doc_id]} and {chance.random()}".encode()}
-                if kind == "page":
-                    await send(client, kind, "GET", f"/document?id={doc_id}")
-                elif kind == "similar":
-                    await send(client, kind, "GET", f"/api/v1/documents/{doc_id}/similar")
-                elif kind == "search":
-                    words = " ".join(chance.sample(texts[doc_id].split(), 3))
-                    await send(client, kind, "GET", f"/search?q={words}")
-                elif kind == "check":
-                    await send(client, kind, "POST", "/api/v1/check", headers=AS_TEXT, **body)
-                else:
-                    n_stored += 1
-                    stored = f"/api/v1/check?store=true&id=s{RUN}-{number}-{n_stored}"
-                    await send(client, kind, "POST", stored, headers=AS_TEXT, **body)
-                await asyncio.sleep(chance.expovariate(1 / THINKING_S))
+        while time.perf_counter() < end:
+            doc_id = f"d{chance.randrange(n_documents)}"
+            kind, body = chance.choice(KINDS), {"content": f"{texts[doc_id]} and {chance.random()}".encode()}
+            if kind == "page":
+                await send(kind, "GET", f"/document?id={doc_id}")
+            elif kind == "similar":
+                await send(kind, "GET", f"/api/v1/documents/{doc_id}/similar")
+            elif kind == "search":
+                words = " ".join(chance.sample(texts[doc_id].split(), 3))
+                await send(kind, "GET", f"/search?q={words}")
+            elif kind == "check":
+                await send(kind, "POST", "/api/v1/check", headers=AS_TEXT, **body)
+            else:
+                n_stored += 1
+                stored = f"/api/v1/check?store=true&id=s{RUN}-{number}-{n_stored}"
+                await send(kind, "POST", stored, headers=AS_TEXT, **body)
+            await asyncio.sleep(chance.expovariate(1 / THINKING_S))
 
     async def long_document() -> None:
         await asyncio.sleep(seconds / 6)
-        async with httpx.AsyncClient(base_url=url, headers=headers, timeout=asking) as client:
-            body = long_text(mib).encode()
-            await send(client, "long document", "PUT", f"/api/v1/documents/long{RUN}", headers=AS_TEXT, content=body)
+        body = long_text(mib).encode()
+        await send("long document", "PUT", f"/api/v1/documents/long{RUN}", headers=AS_TEXT, content=body)
 
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=asking) as client:
+    async with client:
         for path in ("/api/v1/documents/d0/similar", "/document?id=d0", "/search?q=w1"):  # these load index and kernels
             await client.get(path)
         await client.post("/api/v1/check", content=b"some words that are asked for", headers=AS_TEXT)
-    end = time.perf_counter() + seconds
-    await asyncio.gather(*map(one_client, range(n_clients)), *([long_document()] if mib else []))
+        end = time.perf_counter() + seconds
+        await asyncio.gather(*map(one_client, range(n_clients)), *([long_document()] if mib else []))
     for kind, of_kind in sorted(times.items()):
         told(f"{kind}, {n_clients} clients", of_kind, len(failed[kind]))
         for one in failed[kind][:3]:

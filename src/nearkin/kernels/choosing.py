@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 TINY_BYTES = 4096
 """Inputs up to this size never start numba, which takes about 0.5 s; the twins take milliseconds."""
 ALWAYS: Literal["plain", "compiled"] | None = None
-"""Forces one kind of loops for all inputs, for tests."""
+"""Forces one kind of loops for all inputs: for tests, and the compiled ones for a service."""
 _COLD_BYTES = {
     "letters": 1 << 20,
     "text": 1 << 20,

@@ -23,9 +23,11 @@ BUSY_S = 2.0
 """Default time that a writer waits for another writer."""
 _BETWEEN_TRIES_S = 0.05
 _HAS_LOG, _LOG = "nearkin has log", "nearkin log"
-_READING_KIB, _WRITING_KIB = 1 << 16, 1 << 18
+_READING_KIB, _WRITING_KIB = 1 << 13, 1 << 18
 """Maximum sizes of SQLite's page cache. Two indexes of a million documents fill 150 MB, and new rows fall anywhere in
-them: with a smaller cache each page is written to the log again and again."""
+them: with a smaller cache each page is written to the log again and again. For a reader the system has the pages."""
+_MAX_IDLE = 16
+"""Connections that stay open: the threads of a service, each with its prepared statements."""
 logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())  # lost connections are reported by our own errors
 
 
@@ -38,9 +40,11 @@ def engine_of(place: Place, wait_s: float, file: ReadOnlyFile | None = None) -> 
 
 def _sqlite_engine(place: Place, wait_s: float, file: ReadOnlyFile | None, opened: OpenedFile) -> Engine:
     if file is None:
-        engine = create_engine(place.url, poolclass=QueuePool, connect_args={"timeout": wait_s})
+        engine = create_engine(place.url, pool_size=_MAX_IDLE, poolclass=QueuePool, connect_args={"timeout": wait_s})
     else:
-        engine = create_engine(place.url, poolclass=QueuePool, creator=lambda: file.connect(wait_s))
+        engine = create_engine(
+            place.url, pool_size=_MAX_IDLE, poolclass=QueuePool, creator=lambda: file.connect(wait_s)
+        )
 
     def set_up(connection: Any, record: Any) -> None:
         record.info[_HAS_LOG] = _set_up_sqlite(connection, is_read_only=file is not None)
@@ -198,7 +202,9 @@ class ReadOnlyFile:
 def _postgresql_engine(place: Place, wait_s: float) -> Engine:
     # a prepared statement breaks when its table is made anew
     settings = {"fallback_application_name": "nearkin", "prepare_threshold": None}
-    engine = create_engine(place.url, connect_args=settings, use_native_hstore=False, pool_pre_ping=True)
+    engine = create_engine(
+        place.url, connect_args=settings, use_native_hstore=False, pool_pre_ping=True, pool_size=_MAX_IDLE
+    )
     event.listen(engine, "connect", lambda connection, _: _set_up(connection, place))
     event.listen(engine, "begin", lambda connection: _begin(connection, wait_s))
     return engine

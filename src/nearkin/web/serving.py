@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,11 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
+from nearkin.collection.check_in.candidates import Query
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.log import checked_by
 from nearkin.errors import OutputError, ParameterError
+from nearkin.kernels import choosing
 from nearkin.paths import why
 from nearkin.web.app import application
 from nearkin.web.served_runs import ServedRuns
@@ -74,6 +77,8 @@ def serve(
         store = collection.opened.store
         users_file = users_file or usual_users_file(store.place, store.facts["collection"])
         check_users(users_file)
+    choosing.ALWAYS = "compiled"  # loaded once, before somebody waits for them
+    threading.Thread(target=Query.of, args=(collection.opened.counting, "some words"), daemon=True).start()
     with listening(settings.host, settings.port) as opened:
         bound = replace(settings, port=opened.getsockname()[1])
         workers = Workers(bound.n_threads, bound.n_waiting)

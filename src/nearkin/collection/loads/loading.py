@@ -116,6 +116,7 @@ class Load:
     added_at: str
     first_content: int
     next_content: int
+    first_row: int
     next_row: int
     origins: LoadOrigins
     collection_store: Store
@@ -156,7 +157,8 @@ class Load:
             added_at=added_at,
             first_content=first_content,
             next_content=first_content,
-            next_row=0 if last_row is None else last_row + 1,
+            first_row=(first_row := 0 if last_row is None else last_row + 1),
+            next_row=first_row,
             origins=LoadOrigins(connection=connection, load=number),
             collection_store=store,
             counting=counting,
@@ -301,7 +303,7 @@ class Load:
         if self.by is None:
             return
         documents = schema.documents.c
-        query = select(documents.doc_id, documents.version).where(documents.load == self.number)
+        query = select(documents.doc_id, documents.version).where(documents.row >= self.first_row)
         changes = [
             SettingChange(STORE, doc_id, "", f"version {version - 1}" if version > 1 else None, f"version {version}")
             for doc_id, version in self.connection.execute(query.order_by(documents.row))

@@ -7,7 +7,8 @@ computed for each query until they are stored.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.kernels.mixing import GOLDEN, spread
 from nearkin.records import I64, U8, U64, Bool
-from nearkin.runs.progress import Progress
+from nearkin.runs.progress import Progress, Silent
 from nearkin.store import schema
 from nearkin.store.bulk import in_slices, insert_integers, insert_rows, number_after_last
 from nearkin.store.schema import contents, facts
@@ -43,6 +44,11 @@ class DerivedData:
         """Return the first content without stored data; None if there is none."""
         end, last = self._state(connection)
         return end or 0 if (end or 0) < last else None
+
+    def n_missing(self, connection: Connection) -> int:
+        """Return the number of contents without stored data, erased ones among them."""
+        end, last = self._state(connection)
+        return max(0, last - (end or 0))
 
     def _state(self, connection: Connection) -> tuple[int | None, int]:
         """Return the end of the stored data and the number of contents, which one statement reads."""
@@ -121,32 +127,50 @@ class MissingKeys(NamedTuple):
 
 def fill(connection: Connection, store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store the keys of every content that has none, inside a write transaction."""
-    while (keys := _missing(connection, counting, progress)) is not None:
-        _store(connection, store, keys)
+    with _stage(KEYS.n_missing(connection), progress) as advance:
+        while (keys := _missing(connection, counting)) is not None:
+            _store(connection, store, keys)
+            advance(keys)
 
 
 def fill_in_steps(store: Store, counting: TextCounting, progress: Progress) -> None:
     """Store the same in transactions that begin when their keys are computed."""
     store.refuse_read_only()
-    while True:
-        with store.reading() as connection:
-            keys, generation = _missing(connection, counting, progress), store.generation(connection)
-        if keys is None:
-            return
-        with store.writing() as connection:
-            if store.generation(connection) != generation or (KEYS.end(connection) or 0) != keys.first:
-                continue  # another process has stored them, or erased texts
-            _store(connection, store, keys)
+    with store.reading() as connection:
+        n_missing = KEYS.n_missing(connection)
+    with _stage(n_missing, progress) as advance:
+        while True:
+            with store.reading() as connection:
+                keys, generation = _missing(connection, counting), store.generation(connection)
+            if keys is None:
+                return
+            with store.writing() as connection:
+                if store.generation(connection) != generation or (KEYS.end(connection) or 0) != keys.first:
+                    continue  # another process has stored them, or erased texts
+                _store(connection, store, keys)
+            advance(keys)
 
 
-def _missing(connection: Connection, counting: TextCounting, progress: Progress) -> MissingKeys | None:
+@contextmanager
+def _stage(n_missing: int, progress: Progress) -> Iterator[Callable[[MissingKeys], None]]:
+    """Show the progress of all steps as one stage."""
+    if n_missing:
+        progress.start("keys", n_missing, "documents")
+    try:
+        yield lambda keys: progress.advance(keys.end - keys.first)
+    finally:
+        if n_missing:
+            progress.finish()
+
+
+def _missing(connection: Connection, counting: TextCounting) -> MissingKeys | None:
     first = KEYS.first_missing(connection)
     if first is None:
         return None
     values, owners, marks, n_keys = list[I64](), list[I64](), list[Marks](), 0
     lowest = connection.execute(select(func.min(contents.c.content)).where(contents.c.content >= first)).scalar_one()
     end = min(lowest + _CONTENTS_AT_A_TIME, n_contents(connection))  # not the sizes of all texts in each step
-    for numbers, texts, _ in texts_from(connection, first, progress, end):
+    for numbers, texts, _ in texts_from(connection, first, Silent(), end):
         keys = keys_of(texts, counting.ignored)
         values.append(keys.values)
         owners.append(numbers[keys.texts])

@@ -58,9 +58,9 @@ class Loads:
         """Return the loads in order."""
         generation = self._store.generation(connection)
         known, last, chained, spans = self._known
-        rows = connection.execute(_LOADS_FROM, {"first": last[0]}).all()
+        rows = list(connection.execute(_LOADS_FROM, {"first": last[0]}))
         if known != generation or not rows or (rows[0].load, rows[0].digest) != last:  # erased, or another database
-            rows, chained, spans = connection.execute(_LOADS_FROM, {"first": -1}).all(), b"", ()
+            rows, chained, spans = list(connection.execute(_LOADS_FROM, {"first": -1})), b"", ()
         else:
             del rows[0]
         new = list[LoadSpan]()

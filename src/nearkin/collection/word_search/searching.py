@@ -21,7 +21,6 @@ from nearkin.collection.word_search.word_tables import Term, parse, terms_of, wo
 from nearkin.errors import ParameterError
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
 from nearkin.nouns import counted
-from nearkin.records import I64
 from nearkin.stages.differences.passages import LONGEST_WORD
 from nearkin.store.bulk import n_rows
 from nearkin.store.schema import documents, loads
@@ -251,8 +250,9 @@ def _spans(whole: str, start: int, end: int) -> list[list[int]]:
     starts = np.flatnonzero(is_start)
     ends = np.flatnonzero(is_start | ((own != WORD) & (own != ALONE)))  # what ends the word before it
     after = np.append(ends, len(places))[np.searchsorted(ends, starts, side="right")]
-    spans: I64 = np.stack([places[starts], np.append(places, len(text))[after]], axis=1) + start
-    return spans.tolist()
+    bounds = np.stack([places[starts], np.append(places, len(text))[after]], axis=1) + start
+    spans: list[list[int]] = bounds.tolist()
+    return spans
 
 
 _SPACES = re.compile(r"\s+")
