@@ -150,9 +150,9 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
 
     Examples
     --------
-    >>> run = DedupManifest(counts={"dropped": 9, "dropped_numbers": 5, "dropped_passage_added": 1})
+    >>> run = DedupManifest(counts={"dropped": 9, "dropped_passage_replaced": 5, "dropped_passage_added": 1})
     >>> [(one.label, one.value, one.is_warning) for one in difference_facts(run)]
-    [('differ in numbers or dates only', 5, True), ('differ by one passage more', 1, False)]
+    [('differ by one passage more', 1, False), ('differ in one passage only', 5, True)]
     >>> run = DedupManifest(counts={"documents": 900, "dropped": 90, "dropped_other": 70, "largest_group": 80})
     >>> [(one.label, one.value, one.is_warning) for one in difference_facts(run)]
     [('differ in other words', 70, True)]
@@ -167,14 +167,14 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     if is_large := 2 * n_largest > n_documents > 2:
         note = "to keep records apart: --preset records" if can_apart else ""
         yield Fact("documents of the largest group", n_largest, note)
-    is_often = counts.get("numbers", 0) > _NAMED_SHARE * n_dropped and (can_apart or is_ignored)
-    names_apart = can_apart and (is_large or is_often)
-    apart = "; to keep them: --keep-apart numbers, or --preset records" * names_apart
-    apart += "; to keep them: omit --ignore-numbers" * (is_ignored and is_often)
+    apart = "; to keep them: --keep-apart numbers, or --preset records" * can_apart
+    apart += "; to keep them: omit --ignore-numbers" * is_ignored
     for name, n in counts.items():
-        advice = apart if name == "numbers" else ""
-        note = f"of {n_dropped:,} dropped for another{advice}"
-        yield Fact(BY_DIFFERENCE[name], n, note, "warning" if name == "numbers" and is_often else "plain")
+        is_of_records = name == "numbers" or (name == "passage replaced" and can_apart)
+        is_often = bool(apart) and is_of_records and n > _NAMED_SHARE * n_dropped
+        is_named = is_often or (name == "numbers" and can_apart and is_large)
+        note = f"of {n_dropped:,} dropped for another{apart * is_named}"
+        yield Fact(BY_DIFFERENCE[name], n, note, "warning" if is_often else "plain")
     n_other = run.count(difference_counted_as("other"))
     if n_largest > _LARGE_GROUP and n_other > _NAMED_SHARE * n_dropped:
         advice = "--preset records keeps records apart" if can_apart else "a higher --threshold keeps more apart"
