@@ -15,6 +15,9 @@ from made_up_prose import Prose
 from nearkin.collection import relations
 from nearkin.collection.relations import relate
 from nearkin.stages.differences.relations import RELATIONS
+from places import on_one_database
+
+pytestmark = on_one_database
 
 FORM = (
     "Lease between Kern Seeds, Inc. and Ada Rowe. The tenant keeps the rooms in good order, lets the landlord in after "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import stat
 from pathlib import Path
 
 import pytest
@@ -25,9 +24,8 @@ def collection(place):
         yield opened
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
+def test_what_cannot_be_asked_is_refused_and_what_follows_is_right(collection) -> None:
+    for ask in (
         lambda c: c.remove(wave="\ud800"),
         lambda c: c.remove(["\ud800"]),
         lambda c: c.conflicts({"\ud800": "x", "a": "y"}),
@@ -40,11 +38,9 @@ def collection(place):
         lambda c: c.remove([5]),
         lambda c: c.add([("d", "d")], wave=5),
         lambda c: c.add([("d", "d")], wave=" \n"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused_and_what_follows_is_right(collection, ask) -> None:
-    with contextlib.suppress(ParameterError, UnknownDocumentError):
-        ask(collection)
+    ):
+        with contextlib.suppress(ParameterError, UnknownDocumentError):
+            ask(collection)
     assert collection.text("b") == TEXTS[1][1]
     assert [one.document.doc_id for one in collection.similar("a", gamma=0.1).documents] == ["b"]
 
@@ -69,11 +65,6 @@ def test_documents_without_ids_of_two_loads_are_different_ones(place) -> None:
         assert opened.info().n_documents == 2
         assert opened.text("wave 1:1") == TEXTS[0][1]
         assert opened.text("wave 2:1") == TEXTS[2][1]
-
-
-def test_white_space_around_a_waves_name_makes_no_other_wave(collection) -> None:
-    assert collection.add([("d", "d")], wave=" first ").wave == "first"
-    assert [wave.name for wave in collection.info().waves] == ["first"]
 
 
 def test_an_index_made_from_a_damaged_store_is_made_again(place, tmp_path: Path) -> None:
@@ -149,14 +140,6 @@ def test_a_store_that_lacks_something_answers_for_the_rest(collection, place, da
         assert opened.text("later") == LEASE.format(1000)
 
 
-def test_a_damaged_text_is_an_error_with_words(collection, place) -> None:
-    zeros = "zeroblob(32)" if place.server is None else "decode(repeat('00', 32), 'hex')"
-    place.sql(f"UPDATE contents SET digest = {zeros} WHERE content = 1")
-    with pytest.raises(CollectionError, match=r"'b': the stored text is damaged.*fsck COLLECTION"):
-        collection.text("b")
-    assert collection.text("a") == TEXTS[0][1]
-
-
 def test_another_id_of_the_collection_names_no_folder(collection, place) -> None:
     place.sql("UPDATE facts SET value = '../../victim' WHERE name = 'collection'")
     with pytest.raises(CollectionError, match="its id is"):
@@ -190,34 +173,6 @@ def test_what_was_added_is_told_as_stored_when_its_index_cannot_be_made(place, m
         assert opened.add(TEXTS).n_new == 3
         assert "stored" in said[-1]
         assert opened.info().n_documents == 3
-
-
-def test_a_removed_segment_is_never_half_there(collection, place) -> None:
-    from nearkin.collection.stored import segment_files
-
-    (segment,) = [path for path in place.segments.iterdir() if path.is_dir()]
-    segment.chmod(segment.stat().st_mode | stat.S_IRWXU)
-    segment_files.remove(segment)
-    assert not segment.exists()
-    assert [path for path in place.segments.iterdir() if not path.name.startswith(".")] == []
-
-
-def test_problems_that_were_solved_are_told_no_more(collection) -> None:
-    collection.add([("d", None), ("e", None), ("f", "a text")], wave="second", max_unreadable=0.9)
-    assert collection.info().n_problems == 2
-    collection.add([("d", "a text at last"), ("e", None)], wave="second", max_unreadable=0.9)
-    assert collection.info().n_problems == 1
-    assert [(wave.name, wave.n_problems) for wave in collection.info().waves] == [("first", 0), ("second", 1)]
-
-
-def test_a_document_that_fails_again_for_another_reason_counts_once(collection) -> None:
-    collection.add([("d", None), ("d", None), ("f", "a text")], wave="second", max_unreadable=0.9)
-    collection.add([("x" * 3_000, "a text"), ("e", 5), ("g", "a text")], wave="second", max_unreadable=0.9)
-    assert collection.info().n_problems == 4
-    collection.add([("d", "half \ud800"), ("e", None), ("h", "a text")], wave="third", max_unreadable=0.9)
-    assert collection.info().n_problems == 3
-    assert [(wave.name, wave.n_problems) for wave in collection.info().waves[1:]] == [("second", 1), ("third", 2)]
-    assert len(collection.exceptions().exceptions) == 3
 
 
 def test_a_url_without_a_password_is_told(place) -> None:

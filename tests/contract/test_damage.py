@@ -60,13 +60,12 @@ def test_a_damaged_text_is_never_used(place: SomePlace, column: str) -> None:
         assert len(report.faults) == (0 if column == "text" else 2)  # the digests of both loads have the text's
 
 
-@pytest.mark.parametrize("after_fsck", [False, True])
 @pytest.mark.parametrize("doc_id", ["a", "another"])
-def test_adding_the_text_again_replaces_it_under_any_id(place: SomePlace, doc_id: str, after_fsck: bool) -> None:
+def test_adding_the_text_again_replaces_it_under_any_id(place: SomePlace, doc_id: str) -> None:
     filled(place)
     damage_text(place)
     with place.open() as collection:
-        if after_fsck:
+        if doc_id == "a":
             assert not collection.fsck().is_whole
         added = collection.add([(doc_id, FORM)], wave="later")
         assert (added.n_contents, added.n_unchanged) == (0, int(doc_id == "a"))
@@ -159,17 +158,16 @@ def test_an_erased_text_does_not_come_back_because_its_purge_is_lost(place: Some
 def test_changed_and_missing_documents_are_named(place: SomePlace, statements: list[str], fault: str) -> None:
     filled(place)
     sql(place, *statements)
-    for is_read_only in (True, False, False):
+    for is_read_only in (True, False):
         with place.open(create=False, read_only=is_read_only) as collection:
             assert any(said.startswith(fault) for said in collection.fsck().faults)
 
 
-@pytest.mark.parametrize("version", ["6", "2", "x"])
-def test_a_collection_of_another_format_is_refused(place: SomePlace, version: str) -> None:
+def test_a_collection_of_another_format_is_refused(place: SomePlace) -> None:
     filled(place)
-    sql(place, f"UPDATE facts SET value = '{version}' WHERE name = 'schema'")
+    sql(place, "UPDATE facts SET value = '2' WHERE name = 'schema'")
     for create in (False, True):
-        with pytest.raises(CollectionError, match=f"format '{version}'") as caught:
+        with pytest.raises(CollectionError, match="format '2'") as caught:
             place.open(create=create)
         assert caught.value.exit_code == 7
 

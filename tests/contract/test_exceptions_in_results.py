@@ -15,6 +15,9 @@ from contract.damaged_collections import copy_filled
 from functional.conftest import nearkin_here
 from generator import office_files as make
 from made_up_prose import Prose
+from places import on_one_database
+
+pytestmark = on_one_database
 
 PROSE = Prose(19)
 HEADERS = {"From": "ada@b.org", "To": "bo@c.org", "Subject": "Offer", "Message-ID": "<1@b.org>",

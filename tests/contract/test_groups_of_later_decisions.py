@@ -6,7 +6,9 @@ import pytest
 
 from contract.leases import LEASE
 from nearkin.collection.collection import Collection
-from places import SomePlace
+from places import SomePlace, on_one_database
+
+pytestmark = on_one_database
 
 DRAFT = LEASE.format(900) + " Ask Joan about the deposit of the former tenant."
 TEXTS = {"signed": LEASE.format(900), "draft": DRAFT, "print": DRAFT + " Page 1."}

@@ -8,7 +8,9 @@ import pytest
 
 from contract.leases import LEASE, OTHER
 from nearkin.collection.collection import Collection
-from places import SomePlace
+from places import SomePlace, on_one_database
+
+pytestmark = on_one_database
 
 TERMS = " Signed by both parties in the presence of a witness, whose name and address are below."
 LONGEST = {"signed": LEASE.format(900) + TERMS, "draft": LEASE.format(901), "copy": LEASE.format(902)}
