@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -210,7 +211,7 @@ def _occurrences(
 ) -> Iterator[tuple[list[list[int]], list[Occurrence]]]:
     """Yield the words of a part of each text, and where the terms occur; the words of all are split at once."""
     end = start + _READ_AT_A_TIME
-    of_texts = [_spans(text, start, end) for text in texts]
+    of_texts = _spans([text[start:end] for text in texts], start)
     # words at the edges of a part may be cut
     of_texts = [own[start > 0 : len(own) - (end < len(text))] for text, own in zip(texts, of_texts, strict=True)]
     written = [[text[begin:end] for begin, end in own] for text, own in zip(texts, of_texts, strict=True)]
@@ -240,8 +241,9 @@ def _densest(occurrences: Sequence[Occurrence]) -> tuple[int, int]:
     return best, n_best
 
 
-def _spans(whole: str, start: int, end: int) -> list[list[int]]:
-    text = whole[start:end]
+def _spans(parts: Sequence[str], start: int) -> list[list[list[int]]]:
+    """Return where the words of each part begin and end, counted from ``start``; no word contains a line break."""
+    text = "\n".join(parts)
     kinds = character_classes()[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)]
     places = np.flatnonzero((kinds != FORMAT) & (kinds != MARK))
     own = kinds[places]
@@ -250,9 +252,10 @@ def _spans(whole: str, start: int, end: int) -> list[list[int]]:
     starts = np.flatnonzero(is_start)
     ends = np.flatnonzero(is_start | ((own != WORD) & (own != ALONE)))  # what ends the word before it
     after = np.append(ends, len(places))[np.searchsorted(ends, starts, side="right")]
-    bounds = np.stack([places[starts], np.append(places, len(text))[after]], axis=1) + start
-    spans: list[list[int]] = bounds.tolist()
-    return spans
+    bounds = np.stack([places[starts], np.append(places, len(text))[after]], axis=1)
+    begins = np.cumsum([0, *(len(part) + 1 for part in parts)])
+    cuts = np.searchsorted(bounds[:, 0], begins)
+    return [(bounds[i:j] + (start - at)).tolist() for at, (i, j) in zip(begins[:-1].tolist(), pairwise(cuts.tolist()))]
 
 
 _SPACES = re.compile(r"\s+")
