@@ -46,7 +46,7 @@ def _line_text(source: str, line: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InnerDocument:
-    """A document of a file that may contain several: named as the file for the file's own text, else by `MemberIds.of`."""
+    """A document of a file that may contain several: named as the file for its own text, else by `MemberIds.of`."""
 
     doc_id: str
     parent: str | None = None

@@ -63,7 +63,7 @@ class Wikipedia(StreamReader):
 
 
 def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-    """Yield batches of articles: the id is the title, the text begins with it, the line is that of the page in the XML."""
+    """Yield batches of articles: the id is the title, the text begins with it, the line is that of the page."""
     reader = PageReader(stream, opened.source.name, opened.source.max_document_bytes)
     counts: Counter[str] = Counter()
     rows = RowList(batch_bytes=opened.batch_bytes)
