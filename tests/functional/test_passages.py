@@ -257,7 +257,7 @@ def corpus(tmp_path):
     )
 
 
-@pytest.mark.parametrize("step", ["read_words", "find_windows", "_write_corpora"])
+@pytest.mark.parametrize("step", ["read_words", "find_windows", "write_corpora"])
 def test_a_run_that_is_resumed_has_the_same_bytes(corpus, tmp_path, monkeypatch, step):
     run(corpus, tmp_path / "whole", threads=2)
     with monkeypatch.context() as patch:

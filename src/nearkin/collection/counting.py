@@ -68,15 +68,7 @@ class TextCounting:
 
     @classmethod
     def of(cls, facts: Mapping[str, str]) -> TextCounting:
-        """Restore the methods from the facts of a store.
-
-        Raises
-        ------
-        FingerprintError
-            This Nearkin counts or signs differently under the same name.
-        CollectionError
-            The facts are missing.
-        """
+        """Restore the methods from the facts of a store."""
         if missing := [name for name in cls(LetterCounts()).facts() if name not in facts]:
             raise unrepairable(f"its {', '.join(missing)} is missing")
         try:

@@ -24,12 +24,11 @@ class InForce:
 
     Parameters
     ----------
-    at : date
-    date_tag : str
+    date_tag
         Field of the tags that have the dates.
-    dates : mapping of str to date
+    dates
         Dates of current documents by id.
-    documents : tuple of StoredDocument
+    documents
         Those with the newest date that is not after ``at``; empty if all dates are later.
     """
 
@@ -65,13 +64,7 @@ class DateAsked:
 
     @classmethod
     def of(cls, at: date | str | None, date_tag: str | None) -> DateAsked | None:
-        """Check both parameters of `Collection.versions`; None if no date is asked for.
-
-        Raises
-        ------
-        ParameterError
-            The date is not one, or a field is given without a date.
-        """
+        """Check both parameters of `Collection.versions`; None if no date is asked for."""
         if at is None:
             if date_tag is not None:
                 raise ParameterError(
@@ -103,13 +96,7 @@ def refuse_wrong_dates(connection: Connection, date_tag: str) -> None:
 def in_force(
     connection: Connection, asked: DateAsked, document: StoredDocument, others: Iterable[StoredDocument]
 ) -> InForce:
-    """Find the versions of a document, among it and the ``others``, that are in force at a date.
-
-    Raises
-    ------
-    ParameterError
-        No document has a date, or the tag of one is no date.
-    """
+    """Find the versions of a document, among it and the ``others``, that are in force at a date."""
     current = dict.fromkeys(one for one in (document, *others) if one.is_current)
     keys = [(TAG, one.doc_id, asked.date_tag) for one in current]
     dates = _dates({key[1]: value for key, value in values_of(connection, keys).items()}, asked.date_tag)

@@ -87,10 +87,8 @@ class ComparedDocuments(AnswerRecord):
 
     Parameters
     ----------
-    a : StoredDocument
-    b : SimilarDocument
+    b
         With its distance from A and its similarities.
-    comparison : Comparison
     """
 
     a: StoredDocument

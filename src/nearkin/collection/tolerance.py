@@ -54,7 +54,7 @@ class Tolerance:
         the distance of the letter counts is at most ``gamma`` times the length of the query's vector. "index": the
         similarity indexes differ by less than ``tolerance`` times the query's index; this is not symmetric, and neither
         complete nor exact.
-    value : float
+    value
         threshold, above 0 and at most 1; gamma, at least 0 and below 1; or tolerance, above 0 and at most 10.
 
     Examples
@@ -145,10 +145,7 @@ class Tolerance:
 
     @property
     def recall(self) -> float | None:
-        """Minimum share of the documents within the tolerance that are found: expected for "jaccard", else certain.
-
-        None for "index" and "containment", for which it is unknown.
-        """
+        """Minimum share of the documents within the tolerance that are found: expected for "jaccard", else certain."""
         return {"jaccard": RECALL, "letters": 1.0}.get(self.measure)
 
     def to_dict(self) -> dict[str, object]:
@@ -202,12 +199,7 @@ def is_limit(measure: Measure, value: object) -> bool:
 
 
 def check_limit(limit: object) -> None:
-    """Refuse an invalid maximum number of results.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse an invalid maximum number of results."""
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
         raise ParameterError.of("limit", "an int >= 1", limit)
 

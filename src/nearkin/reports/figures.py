@@ -26,9 +26,9 @@ class RecallLine:
 
     Parameters
     ----------
-    similarities, probabilities : sequence of float
+    similarities, probabilities
         Points of the line, similarities rising.
-    asked_for : float or None
+    asked_for
         The requested recall; None if it was requested at another threshold.
     """
 

@@ -32,8 +32,6 @@ def parameter_text(value: float) -> str:
 def share_percent_text(value: float, digits: int = 2) -> str:
     """Write a share in per cent, never rounded up: only 1, or a value within 1e-12 of it, is 100 %.
 
-    Every expected recall, and every other minimum, is written by it.
-
     Examples
     --------
     >>> share_percent_text(0.99999), share_percent_text(1), share_percent_text(0.5), share_percent_text(1 - 0.1 - 0.1)

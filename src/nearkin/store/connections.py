@@ -76,10 +76,7 @@ def transaction(engine: Engine, *, is_writing: bool) -> Iterator[Connection]:
 
 
 def lock(connection: Connection, place: Place, wait_s: float, collection: str | None = None) -> None:
-    """Become the only writer until the transaction ends; SQLite's write transactions are exclusive already.
-
-    The same statement reads the id of the ``collection`` that was opened, which saves a round trip.
-    """
+    """Become the only writer until the transaction ends; SQLite's write transactions are exclusive already."""
     if place.schema is None:
         return
     found = "NULL" if collection is None else "(SELECT value FROM facts WHERE name = 'collection')"

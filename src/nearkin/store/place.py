@@ -30,7 +30,7 @@ class Place:
 
     Parameters
     ----------
-    schema : str or None
+    schema
         PostgreSQL only.
 
     Examples

@@ -117,14 +117,7 @@ class Store:
     def open(
         cls, place: Place, facts: Mapping[str, str] | None = None, *, create: bool = False, access: Access | None = None
     ) -> Store:
-        """Open a store; ``create`` also completes a collection whose creation was interrupted.
-
-        Raises
-        ------
-        CollectionError
-            There is no collection; or it is damaged, or of another format; or its database does not answer; or the
-            directory for a new one contains something else.
-        """
+        """Open a store; ``create`` also completes a collection whose creation was interrupted."""
         access, file = access or Access(), None
         if place.directory is not None:
             file = _file_to_read(place, place.directory, create=create, access=access)
@@ -147,17 +140,7 @@ class Store:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:
-        """Open a transaction: when the block ends, all of it is stored durably, or none of it.
-
-        Raises
-        ------
-        CollectionBusyError
-            Another process, or thread, was writing for longer than this store waits.
-        OutputError
-            The disk is full or not writable.
-        CollectionError
-            The store was opened read-only.
-        """
+        """Open a transaction: when the block ends, all of it is stored durably, or none of it."""
         self.refuse_read_only()
         with (
             self._in_turn(),
@@ -207,13 +190,7 @@ class Store:
         write_facts(connection, {"generation": str(self.generation(connection) + 1)})
 
     def erase_freed(self) -> None:
-        """Rewrite the database, so that its files contain no deleted or overwritten data.
-
-        Raises
-        ------
-        CollectionBusyError
-            Another process reads or writes.
-        """
+        """Rewrite the database, so that its files contain no deleted or overwritten data."""
         with database_errors(self.place):
             erase_freed(self._engine, self.place)
 

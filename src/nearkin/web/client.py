@@ -23,22 +23,10 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
 
     Parameters
     ----------
-    server : str
+    server
         URL of the service, as `nearkin serve` prints it.
-    token : str
-        Token of scripts.
-    content : bytes
-    query : mapping of str to object
+    query
         Parameters of POST /check; those that are None are omitted. Messages of the service show ``name`` as it is.
-
-    Raises
-    ------
-    ParameterError
-        The URL is none, or its token would be sent unencrypted to another machine.
-    CollectionError
-        The service does not answer.
-    NearkinError
-        The error that the service had.
     """
     connection = _connection(server)
     given = {key: str(value).lower() if isinstance(value, bool) else value for key, value in query.items()}
@@ -78,13 +66,7 @@ def checked_by(server: str, token: str, content: bytes, query: Mapping[str, obje
 
 
 def read_token(path: Path) -> str:
-    """Return the token in a file, without surrounding white space.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read, others may read it, or the token is short or has characters that no header can have.
-    """
+    """Return the token in a file, without surrounding white space."""
     try:
         mode, token = path.stat().st_mode, path.read_text(encoding="ascii").strip()
     except UnicodeDecodeError:

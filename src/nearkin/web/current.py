@@ -48,12 +48,7 @@ class Counted:
 
 
 class CurrentInfo:
-    """Figures about a collection, counted again only if its documents have changed: each count reads whole tables.
-
-    Parameters
-    ----------
-    opened : OpenedCollection
-    """
+    """Figures about a collection, counted again only if its documents have changed: each count reads whole tables."""
 
     def __init__(self, opened: OpenedCollection) -> None:
         self._opened, self._lock = opened, threading.Lock()
@@ -90,11 +85,11 @@ class MadeAudits:
 
     Parameters
     ----------
-    state : StoredState
+    state
         State of the documents then.
-    made_at : str
+    made_at
         UTC, ISO 8601.
-    audits : sequence of Audited
+    audits
         By letters and by wording.
     """
 
@@ -108,12 +103,7 @@ class MadeAudits:
 
 
 class CurrentAudits:
-    """The latest audits of a collection, ``made``; None before there are any.
-
-    Parameters
-    ----------
-    opened : OpenedCollection
-    """
+    """The latest audits of a collection, ``made``; None before there are any."""
 
     def __init__(self, opened: OpenedCollection) -> None:
         self._opened = opened
@@ -145,10 +135,7 @@ MAX_DOCUMENTS = 200_000
 
 
 class StoredMails(NamedTuple):
-    """Counts of stored mails, without attached ones, and of documents, and their state.
-
-    If one of them has changed, the threads are out of date.
-    """
+    """Counts of stored mails, without attached ones, and of documents, and their state."""
 
     n_mails: int
     n_documents: int
@@ -161,9 +148,9 @@ class FoundThreads:
 
     Parameters
     ----------
-    mails : StoredMails
+    mails
         What was stored then.
-    table : Table
+    table
         As in ``threads.parquet``.
     starts : int64 array
         First row of each thread.
@@ -234,12 +221,7 @@ class FoundThreads:
 
 
 class CurrentThreads:
-    """The threads that were computed last, ``found``; None before they are computed.
-
-    Parameters
-    ----------
-    opened : OpenedCollection
-    """
+    """The threads that were computed last, ``found``; None before they are computed."""
 
     def __init__(self, opened: OpenedCollection) -> None:
         self._opened = opened
@@ -263,13 +245,7 @@ class CurrentThreads:
             )
 
     def compute(self, progress: Progress) -> str:
-        """Compute the threads, and count them in words.
-
-        Raises
-        ------
-        ParameterError
-            There are too many documents.
-        """
+        """Compute the threads, and count them in words."""
         mails = self.stored()
         if mails.n_documents > MAX_DOCUMENTS:
             raise ParameterError(

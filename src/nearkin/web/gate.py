@@ -60,12 +60,9 @@ class Gate:
 
     Parameters
     ----------
-    app : ASGI application
-    settings : ServiceSettings
-    entry : Authenticator
-    watch : callable, optional
+    watch
         Receives the scope of each request that passed, the status of its answer, and its time in seconds.
-    metrics : callable, optional
+    metrics
         Writes the answer to ``GET /metrics``.
     """
 
@@ -242,7 +239,6 @@ def _is_of_programs(scope: Scope) -> bool:
 
 
 def _for_programs(scope: Scope, refusal: Response) -> Response:
-    """Return a refusal, as JSON for a program."""
     if not _is_of_programs(scope):
         return refusal
     told = {"error": "RefusedError", "message": bytes(refusal.body).decode().strip(), "where": None}

@@ -20,13 +20,12 @@ class ScreenFile:
 
     Parameters
     ----------
-    suffix, media_type : str
-    make : callable
+    make
         Makes it for a visitor.
-    is_sandboxed_page : bool
+    is_sandboxed_page
         Whether it opens in the browser as a page of its own, which the service did not make: it reaches nothing of the
         service.
-    query : type of msgspec.Struct, optional
+    query
         Parameters; by default those of the screen.
     """
 
@@ -43,16 +42,16 @@ class Screen:
 
     Parameters
     ----------
-    path : str
+    path
         Its JSON is at the same path with ``.json`` behind it; that of the home page is at ``/index.json``.
-    query : type of Struct
+    query
         Parameters.
-    answer : callable
+    answer
         Asks the collection; runs in a thread of the workers.
-    table : callable, optional
+    table
         Returns what the screen lists as a table, which is at the same path with ``.csv``, ``.parquet`` and ``.jsonl``
         behind it; it has all rows, also those that the page does not show.
-    files : tuple of ScreenFile
+    files
         Files at the same path, each with its suffix behind it.
     """
 
@@ -82,15 +81,14 @@ class ChangeForm:
 
     Parameters
     ----------
-    path : str
-    body : type of Struct
+    body
         Fields of the form, without the token.
-    act : callable
+    act
         Changes the collection; runs in a thread of the workers. Takes the service, the visitor and the record, and the
         file or None if the form has one.
-    file : FileField, optional
+    file
         Its field for files.
-    is_change : bool
+    is_change
         Whether it changes the collection; otherwise it is also there with ``--read-only``.
     """
 

@@ -77,15 +77,10 @@ class SentFile:
 
         Parameters
         ----------
-        encoding : str
+        encoding
             Encoding of a file of text that is not valid UTF-8.
-        shown : str, optional
+        shown
             Name of the file in messages; by default `shown_name`.
-
-        Raises
-        ------
-        SourceError
-            It is not one readable document.
         """
         suffix = _SUFFIX.search(self.name.lower())
         with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
@@ -124,13 +119,11 @@ class FileReadAgain:
 
     Parameters
     ----------
-    name : str
-    exception : StoredException or None
+    exception
         The exception that has its name.
-    text : str
+    text
         Empty if there is none.
-    file : KnownFile
-    problem : str
+    problem
         Why it cannot be stored; empty if it can.
     """
 
@@ -170,10 +163,8 @@ class LatestOfSent(Generic[Key, Sent]):
 
     Parameters
     ----------
-    max_kept : int
-    max_size : int
+    max_size
         Maximum of the sum of their sizes; the last one is kept in any case.
-    size_of : callable
     """
 
     def __init__(self, max_kept: int, max_size: int, size_of: Callable[[Sent], int]) -> None:
@@ -190,13 +181,7 @@ class LatestOfSent(Generic[Key, Sent]):
                 self._kept.popitem(last=False)
 
     def get(self, key: Key) -> Sent:
-        """Return what has a key.
-
-        Raises
-        ------
-        ParameterError
-            It was decided about, or is forgotten.
-        """
+        """Return what has a key."""
         with self._lock:
             sent = self._kept.get(key)
         if sent is None:

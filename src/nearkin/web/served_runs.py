@@ -24,13 +24,11 @@ class ServedRun:
 
     Parameters
     ----------
-    number : int
+    number
         From 1, in the order in which the runs were named.
-    folder : Path
-    manifest : DedupManifest or PairsManifest
-    pairs : PairsOfRun or None
+    pairs
         Of a run of ``nearkin pairs``.
-    state : tuple of int
+    state
         What changes if the results are replaced.
     """
 
@@ -42,13 +40,7 @@ class ServedRun:
 
     @classmethod
     def opened(cls, number: int, folder: Path) -> ServedRun:
-        """Read the manifest of a run, and check that its tables are unchanged.
-
-        Raises
-        ------
-        RunError
-            It is unfinished, damaged, or of a command whose results are not shown.
-        """
+        """Read the manifest of a run, and check that its tables are unchanged."""
         state, stored = _state(folder), read_results(folder)
         kind = AUDITED.get(str(stored.get("command")))
         if kind is None:
@@ -96,28 +88,13 @@ class ServedRun:
         }
 
     def check_current(self) -> None:
-        """Refuse a run whose results were replaced.
-
-        Raises
-        ------
-        RunError
-        """
+        """Refuse a run whose results were replaced."""
         if _state(self.folder) != self.state:
             raise RunError(f"The run {self.name} was replaced since the service was started. Start it again.")
 
 
 class ServedRuns:
-    """The runs of a service.
-
-    Parameters
-    ----------
-    folders : sequence of Path
-
-    Raises
-    ------
-    RunError
-        See `ServedRun.opened`.
-    """
+    """The runs of a service."""
 
     def __init__(self, folders: Sequence[Path] = ()) -> None:
         self.all = tuple(ServedRun.opened(number, folder) for number, folder in enumerate(folders, 1))
@@ -128,15 +105,7 @@ class ServedRuns:
         return tuple(one for one in self.all if one.pairs is not None)
 
     def find(self, number: int | None) -> ServedRun:
-        """Return a run by its number.
-
-        Raises
-        ------
-        UnknownDocumentError
-            There is none.
-        RunError
-            It was replaced.
-        """
+        """Return a run by its number."""
         found = next((one for one in self.all if one.number == number), None)
         if found is None:
             raise UnknownDocumentError(f"There is no run {number}. The page Reports lists all of them.")

@@ -18,24 +18,23 @@ class ServiceSettings:
 
     Parameters
     ----------
-    host : str
+    host
         Address that it listens on.
-    port : int
-    max_body_bytes : int
+    max_body_bytes
         Maximum size of the body of a request.
-    request_s : float
+    request_s
         Maximum time of a request.
-    n_threads : int
+    n_threads
         Threads that query the collection.
-    n_waiting : int
+    n_waiting
         Maximum number of requests that wait for a thread.
-    session_s : int
+    session_s
         Time after which a session ends.
-    idle_s : int
+    idle_s
         Time without a request after which the session of a user ends.
-    public_url : str, optional
+    public_url
         ``https://NAME`` or ``https://NAME:PORT``, which browsers open; None: only this machine can connect.
-    proxies : tuple of str
+    proxies
         Addresses and networks of the proxy, whose X-Forwarded headers count; requests of others are refused.
     """
 
@@ -96,24 +95,7 @@ class ServiceSettings:
 def settings_of(
     host: str = "127.0.0.1", port: int = 0, *, behind_proxy: Sequence[str] = (), public_url: str | None = None
 ) -> ServiceSettings:
-    """Return the settings of a service: for this machine alone, or for everybody whom a proxy lets through.
-
-    Parameters
-    ----------
-    host : str
-        Address to listen on.
-    port : int
-        0 takes any free port.
-    behind_proxy : sequence of str
-        Addresses or networks of the proxy.
-    public_url : str, optional
-        Address that browsers open.
-
-    Raises
-    ------
-    ParameterError
-        Other machines could connect without a proxy, or the options contradict one another.
-    """
+    """Return the settings of a service: for this machine alone, or for everybody whom a proxy lets through."""
     if not behind_proxy:
         if not is_loopback(host):
             raise ParameterError(
@@ -135,11 +117,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _checked_url(public_url: str) -> str:
-    """Return a public URL as browsers send it in Origin: in lower case, without the default port.
-
-    >>> _checked_url("https://Review.example.org:443/")
-    'https://review.example.org'
-    """
+    """Return a public URL as browsers send it in Origin: in lower case, without the default port."""
     try:
         parts = urlsplit(public_url)
         host, port = parts.hostname or "", parts.port

@@ -100,8 +100,6 @@ def write_overlay(table: pa.Table, tool: str, out: Path) -> None:
     ----------
     table
         With the schema `OVERLAY`; further columns are text, and keep their names.
-    tool
-        One of `TOOLS`.
     """
     fields, is_dat = TOOLS[tool], out.suffix.lower() == ".dat"
     others = [name for name in table.column_names if name not in OVERLAY.names]

@@ -28,13 +28,6 @@ class TableWords:
     stem
         Whether words become their Snowball stems.
 
-    Raises
-    ------
-    ParameterError
-        The languages are equal or invalid, or one has no stems.
-    MissingExtraError
-        Snowball is not installed.
-
     Examples
     --------
     >>> words = TableWords("de", "en")
@@ -52,13 +45,7 @@ class TableWords:
 
     @classmethod
     def of_table(cls, origin: TableOrigin) -> TableWords:
-        """Make the splitter for the words of a table.
-
-        Raises
-        ------
-        FingerprintError
-            This version of Nearkin, or of Snowball, finds words differently.
-        """
+        """Make the splitter for the words of a table."""
         words = cls(origin.source, origin.target, _STEM in origin.words)
         if words.fingerprint != origin.words:
             raise FingerprintError(

@@ -79,9 +79,9 @@ class CheckCandidates:
 
     Parameters
     ----------
-    contents : list of int
+    contents
         Of current documents, the most promising first; one with the same digest is always included.
-    sizes : dict of int to int
+    sizes
         Bytes of the text of each.
     """
 
@@ -99,10 +99,7 @@ class CheckCandidates:
 def candidates_by_keys(
     connection: Connection, counting: TextCounting, query: Query, options: CheckOptions, first_missing: int | None
 ) -> CheckCandidates:
-    """Return the contents that share the key of the whole text, a band, or enough sampled shingles.
-
-    Keys from ``first_missing`` on, the first content without stored ones, are made for this call.
-    """
+    """Return the contents that share the key of the whole text, a band, or enough sampled shingles."""
     kinds = query.keys.kinds
     samples = np.flatnonzero(kinds == SAMPLE)
     step = max(1, -(-len(samples) // MAX_SAMPLES))  # of more samples, only every ``step``-th is looked up

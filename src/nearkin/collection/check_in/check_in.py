@@ -126,10 +126,7 @@ def _in_order(
     *,
     stops: bool,
 ) -> list[results.Checked | NearkinError]:
-    """Check and store in order; if the check stops at a problem, up to the first document with a problem.
-
-    If a document cannot be checked, the others are checked all the same; if one cannot be stored, none is.
-    """
+    """Check and store in order; if the check stops at a problem, up to the first document with a problem."""
     outcomes = list[results.Checked | NearkinError]()
     for place, check in enumerate(checks):
         started = time.perf_counter()

@@ -49,10 +49,7 @@ class _Likeness:
 
 
 class TextCheck:
-    """Check of one text.
-
-    A stored text never changes: what was measured in a snapshot is not measured again in the transaction.
-    """
+    """Check of one text."""
 
     def __init__(self, counting: TextCounting, query: Query, options: CheckOptions, doc_id: str | None = None) -> None:
         self.query, self._counting, self._options, self._doc_id = query, counting, options, doc_id
@@ -62,13 +59,7 @@ class TextCheck:
         self._passages: dict[int, FirstPassage] = {}
 
     def answer(self, connection: Connection, first_missing: int | None) -> Checked:
-        """Find the texts similar to the text, in one snapshot or transaction; ``first_missing`` has no stored keys.
-
-        Raises
-        ------
-        CollectionError
-            The stored text of a candidate is damaged.
-        """
+        """Find the texts similar to the text, in one snapshot or transaction; ``first_missing`` has no stored keys."""
         started = time.perf_counter()
         search = candidates_by_keys if self._options.measure == "jaccard" else candidates_by_index
         candidates = search(connection, self._counting, self.query, self._options, first_missing)
@@ -173,10 +164,7 @@ class TextCheck:
         return self._passages[content]
 
     def _with_resent(self, connection: Connection, checked: Checked, doc_id: str) -> Checked:
-        """Add whether the text is stored under its id already, before it is stored.
-
-        An empty text is compared with none; resent, its document is its only match.
-        """
+        """Add whether the text is stored under its id already, before it is stored."""
         if any(one.is_same_text and one.document.doc_id == doc_id for one in checked.documents):
             return replace(checked, is_resent=True)
         is_compared = checked.is_answered or checked.n_found > 0

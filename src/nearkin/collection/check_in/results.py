@@ -37,19 +37,19 @@ class CheckOptions:
 
     Parameters
     ----------
-    threshold : float
+    threshold
         Minimum Jaccard similarity (word 5-grams) of a near-duplicate, in (0, 1].
-    containment : float or None
+    containment
         Minimum share of one text's word 5-grams that occur in the other, in (0, 1]. None: a text that is part of
         another is not similar to it.
     measure : {"jaccard", "index"}
         Search for candidates. "jaccard": bands and sampled shingles. "index": the documents with the nearest similarity
         indexes within ``tolerance``. With both, every listed document was compared word by word.
-    tolerance : float
+    tolerance
         Maximum relative difference of similarity indexes, for "index".
-    limit : int
+    limit
         Maximum number of documents to return.
-    with_passage : bool
+    with_passage
         Return the passage in which the text differs from the most similar document; this doubles the time.
     """
 
@@ -82,15 +82,15 @@ class CheckInMany:
 
     Parameters
     ----------
-    wave : str
+    wave
         A missing wave is created.
-    source : str
+    source
         Origin of the documents.
-    lines : sequence of int
+    lines
         Line of each document in its source; by default 1, 2, …
-    only_new : bool
+    only_new
         Store a document only if its verdict is "new" or "contains": the text that it adds is not stored yet.
-    by : str, optional
+    by
         Name of a person, for the activity log.
     """
 
@@ -114,10 +114,9 @@ class CheckIn(CheckInMany):
 
     Parameters
     ----------
-    doc_id : str
-    file : KnownFile
+    file
         The file from which the text was extracted.
-    id_is_new : bool, optional
+    id_is_new
         Whether the id must be new (True) or that of a current document (False) when the text is stored; by default both
         are accepted.
     wave, source, lines, only_new, by
@@ -134,12 +133,7 @@ class CheckIn(CheckInMany):
         check_name("doc_id", self.doc_id)
 
     def refuse_other_id(self, is_there: bool) -> None:
-        """Refuse an id that breaks the rule of ``id_is_new``; ``is_there``: a current document has it.
-
-        Raises
-        ------
-        ParameterError
-        """
+        """Refuse an id that breaks the rule of ``id_is_new``; ``is_there``: a current document has it."""
         if self.id_is_new and is_there:
             raise ParameterError(
                 f"The document {self.doc_id!r} already exists. Choose another id, or store a version of it."
@@ -154,20 +148,19 @@ class CheckedDocument(AnswerRecord):
 
     Parameters
     ----------
-    document : StoredDocument
     relation : {"exact", "near", "contained", "contains"}
         Relation of the text to this document: a "contained" text is part of it.
-    jaccard : float
+    jaccard
         Jaccard similarity of the word 5-grams, ignoring case and white space; in [0, 1].
-    contained, contains : float
+    contained, contains
         Share of the text's word 5-grams that occur in the document, and vice versa.
-    edit_similarity : float or None
+    edit_similarity
         In characters; None if the texts are too long, or if one is only part of the other.
-    similarity_index : int or None
+    similarity_index
         Of the document.
-    is_same_text : bool
+    is_same_text
         Whether the texts are identical.
-    differs : str
+    differs
         What differs in the texts, as ``nearkin dedup`` has it.
     """
 
@@ -188,44 +181,42 @@ class Checked(ByJaccard, AnswerRecord):
 
     Parameters
     ----------
-    verdict : {"exact", "near", "contained", "contains", "new"}
-    documents : tuple of CheckedDocument
+    documents
         In the order of the verdicts, the most similar first; at most ``limit``.
-    n_found : int
+    n_found
         Number of similar documents, including those not returned.
-    passage : tuple of Piece
+    passage
         First significant difference between the first document ("only_a") and the text ("only_b"); empty if there is
         none, or if one text is only part of the other.
-    n_differences, n_moves : int or None
+    n_differences, n_moves
         Number of differences between the two, and of passages that both have in different places; None if not compared.
-    options : CheckOptions
-    expected_recall : float or None
+    expected_recall
         Expected share of the near-duplicates exactly at the threshold that are found; more are found above it. None
         with the measure "index", and if ``n_hot_keys`` is not 0.
-    n_candidates, n_compared : int
+    n_candidates, n_compared
         Number of candidates, and of those compared word by word.
-    n_hot_keys : int
+    n_hot_keys
         Number of keys of the text that occur in too many stored texts to compare all of these.
-    is_answered : bool
+    is_answered
         Whether the text has enough words to compare; if not, only identical texts are listed, and for an empty text
         only the document that has it under the same id.
-    similarity_index : int or None
+    similarity_index
         Of the text; None unless the measure is "index".
-    stored_as : str or None
+    stored_as
         Id under which the text was stored; None if it was not.
-    version : int or None
+    version
         Version of the stored document; above 1, the id had another text before.
-    is_resent : bool
+    is_resent
         Whether this text was already stored under the id.
-    is_purged : bool
+    is_purged
         Whether this text was erased by a purge, so that it cannot be stored again.
-    missing : str or None
+    missing
         The parts that the text lacks, if it could be extracted only partly from its file.
-    not_checked : tuple of str
+    not_checked
         Ids of the documents inside the file, such as attachments, which were not compared.
-    elapsed_s : float
+    elapsed_s
         Includes making missing keys of stored texts.
-    expected_recall_of_parts : PartRecall or None
+    expected_recall_of_parts
         Expected share found of the texts exactly at the containment. None if parts are not searched for, if the text
         has fewer than eight word 5-grams, if ``n_hot_keys`` is not 0, or if not all candidates were compared.
     """
@@ -291,12 +282,11 @@ class CheckAnswer:
 
     Parameters
     ----------
-    doc_id : str
-    checked : Checked or None
+    checked
         None if the document could not be checked or stored.
-    problem : str or None
+    problem
         The reason for that.
-    is_purged : bool
+    is_purged
         Whether the reason is that its text was erased by a purge.
     """
 
@@ -312,10 +302,7 @@ class CheckAnswer:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the document is part of the cleaned stream.
-
-        That is so if it is new, contains a stored document, or is stored under its id.
-        """
+        """Whether the document is part of the cleaned stream."""
         return self.checked is not None and (self.checked.verdict not in DROPPED_FROM_STREAMS or self.is_resent)
 
     def to_dict(self) -> dict[str, object]:
@@ -361,20 +348,20 @@ class StreamSummary:
 
     Parameters
     ----------
-    expected_recall : float or None
+    expected_recall
         Of documents without skewed keys.
-    n_hot : int
+    n_hot
         Number of documents with skewed keys, of which similar documents may have been missed.
-    n_documents : int
+    n_documents
         Lines that are not blank, including unreadable ones.
-    n_kept : int
+    n_kept
         See `CheckAnswer.is_kept`; a repeated line of a stream that is stored counts once.
-    n_stored, n_already_stored, n_repeated : int
+    n_stored, n_already_stored, n_repeated
         Documents that this call stored; whose text was stored under their id before, also by this stream; those of
         these that repeat an earlier line.
-    n_purged : int
+    n_purged
         Documents whose text was erased by a purge. If documents are stored, these are not, and have no verdict.
-    n_problems : int
+    n_problems
         Documents that could not be read, checked or stored for another reason; they have no verdict.
     """
 

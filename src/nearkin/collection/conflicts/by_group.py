@@ -51,32 +51,31 @@ class Conflict(AnswerRecord):
 
     Parameters
     ----------
-    group : int or None
+    group
         Number of its group in `Collection.groups`. None if it is in no group: it has two labels, or is a copy of a text
         with too few words.
-    majority_label : str
+    majority_label
         Label of most documents of the group; in a tie, that of the document stored first.
-    n_documents, n_with_majority_label : int
+    n_documents, n_with_majority_label
         Number of labelled documents of the group, and number of documents with the majority's label.
-    is_tie : bool
+    is_tie
         Whether another label is as frequent as the majority's label.
-    a : StoredDocument
+    a
         The document; it does not have the majority's label.
-    b : StoredDocument
+    b
         The most similar document with another label, if possible the majority's. A document with two labels is a
         conflict with itself.
-    label_a, label_b : str
-    relative_distance : float
+    relative_distance
         Distance of the letter counts, as a share of the longer vector's length.
-    edit_similarity : float or None
+    edit_similarity
         Edit similarity in characters; None if it would take too long.
-    jaccard : float
+    jaccard
         Jaccard similarity of the word 5-grams.
-    is_match : bool
+    is_match
         Whether the texts match. If not, the documents are in one group by a decision.
-    passage : tuple of Piece
+    passage
         First significant difference, with a few words around it; empty if the texts are identical.
-    n_differences, n_moves : int
+    n_differences, n_moves
         Number of differences of the two texts, and of passages that both have in different places.
     """
 
@@ -111,28 +110,27 @@ class Conflicts(ByJaccard, AnswerRecord):
 
     Parameters
     ----------
-    tolerance : Tolerance
-    conflicts : tuple of Conflict
+    conflicts
         Conflicts sorted by group, the most similar texts first; at most ``limit``.
-    n_found : int
+    n_found
         Total number, including those not returned.
-    n_groups : int
+    n_groups
         Number of groups with conflicts.
-    n_labelled : int
+    n_labelled
         Number of documents of the collection with a label.
-    unknown : tuple of str
+    unknown
         Labelled ids that are not in the collection.
-    n_unlabelled : int
+    n_unlabelled
         Number of documents without a label in groups with a labelled document, or with the text of one.
-    unlabelled : tuple of str
+    unlabelled
         The first 100 of them, in the order in which they were added.
-    n_uncounted : int
+    n_uncounted
         Number of labelled documents with too few letters or words, which are compared only with their copies.
-    n_not_compared : int
+    n_not_compared
         See `CollectionGroups`.
-    are_groups_stored : bool
+    are_groups_stored
         Whether `Collection.groups` has stored these groups. Otherwise the numbers are those that it would give to them.
-    are_groups_outdated : bool
+    are_groups_outdated
         Whether other groups are stored at this tolerance, because documents or decisions changed since.
     """
 

@@ -39,9 +39,7 @@ class ContradictionSearch:
 
     Parameters
     ----------
-    matching : Matching
-    measures : PairMeasures
-    unit_of : mapping of int to int
+    unit_of
         Contents that people decided to be in one group; those with the same number belong together.
     """
 
@@ -126,9 +124,9 @@ class LabelledGroup:
 
     Parameters
     ----------
-    entries : sequence of Entry
+    entries
         In the order in which the documents were stored, then by label.
-    number : int
+    number
         Number of the group; negative: the entries have one text, and are in no group.
 
     Attributes
@@ -184,14 +182,7 @@ class LabelledGroup:
 
 
 def labelled_groups(entries: Sequence[Entry], numbers: Sequence[int]) -> list[LabelledGroup]:
-    """Return the groups with different labels, in the order of their first documents.
-
-    Parameters
-    ----------
-    entries : sequence of Entry
-    numbers : sequence of int
-        Group of each.
-    """
+    """Return the groups with different labels, in the order of their first documents."""
     of_number = dict[int, list[Entry]]()
     for number, entry in sorted(zip(numbers, entries, strict=True), key=lambda one: (one[1].row, one[1].label)):
         of_number.setdefault(number, []).append(entry)

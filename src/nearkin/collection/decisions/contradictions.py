@@ -24,11 +24,11 @@ class PairDecisions:
 
     Parameters
     ----------
-    same, never : dict
+    same, never
         The pairs, each with the number of its activity; None: it is being decided.
-    content_of : dict of str to int
+    content_of
         Contents of those documents that are current.
-    leaving : dict
+    leaving
         The document that leaves, for those pairs of ``never`` of which one was split off.
     """
 
@@ -60,13 +60,8 @@ class PairDecisions:
 
         Parameters
         ----------
-        added_only : bool
+        added_only
             Accept contradictions that hold without the decisions that are being made.
-
-        Raises
-        ------
-        ParameterError
-            Two documents must not be in one group, but decisions, or identical texts, put them into one.
         """
         links = [(a, b, f"{SAME_GROUP} {a!r} {b!r} {_numbered(number)}") for (a, b), number in self.same.items()]
         alike = self._alike()
@@ -97,27 +92,13 @@ class PairDecisions:
 
 
 def refuse_contradicting(connection: Connection, changes: Sequence[SettingChange]) -> None:
-    """Refuse changes that add a decision on two documents which contradicts others.
-
-    Contradictions among earlier decisions, which new texts may cause, are none of theirs.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse changes that add a decision on two documents which contradicts others."""
     if any(one.kind in _OF_GROUPS and one.now is not None for one in changes):
         PairDecisions.read(connection, changes).refuse_contradictions(added_only=True)
 
 
 def _united(pairs: Iterable[DocumentPair]) -> Callable[[str], str]:
-    """Return a function that maps all documents that pairs link, directly or through others, to one representative.
-
-    Examples
-    --------
-    >>> lead = _united([("a", "b"), ("c", "d"), ("d", "a")])
-    >>> [lead(doc_id) for doc_id in "abcde"]
-    ['b', 'b', 'b', 'b', 'e']
-    """
+    """Return a function that maps all documents that pairs link, directly or through others, to one representative."""
     leads = dict[str, str]()
 
     def lead(doc_id: str) -> str:
@@ -136,13 +117,7 @@ def _numbered(number: int | None) -> str:
 
 
 def _path(links: Iterable[tuple[str, str, str]], a: str, b: str) -> list[str]:
-    """Return the shortest chain of reasons why two linked documents belong together.
-
-    Examples
-    --------
-    >>> _path([("a", "b", "first"), ("c", "b", "second"), ("c", "d", "third")], "a", "c")
-    ['first', 'second']
-    """
+    """Return the shortest chain of reasons why two linked documents belong together."""
     near = dict[str, list[tuple[str, str]]]()
     for one, other, said in links:
         near.setdefault(one, []).append((other, said))

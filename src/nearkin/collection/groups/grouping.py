@@ -1,8 +1,4 @@
-"""Groups with permanent numbers: updated and stored.
-
-Groups are the connected components of matches. Every member is reported with its similarity to the group's principal,
-which shows members that are linked only through a chain.
-"""
+"""Groups with permanent numbers: updated and stored."""
 
 from __future__ import annotations
 
@@ -56,13 +52,7 @@ class GroupDecisions:
 
     @classmethod
     def read(cls, connection: Connection, state: GroupState) -> GroupDecisions:
-        """Read the decisions, and compare them with those that the stored groups follow.
-
-        Raises
-        ------
-        CollectionError
-            Two contradict each other, because texts have changed since.
-        """
+        """Read the decisions, and compare them with those that the stored groups follow."""
         pairs = PairDecisions.read(connection)
         try:
             pairs.refuse_contradictions()
@@ -129,10 +119,7 @@ def _decided_since(connection: Connection, seen: int) -> I64:
 def _former(
     connection: Connection, pairs: PairDecisions, seen: int, seen_row: int
 ) -> tuple[set[ContentPair], set[ContentPair]]:
-    """Return the pairs that were in one group, and in different groups, at the call.
-
-    A document that is removed is taken as one that was current then: nothing says which happened first.
-    """
+    """Return the pairs that were in one group, and in different groups, at the call."""
     documents = schema.documents.c
     kinds = {SAME_GROUP: set(pairs.same), NEVER_GROUP: set(pairs.never)}
     for kind, subject, other, was in _changes_since(connection, seen):
@@ -191,10 +178,7 @@ def regroup(
     threads: int,
     progress: Progress,
 ) -> Regrouped:
-    """Update groups; the members are those that a first grouping of the same texts and decisions would have.
-
-    Only new texts, groups that lost a text or a decision, and touched parts of divided components are compared again.
-    """
+    """Update groups; the members are those that a first grouping of the same texts and decisions would have."""
     before = state.membership
     decided = GroupDecisions.read(connection, state)
     n_contents = len(matching.is_comparable)
@@ -271,11 +255,6 @@ def _chained(contents: I64, groups: I64) -> tuple[I64, I64]:
 
 
 def _numbered(nodes: I64, component: I64, before: Membership, replaced: Membership, next_group: int) -> tuple[I64, int]:
-    """Return the group number of each node, old or new.
-
-    An old number goes to the component with most of its members, in a tie to that with the lowest content; if all of
-    its texts are gone, to the component of new texts with most of its documents, at least two.
-    """
     was = before.group_of(nodes)
     is_old = was != NO_GROUP
     pairs, n_shared = np.unique(np.stack([component[is_old], was[is_old]]), axis=1, return_counts=True)

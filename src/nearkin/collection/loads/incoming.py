@@ -78,9 +78,9 @@ class Incoming:
 
     Parameters
     ----------
-    name : str or None
+    name
         Prefix of the names given to documents without an id; by default the wave.
-    file_of : callable, optional
+    file_of
         Digests the file of a document without a text; None if its file is no plain text.
     """
 
@@ -115,9 +115,9 @@ class Examined:
     ----------
     contents, profiles : dicts of bytes to tuple
         Columns of what the store may lack, by digest, without the number.
-    damaged : set of bytes
+    damaged
         Digests whose stored text is damaged, to be replaced by the added one.
-    origins : dict of int to tuple
+    origins
         By the place of each document that was extracted, is inside of another, or is a plain text without a text.
     """
 
@@ -154,10 +154,7 @@ class Examined:
 
 
 def examine(incoming: Incoming, counting: TextCounting, known: Known, wave: str, dialect: str) -> Examined:
-    """Check and digest the documents; count, sign, index and compress contents that are not stored yet.
-
-    All that can be computed is computed here, before the writer keeps others waiting.
-    """
+    """Check and digest the documents; count, sign, index and compress contents that are not stored yet."""
     prepared = prepare(incoming.batch, AS_IT_CAME, source_name=wave if incoming.name is None else incoming.name)
     doc_ids, digests = prepared["doc_id"].to_pylist(), prepared["digest"].to_pylist()
     problems = [problem or _bad_id(doc_id) for problem, doc_id in zip(prepared["problem"].to_pylist(), doc_ids)]

@@ -48,18 +48,11 @@ def constrained(
         already.
     leaving : int64 array, shape (n_pairs,), optional
         The content of each pair of ``never`` that leaves; -1: neither. Without it, none leaves.
-    similarity : callable, optional
-        Without it, all similarities are ties.
 
     Returns
     -------
     tuple of two int64 arrays
         The contents in ascending order, and the component of each: the position of its lowest content.
-
-    Raises
-    ------
-    ParameterError
-        A pair must be together and must not be.
     """
     same, never = same.reshape(-1, 2), never.reshape(-1, 2)
     leaving = np.full(len(never), _NOTHING) if leaving is None else leaving
@@ -170,8 +163,6 @@ _FEW = 1 << 10
 
 class Forest:
     """Connected components of contents; the lowest content of each is its root.
-
-    One thread connects; others may look up roots meanwhile, and find those of now or of a moment ago.
 
     Examples
     --------

@@ -151,13 +151,7 @@ class WordMatching:
 def matching_of(
     connection: Connection, counting: TextCounting, segments: Sequence[Segment], tolerance: Tolerance
 ) -> tuple[Matching, PairMeasures]:
-    """Return the matching by a tolerance, and the measures of a snapshot.
-
-    Raises
-    ------
-    ParameterError
-        The measure is neither by wording nor by letters.
-    """
+    """Return the matching by a tolerance, and the measures of a snapshot."""
     if not tolerance.has_groups:
         raise ParameterError.of("measure", "'jaccard' or 'letters'", tolerance.measure)
     sets = WordSets(connection, counting, segments[-1].end if segments else 0)
@@ -299,13 +293,7 @@ class RangePairs:
 
 
 def _widened(gamma: float) -> float:
-    """Return the gamma with which a query finds all texts that find it: gamma / (1 - gamma), rounded up.
-
-    Examples
-    --------
-    >>> _widened(0.2)
-    0.2500000000000001
-    """
+    """Return the gamma with which a query finds all texts that find it: gamma / (1 - gamma), rounded up."""
     part = Fraction(repr(float(gamma)))
     nearest = float(part / (1 - part))
     # one step up rounds up; the second allows for the decimal number as which a float is written

@@ -128,13 +128,7 @@ class WordLinks:
 
 
 def _nearest_of_each(left: I64, bits: I64, n: int) -> I64:
-    """Return the places of about the ``n`` pairs of each left text with the fewest bits, and of no more.
-
-    Examples
-    --------
-    >>> _nearest_of_each(np.array([7, 7, 7, 8]), np.array([5, 3, 5, 9]), 2).tolist()
-    [1, 3]
-    """
+    """Return the places of about the ``n`` pairs of each left text with the fewest bits, and of no more."""
     if not len(left):
         return left
     is_left = np.zeros(int(left.max()) + 1, np.bool_)
@@ -154,10 +148,7 @@ def _first_of_each(low: I64, high: I64, bits: I64, n: int) -> I64:
 
 
 class _Apart:
-    """Counts pairs that were not compared and whose components are still apart in the end.
-
-    Of very many pairs of components, some may be counted that are connected later.
-    """
+    """Counts pairs that were not compared and whose components are still apart in the end."""
 
     def __init__(self, forest: Forest) -> None:
         self._forest = forest
@@ -208,9 +199,7 @@ def near_signatures(
     ----------
     asked : int64 array, shape (n_asked,)
         Contents to compare with all others; live.
-    reach : int
-        Maximum number of different bits.
-    forest : Forest
+    forest
         Components; the caller connects more of them while pairs are yielded.
     """
     asked = np.unique(asked)

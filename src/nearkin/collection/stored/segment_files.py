@@ -78,10 +78,7 @@ def part_of_index(name: str) -> str:
 
 
 def save(segment: Segment, folder: Path, identity: Mapping[str, object]) -> None:
-    """Write a segment and rename it into place; if another process was faster, its segment stays.
-
-    Only readers with the same ``identity``, what it was made from, can open it.
-    """
+    """Write a segment and rename it into place; if another process was faster, its segment stays."""
     target = folder / segment.name
     aside = folder / f".{target.name}.{os.getpid()}-{threading.get_ident()}.part"
     with writing(target):
@@ -111,13 +108,7 @@ def remove(directory: Path) -> None:
 
 
 def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> Segment:
-    """Map the arrays of a segment.
-
-    Raises
-    ------
-    DamagedSegmentError
-        It is missing, was made from something else, or was changed.
-    """
+    """Map the arrays of a segment."""
     directory = folder / name_of(first, end)
     try:
         check(directory, identity, fully=False)
@@ -132,12 +123,7 @@ def load(folder: Path, first: int, end: int, identity: Mapping[str, object]) -> 
 
 
 def check(directory: Path, identity: Mapping[str, object], *, fully: bool) -> None:
-    """Refuse a segment that was changed; ``fully``: compute every checksum, regardless of earlier checks.
-
-    Raises
-    ------
-    DamagedSegmentError
-    """
+    """Refuse a segment that was changed; ``fully``: compute every checksum, regardless of earlier checks."""
     manifest, name = _read(directory / MANIFEST), part_of_index(directory.name)
     if manifest.get("made_from") != _made_from(identity):
         raise DamagedSegmentError(f"{name}: changed, or made from other texts or by another version of Nearkin")

@@ -123,11 +123,5 @@ def _write(connection: Connection, numbers: Sequence[int], sets: Sequence[U64]) 
 
 
 def _packed(hashes: U64) -> bytes:
-    """Return a sorted set as bytes.
-
-    Examples
-    --------
-    >>> _packed(np.array([1, 2**63], np.uint64)).hex()
-    '00000000000000018000000000000000'
-    """
+    """Return a sorted set as bytes."""
     return hashes.astype(">u8").tobytes()

@@ -1,7 +1,4 @@
-"""Words of the stored texts, in the full-text index of each database: FTS5, and tsvector.
-
-Nearkin splits the words, so that both find the same documents. They are written in the transaction of their load.
-"""
+"""Words of the stored texts, in the full-text index of each database: FTS5, and tsvector."""
 
 from __future__ import annotations
 
@@ -89,14 +86,7 @@ def terms_of(query: Query) -> Iterator[Term]:
 
 
 def parse(query: object) -> Query:
-    """Parse a query.
-
-    Raises
-    ------
-    ParameterError
-        It has no word or too many, an open quote or parenthesis, a ``*`` that follows no word, or an operator without
-        both sides.
-    """
+    """Parse a query."""
     if not isinstance(query, str) or any("\ud800" <= one <= "\udfff" for one in query):
         raise ParameterError.of("query", _RULE, query)
     return _Parser(query).whole()

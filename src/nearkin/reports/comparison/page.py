@@ -18,8 +18,6 @@ _MAX_LINES = 20_000  # a browser is slow with more
 def comparison_html(comparison: Comparison, *, name_a: str | int, name_b: str | int, facts: Sequence[Fact] = ()) -> str:
     """Render the page of a comparison, with ``facts`` on top; equal arguments give equal text.
 
-    Up to 20,000 lines are shown; where there are more it says so.
-
     Examples
     --------
     >>> from nearkin.stages.differences.comparing import compare_texts

@@ -12,8 +12,6 @@ _STYLES: dict[Kind, str] = {"equal": "", "only_a": "yellow strike", "only_b": "c
 def to_terminal(comparison: Comparison) -> list[tuple[str, str]]:
     r"""Return styles and texts to print: each hunk under its line numbers, with ``[-A-]`` and ``{+B+}`` in it.
 
-    Control characters of the texts are shown as code points. The result is empty if nothing differs.
-
     Examples
     --------
     >>> from nearkin.stages.differences.comparing import compare_texts

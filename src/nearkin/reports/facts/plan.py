@@ -43,9 +43,7 @@ def plan_facts(
 
     Parameters
     ----------
-    is_fixed : bool
-        The way was not free.
-    min_pairs, max_pairs : int
+    min_pairs, max_pairs
         Pairs that show how signatures cluster; pairs that are reported.
     """
     least = f"cosine ≥ {question.threshold:g}"
@@ -96,11 +94,7 @@ def predicted_recall_text(told: Prediction) -> str:
 
 
 def _recall(value: float) -> str:
-    """Write a recall, with more digits near 0 and 100.
-
-    >>> [_recall(value) for value in (0.9088, 0.99996, 1.0, 0.0001)]
-    ['90.8%', '99.99%', '100%', '0.01%']
-    """
+    """Write a recall, with more digits near 0 and 100."""
     return recall_text(value, 1 if 0.005 <= value < 0.995 else 2)
 
 

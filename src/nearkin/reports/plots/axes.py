@@ -50,15 +50,15 @@ class Numbers:
 
     Parameters
     ----------
-    low, high : float
+    low, high
         Values at the ends, ``low < high``.
     kind : {"linear", "log", "symlog"}
         ``symlog`` is the logarithm of 1 plus the value, for counts with zeros.
-    values : sequence of float, optional
+    values
         Ticks; by default round numbers.
-    n_ticks : int
+    n_ticks
         About how many round numbers.
-    words : function
+    words
         Label of a tick.
     """
 
@@ -88,9 +88,9 @@ class Labels:
 
     Parameters
     ----------
-    gap : float
+    gap
         Share of a step between two columns; 1 for points without a width.
-    label_pixels : float
+    label_pixels
         Space that the longest label takes; 0 shows every label.
     """
 

@@ -78,10 +78,7 @@ def line_chart(
     width: int = 640,
     height: int = 260,
 ) -> str:
-    """Draw lines that differ in dashes as well as colours, with a legend above if there are several.
-
-    ``mark`` is a value on the x axis and its label, drawn as a line across.
-    """
+    """Draw lines that differ in dashes as well as colours, with a legend above if there are several."""
     if not 1 <= len(series) <= len(SERIES):
         raise ParameterError.of("series", f"1 to {len(SERIES)} lines", len(series))
     left, right = x_domain or _span([float(v) for line in series for v in line.x])

@@ -26,10 +26,7 @@ Anchor = Literal["start", "middle", "end"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """Plot of a given size in pixels; its marks are SVG elements, to be passed to `svg`.
-
-    All margins are fixed, so that no installed font decides the layout.
-    """
+    """Plot of a given size in pixels; its marks are SVG elements, to be passed to `svg`."""
 
     x: Numbers | Labels
     y: Numbers
@@ -225,8 +222,6 @@ Point = tuple[float, float]
 def pieces_inside(points: Sequence[Point], width: float, height: float) -> Iterator[list[Point]]:
     """Cut a line into the pieces that lie between (0, 0) and (width, height).
 
-    A point with a NaN is a gap. A point between two gaps is a piece of one point.
-
     Examples
     --------
     >>> list(pieces_inside([(0, 5), (10, 15), (20, 5)], 20, 10))
@@ -287,8 +282,6 @@ def element(
 ) -> str:
     """Return an element with its attributes; underscores of their names become hyphens.
 
-    Characters that XML forbids, and others that a reader cannot see, are shown by their code points.
-
     Examples
     --------
     >>> element("text", "a < b", x=1.0, text_anchor="end")
@@ -320,14 +313,10 @@ def picture(*parts: str, width: float, height: float, origin: tuple[float, float
     ----------
     *parts : str
         Elements, the first at the bottom.
-    width, height : float
-        Size of the figure, in pixels.
-    origin : (float, float)
+    origin
         Upper left corner of the plot within the figure, in pixels.
-    name : str
+    name
         Id of the figure: small letters, digits and hyphens.
-    label : str
-        Words of a screen reader.
     """
     if not _NAME.fullmatch(name):
         raise ParameterError.of("name", "small letters, digits and hyphens, a letter first", name)

@@ -336,11 +336,7 @@ def _once(items: Sequence[Hashable], run: int) -> dict[Hashable, int]:
 
 
 def _joined(blocks: list[_Block], words_a: Sequence[Word], words_b: Sequence[Word]) -> list[_Block]:
-    """Merge blocks separated only by punctuation, or by two shared words between long blocks.
-
-    Two shared words, such as "of the", may be equal by chance; not so between blanks that are filled in, or between
-    additions to the same text, where they would be reported as omitted and added again.
-    """
+    """Merge blocks separated only by punctuation, or by two shared words between long blocks."""
     n_words, n_blanks = (
         [list(accumulate(counted, initial=0)) for counted in sides]
         for sides in (

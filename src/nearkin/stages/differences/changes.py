@@ -26,7 +26,7 @@ class Change:
 
     Parameters
     ----------
-    n_words_a, n_words_b : int
+    n_words_a, n_words_b
         Words that the alignment finds only on this side; both 0 if only the spelling differs: case, punctuation,
         Unicode form, invisible characters.
     """
@@ -112,10 +112,7 @@ class Changes:
 
 
 def find_changes(a: Wording, b: Wording) -> Changes:
-    """Find every stretch in which two texts differ.
-
-    Between two stretches both texts are the same, except white space and canonical equivalence (NFC).
-    """
+    """Find every stretch in which two texts differ."""
     alignment = align(a, b)
     spans: list[Span] = []
     at_a = at_b = 0

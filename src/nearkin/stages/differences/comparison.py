@@ -26,10 +26,10 @@ class Piece:
     ----------
     kind : {"equal", "only_a", "only_b", "gap"}
         Text in which the stretch occurs. A gap stands for equal words that are not shown.
-    text : str
+    text
         Text of the document with collapsed white space, including a leading space if needed; for a gap its
         description: ``1,234 equal words``.
-    difference : int
+    difference
         Number of the difference that it belongs to, from 1; 0 for text that both have.
     """
 
@@ -40,10 +40,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the merged view; ``line_a`` and ``line_b`` are the lines of A and B with its first words.
-
-    They are counted from 1; None if the line has nothing of that text.
-    """
+    """A line of the merged view; ``line_a`` and ``line_b`` are the lines of A and B with its first words."""
 
     pieces: tuple[Piece, ...]
     line_a: int | None
@@ -100,20 +97,19 @@ class Comparison:
 
     Parameters
     ----------
-    hunks : tuple of Hunk
+    hunks
         Differences with the lines around them, in text order.
-    differences : tuple of Difference
-    n_words_a, n_words_b : int
+    n_words_a, n_words_b
         Number of words of each text, without punctuation.
-    is_identical : bool
+    is_identical
         Whether the texts are identical, including white space.
-    is_whole : bool
+    is_whole
         False: the texts were too long to be compared completely, and some shared words are marked as different.
-    n_ignored : int
+    n_ignored
         Differences that were ignored on request.
-    ignored : tuple of str
+    ignored
         Kinds of difference that were ignored.
-    not_compared : str
+    not_compared
         What differs between texts without differences: white space, the Unicode form of characters, or both.
     """
 
@@ -286,10 +282,7 @@ _FRAMES: dict[Kind, tuple[str, str]] = {
 
 
 def marked_pieces(pieces: Sequence[Piece], notes: Mapping[int, str] | None = None) -> Iterator[tuple[Kind, str]]:
-    """Yield the kind and the marked text of each piece of a line, and the spaces between pieces.
-
-    ``notes`` has words for some differences, such as where a passage was moved.
-    """
+    """Yield the kind and the marked text of each piece of a line, and the spaces between pieces."""
     for i, piece in enumerate(pieces):
         body = piece.text.lstrip()
         if i and (len(body) < len(piece.text) or "gap" in (piece.kind, pieces[i - 1].kind)):

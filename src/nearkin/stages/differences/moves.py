@@ -32,10 +32,7 @@ CLOSING = frozenset(".,;:!?)]}\"'”’»")
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Changes cut so that a moved passage is one of its own.
-
-    ``counterpart`` is from where it was to where it is, and back.
-    """
+    """Changes cut so that a moved passage is one of its own."""
 
     changes: tuple[Change, ...]
     counterpart: dict[int, int]
@@ -160,28 +157,14 @@ def _is_same(one: str | None, other: str | None) -> bool:
 
 
 def _before(text: str, place: int) -> str | None:
-    r"""Return the part of a sentence before a place; None if it is too long.
-
-    Examples
-    --------
-    >>> text = "It is due. Unless agreed\nhe shall not pay"
-    >>> _before(text, 11), _before(text, 25)
-    ('', 'Unlessagreed')
-    """
+    """Return the part of a sentence before a place; None if it is too long."""
     low = max(0, place - _LONGEST_SENTENCE)
     ends = [found.end() for found in _WITHIN.finditer(text, low, place)]
     return None if low and not ends else "".join(text[ends[-1] if ends else 0 : place].split())
 
 
 def _after(text: str, place: int) -> str | None:
-    r"""Return the part of a sentence after a place; None if it is too long.
-
-    Examples
-    --------
-    >>> text = "He shall not pay\nunless agreed. It is due"
-    >>> _after(text, 16), _after(text, 31)
-    ('unlessagreed', '')
-    """
+    """Return the part of a sentence after a place; None if it is too long."""
     if text[place - 1] in _SENTENCE_ENDS and not text[place : place + 1].strip():
         return ""
     found = _WITHIN.search(text, place, place + _LONGEST_SENTENCE)
@@ -225,11 +208,7 @@ def is_telling_sign(text: str, signs: Sequence[Word]) -> bool:
 
 
 def _runs(tokens_a: Sequence[_ChangedToken], tokens_b: Sequence[_ChangedToken]) -> Iterator[_MovedRun]:
-    """Find passages from left to right in A, the longest at each place, without overlaps.
-
-    Of places in B that begin alike, `_MAX_PLACES` are compared, and a short passage once: the time is linear in the
-    tokens.
-    """
+    """Find passages from left to right in A, the longest at each place, without overlaps."""
     places: dict[tuple[str, ...], deque[int]] = defaultdict(deque)
     for j in range(len(tokens_b) - MIN_MOVED_WORDS + 1):
         places[_key(tokens_b, j)].append(j)

@@ -28,15 +28,15 @@ class OneSidedText:
 
     Parameters
     ----------
-    passages : tuple of str
+    passages
         In text order, with single spaces. Signs without words are last, without those that only close a sentence.
-    negations : tuple of str
+    negations
         English negations of which this text has more at a difference, each once; without moved passages.
-    n_words_left_out : int
+    n_words_left_out
         Number of words beyond the limit of 1,000,000 characters, which are not among the passages.
-    negations_at : tuple of (int, int)
+    negations_at
         Passages with such a negation: the number of each, from 0, and the place of its first negation.
-    n_words_moved : int
+    n_words_moved
         Number of words in passages that the other text has in another place; see `find_moves`.
     """
 

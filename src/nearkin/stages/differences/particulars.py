@@ -99,13 +99,13 @@ class Spelling:
 
     Parameters
     ----------
-    small : frozenset of str
+    small
         Words that begin with a lower-case letter somewhere, so they are not names.
-    within : frozenset of str
+    within
         Words that begin with a capital inside a sentence.
-    terms : frozenset of str
+    terms
         Words in quotation marks, or mostly after a determiner, such as "the Buyer", so they are not names.
-    named : frozenset of str
+    named
         Words beside a kind of company, a title, an initial, or a signature; where nouns have capitals, beside another
         one.
     """
@@ -182,13 +182,13 @@ class Side:
 
     Parameters
     ----------
-    n_words : int
+    n_words
         Number of words, without joining words.
-    n_names, n_numbers, n_dates, n_other : int
+    n_names, n_numbers, n_dates, n_other
         Names of persons, parties and places; numbers and sums; months and weekdays; other words, with pronouns.
-    is_signing : bool
+    is_signing
         Whether there is a "/s/", a word of signature lines, or a date.
-    n_signing, n_turning : int
+    n_signing, n_turning
         Among the other words, those of signature lines, and those that change the meaning of a sentence.
     """
 

@@ -26,7 +26,7 @@ class Annotations:
 
     Parameters
     ----------
-    columns : Table
+    columns
         Names begin with `PREFIX`; a record without a value in the last of them cannot be read, and stays as it is.
     """
 
@@ -114,11 +114,11 @@ class Shortened(Annotations):
 
     Parameters
     ----------
-    column : str
+    column
         One column of strings; in JSON Lines also the path of a string inside objects.
     cuts : mapping of line to list of (int, int)
         Parts to remove, in characters; ascending.
-    encoding : str
+    encoding
         Of lines that are not UTF-8.
     """
 

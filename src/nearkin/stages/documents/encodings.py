@@ -1,12 +1,8 @@
 """Character encodings of files: valid UTF-8 takes precedence; other text is in the named encoding.
 
-A folder often contains files from several times and authors. A named encoding applies to text *that is not UTF-8*:
-
-- one byte per character, including ASCII (cp1252, latin-1, cp1251, …): each line is judged separately, so that a file
-  concatenated from several is read correctly; text in such an encoding is hardly ever valid UTF-8 by chance
-- all others: the file is judged as a whole, by its first `WINDOW_BYTES`
-- a file that is one document: as a whole, by all of it
-- a byte order mark takes precedence over all of this
+With one byte per character, including ASCII (cp1252, latin-1, …), each line is judged separately, so that a file
+concatenated from several is read correctly; other encodings are judged by the first `WINDOW_BYTES` of a file, or by all
+of a file that is one document. A byte order mark takes precedence over all of this.
 """
 
 from __future__ import annotations
@@ -160,9 +156,7 @@ def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> RecordFault |
 
     Parameters
     ----------
-    data : bytes
-        The text after its conversion to UTF-8.
-    mark : bytes
+    mark
         Byte order mark of the file; then no other encoding is advised.
 
     Examples
@@ -212,10 +206,7 @@ def looks_binary(data: bytes) -> bool:
 
 
 def looks_like_utf16(data: bytes) -> str | None:
-    """Return advice for a file that looks like UTF-16 without a byte order mark; None otherwise.
-
-    Blanks and line ends have a zero byte on the same side, in every script.
-    """
+    """Return advice for a file that looks like UTF-16 without a byte order mark; None otherwise."""
     import numpy as np  # a worker that extracts texts begins sooner without it
 
     view = np.frombuffer(data[: len(data[:4096]) // 2 * 2], np.uint8)

@@ -1,8 +1,7 @@
 """Files that the arguments of a command name, and what is not read among them.
 
-Spark and Hive write markers and checksums beside tables, a checkout from Hugging Face has a card and a licence,
-`datasets.save_to_disk` describes its Arrow files in JSON: these are skipped by name, and listed. A folder of nothing
-but tables is a folder of tables; in any other each file is a document.
+Markers and descriptions that Spark, Hive and Hugging Face write beside tables are skipped by name, and listed. A folder
+of nothing but tables is a folder of tables; in any other each file is a document.
 """
 
 from __future__ import annotations
@@ -75,15 +74,10 @@ def find(
 
     Parameters
     ----------
-    file_format : str or None
+    file_format
         Format that the user named, for all files. A format of whole documents, such as "file", accepts every file.
-    notes : list of Note
+    notes
         Gets what is not read, and how folders are read.
-
-    Raises
-    ------
-    SourceError
-        There are no documents; or a folder is unreadable, or a Delta table.
     """
     marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)]
     marks += [] if len(arguments) == 1 else _image_lists(arguments)  # a shell expands * to all files of a folder
@@ -239,10 +233,7 @@ def _company(paths: Sequence[str], tables: set[str], by_name: set[str] | None = 
 
 
 def _walk(folder: str, without: Path | None, notes: list[Note]) -> list[str]:
-    """Return the regular files below a folder, sorted.
-
-    Links to folders are not followed, which excludes cycles; nor are those that lead out of the folder.
-    """
+    """Return the regular files below a folder, sorted."""
 
     def refuse(error: OSError) -> None:
         raise SourceError(f"Cannot read the folder {error.filename}: {error.strerror}.") from error

@@ -1,7 +1,4 @@
-"""Formats of documents: `FORMATS` lists what a format is called and which class of the folder `readers` reads it.
-
-Classes, and Arrow with them, are imported when they read a file: commands list the formats when they start.
-"""
+"""Formats of documents: `FORMATS` lists what a format is called and which class of the folder `readers` reads it."""
 
 from __future__ import annotations
 
@@ -19,22 +16,22 @@ class Format:
 
     Parameters
     ----------
-    of : str
+    of
         Module of the folder `readers` and class, such as "jsonl:JsonLines".
-    in_words, a_file : str
+    in_words, a_file
         Name in a sentence; phrase for a file of the format, with the article.
-    hint, listed : str
+    hint, listed
         Explanation in the help text of ``--format``; entry in that of input files, empty if another entry includes it.
-    magic : tuple of bytes
+    magic
         First bytes of tables that name their columns and types; others have none.
     holds : {"records", "one document", "documents"}
         "documents" are nested, as in a mail with attachments. A folder of the latter two is one of documents, not of
         tables.
-    is_settled : bool
+    is_settled
         Whether the suffix determines the format; otherwise the reader inspects the content.
-    is_unmistakable : bool
+    is_unmistakable
         Whether the reader's `begins` is conclusive: it is tried first, and such a file is not refused as foreign.
-    is_copied : bool
+    is_copied
         Whether kept documents are copied byte for byte, or row for row; those of others become JSON Lines.
     """
 

@@ -42,10 +42,7 @@ class IdKind(IntEnum):
 
 
 def given_ids(names: pa.LargeStringArray, has_id: pa.BooleanArray, kind: IdKind) -> pa.LargeStringArray | pa.Int64Array:
-    """Return the ids of all documents from their names, null if a document has none.
-
-    If no document has one, they are the names.
-    """
+    """Return the ids of all documents from their names, null if a document has none."""
     if kind == IdKind.NONE:
         return names
     if has_id.true_count < len(has_id):

@@ -54,12 +54,12 @@ class Ignored:
 
     Parameters
     ----------
-    passages : tuple of str
+    passages
         Literal texts as ``text:...``, runs of words, whatever stands between them, as ``words:...``, patterns as
         ``re:...``.
-    numbers : bool
+    numbers
         Whether digits do not count.
-    found : set of str
+    found
         Passages that occurred in a text so far; no part of the value.
 
     Examples
@@ -113,8 +113,6 @@ class Ignored:
     @classmethod
     def parse(cls, content: str) -> Ignored:
         """Read the lines of a file: one passage per line, or several lines between ``<<<`` and ``>>>``.
-
-        Lines that begin with ``#`` are comments.
 
         Raises
         ------
@@ -222,13 +220,7 @@ NOTHING = Ignored()
 
 
 def _shortened(passage: str) -> str:
-    """Quote a passage; of a long one, only its beginning.
-
-    Examples
-    --------
-    >>> _shortened("All rights reserved."), _shortened("x" * 500)[-6:]
-    ("'All rights reserved.'", "xxxx'…")
-    """
+    """Quote a passage; of a long one, only its beginning."""
     return repr(passage) if len(passage) <= _MAX_PASSAGE else f"{passage[:_MAX_PASSAGE]!r}…"
 
 
@@ -248,14 +240,7 @@ def _without(texts: pa.LargeStringArray, literal: str) -> pa.LargeStringArray:
 
 
 def _without_runs(texts: pa.LargeStringArray, runs: Sequence[str]) -> tuple[pa.LargeStringArray, list[int]]:
-    r"""Remove runs of words, the longest of several at a word; return also how often each was removed.
-
-    Examples
-    --------
-    >>> texts, n_found = _without_runs(strings(["// Sold,\n// as is. No!", "Sold as it is"]), ["sold AS is"])
-    >>> texts.to_pylist(), n_found
-    (['//  . No!', 'Sold as it is'], [1])
-    """
+    """Remove runs of words, the longest of several at a word; return also how often each was removed."""
     hashes, starts, bounds = _words(texts)
     wanted = [_words(strings([run]))[0] for run in runs]
     length = min(_MAX_KEY, *map(len, wanted))

@@ -38,11 +38,11 @@ def interwiki_links(
 
     Parameters
     ----------
-    dump, langlinks : Path
+    dump, langlinks
         Pages (XML) and, since 2013, the table ``langlinks`` (SQL) of one edition and day, possibly compressed.
-    language : str
+    language
         The code of the other edition, such as "en".
-    takes_damaged : bool
+    takes_damaged
         Use the links before the damage of a file; otherwise it is a TruncatedInputError.
 
     Returns
@@ -50,13 +50,6 @@ def interwiki_links(
     Table
         Columns ``title`` and ``other``, large_string, in the order of the dump, without repeated pairs. Titles are as
         document names: with spaces, the other with a capital, without a section. Only namespace 0, without redirects.
-
-    Raises
-    ------
-    SourceError
-        A file cannot be read, or has another format; the message says where.
-    ParameterError
-        The language is not the code of an edition.
     """
     language = language.strip().lower()
     if not re.fullmatch(r"[a-z]{2,12}(-[a-z]{2,12})*", language):
@@ -103,11 +96,7 @@ def _articles(stream: ByteStream, name: str, language: str) -> Iterator[tuple[st
 
 
 def _title(linked: str) -> str:
-    """Return the title that a link names, as the other edition writes it.
-
-    >>> _title("rain_(music)#Early&nbsp;works")
-    'Rain (music)'
-    """
+    """Return the title that a link names, as the other edition writes it."""
     title = html.unescape(linked.partition("#")[0].replace("_", " ")) if len(linked) < _LONGEST_TITLE else ""
     title = " ".join(title.split())
     return title[:1].upper() + title[1:]
@@ -125,10 +114,7 @@ _ESCAPED = {b"0": b"\0", b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"Z
 
 
 def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tuple[int, str]]:
-    """Yield number and title of each page with a title in a language; SourceError if it is another table.
-
-    Only one row at a time is held, however long the statements are.
-    """
+    """Yield number and title of each page with a title in a language; SourceError if it is another table."""
     wanted = language.encode()
     data, n_statements, is_inside = b"\n", 0, False
     piece = b"\n"
@@ -160,11 +146,7 @@ def read_langlinks(stream: ByteStream, name: str, language: str) -> Iterator[tup
 
 
 def _unescaped(literal: bytes) -> str:
-    r"""Return the characters that an SQL string represents.
-
-    >>> _unescaped(rb"a\'b\\n''c")
-    "a'b\\n'c"
-    """
+    """Return the characters that an SQL string represents."""
     if b"\\" in literal or b"'" in literal:
         literal = _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]) if found[1] else b"'", literal)
     return literal.decode("utf-8", "replace")

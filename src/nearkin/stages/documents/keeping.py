@@ -47,10 +47,7 @@ def noting_values_without_number(
 
 
 def check_keep(name: str, sample: ColumnSample, column: str, *, is_text: bool) -> bool | None:
-    """Return whether the first values of a column are dates.
-
-    SourceError if it holds neither numbers nor dates, or both. ``is_text``: all values are characters, as in CSV.
-    """
+    """Return whether the first values of a column are dates."""
     keep = KeepColumn(column)
     if sample.table is not None:
         values, numbers = _of_table(name, sample.table, keep)

@@ -46,10 +46,7 @@ def _line_text(source: str, line: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class InnerDocument:
-    """A document of a file that may contain several: named as the file for the file's own text, else by `MemberIds.of`.
-
-    ``parent`` may be a container that is no document itself.
-    """
+    """A document of a file that may contain several: named as the file for its own text, else by `MemberIds.of`."""
 
     doc_id: str
     parent: str | None = None
@@ -101,14 +98,13 @@ class MailHeaders:
     ----------
     message_id, in_reply_to, references
         Identifiers without their angle brackets.
-    subject : str or None
-    sent_at : datetime or None
+    sent_at
         In UTC.
-    sender, to, cc, bcc : str or None
+    sender, to, cc, bcc
         Names and addresses, separated by commas.
-    thread_index : str or None
+    thread_index
         Header Thread-Index of Exchange, in base64.
-    thread_topic : str or None
+    thread_topic
         Header Thread-Topic of Exchange: the subject of the mail that began the conversation.
     """
 
@@ -131,31 +127,30 @@ class Origin:
 
     Parameters
     ----------
-    sha256 : str or None
+    sha256
         Of the original bytes of this document, in hexadecimal; None if they could not be read.
-    size_bytes : int or None
+    size_bytes
         Number of these bytes.
-    kind : str
+    kind
         By content, such as "pdf" or "docx".
-    declared_kind : str or None
+    declared_kind
         By the suffix, if it differs.
-    extractor : str
+    extractor
         Program that made the text, with its version.
-    n_pages : int or None
-    exception : str or None
+    exception
         One of `.faults.REASONS`.
-    sentence : str or None
+    sentence
         What the exception is, for people.
-    is_partial : bool
+    is_partial
         Whether there is a text, but not all of it.
-    warnings : str
+    warnings
         Joined by "; ".
-    family : str or None
+    family
         Id of the outermost document that this one is inside of, or its own id if it has members. An archive or a
         mailbox is no document.
-    position : int or None
+    position
         Position among the members of the parent, counted from 1; None for a file.
-    mail : MailHeaders or None
+    mail
         Only for mails.
     """
 
@@ -200,9 +195,9 @@ class KnownFile:
 
     Parameters
     ----------
-    parent : str or None
+    parent
         Id of the document or container that the document is inside of.
-    origin : Origin or None
+    origin
         None if it was not extracted.
     """
 

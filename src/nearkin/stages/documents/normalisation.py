@@ -54,9 +54,9 @@ class Normalisation:
 
     Parameters
     ----------
-    margins, hyphens, nfkc, case, arabic, accents, space : bool
+    margins, hyphens, nfkc, case, arabic, accents, space
         Steps of `STEPS`, applied in this order; all but accents by default.
-    ignored : Ignored
+    ignored
         Passages and numbers that do not count; they are removed before the steps.
 
     Examples
@@ -132,7 +132,7 @@ class Normalisation:
 
         Parameters
         ----------
-        texts : LargeStringArray
+        texts
             Valid UTF-8.
         """
         return self.normalised(texts).texts
@@ -185,10 +185,7 @@ class Normalisation:
         return texts
 
     def _apply_by_library(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """Apply NFKC of a library, which considers neighbouring characters too, and is thirty times slower.
-
-        The further steps can make neighbours that compose, such as a small letter and a mark.
-        """
+        """Apply NFKC of a library, which considers neighbouring characters too, and is thirty times slower."""
         texts = _nfkc(pc.replace_substring(texts, _SOFT_HYPHEN, ""))
         further = self._of_tables[1:]
         for is_last in (False, True):
@@ -237,17 +234,11 @@ class _Numbered(NamedTuple):
 
 
 def without_margins(texts: pa.LargeStringArray) -> pa.LargeStringArray:
-    r"""Remove line numbers and Bates numbers in the margin of most lines or pages.
+    """Remove line numbers and Bates numbers in the margin of most lines or pages.
 
-    Line numbers: most lines of the text begin with 1, 2, 3, …, without a full stop or bracket, at most to 60, and then
-    again from 1; and these lines are wrapped prose, no list, table or verse. Bates numbers: lines of capitals and at
-    least five digits, or fewer with a zero in front, which count upwards from page to page.
-
-    Examples
-    --------
-    >>> page = "\n".join(f"{i} the river had risen, and the bridge was" for i in range(1, 29))
-    >>> without_margins(pa.array([page], pa.large_string()))[0].as_py()[:45]
-    'the river had risen, and the bridge was\nthe r'
+    Line numbers: most lines of wrapped prose begin with 1, 2, 3, …, without a full stop or bracket, at most to 60, and
+    then again from 1. Bates numbers: lines of capitals and at least five digits, or fewer with a zero in front, which
+    count upwards from page to page.
     """
     may_have = pa.array((line_flags(*text_buffers(texts)) & NUMBERS) > 0)
     bare = [_without_numbers(text) for text in texts.filter(may_have).to_pylist()]

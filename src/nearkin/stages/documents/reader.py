@@ -1,7 +1,4 @@
-"""Reading of a source of any format as Arrow batches of documents; what a reader provides.
-
-A reader is a class of the folder `readers`, named in `formats.FORMATS`. It needs one method, `batches`.
-"""
+"""Reading of a source of any format as Arrow batches of documents; what a reader provides."""
 
 from __future__ import annotations
 
@@ -46,10 +43,7 @@ class Reader:
     """Reader of a format; instances have no state."""
 
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents.
-
-        See `read_batches`. StreamFault if the file breaks off, after the earlier ones.
-        """
+        """Yield batches of documents."""
         raise NotImplementedError
 
     def begins(self, head: Head) -> bool:
@@ -179,39 +173,32 @@ def read_batches(
 
     Parameters
     ----------
-    batch_bytes : int, default 8 MiB
+    batch_bytes
         Approximate number of decompressed bytes per batch. A longer record has a batch of its own. Memory is bounded by
         a few times this, and by a few times the longest document that the source allows.
-    keep_column : str, optional
+    keep_column
         Its values become ``keep_value``: numbers, true as 1, dates and times as microseconds since 1970, others null.
-    progress : callable, optional
+    progress
         Receives the number of bytes of the file consumed since the last call; they add up to its size.
     stdin : binary file, optional
         Standard input, or a copy of it, for the source "-".
-    encoding : str, default "utf-8"
+    encoding
         Encoding of text that is not valid UTF-8 and has no byte order mark, except in tables; see :mod:`.encodings`.
-    note : callable, optional
+    note
         Receives sentences at the end of the source: on values in ``keep_column``, omitted pages, accepted damage.
-    content : bytes, optional
+    content
         All bytes of the file, if it was read already: it is not opened again.
-    nodes : iterable of ExtractedNode, optional
+    nodes
         Documents that extraction workers made from the file.
-    carry : sequence of str
+    carry
         More columns, which follow in batches under the names of `.rows.carried_field`.
-    damage_is_row : bool
+    damage_is_row
         Whether damage is an error, or a row if the source accepts damage; otherwise a `StreamFault` is raised.
 
     Yields
     ------
     RecordBatch
         With `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64.
-
-    Raises
-    ------
-    SourceError
-        With the first batch: the file cannot be opened, or lacks a column.
-    TruncatedInputError
-        The file is truncated or damaged; all earlier documents have been yielded.
     """
     encoding = check_encoding(encoding)
     if batch_bytes < 1:

@@ -61,10 +61,7 @@ class Numbering(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class RowList:
-    """Rows collected one by one, full at ``batch_bytes`` of text or ``batch_rows``.
-
-    ``are_characters``: ids and other values were read as characters, so they may be integers or numbers.
-    """
+    """Rows collected one by one, full at ``batch_bytes`` of text or ``batch_rows``."""
 
     keep: Numbering | None = None
     are_characters: bool = False

@@ -32,21 +32,21 @@ class Source:
 
     Parameters
     ----------
-    path : str
+    path
         As given, or as found in a folder or by a glob; "-" is standard input.
-    name : str
+    name
         Name for messages and for documents without an id: the path, in a folder of documents relative to it.
-    format : str
+    format
         One of `.formats.FORMATS`; or "collection", "results" and "table"; see `workflows.reading.inputs.StoredSource`.
-    text, id : str or None
+    text, id
         The columns; None if there is none, and for a pipe whose first line is not visible: then the reader guesses.
-    size_bytes : int, default 0
+    size_bytes
         Size of the stored file; 0 for a pipe.
-    is_forced : bool
+    is_forced
         Whether the user named the format "file": text with markup is read unchanged.
-    text_root : str or None
+    text_root
         Folder of the texts of a load file; None: its own folder.
-    place : str or None
+    place
         Path that names the file in results if another file has the same name.
     """
 

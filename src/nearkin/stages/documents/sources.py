@@ -84,29 +84,22 @@ def resolve_sources(
 
     Parameters
     ----------
-    file_format : str, optional
+    file_format
         One of `.formats.FORMATS`; by default determined by the suffix, else by the content.
-    text, doc_id : str, optional
+    text, doc_id
         The columns; by default guessed from their names.
-    optional : collection of str, default none
+    optional
         Those of "text" and "doc_id" that a source may lack; it is then read by a column guessed there, with a note.
-    encoding : str, default "utf-8"
+    encoding
         Encoding of the column names if they are not UTF-8.
     stdin : binary file, optional
         It is inspected, but nothing is taken from it.
-    in_order : bool, default False
+    in_order
         Keep the order of the arguments; by default all files are sorted by path, so that it does not matter.
-    has_columns_later : bool, default False
+    has_columns_later
         Do not look for columns: the caller chooses them.
-    without : Path, optional
+    without
         A folder to skip although it lies in a folder of the input.
-
-    Raises
-    ------
-    SourceError
-        Nothing is found, a file is unreadable, or a column is missing.
-    TruncatedInputError
-        A file is damaged from its beginning, and the rules do not accept that.
     """
     if file_format is not None and not is_among(file_format, FORMATS):
         every = ", ".join(FORMATS)
@@ -332,10 +325,7 @@ def _check_text(source: Source, sample: ColumnSample) -> None:
 def check_keep_column(
     sources: Sequence[Source], column: str, *, encoding: str = "utf-8", stdin: BinaryIO | None = None
 ) -> None:
-    """Raise SourceError if a source lacks the column to keep by, or it holds numbers in one and dates in another.
-
-    Only the beginning of a file is read; nothing is taken from a pipe.
-    """
+    """Raise SourceError if a source lacks the column to keep by, or it holds numbers in one and dates in another."""
     kinds: dict[bool, str] = {}
     for source in sources:
         check_has_columns(source.name, source.format)

@@ -74,10 +74,7 @@ def _in_utf8(pull: Pull, encoding: str) -> Pull:
 
 
 def _lines_in_utf8(pull: Pull, encoding: str, max_line_bytes: int) -> Pull:
-    """Decode the whole lines that are not UTF-8.
-
-    A line longer than ``max_line_bytes`` is returned unchanged in pieces: no reader uses it.
-    """
+    """Decode the whole lines that are not UTF-8."""
     waiting: list[bytes] = []  # the beginning of an incomplete line
     is_passing = False  # the line is too long: its pieces are returned directly
     fault: StreamFault | None = None
@@ -117,9 +114,9 @@ class ByteStream:
 
     Parameters
     ----------
-    progress : callable
+    progress
         Receives the number of bytes of the file itself consumed since the last call.
-    max_line_bytes : int
+    max_line_bytes
         Longer lines are not decoded; readers of lines skip them.
     """
 
@@ -192,9 +189,6 @@ class ByteStream:
 
     def skip(self, end_in: Callable[[bytes], int]) -> int:
         r"""Skip to the last byte of a line or record, without holding it; return the number of bytes before it.
-
-        ``end_in`` returns its place in the next piece, or -1. If the file ends or breaks off first, the next read shows
-        it.
 
         Examples
         --------

@@ -68,35 +68,28 @@ def read_table(
 
     Parameters
     ----------
-    table : object
+    table
         A pyarrow Table or array, anything that provides Arrow data (pandas and polars data frames and series), what
         `as_table` converts, or an iterable of strings, of ``(id, text)`` pairs or of dicts.
-    text, doc_id : str, optional
+    text, doc_id
         The columns; by default guessed from their names.
-    keep_column : str, optional
+    keep_column
         Its numbers, dates and times become ``keep_value``; see `KeepColumn`.
-    batch_rows : int
+    batch_rows
         Maximum number of rows per batch; fewer if texts are long.
-    is_whole : bool
+    is_whole
         False for a part of a table: its first strings need not be dates although others are.
-    read_files : str
+    read_files
         Sentence that says how to read files, for the refusal of their names.
-    must_have_columns : bool
+    must_have_columns
         Refuse ``text`` and ``doc_id`` for documents without columns, where they have no effect.
-    chosen : callable
+    chosen
         Receives the columns before the first batch, with a sentence for each guess.
 
     Yields
     ------
     RecordBatch
         With `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64. ``line`` is the row, from 1.
-
-    Raises
-    ------
-    ParameterError
-        With the first batch: the table has none of these types, or holds names of files; see `check_are_texts`.
-    SourceError
-        With the first batch: a column is missing or unsuitable.
     """
     if batch_rows < 1:
         raise ParameterError.of("batch_rows", "an int >= 1", batch_rows)
@@ -310,7 +303,6 @@ def _check_keys(dicts: Sequence[Mapping[str, object]], text: object, doc_id: obj
 
 
 def _add(rows: RowList, row: int, record: object, names: _Names) -> None:
-    """Add a record."""
     doc_id, keep_value, text, problem = None, None, None, None
     try:
         if isinstance(record, Mapping):

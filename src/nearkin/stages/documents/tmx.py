@@ -30,10 +30,7 @@ class _Unit:
 
 
 class TmxReader:
-    """Reader of the units of a TMX file that have a text in two languages; ``de`` includes ``de-AT``.
-
-    The first of several variants in one language is used. ``languages`` and ``n_units`` count all that was read so far.
-    """
+    """Reader of the units of a TMX file that have a text in two languages; ``de`` includes ``de-AT``."""
 
     def __init__(self, stream: ByteStream, name: str, source: str, target: str) -> None:
         self._stream = stream
@@ -49,10 +46,7 @@ class TmxReader:
         self._sides = RowList(), RowList()
 
     def batches(self) -> Iterator[tuple[pa.RecordBatch, pa.RecordBatch]]:
-        """Yield batches of source texts, each with that of their translations; ``line`` is where a unit begins.
-
-        StreamFault if the file breaks off or is not XML, after earlier units; SourceError if it declares entities.
-        """
+        """Yield batches of source texts, each with that of their translations; ``line`` is where a unit begins."""
         parser = self._parser = guarded_parser(self._stream, self._name)
         parser.SkippedEntityHandler = self._skipped
         parser.StartElementHandler = self._start
@@ -127,9 +121,4 @@ def _normal(language: str) -> str:
 
 
 def _is_of(language: str, wanted: str) -> bool:
-    """Whether a language is the wanted one or a variety of it.
-
-    >>> _is_of("de_AT", "de"), _is_of("de", "de-at"), _is_of("den", "de")
-    (True, False, False)
-    """
     return _normal(language) == wanted or _normal(language).startswith(f"{wanted}-")

@@ -19,8 +19,6 @@ from nearkin.stages.documents.faults import RecordFault
 def text_of(value: object, *, is_utf8: bool = True) -> bytes:
     r"""Return the text as bytes; RecordFault if there is none.
 
-    ``is_utf8`` is false if the value has bytes that are not UTF-8 as surrogates.
-
     Examples
     --------
     >>> text_of("née")
@@ -125,10 +123,7 @@ class ColumnPath:
 
     @classmethod
     def of(cls, name: str, columns: Collection[str] = (), *, may_repeat: bool = True) -> ColumnPath:
-        """Return the path that a name is; the column alone if there is one of that name.
-
-        Only a text can have several values, so other paths have no ``[]``.
-        """
+        """Return the path that a name is; the column alone if there is one of that name."""
         path = None if name in columns else _PATH.fullmatch(name)
         steps = () if path is None else tuple(step[1] or _EACH for step in _STEP.finditer(path[2]))
         return cls(name) if path is None or (_EACH in steps and not may_repeat) else cls(path[1], steps)

@@ -51,10 +51,7 @@ def _as_type(hint: Any) -> Any:
 
 
 class ApiProblem(msgspec.Struct, kw_only=True):
-    """Refusal of a request: the kind of error, a sentence, and the place in the request, if there is one.
-
-    ``activities``: with status 409, what was changed since the state that the request named.
-    """
+    """Refusal of a request: the kind of error, a sentence, and the place in the request, if there is one."""
 
     error: str
     message: str

@@ -20,10 +20,7 @@ _SIZES = ((2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, None))
 
 
 def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
-    """Count documents, groups, copies and tags.
-
-    Without a tolerance, the groups at the default are counted; if there are none, those at the first stored tolerance.
-    """
+    """Count documents, groups, copies and tags."""
     opened = service.collection.opened
     found, tags = service.info.get(), service.collection.tags().counts
     counts = found.info

@@ -26,38 +26,18 @@ def usual_users_file(place: Place, collection: str) -> Path:
 
     A restored copy of a database has the id of its original but users of its own, so the name has its address as it is
     written. A directory keeps its users when it is moved.
-
-    Parameters
-    ----------
-    place : Place
-    collection : str
-        Its id: 32 hexadecimal digits.
     """
     name = collection if place.directory is not None else place.name_outside(collection)
     return usual_configuration() / "users" / f"{name}.json"
 
 
 def read_users(path: Path) -> Users:
-    """Return the users in a file; nobody if there is none.
-
-    Raises
-    ------
-    CollectionError
-        It cannot be read, others may read, change or replace it, or a newer version of Nearkin wrote it.
-    """
+    """Return the users in a file; nobody if there is none."""
     return _read(path)[0]
 
 
 def change_users(path: Path, change: Callable[[Users], Users]) -> Users:
-    """Replace the users in a file by the result of ``change``, and return them.
-
-    Raises
-    ------
-    CollectionError
-        See `read_users`.
-    RunError
-        Another process is changing the file, or it cannot be written.
-    """
+    """Replace the users in a file by the result of ``change``, and return them."""
     with writing(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _refuse_open_folders(path)
@@ -73,12 +53,9 @@ def change_users(path: Path, change: Callable[[Users], Users]) -> Users:
 class CurrentUsers:
     """Users of a running service, as they are currently in the file.
 
-    While the file cannot be used nobody is let in.
-
     Parameters
     ----------
-    path : Path
-    say : callable
+    say
         Receives why the file cannot be used, once for each reason.
     """
 
@@ -108,7 +85,6 @@ class CurrentUsers:
 
 
 def _read(path: Path) -> tuple[Users, _Signature | None]:
-    """Return the users, and the signature of the file that was read."""
     try:
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())

@@ -78,13 +78,7 @@ def digest_of(token: str) -> str:
 
 
 def checked_name(name: str, what: str = "name") -> str:
-    """Return the name of a user, or the label of a token, in Unicode form NFC.
-
-    Raises
-    ------
-    ParameterError
-        It is blank, too long, or has characters that a reader cannot see: the activity log shows it.
-    """
+    """Return the name of a user, or the label of a token, in Unicode form NFC."""
     told = unicodedata.normalize("NFC", name).strip()
     is_plain = (
         told.isprintable() and reveal_line(told) == told and not any(one.isspace() and one != " " for one in told)
@@ -107,13 +101,7 @@ _HASHER = PasswordHasher(time_cost=3, memory_cost=64 * 1024, parallelism=4)
 
 
 def hash_of(password: str) -> str:
-    """Return the hash of a new password, with its parameters and a new salt.
-
-    Raises
-    ------
-    ParameterError
-        The password is too short or too long.
-    """
+    """Return the hash of a new password, with its parameters and a new salt."""
     told = _normal(password)
     if not MIN_CHARACTERS <= len(told) <= MAX_CHARACTERS:
         raise ParameterError(
@@ -127,8 +115,7 @@ def is_password(password: str, expected: str | None) -> bool:
 
     Parameters
     ----------
-    password : str
-    expected : str or None
+    expected
         None for a name that no user has: the answer is False, after the same computation.
     """
     told = _normal(password)[: MAX_CHARACTERS + 1].encode("utf-8", "surrogatepass")  # no password is that long
@@ -151,25 +138,14 @@ def _normal(password: str) -> str:
 
 
 def added(users: Users, name: str, role: Role, password: str) -> Users:
-    """Add a user.
-
-    Raises
-    ------
-    ParameterError
-        The name is taken, whatever its case, or name or password break their rules.
-    """
+    """Add a user."""
     told = checked_name(name)
     check_free(users, told)
     return users.with_user(User(name=told, role=role, password=hash_of(password)))
 
 
 def check_free(users: Users, name: str) -> None:
-    """Refuse a name that a user has.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse a name that a user has."""
     if (there := users.find(name)) is not None:
         raise ParameterError(f"The user {there.name} already exists. Change the role or the password instead.")
 
@@ -195,13 +171,7 @@ def new_token() -> str:
 
 
 def with_token(users: Users, name: str, label: str, role: Role, token: str) -> Users:
-    """Add a token of a user's scripts.
-
-    Raises
-    ------
-    ParameterError
-        There is no such user, the label is taken, or the role is above the user's.
-    """
+    """Add a token of a user's scripts."""
     user, told = known(users, name), checked_name(label, "label")
     if not is_within(role, user.role):
         raise ParameterError(
@@ -215,13 +185,7 @@ def with_token(users: Users, name: str, label: str, role: Role, token: str) -> U
 
 
 def without_token(users: Users, name: str, label: str) -> Users:
-    """Remove a token of a user.
-
-    Raises
-    ------
-    ParameterError
-        There is no such user or token.
-    """
+    """Remove a token of a user."""
     user, told = known(users, name), checked_name(label, "label")
     kept = tuple(one for one in user.tokens if one.label != told)
     if len(kept) == len(user.tokens):
@@ -230,13 +194,7 @@ def without_token(users: Users, name: str, label: str) -> Users:
 
 
 def known(users: Users, name: str) -> User:
-    """Return a user.
-
-    Raises
-    ------
-    ParameterError
-        There is none of this name.
-    """
+    """Return a user."""
     found = users.find(checked_name(name))
     if found is None:
         raise ParameterError(f"There is no user {checked_name(name)}.")
@@ -244,12 +202,7 @@ def known(users: Users, name: str) -> User:
 
 
 def checked_role(role: str | None) -> Role:
-    """Return a role.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Return a role."""
     for one in ROLES:
         if role == one:
             return one

@@ -2,56 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from nearkin.errors import ParameterError, TruncatedInputError
-from nearkin.kernels.passages import COPIED, OWN
-from nearkin.manifests.dedup import KeptFile
+from nearkin.errors import ParameterError
 from nearkin.manifests.passages import PassageCounts, PassagesManifest
 from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.options.passages import PassageDelivery, PassageOptions
 from nearkin.paths import STDIN
-from nearkin.records import I64, Bool
+from nearkin.records import I64
 from nearkin.runs.arrays import array_in, mapped_batch, save_arrays
 from nearkin.runs.files import make_work_folder, published
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
-from nearkin.stages.documents.annotating import Shortened
-from nearkin.stages.documents.digest import file_sha256
-from nearkin.stages.documents.formats import TABLES
-from nearkin.stages.documents.sources import Source, SourceSet
+from nearkin.stages.documents.sources import SourceSet
 from nearkin.stages.passages.windows import BYTES_A_WINDOW, Windows
-from nearkin.workflows.dedup.corpus import READABLE, UNREADABLE, Corpus, survey
+from nearkin.workflows.dedup.corpus import READABLE, UNREADABLE, survey
 from nearkin.workflows.dedup.files import check_read_once, find_sources
 from nearkin.workflows.dedup.kept_corpus import (
     carried_columns,
     carried_name,
     check_carry,
-    write_kept,
-    write_kept_corpus,
 )
 from nearkin.workflows.dedup.reading import read_all
-from nearkin.workflows.dedup.row_places import Places, check_problems, check_readable, extraction_counts, locate
-from nearkin.workflows.passages.reporting import write_boilerplate, write_page
+from nearkin.workflows.dedup.row_places import check_problems, check_readable, extraction_counts, locate
+from nearkin.workflows.passages.reporting import Found, Written, write_boilerplate, write_corpora, write_page
 from nearkin.workflows.passages.searching import find_windows, read_words
 from nearkin.workflows.passages.tables import (
     OriginalTexts,
     Passages,
     RepeatedCharacters,
-    TextParts,
-    annotation_columns,
     boilerplate,
-    cuts_by_line,
-    write_cuts,
     write_documents,
     write_passages,
 )
@@ -66,45 +53,6 @@ COMMAND = "passages"
 BOILERPLATE_FILE = "boilerplate.txt"
 _AS_READ = DedupOptions(normalise="none", keep="first")
 """Texts are spooled as they are, in the order of the arguments, which decides which copy is the first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """Passages of a run, before they are written.
-
-    Parameters
-    ----------
-    corpus, places, texts
-        The documents.
-    flags : uint8 array
-        Of the windows.
-    """
-
-    corpus: Corpus
-    places: Places
-    texts: OriginalTexts
-    passages: Passages
-    shares: RepeatedCharacters
-    windows: Windows
-    flags: np.ndarray
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
-    """Corpora that were written.
-
-    Parameters
-    ----------
-    is_emptied : bool array, shape (n_documents,), or None
-        Documents of which no word is left.
-    keep : bool array, shape (n_inputs,), or None
-        Documents that ``drop_over`` keeps.
-    """
-
-    files: tuple[KeptFile, ...]
-    cuts: TextParts | None
-    is_emptied: Bool | None
-    keep: Bool | None
 
 
 def passages_files(
@@ -150,7 +98,7 @@ def passages_files(
             run.results / "passages.parquet", result.passages, result.places, result.texts.n_inputs,
             is_against=against is not None,
         )  # fmt: skip
-        written = _write_corpora(result, found.sources, request, options, run)
+        written = write_corpora(result, found.sources, request, options, run)
         write_documents(
             run.results / "documents.parquet", result.shares, result.places, is_emptied=written.is_emptied,
             keep=written.keep,
@@ -255,75 +203,6 @@ def _groups(found: Found, options: PassageOptions) -> I64:
         values = found.places.carried[carried_name(options.within)].dictionary_encode()
         group = values.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     return np.where(found.corpus.status[:n] == READABLE, group, -1)
-
-
-def _write_corpora(
-    found: Found, sources: Sequence[Source], request: ReadingRequest, options: PassageOptions, run: JobRun
-) -> Written:
-    n, files, keep, cuts, is_emptied = found.texts.n_inputs, list[KeptFile](), None, None, None
-    write = partial(write_kept_corpus, sources, found.places, encoding=request.encoding, meter=run.meter)
-    is_readable = found.corpus.status[:n] != UNREADABLE
-    if options.annotate:
-        columns = annotation_columns(found.passages, found.shares, is_readable)
-        files += write(np.ones(n, np.bool_), run.results / "annotated", columns=columns)
-    if options.drop_over is not None:
-        keep = is_readable & (found.shares.share(found.shares.copied) <= options.drop_over)
-        files += write(keep, run.results / "kept")
-    if options.cut or options.cut_own:
-        spans = found.windows.spans((found.flags & (COPIED | OWN if options.cut_own else COPIED)) > 0)
-        is_mine = spans.document >= found.texts.n_others
-        cuts, is_emptied = found.texts.cuts(type(spans)(*(column[is_mine] for column in spans)))
-        write_cuts(run.results / "cut.parquet", cuts, found.places, found.corpus.chunks)
-        files += _write_cut(found, sources, cuts, is_emptied, run, request.encoding)
-    return Written(files=tuple(files), cuts=cuts, is_emptied=is_emptied, keep=keep)
-
-
-def _write_cut(
-    found: Found, sources: Sequence[Source], cuts: TextParts, is_emptied: Bool, run: JobRun, encoding: str
-) -> list[KeptFile]:
-    """Write the documents that have a word left."""
-    n, places = found.texts.n_inputs, found.places
-    starts = np.searchsorted(places.source[:n], np.arange(len(sources) + 1))
-
-    def lines(source: int) -> I64:
-        return places.line[starts[source] : starts[source + 1]]
-
-    def has_words(source: int) -> Bool:
-        mask = np.ones(int(lines(source).max(initial=0)) + 1, np.bool_)
-        mask[lines(source)[is_emptied[starts[source] : starts[source + 1]]]] = False
-        return mask
-
-    def shortened(source: int) -> Shortened:
-        by_line = cuts_by_line(cuts, lines(source), int(starts[source]))
-        column = sources[source].text if _is_in_place(sources[source]) else None
-        return Shortened(sources[source].name, lines(source), column or "text", by_line, encoding)
-
-    out = run.results / "cut"
-    with run.stage("write cut", sum(source.size_bytes for source in sources), "bytes") as progress:
-        written = write_kept(
-            sources, has_words, out, encoding=encoding, progress=progress, added=shortened, in_place=_is_in_place
-        )
-        return [
-            KeptFile(str(path.relative_to(run.results)), number, path.stat().st_size, file_sha256(str(path)))
-            for number, path in sorted(written.items())
-        ]
-
-
-def _is_in_place(source: Source) -> bool:
-    """Whether the text is one string of each record, so that the record can stay."""
-    text = source.text or "text"
-    if source.format == "jsonl":
-        return "," not in text and "[]" not in text
-    if source.format != "parquet":
-        return False
-    try:
-        with TABLES["parquet"].reader.at(source.path, source.name) as table:
-            schema = table.schema
-    except TruncatedInputError:  # nothing of it is written
-        return False
-    return text in schema.names and (
-        pa.types.is_string(kind := schema.field(text).type) or pa.types.is_large_string(kind)
-    )
 
 
 def _counts(found: Found, written: Written, n_boilerplate: int) -> PassageCounts:

@@ -1,23 +1,49 @@
-"""Passages → page, and the file of boilerplate."""
+"""Passages → page, file of boilerplate, and copies of the corpus."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from nearkin.errors import TruncatedInputError
+from nearkin.kernels.passages import COPIED, OWN
+from nearkin.manifests.dedup import KeptFile
 from nearkin.manifests.passages import PassagesManifest
+from nearkin.options.passages import PassageOptions
+from nearkin.records import I64, Bool
 from nearkin.reports.facts.fact import Table
 from nearkin.reports.passages import PassagePlace, ShownPassage, render_passages_report
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import Chunk, texts_of
+from nearkin.stages.documents.annotating import Shortened
+from nearkin.stages.documents.digest import file_sha256
+from nearkin.stages.documents.formats import TABLES
 from nearkin.stages.documents.ignoring import WORDS
-from nearkin.workflows.dedup.corpus import Corpus
+from nearkin.stages.documents.sources import Source
+from nearkin.stages.passages.windows import Windows
+from nearkin.workflows.dedup.corpus import UNREADABLE, Corpus
+from nearkin.workflows.dedup.kept_corpus import (
+    write_kept,
+    write_kept_corpus,
+)
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.dedup.row_places import Places
-from nearkin.workflows.passages.tables import Passages, RepeatedCharacters, told_apart
+from nearkin.workflows.passages.tables import (
+    OriginalTexts,
+    Passages,
+    RepeatedCharacters,
+    TextParts,
+    annotation_columns,
+    cuts_by_line,
+    told_apart,
+    write_cuts,
+)
+from nearkin.workflows.reading.request import ReadingRequest
 
 _N_SHOWN = 25
 _N_PLACES = 3
@@ -126,3 +152,112 @@ def _place(text: str, start: int, end: int, name: str) -> PassagePlace:
     if end + _AROUND < len(text):
         after = f"{after.rpartition(' ')[0] or after} …"
     return PassagePlace(name=name, start=start, before=before, passage=passage, after=after)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Passages of a run, before they are written.
+
+    Parameters
+    ----------
+    corpus, places, texts
+        The documents.
+    flags : uint8 array
+        Of the windows.
+    """
+
+    corpus: Corpus
+    places: Places
+    texts: OriginalTexts
+    passages: Passages
+    shares: RepeatedCharacters
+    windows: Windows
+    flags: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """Corpora that were written.
+
+    Parameters
+    ----------
+    is_emptied : bool array, shape (n_documents,), or None
+        Documents of which no word is left.
+    keep : bool array, shape (n_inputs,), or None
+        Documents that ``drop_over`` keeps.
+    """
+
+    files: tuple[KeptFile, ...]
+    cuts: TextParts | None
+    is_emptied: Bool | None
+    keep: Bool | None
+
+
+def write_corpora(
+    found: Found, sources: Sequence[Source], request: ReadingRequest, options: PassageOptions, run: JobRun
+) -> Written:
+    """Write the annotated documents, those without passages, and those that have few."""
+    n, files, keep, cuts, is_emptied = found.texts.n_inputs, list[KeptFile](), None, None, None
+    write = partial(write_kept_corpus, sources, found.places, encoding=request.encoding, meter=run.meter)
+    is_readable = found.corpus.status[:n] != UNREADABLE
+    if options.annotate:
+        columns = annotation_columns(found.passages, found.shares, is_readable)
+        files += write(np.ones(n, np.bool_), run.results / "annotated", columns=columns)
+    if options.drop_over is not None:
+        keep = is_readable & (found.shares.share(found.shares.copied) <= options.drop_over)
+        files += write(keep, run.results / "kept")
+    if options.cut or options.cut_own:
+        spans = found.windows.spans((found.flags & (COPIED | OWN if options.cut_own else COPIED)) > 0)
+        is_mine = spans.document >= found.texts.n_others
+        cuts, is_emptied = found.texts.cuts(type(spans)(*(column[is_mine] for column in spans)))
+        write_cuts(run.results / "cut.parquet", cuts, found.places, found.corpus.chunks)
+        files += _write_cut(found, sources, cuts, is_emptied, run, request.encoding)
+    return Written(files=tuple(files), cuts=cuts, is_emptied=is_emptied, keep=keep)
+
+
+def _write_cut(
+    found: Found, sources: Sequence[Source], cuts: TextParts, is_emptied: Bool, run: JobRun, encoding: str
+) -> list[KeptFile]:
+    """Write the documents that have a word left."""
+    n, places = found.texts.n_inputs, found.places
+    starts = np.searchsorted(places.source[:n], np.arange(len(sources) + 1))
+
+    def lines(source: int) -> I64:
+        return places.line[starts[source] : starts[source + 1]]
+
+    def has_words(source: int) -> Bool:
+        mask = np.ones(int(lines(source).max(initial=0)) + 1, np.bool_)
+        mask[lines(source)[is_emptied[starts[source] : starts[source + 1]]]] = False
+        return mask
+
+    def shortened(source: int) -> Shortened:
+        by_line = cuts_by_line(cuts, lines(source), int(starts[source]))
+        column = sources[source].text if _is_in_place(sources[source]) else None
+        return Shortened(sources[source].name, lines(source), column or "text", by_line, encoding)
+
+    out = run.results / "cut"
+    with run.stage("write cut", sum(source.size_bytes for source in sources), "bytes") as progress:
+        written = write_kept(
+            sources, has_words, out, encoding=encoding, progress=progress, added=shortened, in_place=_is_in_place
+        )
+        return [
+            KeptFile(str(path.relative_to(run.results)), number, path.stat().st_size, file_sha256(str(path)))
+            for number, path in sorted(written.items())
+        ]
+
+
+def _is_in_place(source: Source) -> bool:
+    """Whether the text is one string of each record, so that the record can stay."""
+    text = source.text or "text"
+    if source.format == "jsonl":
+        return "," not in text and "[]" not in text
+    if source.format != "parquet":
+        return False
+    try:
+        with TABLES["parquet"].reader.at(source.path, source.name) as table:
+            schema = table.schema
+    except TruncatedInputError:  # nothing of it is written
+        return False
+    return text in schema.names and (
+        pa.types.is_string(kind := schema.field(text).type) or pa.types.is_large_string(kind)
+    )

@@ -40,13 +40,13 @@ class ExceptionRow:
 
     Parameters
     ----------
-    row : int or None
+    row
         Number of the document in reading order; None for an exception of a collection that is none of its documents.
-    given_id : int, str or None
+    given_id
         Its id, as in ``documents.parquet``; None if it has none.
-    kind, sha256 : str or None
+    kind, sha256
         None for a document that was not extracted: `exception_lines` takes those of its file.
-    is_extracted : bool
+    is_extracted
         Whether it was to be extracted from a file, not read as it is.
     """
 
@@ -138,10 +138,7 @@ def write_exceptions(path: Path, lines: Sequence[Sequence[object]]) -> None:
 
 
 def read_exceptions(path: Path) -> list[ExceptionRow]:
-    """Read ``exceptions.csv``, if there is one, for a page.
-
-    RunError if it is damaged. All sources have the number 0.
-    """
+    """Read ``exceptions.csv``, if there is one, for a page."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as file:

@@ -35,17 +35,17 @@ class SourceRecord:
 
     Parameters
     ----------
-    changed_ns : int or None
+    changed_ns
         Time of the last change, in nanoseconds since 1970; None for a pipe, or if there is no file.
-    noted_ns : int or None
+    noted_ns
         Time at which the system noted the last change of the file, which programs cannot set. Not stored.
-    sha256 : str or None
+    sha256
         Digest of the bytes of a file, if it was computed; of the documents of a collection or a run.
-    texts_sha256 : str or None
+    texts_sha256
         Digest of the texts in files that a load file names, if it was computed.
-    end_row : int or None
+    end_row
         Upper limit of the numbers of a collection's documents in its store.
-    encoding : str
+    encoding
         Encoding of what is not UTF-8 in the file. Not stored.
     """
 

@@ -84,20 +84,14 @@ class StoredDocuments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSource(Source):
-    """Collection, results of a run, or documents in memory, given instead of files.
-
-    ``path`` is the name in messages and manifests: a URL without the password.
-    """
+    """Collection, results of a run, or documents in memory, given instead of files."""
 
     documents: StoredDocuments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """Sources that are read together: one, or consecutive files of one or a few documents each.
-
-    Texts are extracted by ``n_workers`` processes, by default one for each processor.
-    """
+    """Sources that are read together: one, or consecutive files of one or a few documents each."""
 
     sources: tuple[Source, ...]
     encoding: str = "utf-8"
@@ -267,10 +261,7 @@ def recognised_format(path: str) -> str:
 
 
 def _looked_into(source: Source) -> tuple[Source, bytes | None]:
-    """Return a source with its format by the beginning of the file, and all bytes of a short text.
-
-    To open thousands of short files takes longer than to read them.
-    """
+    """Return a source with its format by the beginning of the file, and all bytes of a short text."""
     if source.format != "file" or source.is_forced:
         return source, None
     try:

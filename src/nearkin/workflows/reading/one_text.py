@@ -58,11 +58,7 @@ def read_one_document(
     with_inside: bool = False,
     of_table: str = "",
 ) -> OneDocument:
-    """Return the document with an id: a file, with or without markup, or a document inside one; else SourceError.
-
-    Of the rules, only the maximum size applies. ``with_inside`` takes as long as to read the documents inside.
-    ``of_table`` is what to do with a table, which is refused.
-    """
+    """Return the document with an id: a file, with or without markup, or a document inside one; else SourceError."""
     if path.is_dir():
         raise SourceError(f"{path} is a folder. Name one file.")
     file = _file_of(str(path))

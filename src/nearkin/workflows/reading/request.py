@@ -32,15 +32,15 @@ class ReadingRequest:
 
     Parameters
     ----------
-    file_format, text, doc_id : str or None
+    file_format, text, doc_id
         Format and columns; None: guessed.
-    encoding : str
+    encoding
         Fallback encoding of text files, lines, CSV and TSV.
     stdin : binary file or None
         Used instead of the process's standard input.
-    named : mapping of str to str
+    named
         Parameters by which the user named the columns; see `names_of_columns`.
-    optional : frozenset of str
+    optional
         Of "file_format", "text" and "doc_id" those that were given for other files, so that these may differ.
     """
 
@@ -119,13 +119,7 @@ class ReadingRequest:
         with_unread: bool = False,
         is_said: bool = True,
     ) -> SourceSet:
-        """Find the sources: files, collections, results of runs, documents in memory; and what is not read.
-
-        A collection stands for its current documents, a run for those that it kept; they follow the files unless
-        ``in_order``. ``with_unread``: files that gave no text to a collection are documents with a problem.
-        ``is_said``: guesses are reported. SourceError or ParameterError if there is no readable input, CollectionError
-        if a collection cannot be opened.
-        """
+        """Find the sources: files, collections, results of runs, documents in memory; and what is not read."""
         parts, stored = list[list[str] | StoredSource](), dict[str, StoredSource]()
         for kind, arguments in itertools.groupby(self.inputs, key=kind_of):
             if kind == "file":
@@ -216,8 +210,6 @@ def columns_named(named: Mapping[str, str]) -> Iterator[None]:
 
 def names_of_columns(side: str, **columns: tuple[str | None, str | None]) -> dict[str, str]:
     """Return the parameters that an error about a side names, from its column and that of both sides.
-
-    That for both is meant only if it alone was given: otherwise the other side may have no such column.
 
     Examples
     --------

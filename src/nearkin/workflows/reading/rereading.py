@@ -79,10 +79,7 @@ class Reread:
             raise error(self.source_names(rows[differing[:1]])[0].as_py())
 
     def batches(self, progress: Progress, wanted: I64 | None = None) -> Iterator[tuple[I64, pa.RecordBatch, str]]:
-        """Yield documents with their rows, and the name of the source of those without an id.
-
-        Only rows of ``wanted`` (ascending); inputs, and files of documents, without any are not opened.
-        """
+        """Yield documents with their rows, and the name of the source of those without an id."""
         start = first = 0
         for one in self.inputs:
             ends = start + np.cumsum(self.counts[first : first + len(one.sources)])
@@ -143,10 +140,7 @@ def records_again(
     threads: int,
     progress: Progress,
 ) -> list[SourceRecord]:
-    """Return the sources of a run, in order; SourceError if files or collections have not the digests of the run.
-
-    Without ``encoding`` UTF-8. ``in_memory`` has documents that are given again.
-    """
+    """Return the sources of a run, in order; SourceError if files or collections have not the digests of the run."""
     for file in files:
         if file.format not in STORED:
             _check_there(on_disk(file.path), file.size_bytes if file.sha256 else None)
@@ -249,7 +243,7 @@ class KeptDocuments(StoredDocuments):
         Kept documents, in the order of the run.
     ids : Array, shape (n_kept,)
         large_string, or int64: those of the run, which may differ from those in the files.
-    parents : LargeStringArray or None
+    parents
         Id of the container of each kept document; None if no document is in a container.
     wanted : int64 array, shape (n_kept,)
         Places of the kept documents among those of the files.
@@ -265,10 +259,7 @@ class KeptDocuments(StoredDocuments):
 
     @classmethod
     def of(cls, directory: Path, progress: Progress) -> KeptDocuments:
-        """Open the results of a finished run.
-
-        RunError if damaged, SourceError if no documents were kept or input changed.
-        """
+        """Open the results of a finished run."""
         stored = read_results(directory, (_TABLE,))
         with damage_of(directory):
             manifest = DedupManifest.of(stored)
@@ -398,11 +389,7 @@ def source_of_run(directory: Path, progress: Progress) -> StoredSource:
 def source_of_collection(
     place: str, *, end_row: int | None = None, is_read_only: bool = False, with_unread: bool = False
 ) -> StoredSource:
-    """Return the current documents of a collection as a source.
-
-    Only documents below ``end_row``. A collection that cannot be written is opened ``is_read_only`` anyway.
-    ``with_unread`` adds files that gave no text, as documents with a problem.
-    """
+    """Return the current documents of a collection as a source."""
     try:
         from nearkin.store.place import Place
         from nearkin.workflows.reading.collection_documents import CollectionDocuments

@@ -81,9 +81,6 @@ def _suffix_of(path: Path) -> str:
 def read_sheet(path: Path, encoding: str, places_of: Callable[[Sequence[str]], Sequence[int]]) -> Sheet:
     r"""Read a .jsonl, .ndjson or .parquet file, a load file, or other delimited text.
 
-    ``places_of`` returns the columns of Parquet to read, by the names of all. SourceError if the file is unreadable or
-    empty, or a row has another number of fields than the first.
-
     Examples
     --------
     >>> import tempfile

@@ -65,10 +65,7 @@ def declared_kind(name: str) -> str | None:
 
 
 def kind_of(blob: Blob, name: str) -> str:
-    """Return the kind of a file: one of `KIND_OF_SUFFIX`, "text", "image", "packed" or "unsupported".
-
-    "packed" is compressed; its content decides.
-    """
+    """Return the kind of a file: one of `KIND_OF_SUFFIX`, "text", "image", "packed" or "unsupported"."""
     head, declared = blob.head, declared_kind(name)
     if head.startswith((_LOCAL_HEADER, b"PK\x05\x06")):
         return _zip_kind(blob, name, declared)

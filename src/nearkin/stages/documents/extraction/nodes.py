@@ -38,13 +38,13 @@ class ExtractionRequest:
 
     Parameters
     ----------
-    is_page : bool
+    is_page
         Whether it came over the network: ``kind`` is certain, and ``charset`` what its headers say.
-    first : int
+    first
         Number of the first node to send: those before it were received from a worker that died.
-    parents : tuple of int
+    parents
         Those before it that have members; others are not read again, as they may show members to another look.
-    given_up : mapping of int to tuple of str
+    given_up
         Exceptions and sentences of documents that killed a worker, by their numbers.
     """
 

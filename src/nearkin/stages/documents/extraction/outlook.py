@@ -36,10 +36,7 @@ _MAX_LEVELS = 12
 
 
 def _composed(head: str, told: Mapping[str, str | None], parts: Sequence[Message], level: int) -> Message:
-    """Return a mail of transport headers, fields that these may lack, and parts: the body and attachments.
-
-    A mail has the same boundary each time: its bytes have a digest.
-    """
+    """Return a mail of transport headers, fields that these may lack, and parts: the body and attachments."""
     head = head.replace("\r\n", "\n").split("\n\n", 1)[0].rstrip()
     mail = message_from_string(f"{head}\n\n", policy=policy.compat32)
     for name in _OF_THE_CONTENT:

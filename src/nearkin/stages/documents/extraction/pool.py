@@ -139,10 +139,7 @@ class ExtractionAnswer:
 
 
 class ExtractionPool:
-    """Workers that extract files, for one thread.
-
-    By default one for each processor. For ``ocr`` see `language_data`.
-    """
+    """Workers that extract files, for one thread."""
 
     def __init__(
         self, n_workers: int | None = None, limits: ExtractionLimits | None = None, ocr: str | None = None
@@ -211,10 +208,7 @@ class ExtractionPool:
         self.workers.clear()
 
     def _give(self) -> None:
-        """Send files to workers that have room; short ones together.
-
-        A request has at most an equal share of the files that wait, so requests shrink as the files run out.
-        """
+        """Send files to workers that have room; short ones together."""
         while self._asked:
             worker = min(self.workers, key=lambda one: len(one.given), default=None)
             if worker is None or (worker.given and len(self.workers) < self.n_workers):

@@ -248,10 +248,7 @@ def _in_words(data: LanguageData) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Input of an extractor. ``begin_again`` restarts the time limits, for each page that is recognised.
-
-    ``charset`` is declared outside the bytes; ``encoding`` is the user's, for what declares none.
-    """
+    """Input of an extractor. ``begin_again`` restarts the time limits, for each page that is recognised."""
 
     blob: Blob
     kind: str

@@ -119,12 +119,7 @@ def _filter_calls(libc: ctypes.CDLL) -> bool:
 
 
 def _program(machine: str) -> bytes:
-    """Return the filter as a program for classic BPF.
-
-    A forbidden call fails with EPERM, so that a library reports an error instead of being killed. The flags of
-    ``clone3`` are out of a filter's reach, so it is said to be missing, and the C library uses ``clone``: threads may
-    be started, processes not.
-    """
+    """Return the filter as a program for classic BPF."""
     calls = [
         _step(_LOAD, 4), _jump(_EQUAL, _AUDIT_ARCH[machine], 1, 0), _step(_RETURN, _KILL), _step(_LOAD, 0),
     ]  # fmt: skip

@@ -28,8 +28,6 @@ _END_OF_TIME_S = 253_402_300_800  # the year 10000
 def headers_of(message: Message) -> MailHeaders:
     r"""Return the headers of a mail, parsed with the policy `email.policy.compat32`, as fields.
 
-    Of headers that may stand once the first usable one counts; References and In-Reply-To are joined.
-
     Examples
     --------
     >>> from email import message_from_bytes
@@ -141,8 +139,6 @@ def message_id_of(values: Iterable[str]) -> str | None:
 
 def references_of(values: Iterable[str]) -> tuple[str, ...]:
     r"""Return the identifiers of all headers References in order, each once.
-
-    An identifier folded in the middle is joined; one without angle brackets counts if it contains ``@``.
 
     Examples
     --------

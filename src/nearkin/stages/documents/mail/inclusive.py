@@ -2,7 +2,7 @@
 
 A passage is a run of lines without an empty line between, all quoted equally often. Quote marks, white space, line
 breaks, punctuation and attribution lines do not count; capitals do. In the other mail the words of a passage follow one
-another without a gap, from the beginning of a line to the end of one: a short answer is not found inside a sentence.
+another without a gap, from the beginning of a line to the end of one.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class InclusionVerdict:
 
     Parameters
     ----------
-    quotes_more : bool
+    quotes_more
         Whether the mail is not inclusive, and a quoted passage that was not looked for there is in no inclusive
         mail of its thread.
     """

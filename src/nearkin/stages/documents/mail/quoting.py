@@ -1,7 +1,4 @@
-"""New text of a mail apart from quoted text, attribution lines and signature, by plain rules.
-
-The parts are a hint: mail programs quote in many ways. The time grows with the length of the text.
-"""
+"""New text of a mail apart from quoted text, attribution lines and signature, by plain rules."""
 
 from __future__ import annotations
 
@@ -74,10 +71,7 @@ def _start_of_attribution(lines: list[MailLine], last: int) -> int | None:
 
 
 def _mark_earlier_mails(lines: list[MailLine]) -> None:
-    """Mark everything after a separator, headers or an attribution without quote marks.
-
-    If nothing new stands above, the answer may stand below without marks between, so all of it counts as new.
-    """
+    """Mark everything after a separator, headers or an attribution without quote marks."""
     last_marked = max((i for i, line in enumerate(lines) if line.depth and line.text), default=-1)
     start = next(
         (i for i, line in enumerate(lines) if not line.depth and _begins_earlier_mail(lines, i, last_marked)), None

@@ -73,15 +73,11 @@ def thread_mails(
 ) -> list[ThreadNode]:
     """Return all threads, one after another, each in the order of its tree.
 
-    A mail without any reference is a thread by itself. A missing mail is in the tree wherever a mail is below it.
-
     Parameters
     ----------
-    mails : sequence of NamedMail
-        Without duplicate spares.
     window : timedelta, default 14 days
         Time within which answers are linked by their subject, if their headers name no mail that is there; zero: never.
-    quotations : Quotations, optional
+    quotations
         Of the mails that an answer may be linked to, the one whose new text it quotes most comes first, then the
         latest.
     """
@@ -163,11 +159,7 @@ def _link_by_subject(
     node_of: dict[int, _Node], mails: Sequence[NamedMail], order: Sequence[int], window: timedelta,
     quotations: Quotations | None,
 ) -> None:  # fmt: skip
-    """Link answers whose headers name no available mail to the earlier mail that fits best.
-
-    The answer is a reply or a forward by its subject and names no ancestor, or a missing mail is above it; the earlier
-    mail has the same base subject and was sent at most ``window`` before, and they share an address.
-    """
+    """Link answers whose headers name no available mail to the earlier mail that fits best."""
     headers = [mail.headers for mail in mails]
 
     @cache
@@ -242,10 +234,7 @@ def _tree(thread: int, root: _Node) -> Iterator[ThreadNode]:
 def reading_order(
     nodes: Sequence[ThreadNode], mails: Sequence[NamedMail], size_of: Callable[[int], tuple[int, ...]] | None = None
 ) -> list[int]:
-    """Return the mails of one thread, the earliest first, each after the one it answers even if its date is wrong.
-
-    Of the copies of one mail, the one with the smallest ``size_of`` comes first, so that a larger one can include it.
-    """
+    """Return the mails of one thread, the earliest first, each after the one it answers even if its date is wrong."""
     times: list[datetime] = []
     for node in nodes:
         above = _BEFORE_ALL if node.parent is None else times[node.parent - 1]

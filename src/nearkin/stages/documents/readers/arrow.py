@@ -71,10 +71,7 @@ class ArrowTable:
         return pa.Table.from_batches([_checked(self._first.slice(0, n_rows))])
 
     def batches(self, wanted: Wanted, batch_bytes: int, progress: Progress) -> Iterator[pa.RecordBatch]:
-        """Yield the wanted columns, some rows at a time, strings as bytes.
-
-        StreamFault if damaged or without its end.
-        """
+        """Yield the wanted columns, some rows at a time, strings as bytes."""
         n_told = 0
         batch = self._first or self._next()
         while batch is not None:

@@ -134,8 +134,6 @@ class Csv(DelimitedReader):
     def delimiter(self, head: Head, *named: str | None) -> str:
         r"""Return a comma, unless another character separates the header and most records.
 
-        A single text column may have a semicolon in its name.
-
         Examples
         --------
         >>> Csv().delimiter(Head(data=b"id;text\n1;It was\n", compression="none", is_all=True))

@@ -25,10 +25,7 @@ class MembersReader(Reader):
     """A file that may contain several documents, each with its own id and parent."""
 
     def documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents, always in the same order, containers first.
-
-        If the file cannot be read any further, it ends with a `StreamFault`.
-        """
+        """Yield the documents, always in the same order, containers first."""
         raise NotImplementedError
 
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:

@@ -101,10 +101,7 @@ def _ids_and_texts(block: Records) -> RowPiece:
 
 
 def read_plain_lines(stream: ByteStream, *, batch_bytes: int) -> Iterator[pa.RecordBatch]:
-    r"""Yield batches of lines, with blank ones, because lines are identified by number.
-
-    Lines end only at ``\n`` or ``\r\n``. StreamFault if the file breaks off.
-    """
+    """Yield batches of lines, with blank ones, because lines are identified by number."""
     for block in read_records(stream, LineSplitter(), batch_bytes):
         piece = _texts_of_lines(block) if block.fault is None else problem_piece(int(block.lines[0]), block.fault)
         yield one_batch([piece], IdType())
@@ -116,10 +113,7 @@ def _texts_of_lines(block: Records) -> RowPiece:
 
 
 def _slices(block: Records, *bounds: tuple[I64, I64]) -> list[pa.Array]:
-    """Return copies of slices of a block, in columns with the starts and the ends of their values.
-
-    The block is viewed as a repetition of all columns and what is between them: Arrow copies every other part.
-    """
+    """Return copies of slices of a block, in columns with the starts and the ends of their values."""
     n_rows, n_parts = len(bounds[0][0]), 2 * len(bounds)
     places = np.column_stack([place for column in bounds for place in column]).ravel()
     places = np.append(places, len(block.data)).astype(np.int64)

@@ -358,10 +358,7 @@ def has_texts(path: str) -> bool:
 
 
 def files_named_in(path: str, folder: str) -> Iterator[str]:
-    """Yield the key of each file in a folder that a load file names as a text or an original.
-
-    StreamFault if damaged.
-    """
+    """Yield the key of each file in a folder that a load file names as a text or an original."""
     beside = os.path.dirname(os.path.abspath(path))
     texts, above = TextFolder(folder, beside), os.path.relpath(beside, os.path.abspath(folder))
     with _beginning(path) as (stream, head):

@@ -1,12 +1,9 @@
 """Records of a load file; its encoding and delimiters, and its columns by their usual names.
 
 In the usual Concordance DAT the character 0x14 separates fields, þ quotes them, and ® stands for a line end inside a
-field. The file is in CP1252, UTF-8 or marked UTF-16; several programs may have written one line, so each field is
-decoded by itself.
-
-A field that begins with the qualifier ends at the next qualifier that the separator or a line end follows; a doubled
-qualifier stands for one, one elsewhere for itself: not all programs double it. A record with another number of fields
-than the header costs one line.
+field. Several programs may have written one line, so each field is decoded by itself. A field that begins with the
+qualifier ends at the next one that the separator or a line end follows: not all programs double it. A record with
+another number of fields than the header costs one line.
 """
 
 from __future__ import annotations
@@ -38,8 +35,6 @@ _BLOCK_BYTES = 1 << 20
 class Dialect:
     r"""Encoding and delimiters of a load file.
 
-    What a load file lacks is empty. ``newline`` stands for a line end inside a field.
-
     Examples
     --------
     >>> dialect_of("þDOCIDþ\x14þTEXTPATHþ\r\nþA-1þ\x14þTEXT\\A-1.txtþ\r\n".encode("cp1252")).in_words()
@@ -68,10 +63,7 @@ class Dialect:
 
 
 def dialect_of(head: bytes, encoding: str | None = None) -> Dialect | None:
-    """Return the dialect of a load file by its beginning, without a byte order mark.
-
-    ``encoding`` is that of the mark or the user's; None: UTF-8, or CP1252 if the data is not UTF-8.
-    """
+    """Return the dialect of a load file by its beginning, without a byte order mark."""
     _, dialect = _header_of(head)
     return None if dialect is None else replace(dialect, encoding=encoding or _encoding_of(head))
 
@@ -174,10 +166,7 @@ def records_of(
     max_bytes: int = MAX_DOCUMENT_BYTES,
     block_bytes: int = _BLOCK_BYTES,
 ) -> Iterator[LoadRecord]:
-    """Yield the records of a load file, the header first; StreamFault if the stream breaks off.
-
-    Fields that are not UTF-8 are in ``encoding``. A longer record than ``max_bytes`` is a problem.
-    """
+    """Yield the records of a load file, the header first; StreamFault if the stream breaks off."""
     csv.field_size_limit(max(csv.field_size_limit(), MAX_DOCUMENT_BYTES, max_bytes))
     lines = _RecordLines(stream, dialect, block_bytes, max_bytes)
     quote, n_columns = dialect.qualifier, 0

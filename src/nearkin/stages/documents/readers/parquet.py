@@ -100,10 +100,7 @@ class ParquetTable:
         progress(self._size_bytes - n_told)
 
     def copy_rows(self, is_kept: RowMask, file: IO[bytes], added: Annotations | None) -> None:
-        """Write the kept rows with all columns.
-
-        StreamFault as for `batches`, and the copy of what is before it is valid.
-        """
+        """Write the kept rows with all columns."""
         fault: StreamFault | None = None
         try:
             schema = self.schema if added is None else added.schema(self.schema)

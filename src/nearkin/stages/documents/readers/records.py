@@ -37,7 +37,7 @@ class Records:
         Bounds of each record in ``data``, with its line end.
     lines : int64 array, shape (n_records,)
         Line on which each record begins, from 1.
-    scanned : sequence of ScannedRecord or None
+    scanned
         The fields of each record, if they had to be split to find where the records end.
     """
 
@@ -109,10 +109,7 @@ class Splitter(Protocol):
         """Return the complete records, and the position and the line after them."""
 
     def end_in(self, piece: bytes, held: memoryview | None) -> tuple[int, int]:
-        """Return the last byte of the record that goes on in a piece, or -1, and the line ends up to there.
-
-        ``held`` is its beginning if this is the first piece.
-        """
+        """Return the last byte of the record that goes on in a piece, or -1, and the line ends up to there."""
 
 
 class LineSplitter:
@@ -137,11 +134,7 @@ class LineSplitter:
 def read_records(
     stream: ByteStream, splitter: Splitter, block_bytes: int, max_record_bytes: int = MAX_DOCUMENT_BYTES
 ) -> Iterator[Records]:
-    """Yield the records of blocks of about ``block_bytes`` each, larger only for longer records.
-
-    A record of more than ``max_record_bytes`` becomes a fault; hardly more than that is held. StreamFault if the stream
-    breaks off.
-    """
+    """Yield the records of blocks of about ``block_bytes`` each, larger only for longer records."""
     room = bytearray(block_bytes)
     n_held, line = 0, 1  # the beginning of a record is held until its end is read
     while True:
@@ -184,10 +177,7 @@ def _within(records: Records, max_record_bytes: int) -> Iterator[Records]:
 
 
 def _skip(stream: ByteStream, splitter: Splitter, held: memoryview, line: int) -> tuple[int, int]:
-    """Skip the rest of a record; return the number of its bytes, and of its line ends.
-
-    If the file ends within quotes, how many records are lost is unknown.
-    """
+    """Skip the rest of a record; return the number of its bytes, and of its line ends."""
     first, n_lines = [held], 0
 
     def end_in(piece: bytes) -> int:

@@ -200,11 +200,7 @@ def pieces_of_batch(
     batch_bytes: int,
     max_document_bytes: int | None = None,
 ) -> Iterator[RowPiece]:
-    """Yield the rows of a batch, numbered from ``first_row``, in pieces with about ``batch_bytes`` of text.
-
-    A longer text has a piece of its own, without the text if it exceeds ``max_document_bytes``. SourceError if ids
-    cannot be read.
-    """
+    """Yield the rows of a batch, numbered from ``first_row``, in pieces with about ``batch_bytes`` of text."""
     text, batch = wanted.text, wanted.with_values(batch)
     column = batch.column(text)
     if pa.types.is_dictionary(column.type):

@@ -55,10 +55,7 @@ class Warc(StreamReader):
         return choose_columns(sample, label, text=text or "text", doc_id=doc_id or "url")
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches of documents.
-
-        Their lines are the numbers of the records. StreamFault if the file breaks off.
-        """
+        """Yield batches of documents."""
         rows = RowList(keep=opened.keep, are_characters=True, batch_bytes=opened.batch_bytes)
         n_read, number, n_bytes, fault = 0, 0, 0, None
         ahead = deque[_Document]()

@@ -28,8 +28,6 @@ _BLOCK_BYTES, _PIECE_BYTES, _MIN_PIECE_BYTES = 8 << 20, 1 << 20, 1 << 14
 class WholeFile(Reader):
     r"""The whole file is a document, with its name as the id.
 
-    A subclass is the reader of a format of its own; `text_of` converts a file to its text.
-
     Examples
     --------
     >>> class Transcript(WholeFile):
@@ -62,14 +60,7 @@ class WholeFile(Reader):
         return type(self).text_of is WholeFile.text_of
 
     def text_of(self, content: str) -> str:
-        """Return the text of the document in a file.
-
-        Raises
-        ------
-        DocumentError
-            The file has no document; the message, without its full stop, is the document's problem. Any other error
-            than this and ValueError ends the run: make it from the errors of a library, such as ``configparser.Error``.
-        """
+        """Return the text of the document in a file."""
         return content
 
     def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
@@ -92,10 +83,7 @@ def text_of_file(path: str, encoding: str, max_bytes: int = MAX_DOCUMENT_BYTES) 
 
 
 def whole_text(opened: OpenedSource, *, takes_markup: bool) -> tuple[bytes, bytes]:
-    """Return a text file in UTF-8, and its byte order mark; bytes that are no characters stay.
-
-    RecordFault if it breaks off, is too long, or is not plain text; ``takes_markup`` accepts pages and mails.
-    """
+    """Return a text file in UTF-8, and its byte order mark; bytes that are no characters stay."""
     source = opened.source
     stream = stream_of(opened, "utf-8", is_compression_known=False)  # files of a folder were not inspected before
     if source.path == STDIN and not head_of_stream(stream).data:

@@ -1,16 +1,11 @@
 """Dumps of Wikipedia, and of other editions of MediaWiki: one document per article.
 
-The title is the id, the prose is the text. Omitted, and counted, are
+The title is the id, the prose is the text. Omitted, and counted, are pages outside namespace 0, redirects,
+disambiguation pages (by a template of that name in English or German, or ``__DISAMBIG__``), and stubs: pages that call
+a template "stub" or "…-stub", or whose text has fewer words than `MIN_WORDS`.
 
-- pages outside namespace 0: talk, users, templates, …
-- redirects
-- disambiguation pages, recognised by a template of that name in English or German or by ``__DISAMBIG__``
-- stubs: pages that call a template "stub" or "…-stub", as all editions modelled on the English one name them, or whose
-  text has fewer words than `MIN_WORDS`. In scripts without spaces two characters count as a word.
-
-The published experiments on pairs of languages omit "redirect pages and stub articles" (Ture, Elsayed and Lin, "No Free
-Lunch: Brute Force vs. Locality-Sensitive Hashing for Cross-lingual Pairwise Similarity", SIGIR 2011), but do not define
-a stub, so the number here is a choice.
+The published experiments on pairs of languages omit "redirect pages and stub articles" (Ture, Elsayed and Lin, SIGIR
+2011), but do not define a stub.
 """
 
 from __future__ import annotations
@@ -68,11 +63,7 @@ class Wikipedia(StreamReader):
 
 
 def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-    """Yield batches of articles: the id is the title, the text begins with it, the line is that of the page in the XML.
-
-    The longest document is counted in characters; at most `pages.MAX_CHARACTERS` of an article are read. ``note``
-    receives the omissions. SourceError if the file is no dump, or declares entities; StreamFault if it breaks off.
-    """
+    """Yield batches of articles: the id is the title, the text begins with it, the line is that of the page."""
     reader = PageReader(stream, opened.source.name, opened.source.max_document_bytes)
     counts: Counter[str] = Counter()
     rows = RowList(batch_bytes=opened.batch_bytes)

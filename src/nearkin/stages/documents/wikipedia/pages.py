@@ -1,8 +1,4 @@
-"""Pages of a dump of Wikipedia, or of any MediaWiki: XML in its export format, of any version.
-
-Source: the schemas export-0.3 to export-0.11 of mediawiki.org. Version 0.4 introduced an element for redirects, 0.6 one
-for the namespace.
-"""
+"""Pages of a dump of Wikipedia, or of any MediaWiki: XML in its export format, of any version."""
 
 from __future__ import annotations
 
@@ -29,10 +25,7 @@ _REDIRECT = re.compile(r"\s*#[^\s\[\]#*:]{2,40}+\s*:?\s*\[\[")
 
 @dataclass(slots=True)
 class Page:
-    """A page of a dump; ``number`` is that of other tables, ``namespace`` 0 for articles.
-
-    ``wikitext`` is the text of the last revision; empty for redirects and outside namespace 0.
-    """
+    """A page of a dump; ``number`` is that of other tables, ``namespace`` 0 for articles."""
 
     line: int
     title: str = ""
@@ -54,10 +47,7 @@ class _Characters:
 
 
 class PageReader:
-    """Reader of the pages of a dump; a text of more than ``max_characters`` is a problem.
-
-    ``hidden`` has the prefixes of links that are not shown, also in this wiki's language.
-    """
+    """Reader of the pages of a dump; a text of more than ``max_characters`` is a problem."""
 
     def __init__(self, stream: ByteStream, name: str, max_characters: int = MAX_CHARACTERS) -> None:
         self._max_characters = min(max_characters, MAX_CHARACTERS)
@@ -84,10 +74,7 @@ class PageReader:
         return self._parser.CurrentLineNumber
 
     def pages(self) -> Iterator[Page]:
-        """Yield all pages in order.
-
-        StreamFault if the file breaks off, SourceError if it is no dump or declares entities.
-        """
+        """Yield all pages in order."""
         fault: StreamFault | None = None
         try:
             for _ in parse(self._parser, self._stream):
