@@ -56,11 +56,8 @@ def read_pdf(given: Given) -> DocumentRead:
     has_form = opened.get_formtype()
     if has_form:
         opened.init_forms()
-    pages: dict[int, str] = {}
-    lost: list[int] = []
-    images: list[int] = []
-    notes: list[str] = []
-    values: list[str] = []
+    pages = dict[int, str]()
+    lost, images, notes, values = list[int](), list[int](), list[str](), list[str]()
     reading = None if given.ocr is None else ocr.ImageReading(given, given.ocr)
     why = _NO_IMAGE_TEXT if given.ocr is None else ocr.NOTHING_RECOGNISED
     exception: Reason = "image only"
