@@ -52,14 +52,13 @@ def read_pdf(given: Given) -> DocumentRead:
     import pypdfium2
     import pypdfium2.raw as raw
 
-    opened = _opened(given.data)
+    opened, why = _opened(given.data), _NO_IMAGE_TEXT if given.ocr is None else ocr.NOTHING_RECOGNISED
     has_form = opened.get_formtype()
     if has_form:
         opened.init_forms()
     pages = dict[int, str]()
     lost, images, notes, values = list[int](), list[int](), list[str](), list[str]()
     reading = None if given.ocr is None else ocr.ImageReading(given, given.ocr)
-    why = _NO_IMAGE_TEXT if given.ocr is None else ocr.NOTHING_RECOGNISED
     exception: Reason = "image only"
     n_attached = opened.count_attachments()
     for number in range(1, len(opened) + 1):
