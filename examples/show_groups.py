@@ -22,8 +22,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from nearkin.reports.comparison.terminal import pieces_to_terminal
-from nearkin.stages.differences.marking import mark_differences
+from nearkin.reports.comparison.terminal import to_terminal
+from nearkin.stages.differences.comparing import compare_texts
 from nearkin.wording import share_text
 
 N_GROUPS = 4
@@ -93,8 +93,8 @@ def _short(name: str) -> str:
 
 def _differences(a: Member, b: Member) -> Text:
     texts = [Path(member.source).read_text(encoding="utf-8", errors="replace") for member in (a, b)]
-    pieces = mark_differences(texts[0], texts[1], context_words=6, max_run=24)
-    return Text.assemble(*((text, style) for style, text in _shortened(pieces_to_terminal(pieces))))
+    spans = _shortened(to_terminal(compare_texts(texts[0], texts[1])))
+    return Text.assemble(*((text, style) for style, text in spans))
 
 
 def _shortened(spans: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -122,7 +122,7 @@ def test_what_a_search_misses_is_seen(filled, tolerance, monkeypatch):
     def forgetful(*arguments: object) -> Near:
         found = asked(*arguments)
         kept = found.contents[found.contents % 3 > 0]
-        return Near(contents=kept, stages=found.stages, is_answered=found.is_answered)
+        return Near(contents=kept, is_answered=found.is_answered)
 
     monkeypatch.setattr(auditing, "near", forgetful)
     audited = audited_of(place, tolerance)

@@ -252,7 +252,6 @@ def test_notes_are_replaced_and_removed(collection) -> None:
 
 
 @refused_before_any_database
-@refused_before_any_database
 @pytest.mark.parametrize(
     ("method", "arguments"),
     [

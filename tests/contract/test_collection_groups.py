@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tracemalloc
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -141,7 +142,8 @@ def test_what_is_written_while_groups_are_worked_out_is_not_lost(place, is_remov
         collection.add(texts(4))
         assert collection.groups(gamma=0.2).groups[0].principal == "d0000"
     with place.open(progress=Meanwhile(write)) as collection:
-        with pytest.raises(CollectionBusyError, match="Try again"):
+        # a chosen principal lies over the stored groups, which need not be made again
+        with pytest.raises(CollectionBusyError, match="Try again") if is_removal else nullcontext():
             collection.groups(gamma=0.2)
         now = collection.groups(gamma=0.2)
     assert now.groups[0].principal == ("d0000" if is_removal else "d0002")

@@ -203,10 +203,10 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         max_changes : int, optional
             If there are more documents to remove, nothing is removed, as in a dry run.
         """
-        from nearkin.collection.decisions.log import ChangeOptions
+        from nearkin.collection.decisions.log import ChangeRequest
         from nearkin.collection.decisions.removing import remove
 
-        options = ChangeOptions(by=by, dry_run=dry_run, max_changes=max_changes)
+        options = ChangeRequest(by=by, dry_run=dry_run, max_changes=max_changes)
         return remove(self.opened.store, doc_ids, wave, options)
 
     def document(self, doc_id: str, *, version: int | None = None) -> StoredDocument:

@@ -32,7 +32,7 @@ _MAX_OF_A_NOTE = 2_000
 
 
 def decide(
-    store: Store, given: Mapping[str, Any], tolerance: Tolerance, options: log.ChangeOptions
+    store: Store, given: Mapping[str, Any], tolerance: Tolerance, options: log.ChangeRequest
 ) -> log.ActivityResult:
     """Store the one decision or note that is ``given`` by its kind; see `Collection.decide`."""
     kinds = [kind for kind, value in given.items() if value is not None]
@@ -120,7 +120,7 @@ _NOT_UNDONE = {
 }
 
 
-def undo(store: Store, number: int, options: log.ChangeOptions) -> log.ActivityResult:
+def undo(store: Store, number: int, options: log.ChangeRequest) -> log.ActivityResult:
     """Undo an activity; see `Collection.undo`."""
     table = schema.activity
     if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < 2**63:
@@ -227,7 +227,7 @@ def tag(
     *,
     group: int | None,
     tolerance: Tolerance,
-    options: log.ChangeOptions,
+    options: log.ChangeRequest,
 ) -> log.ActivityResult:
     """Set a field of documents to a value, or remove it if the value is None; see `Collection.tag`."""
     field = checked_field(field)
@@ -253,7 +253,7 @@ def tag(
         return _set(connection, kind, dict.fromkeys(wanted, value), data, options)
 
 
-def tag_values(store: Store, values: Mapping[str, str], field: str, options: log.ChangeOptions) -> log.ActivityResult:
+def tag_values(store: Store, values: Mapping[str, str], field: str, options: log.ChangeRequest) -> log.ActivityResult:
     """Set a field to a different value for each document; see `Collection.tag_values`."""
     field = checked_field(field)
     if not isinstance(values, Mapping) or not values:
@@ -271,7 +271,7 @@ def _set(
     kind: str,
     values: Mapping[str, str | None],
     data: Mapping[str, object],
-    options: log.ChangeOptions,
+    options: log.ChangeRequest,
 ) -> log.ActivityResult:
     field = str(data["field"])
     was = log.values_of(connection, [(log.TAG, doc_id, field) for doc_id in values])

@@ -44,7 +44,7 @@ def checked_by(by: object) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeOptions:
+class ChangeRequest:
     """Who makes a change, and when nothing is stored.
 
     Parameters

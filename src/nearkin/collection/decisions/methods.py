@@ -84,10 +84,10 @@ class DecisionMethods:
         ([('no', 1), ('yes', 1)], [('yes', 2)])
         """
         from nearkin.collection.decisions.deciding import tag
-        from nearkin.collection.decisions.log import ChangeOptions
+        from nearkin.collection.decisions.log import ChangeRequest
 
         tolerance = _tolerance_of("group", group, threshold, gamma)
-        options = ChangeOptions(by=by, dry_run=dry_run, max_changes=max_changes, seen=seen)
+        options = ChangeRequest(by=by, dry_run=dry_run, max_changes=max_changes, seen=seen)
         return tag(self.opened.store, doc_ids, field, value, group=group, tolerance=tolerance, options=options)
 
     def untag(
@@ -105,10 +105,10 @@ class DecisionMethods:
     ) -> ActivityResult:
         """Remove a tag of documents, whatever its value is; see `tag`."""
         from nearkin.collection.decisions.deciding import tag
-        from nearkin.collection.decisions.log import ChangeOptions
+        from nearkin.collection.decisions.log import ChangeRequest
 
         tolerance = _tolerance_of("group", group, threshold, gamma)
-        options = ChangeOptions(by=by, dry_run=dry_run, max_changes=max_changes, seen=seen)
+        options = ChangeRequest(by=by, dry_run=dry_run, max_changes=max_changes, seen=seen)
         return tag(self.opened.store, doc_ids, field, None, group=group, tolerance=tolerance, options=options)
 
     def tag_values(
@@ -146,9 +146,9 @@ class DecisionMethods:
         [('a', '2024-01-31'), ('b', '2024-06-30')]
         """
         from nearkin.collection.decisions.deciding import tag_values
-        from nearkin.collection.decisions.log import ChangeOptions
+        from nearkin.collection.decisions.log import ChangeRequest
 
-        options = ChangeOptions(by=by, dry_run=dry_run, max_changes=max_changes)
+        options = ChangeRequest(by=by, dry_run=dry_run, max_changes=max_changes)
         return tag_values(self.opened.store, values, field, options)
 
     def tags(self) -> Tags:
@@ -222,7 +222,7 @@ class DecisionMethods:
             log.GROUP_NOTE: group_note,
         }
         tolerance = _tolerance_of("group_note", group_note, threshold, gamma)
-        return decide(self.opened.store, given, tolerance, log.ChangeOptions(by=by, dry_run=dry_run, seen=seen))
+        return decide(self.opened.store, given, tolerance, log.ChangeRequest(by=by, dry_run=dry_run, seen=seen))
 
     def undo(
         self, number: int, *, by: str | None = None, dry_run: bool = False, max_changes: int | None = None
@@ -239,9 +239,9 @@ class DecisionMethods:
             decision on two documents that would be restored contradicts later decisions.
         """
         from nearkin.collection.decisions.deciding import undo
-        from nearkin.collection.decisions.log import ChangeOptions
+        from nearkin.collection.decisions.log import ChangeRequest
 
-        return undo(self.opened.store, number, ChangeOptions(by=by, dry_run=dry_run, max_changes=max_changes))
+        return undo(self.opened.store, number, ChangeRequest(by=by, dry_run=dry_run, max_changes=max_changes))
 
     def log(self, *, since: str | None = None, of: str | None = None) -> list[Activity]:
         """List the activities, the oldest first.

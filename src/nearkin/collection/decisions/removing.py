@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, select
 
-from nearkin.collection.decisions.log import NO_VERSION, REMOVE, ChangeOptions, SettingChange, record
+from nearkin.collection.decisions.log import NO_VERSION, REMOVE, ChangeRequest, SettingChange, record
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored import documents as stored
 from nearkin.collection.stored.origins import IS_EXCEPTION, exceptions_where, forget
@@ -62,7 +62,7 @@ class Removed(AnswerRecord):
         return {name: value for name, value in shown.items() if self.is_dry_run or name not in ids}
 
 
-def remove(store: Store, doc_ids: Sequence[str], wave: str | None, options: ChangeOptions) -> Removed:
+def remove(store: Store, doc_ids: Sequence[str], wave: str | None, options: ChangeRequest) -> Removed:
     """Remove the named documents, or those whose current version was added in a wave; see `Collection.remove`.
 
     Raises

@@ -124,6 +124,8 @@ def groups_since(collection: OpenedCollection, wave: str, tolerance: Tolerance) 
     """Compare the stored groups with those at the end of a wave; see `Collection.groups_since`."""
     if not isinstance(wave, str):
         raise ParameterError.of("since", "the name of a wave", wave)
+    if not tolerance.has_groups:
+        raise ParameterError.of("measure", "'jaccard' or 'letters'", tolerance.measure)
     with collection.store.reading() as connection:
         now = GroupState.read(connection, str(tolerance))
         then = GroupState.of_call(connection, now.tolerance, _call_of(connection, wave, now, tolerance))

@@ -220,9 +220,10 @@ def _all(connection: Connection) -> Iterable[ListedException]:
             found.setdefault(row.doc_id, ListedException(one, is_current=True))
     files = {row.doc_id: row for row in rows if row.row is not None}
     for doc_id, document in blank.items():
-        of_file: dict[str, Any] = {name: getattr(files.get(doc_id), name, None) for name in _OF_FILE}
-        told: dict[str, Any] = {"wave": document.wave, "exception": "empty", "is_partial": False, "sentence": NO_TEXT}
-        empty = StoredException(doc_id=doc_id, **told, **of_file)
+        of_file = {name: getattr(files.get(doc_id), name, None) for name in _OF_FILE}
+        empty = StoredException(
+            doc_id=doc_id, wave=document.wave, exception="empty", is_partial=False, sentence=NO_TEXT, **of_file
+        )
         listed = found.setdefault(doc_id, ListedException(empty, is_current=True))
         found[doc_id] = replace(listed, has_blank=True)
     return found.values()

@@ -74,10 +74,10 @@ def lengths_of(connection: Connection, numbers: Iterable[int]) -> dict[int, int]
 
 
 def in_lots(
-    sizes: Iterable[tuple[Item, int]], *, most: int = _TEXT_BYTES_AT_A_TIME, at_most: int = _TEXTS_AT_A_TIME
+    sizes: Iterable[tuple[Item, int]], *, most: int | None = None, at_most: int = _TEXTS_AT_A_TIME
 ) -> Iterator[list[Item]]:
     """Yield things, given with their sizes, in lots of a total size and a number; a single one always fits."""
-    batch, total = list[Item](), 0
+    batch, total, most = list[Item](), 0, most or _TEXT_BYTES_AT_A_TIME
     for item, size in sizes:
         if batch and (total + size > most or len(batch) == at_most):
             yield batch

@@ -80,6 +80,10 @@ def reasons_table(run: DedupManifest) -> Table:
         (f"{n:,}", f"{n / n_all:.1%}", reason, outcome_of(reason), reason_in_words(run, reason))
         for reason, n in run.by_reason.items()
     ]
+    n_in_families = run.count("kept") - sum(n for reason, n in run.by_reason.items() if outcome_of(reason) == "kept")
+    if n_in_families > 0:
+        row = f"{n_in_families:,}", f"{n_in_families / n_all:.1%}", "of a kept mail"
+        rows.append((*row, "kept", "of the copies and near-duplicates above: a mail and its attachments stay together"))
     return Table(("documents", "share", "reason", "outcome", "meaning"), rows, 2)
 
 

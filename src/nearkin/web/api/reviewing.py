@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from nearkin.collection.decisions.deciding import TagCount, tag
-from nearkin.collection.decisions.log import Activity, ActivityResult, ChangeOptions, activities
+from nearkin.collection.decisions.log import Activity, ActivityResult, ChangeRequest, activities
 from nearkin.collection.groups.current import StoredGroups, stored_groups
 from nearkin.collection.groups.members import GroupMembers, group_members
 from nearkin.collection.info import Wave
@@ -171,7 +171,7 @@ def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: T
     if body.measure is not msgspec.UNSET and body.group is None:
         raise ParameterError("is the measure of a group, and needs 'group'.", parameter="body.measure")
     try:
-        options = ChangeOptions(by=visitor.name, dry_run=body.dry_run, max_changes=body.max_changes, seen=body.seen)
+        options = ChangeRequest(by=visitor.name, dry_run=body.dry_run, max_changes=body.max_changes, seen=body.seen)
         return tag(
             service.collection.opened.store,
             body.ids,

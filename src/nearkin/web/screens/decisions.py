@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from nearkin.collection.decisions.deciding import members_of, parsed, tag
-from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, ChangeOptions, activity_of
+from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, ChangeRequest, activity_of
 from nearkin.collection.groups.members import group_members
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.reports.facts.stored import in_words
@@ -51,7 +51,7 @@ def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | S
     field, value = parsed(body.quick or body.tag)
     group = body.group if not body.id else None
     needs_preview = body.expected is None and (body.is_previewed or len(body.id) != 1)
-    options = ChangeOptions(
+    options = ChangeRequest(
         by=visitor.name, dry_run=needs_preview, max_changes=body.expected, agreed=body.agreed, seen=body.seen
     )
     found = tag(

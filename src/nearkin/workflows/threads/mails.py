@@ -42,7 +42,7 @@ class ReadMails:
     rows : int64 array
         Row of each mail in ``documents``.
     attachments
-        SHA-256 of all that is inside each mail, but for technical attachments.
+        SHA-256 of all that is inside each mail, without technical attachments.
     is_read
         Whether all of the text could be read.
     original

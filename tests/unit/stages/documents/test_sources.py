@@ -76,7 +76,7 @@ def test_the_format_is_told_from_the_suffix_or_the_content(
         ({"story": "a long one", "n": 5}, "story", None),
         ({"text": 5, "body": "a"}, "body", None),
         ({"id": {"$oid": 1}, "text": "a", "url": "u"}, "text", "url"),
-        ({"id": 1.5, "text": "a"}, "text", None),
+        ({"id": 1.5, "text": "a"}, "text", "id"),
         ({"control number": "c", "raw_content": "t"}, "raw_content", "control number"),
     ],
 )

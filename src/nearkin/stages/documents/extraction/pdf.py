@@ -52,17 +52,13 @@ def read_pdf(given: Given) -> DocumentRead:
     import pypdfium2
     import pypdfium2.raw as raw
 
-    opened = _opened(given.data)
+    opened, why = _opened(given.data), _NO_IMAGE_TEXT if given.ocr is None else ocr.NOTHING_RECOGNISED
     has_form = opened.get_formtype()
     if has_form:
         opened.init_forms()
-    pages: dict[int, str] = {}
-    lost: list[int] = []
-    images: list[int] = []
-    notes: list[str] = []
-    values: list[str] = []
+    pages = dict[int, str]()
+    lost, images, notes, values = list[int](), list[int](), list[str](), list[str]()
     reading = None if given.ocr is None else ocr.ImageReading(given, given.ocr)
-    why = _NO_IMAGE_TEXT if given.ocr is None else ocr.NOTHING_RECOGNISED
     exception: Reason = "image only"
     n_attached = opened.count_attachments()
     for number in range(1, len(opened) + 1):
@@ -105,6 +101,16 @@ def read_pdf(given: Given) -> DocumentRead:
         read = replace(read, extractor=ocr.extractor_name(given.ocr), warnings=warnings)
     elif is_broken(read.text or ""):
         read = read.lacking("damaged", _BROKEN)
+    read = _with_damage(read, given, lost, n_pages)
+    if not n_images:
+        return read
+    if not (read.text or "").strip():
+        return replace(read, text=None, exception=exception, sentence=f"its pages are images; {why}")
+    are = agreeing(n_images, "is an image", "are images")
+    return read.lacking(exception, f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why}")
+
+
+def _with_damage(read: DocumentRead, given: Given, lost: list[int], n_pages: int) -> DocumentRead:
     if lost:
         shown = first_of([f"{number:,}" for number in lost], _SHOWN)
         read = read.lacking("damaged", f"{agreeing(len(lost), 'page')} {shown} of {n_pages:,} cannot be read")
@@ -112,12 +118,7 @@ def read_pdf(given: Given) -> DocumentRead:
         read = read.lacking("damaged", "a stream of it is damaged: text may be missing")
     if is_cut_off(given.data):  # pages may be read all the same, from a table at the beginning
         read = read.lacking("damaged", _CUT_OFF)
-    if not n_images:
-        return read
-    if not (read.text or "").strip():
-        return replace(read, text=None, exception=exception, sentence=f"its pages are images; {why}")
-    are = agreeing(n_images, "is an image", "are images")
-    return read.lacking(exception, f"{n_images:,} of {counted(n_pages, 'page')} {are}; {why}")
+    return read
 
 
 def _opened(data: bytes) -> Any:
