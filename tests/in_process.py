@@ -58,9 +58,6 @@ class Held:
     def _with(self, blocks: list[Block]) -> Held:
         return Held(blocks, self.sent)
 
-    def is_empty(self) -> bool:
-        return not self.blocks
-
     def collected(self) -> list[Block]:
         return self.blocks
 

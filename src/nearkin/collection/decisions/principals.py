@@ -175,9 +175,7 @@ def _made(connection: Connection, doc_ids: Sequence[str]) -> Iterator[tuple[str,
     made = select(*columns).join(activity, activity.c.number == table.activity)
     made = made.where(table.is_current, table.kind.in_((log.TAG, *_OF_TEXTS)), is_on_them)
     rows = list(connection.execute(made.order_by(table.activity, table.number)))
-    for kind, subject, other, value, at in sorted(
-        rows, key=lambda row: (row.kind != log.TAG, row.kind == log.TAG and row.other)
-    ):
+    for kind, subject, other, value, at in sorted(rows, key=_tags_by_field):
         ids = (subject,) if kind == log.TAG else (subject, other)
         setting = log.SettingChange(kind, subject, other, None, value)
         yield from ((doc_id, setting, at) for doc_id in ids if doc_id in wanted)

@@ -48,10 +48,6 @@ class Kept:
         """Read a table with `SCHEMA`."""
         return self._files().to_table(filter=self._wanted())
 
-    def n_blocks(self) -> int:
-        """Return the number of blocks."""
-        return int(self._files().count_rows(filter=self._wanted()))
-
     def _files(self) -> Any:
         # it loads pandas, if that is installed
         from pyarrow.dataset import ParquetFileFormat, ParquetFragmentScanOptions, dataset
@@ -107,13 +103,6 @@ class Blocks:
         """Combine the blocks of both."""
         kept = (*self.kept, *other.kept) if self.kept and other.kept else ()
         return Blocks(self.frame.unionByName(other.frame), self.n_tasks + other.n_tasks, kept)
-
-    def is_empty(self) -> bool:
-        """Whether there is no block."""
-        if self.kept:
-            return not any(one.n_blocks() for one in self.kept)
-        with engine_errors():
-            return bool(self.frame.isEmpty())
 
     def collected(self) -> list[Block]:
         """Return all blocks on the driver: only for small data."""

@@ -18,7 +18,7 @@ from nearkin.runs.spool import Chunk
 from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, sort_entries
 from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.workflows.dedup.candidates import BandKeys, SampleKeys
-from nearkin.workflows.dedup.on_spark.partitions import ENTRIES, MARKS, OCCURRENCES, SKEWED, Partitions
+from nearkin.workflows.dedup.on_spark.partitions import ENTRIES, MARKS, OCCURRENCES, SKEWED, Partitions, PartitionTexts
 from nearkin.workflows.dedup.plans import Plan, keys_a_text
 from nearkin.workflows.dedup.searching import Sizes
 
@@ -62,6 +62,16 @@ def texts_at(chunk: Chunk, rows: U32) -> pa.LargeStringArray:
     return texts
 
 
+def sets_of_texts(
+    partitions: Partitions, texts: PartitionTexts, target: int, options: DedupOptions
+) -> Iterator[tuple[slice, ShingleSets]]:
+    """Yield places of texts of a partition, and their sets, a chunk at a time."""
+    for chunk in partitions.chunks(target):
+        here = texts.within(chunk)
+        if here.start < here.stop:
+            yield here, options.shingle.sets(texts_at(chunk, texts.rows[here]))
+
+
 SmallTexts = tuple[U32, U8, ShingleSets]
 """Texts that are searched by their rare shingles: their numbers, sides and sets."""
 
@@ -85,12 +95,8 @@ def send_band_keys(
     entries = PartitionEntries(meetings)
     n_shingles, n_units = np.zeros(len(texts.rows), np.uint32), np.zeros(len(texts.rows), np.uint32)
     profiles = np.zeros((len(texts.rows), n_bins), np.uint8)
-    for chunk in partitions.chunks(target):
-        here = texts.within(chunk)
+    for here, sets in sets_of_texts(partitions, texts, target, options):
         nodes, sides = texts.nodes[here], texts.sides[here]
-        if not len(nodes):
-            continue
-        sets = options.shingle.sets(texts_at(chunk, texts.rows[here]))
         n_shingles[here], n_units[here], profiles[here] = sets.sizes, sets.n_units, profiles_of(sets, n_bins)
         is_small = keys.is_small(sets)
         small.append((nodes[is_small], sides[is_small], sets.where(is_small)))

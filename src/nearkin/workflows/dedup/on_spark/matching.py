@@ -29,8 +29,8 @@ from nearkin.workflows.dedup.on_spark.keying import (
     n_leading,
     send_band_keys,
     send_prefixes,
+    sets_of_texts,
     skewed_place,
-    texts_at,
     texts_of_entries,
 )
 from nearkin.workflows.dedup.on_spark.partitions import (
@@ -185,12 +185,8 @@ def send_sampled(
     leads = None if leads_place is None else LeadKeys(saved_array(leads_place))
     own = leading(partitions, target, keys.prefixes)[:4]
     entries.add_loose(*own)
-    for chunk in partitions.chunks(target):
-        here = texts.within(chunk)
+    for here, sets in sets_of_texts(partitions, texts, target, options):
         nodes, sides = texts.nodes[here], texts.sides[here]
-        if not len(nodes):
-            continue
-        sets = options.shingle.sets(texts_at(chunk, texts.rows[here]))
         sizes = sets.sizes.astype(np.uint32)
         sampled = keys.sampled(nodes, sets)
         at = sampled[1] - nodes[0]

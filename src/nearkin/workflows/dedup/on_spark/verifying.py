@@ -41,7 +41,7 @@ def verify_all(stages: Stages, pairs: Blocks, partitions: Partitions, options: D
             .shuffled(n, partial(send_profiles, partitions))
             .shuffled(n, partial(screen_candidates, partitions, options))
             .shuffled(n, partial(send_sets, partitions, options))
-            .shuffled(n, partial(verify_pairs, partitions, options, False))
+            .shuffled(n, partial(verify_pairs, partitions, options))
         ),
     )
     (n_pairs,) = CANDIDATES.joined(found.of(CANDIDATES.stream).collected())
@@ -68,7 +68,7 @@ def compare_inside(
         lambda: (
             stages.parts(n, partial(ask_inside, partitions))
             .shuffled(n, partial(send_sets, partitions, options))
-            .shuffled(n, partial(verify_pairs, partitions, options, True))
+            .shuffled(n, partial(verify_pairs, partitions, options, keeps_all=True))
         ),
     )
     yield replace(_collected(found), differs=None)
@@ -174,7 +174,7 @@ def send_sets(partitions: Partitions, options: DedupOptions, target: int, blocks
 
 
 def verify_pairs(
-    partitions: Partitions, options: DedupOptions, keeps_all: bool, target: int, blocks: Sequence[Block]
+    partitions: Partitions, options: DedupOptions, target: int, blocks: Sequence[Block], *, keeps_all: bool = False
 ) -> Iterator[Block]:
     """Verify the pairs whose left text is in this partition; the left text of a match is the lower one."""
     yield from (block for block in blocks if block.stream == CANDIDATES.stream)
