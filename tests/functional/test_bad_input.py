@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 
 from functional.conftest import FAST, Ended, nearkin_here, write_jsonl
 from nearkin.stages.verification.measures import MEASURE_NAMES
-from oracles.texts import versions
 
 TWINS = [{"id": "a", "text": FAST}, {"id": "b", "text": FAST + " again"}]
 
@@ -102,37 +100,6 @@ def test_a_repeated_id(tmp_path):
     assert_refused(refused, 4, f"{path}:3", "'a'", f"{path}:1")
 
 
-def test_repeated_integer_ids_and_ids_that_look_like_the_new_names(tmp_path):
-    path = tmp_path / "in.jsonl"
-    write_jsonl(path, [{"id": one, "text": f"{FAST} {i}"} for i, one in enumerate((1, 1, 2, 1))])
-    assert dedup(path, tmp_path).code == 0
-    assert len(set(verdicts(tmp_path))) == 4
-    table = pq.read_table(tmp_path / "out/pairs.parquet")
-    assert len(table) == 6  # each with each
-    write_jsonl(path, [{"id": one, "text": FAST} for one in ("x", "x", f"x ({path}:2)", "x")])
-    assert dedup(path, tmp_path, "--overwrite").code == 0
-    assert len(set(verdicts(tmp_path))) == 4
-
-
-def test_a_file_that_breaks_off(tmp_path):
-    texts = versions(4, n_bases=400, n_words=20, n_versions=4, max_edits=1)
-    whole = write_jsonl(tmp_path / "whole", [{"id": f"d{i}", "text": text} for i, text in enumerate(texts)])
-    path = tmp_path / "in.jsonl.gz"
-    path.write_bytes(gzip.compress(whole.read_bytes(), mtime=0)[:-4000])
-    refused = dedup(path, tmp_path)
-    assert_refused(refused, 13, f"{path}: the gzip stream is truncated, after ", "--on-error skip")
-    assert not (tmp_path / "out/manifest.json").exists()
-    assert dedup(path, tmp_path, "--on-error", "skip", "--resume").code == 0
-    found = counts(tmp_path)
-    assert f"after {found['documents'] - 1:,} documents" in refused.err
-    assert found["unreadable"] == 1
-    assert 100 < found["documents"] < 2001
-    (problem,) = pq.read_table(tmp_path / "out/problems.parquet").to_pylist()
-    assert problem["source"] == str(path)
-    stopped = nearkin_here("dedup", path, "--out", tmp_path / "b", "--on-error", "stop", "-q")
-    assert_refused(stopped, 13, f"{path}: the gzip stream is truncated")
-
-
 def test_nothing_can_be_read(tmp_path):
     path = tmp_path / "in.jsonl"
     path.write_text('{"id": 1, "text": null}\n{"id": 2, "text": null}\n')
@@ -181,13 +148,6 @@ def test_an_empty_file_is_no_documents(tmp_path):
     assert (again.code, again.err) == (0, "")
 
 
-def test_empty_texts_only(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", [{"id": i, "text": " " * i} for i in range(4)])
-    assert dedup(path, tmp_path).code == 0
-    assert set(verdicts(tmp_path).values()) == {"empty"}
-    assert counts(tmp_path)["kept"] == 0
-
-
 @pytest.mark.parametrize("option", ["--text", "--id"])
 def test_a_column_that_is_not_there(tmp_path, option):
     path = write_jsonl(tmp_path / "in.jsonl", TWINS)
@@ -221,12 +181,6 @@ def test_a_compressed_file_that_is_none(tmp_path):
         ended.assert_clean()
         assert ended.code == 3
         assert name in ended.err
-
-
-def test_another_encoding(tmp_path):
-    (tmp_path / "in.csv").write_bytes("id,café\n1,Hé là-bas, mon ami\n".encode("latin-1").replace(b", ", b" "))
-    assert dedup(tmp_path / "in.csv", tmp_path, "--encoding", "latin-1", "--text", "café").code == 0
-    assert counts(tmp_path)["unreadable"] == 0
 
 
 def test_nul_and_other_controls(tmp_path):
@@ -328,18 +282,6 @@ def test_messages_name_options(tmp_path, arguments, words):
     assert "parameter" not in ended.err
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [["dedup"], ["dedup", "x"], ["dedup", "x", "--out"], ["dedup", "x", "--out", "y", "--nonsense"], ["dedop"]],
-)
-def test_a_command_that_cannot_be_understood(arguments):
-    ended = nearkin_here(*arguments)
-    ended.assert_clean()
-    assert ended.code == 2
-    assert ended.out == ""
-    assert "Error" in ended.err
-
-
 def test_as_json_the_error_is_an_object(tmp_path):
     for arguments, code, kind in (
         ([tmp_path / "nothing", "--out", tmp_path / "o"], 3, "SourceError"),
@@ -352,16 +294,6 @@ def test_as_json_the_error_is_an_object(tmp_path):
         assert error["message"]
 
 
-def test_as_json_the_result_is_the_manifest(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
-    ended = nearkin_here("dedup", path, "--out", tmp_path / "out", "--no-report", "--json")
-    assert (ended.code, ended.err) == (0, "")
-    printed, written = json.loads(ended.out), json.loads((tmp_path / "out/manifest.json").read_text())
-    for manifest in (printed, written):
-        del manifest["stages"]
-    assert {name: written[name] for name in printed} == printed
-
-
 # -- where results go -------------------------------------------------------------------------------------------------
 
 
@@ -370,11 +302,6 @@ def test_out_is_a_file(tmp_path):
     (tmp_path / "out").write_text("mine")
     assert_refused(dedup(path, tmp_path), 5, "out")
     assert (tmp_path / "out").read_text() == "mine"
-
-
-def test_out_cannot_be_written(tmp_path):
-    path = write_jsonl(tmp_path / "in.jsonl", TWINS)
-    assert_refused(nearkin_here("dedup", path, "--out", "/proc/nearkin", "-q"), 5, "/proc/nearkin")
 
 
 def test_out_among_the_input_is_no_input_the_next_time(tmp_path):
@@ -387,17 +314,6 @@ def test_out_among_the_input_is_no_input_the_next_time(tmp_path):
     first = json.loads(nearkin_here(*arguments).out)
     second = json.loads(nearkin_here(*arguments, "--overwrite").out)
     assert first["counts"]["documents"] == second["counts"]["documents"] == 2
-
-
-def test_names_with_brackets_are_printed_as_they_are(tmp_path):
-    folder = tmp_path / "d[red]x[" / "bold]"
-    folder.mkdir(parents=True)
-    write_jsonl(folder / "in[dim].jsonl", TWINS)
-    out = folder / "out[b]"
-    ended = nearkin_here("dedup", folder / "in[dim].jsonl", "--out", out, "--no-report")
-    ended.assert_clean()
-    assert ended.code == 0
-    assert str(out) in ended.out.replace("\n", "")
 
 
 def test_a_name_forges_no_line(tmp_path):
