@@ -146,17 +146,6 @@ def test_similar_by_jaccard_is_exact_brute_force_over_shared_keys(oracle, ask, t
     assert n_found > 3
 
 
-def test_hashes_of_a_long_text_are_looked_up_in_whatever_memory_a_query_has(oracle, ask):
-    ask("LOAD 'auto_explain'")
-    for name, value in {"log_min_duration": "0", "log_nested_statements": "on", "log_level": "notice"}.items():
-        ask(f"SET auto_explain.{name} = {value}")
-    ask("SET work_mem = '64kB'")
-    assert ask("SELECT * FROM @similar_by_jaccard('long')") == oracle.rows("long", 0.5) != []
-    plans = list(ask.notices)
-    assert any("Hash Join" in plan for plan in plans)
-    assert not any("SubPlan" in plan.replace("hashed SubPlan", "") for plan in plans)
-
-
 def test_letters_are_a_measure_of_near_duplicates_too(collection, ask):
     for doc_id in [ODD, "f3", "v1", "short"]:
         columns = "similar_doc_id, version, wave, jaccard, relative_distance, is_same_text, is_letters_only"
@@ -235,17 +224,6 @@ def test_the_view_has_the_pairs_by_words(oracle, ask):
     assert "current_documents" in plan
 
 
-def test_a_reader_needs_nothing_else(collection, on_server, ask):
-    reader = f"reader_of_{on_server.schema}"
-    ask(f"CREATE ROLE {reader}")
-    ask(f"GRANT USAGE ON SCHEMA {on_server.schema} TO {reader}")
-    ask(f"GRANT SELECT ON ALL TABLES IN SCHEMA {on_server.schema} TO {reader}")
-    ask("SELECT set_config('role', %s, false)", reader)
-    assert ask("SELECT * FROM @similar_by_jaccard(%s)", ODD)
-    assert ask("SELECT * FROM @near_duplicate_pairs WHERE doc_id = %s", ODD)
-    ask("RESET ROLE")
-
-
 # -- recall -----------------------------------------------------------------------------------------------------------
 
 
@@ -317,10 +295,3 @@ def test_another_member_stands_for_a_principal_that_is_gone(collection, ask):
     assert now in set(members) - {large.principal}
     (updated,) = (one for one in collection.groups().groups if one.number == large.number)
     assert updated.principal == now
-
-
-def test_documents_like_an_unknown_one_by_letters_are_refused(collection, ask):
-    told = failed(ask, "SELECT * FROM @near_duplicates('nobody', 'letters')")
-    assert (told[0], "There is no document 'nobody'" in told[1]) == ("P0002", True)
-    told = failed(ask, "SELECT * FROM @near_duplicates(NULL, 'letters')")
-    assert (told[0], "near_duplicates takes the id of a document" in told[1]) == ("22023", True)

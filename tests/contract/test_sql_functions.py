@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -152,16 +151,6 @@ def test_an_index_finds_what_the_collection_finds(collection, ask, tolerance):
             assert [row for row in told if row[0] != doc_id] == right
 
 
-def test_the_ends_of_the_whole_numbers_are_no_fault(collection, ask):
-    for si in (2**63 - 1, -(2**63), 0, 1, -1):
-        ask("SELECT * FROM @similar_by_index(%s, 10)", si)
-
-
-def test_null_is_an_error_and_nothing_else(collection, ask):
-    query = "SELECT * FROM @indexed_documents d, LATERAL @similar_by_index(d.similarity_index) WHERE d.doc_id = 'none'"
-    assert failed(ask, query)[0] == "22023"
-
-
 # -- the smaller ones --------------------------------------------------------------------------------------------
 
 
@@ -175,11 +164,6 @@ def test_counts_and_distances_are_exact(collection, ask):
     most = (2**27 - 1).to_bytes(4, "little") * 126
     assert ask("SELECT @squared_distance(%s, %s)", most, bytes(504)) == [(126 * (2**27 - 1) ** 2,)]
     assert ask("SELECT @letter_counts(NULL), @squared_distance(NULL, %s)", most) == [(None, None)]
-
-
-def test_a_content_that_is_not_there_is_near_nothing(collection, ask):
-    assert ask("SELECT * FROM @near_contents_by_letters(123456, 0.05)") == []
-    assert ask("SELECT * FROM @near_contents_by_letters(NULL, 0.05)") == []
 
 
 # -- who may ask ------------------------------------------------------------------------------------------------------
@@ -232,12 +216,3 @@ def test_texts_without_word_sets_are_an_error_and_no_silence(collection, ask):
         assert (code, "texts are not stored yet" in told, "nearkin sql install" in hint) == ("55000", True, True)
     install(collection.opened)
     assert ask("SELECT count(*) >= 0 FROM @similar_by_jaccard('f3')") == [(True,)]
-
-
-def test_questions_are_answered_while_documents_are_added(collection, ask):
-    right = ask("SELECT * FROM @similar_by_letters('f3', 0.05)")
-    adding = threading.Thread(target=collection.add, args=([(f"x{i}", Prose(i).text(40)) for i in range(50)],))
-    adding.start()
-    for _ in range(20):
-        assert ask("SELECT * FROM @similar_by_letters('f3', 0.05)") == right
-    adding.join()
