@@ -198,23 +198,6 @@ def test_a_chosen_principal_stays_principal_over_waves(collection) -> None:
     assert principal_of(collection) == "d3"
 
 
-def test_the_principal_chosen_last_counts_and_undo_goes_back(collection) -> None:
-    collection.groups(gamma=GAMMA)
-    collection.decide(principal="d3")
-    collection.decide(principal="d4")
-    assert principal_of(collection) == "d4"
-    collection.decide(principal="d3")
-    assert principal_of(collection) == "d3"
-    collection.undo(3)
-    assert principal_of(collection) == "d4"
-    collection.undo(2)
-    assert principal_of(collection) == "d3"
-    collection.undo(1)
-    assert principal_of(collection) == "d0"
-    collection.undo(6)
-    assert principal_of(collection) == "d3"
-
-
 def test_an_undo_of_a_principal_chosen_before_the_first_groups_proposes_one_anew(collection) -> None:
     collection.add([("long", LEASE.format(9_000_000))])
     collection.decide(principal="d2")
@@ -227,14 +210,6 @@ def test_an_undo_of_a_principal_chosen_before_the_first_groups_proposes_one_anew
     collection.undo(4)
     assert principal_of(collection) == "d2"
     assert collection.fsck().is_whole
-
-
-def test_an_undo_of_a_principal_that_has_a_new_version_since(collection) -> None:
-    collection.decide(principal="d3")
-    assert principal_of(collection) == "d3"
-    collection.add([("d3", LEASE.format(977))], wave="more")
-    collection.undo(1)
-    assert principal_of(collection) == "d0"
 
 
 def test_notes_are_replaced_and_removed(collection) -> None:
