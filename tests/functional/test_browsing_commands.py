@@ -135,13 +135,9 @@ def test_documents_of_a_file_are_removed(matter: str, tmp_path: Path) -> None:
         ("a.txt", "a, b\nc\n", None),
         ("a.csv", 'reason,Document ID\nx,"a, b"\ny,c\n', None),
         ("a.tsv", "key\treason\na, b\tx\nc\ty\n", "key"),
-        ("a.csv", '"a, b"\nc\n', None),
-        ("a.csv", 'doc_id\n"a, b"\nc\n', None),
         ("a.csv", 'BEGDOC,ENDDOC\n"a, b",b\nc,c\n', None),
-        ("a.ids", 'name;key\n1;"a, b"\n2;c\n', "key"),
         ("a.txt", "\ufeffa, b\r\nc\r\n", None),
         ("a.jsonl", '{"n": 1, "doc_id": "a, b"}\n\n{"n": 2, "doc_id": "c"}\n', None),
-        ("a.jsonl", '{"n": 1, "key": "a, b"}\n{"key": "c"}\n', "key"),
     ],
 )
 def test_ids_are_read_from_lines_and_columns(tmp_path: Path, name: str, content: str, column: str | None) -> None:

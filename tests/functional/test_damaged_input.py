@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import json
-import lzma
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -142,8 +140,6 @@ def parquet_of(lines: bytes, path: Path) -> bytes:
             "a.jsonl.zst",
             lambda data: b"".join(zstd.compress(data[i : i + 9000]) for i in range(0, len(data), 9000)),
         ),
-        ("a.jsonl.bz2", lambda data: b"".join(bz2.compress(data[i : i + 9000]) for i in range(0, len(data), 9000))),
-        ("a.jsonl.xz", lzma.compress),
     ],
 )
 def test_the_kept_corpus_of_a_cut_file(name: str, pack: Callable[[bytes], bytes], tmp_path: Path) -> None:

@@ -31,15 +31,14 @@ def run(*arguments: str | Path, code: int) -> Ended:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["info", LONG], ["check", "y/" * 2_200, "in.jsonl"], ["add", "matter", LONG],
-        ["dedup", LONG, "--out", "new"], ["dedup", "in.jsonl", "--out", LONG],
-        ["dedup", "in.jsonl", "--out", "new", "--ignore", LONG], ["users", LONG, "list"],
-        ["list", "matter", "--out", f"{LONG}.csv"],
-        ["audit", LONG], ["sign", "in.jsonl", "--out", f"{'L' * 245}.sig"], ["similar", "matter", LONG],
-        ["regroup", LONG, "--threshold", "0.8", "--out", "new"], ["compare", "matter", "lease", LONG],
+        ["info", LONG],
+        ["dedup", LONG, "--out", "new"],
+        ["dedup", "in.jsonl", "--out", LONG],
+        ["audit", LONG],
+        ["compare", "matter", "lease", LONG],
     ],
     ids=lambda arguments: " ".join(one[:9] for one in arguments),
-)  # fmt: skip
+)
 def test_a_name_that_is_too_long_for_any_file_is_an_error(matter: str, arguments: list[str]) -> None:
     ended = nearkin_here(*arguments)
     ended.assert_clean()
