@@ -11,7 +11,7 @@ import pytest
 import nearkin
 from contract.test_check_in import exhaustive, grams
 from made_up_prose import Prose
-from nearkin.collection.check_in.results import CheckIn, CheckInMany, CheckOptions
+from nearkin.collection.check_in.results import CheckInMany, CheckOptions
 from nearkin.collection.stored import key_table
 from nearkin.collection.stored.key_table import append
 from nearkin.errors import CollectionError, ParameterError
@@ -134,41 +134,6 @@ def test_a_document_is_resent_only_if_it_was_stored_before(place):
             assert [one.is_resent for one in answers] == [one.is_kept for one in answers] == [False, True, True]
         capitals = collection.check_many([("copy-00", text.upper())])
         assert not capitals[0].is_resent
-
-
-def test_an_empty_text_is_resent_like_any_other_and_is_no_copy_of_another(place):
-    documents = [("a", ""), ("b", ""), ("c", " \n"), ("d", "!!!")]
-    with place.open() as collection:
-        first, again = clean(collection, documents), clean(collection, documents)
-        assert [one.checked.verdict for one in first] == ["new"] * 4
-        assert [(one.checked.verdict, one.is_resent, one.is_kept) for one in again] == [("exact", True, True)] * 4
-        assert [[other.document.doc_id for other in one.checked.documents] for one in again] == [[i] for i in "abcd"]
-        assert not any(one.to_dict()["is_stored"] for one in again)
-        assert collection.check("").verdict == "new"
-        assert [one.checked.verdict for one in collection.check_many([("e", ""), ("a", "")])] == ["new", "exact"]
-        anyway = collection.check("", store=CheckIn("a"))
-        assert (anyway.verdict, anyway.is_resent, anyway.version) == ("exact", True, 1)
-        assert collection.check(" ", store=CheckIn("a")).version == 2
-        assert collection.check("", store=CheckIn("a")).version == 3
-        assert collection.info().n_documents == 4
-
-
-def test_every_document_is_stored_without_only_new(place):
-    text = Prose(3).text(200)
-    with place.open() as collection:
-        answers = collection.check_many(
-            [("a", text), ("b", text), ("b", text + " and more")], store=CheckInMany(wave="spring", lines=[4, 5, 9])
-        )
-        assert [(one.checked.verdict, one.checked.version) for one in answers] == [
-            ("new", 1),
-            ("exact", 1),
-            ("near", 2),
-        ]
-        found = collection.document("b")
-        assert (found.wave, found.line, found.version) == ("spring", 9, 2)
-        assert collection.info().n_documents == 2
-        assert collection.check_many([("c", text)])[0].checked.stored_as is None
-        assert not collection.has_document("c")
 
 
 def test_one_bad_document_does_not_stop_the_others(place):

@@ -104,11 +104,6 @@ def test_current_documents_are_listed_by_id(unchanged: Collection) -> None:
     assert set(found.table["is_current"].to_pylist()) == {True}
 
 
-def test_a_list_is_cut_and_says_so(unchanged: Collection) -> None:
-    found = unchanged.documents(limit=2)
-    assert (len(found.table), found.n_found) == (2, 6)
-
-
 @pytest.mark.parametrize("which", ["current", "removed", "all"])
 def test_copies_are_the_other_current_documents_with_the_text(collection: Collection, which: str) -> None:
     """Also of versions that are not current, and of those whose text came back."""
@@ -129,19 +124,6 @@ def test_patterns_know_two_signs_and_capitals(unchanged: Collection, pattern: st
     every = {doc_id for doc_id, _ in (*FIRST, *SECOND)}
     expected = {one for one in every if fnmatchcase(one, pattern.replace("[", "[[]"))}
     assert set(ids(unchanged, doc_id=pattern, which="all")) == expected
-
-
-def test_sources_match_patterns(unchanged: Collection) -> None:
-    assert len(ids(unchanged, source="t*e")) == 6
-    assert ids(unchanged, source="T*") == []
-
-
-def test_documents_without_a_text_are_no_copies(collection: Collection) -> None:
-    collection.add([("empty 1", ""), ("empty 2", ""), ("blank 1", " "), ("blank 2", " "), ("!1", "!!!"), ("!2", "!!!")])
-    assert ids(collection, has_copies=True) == ["!1", "!2", "Lease-3", "new"]
-    listed = collection.documents(limit=20).table.to_pylist()
-    assert [one["doc_id"] for one in listed if one["n_copies"]] == ["!1", "!2", "Lease-3", "new"]
-    assert [collection.details(doc_id).n_copies for doc_id in ("!1", "empty 1", "blank 2")] == [1, 0, 0]
 
 
 def test_conditions_hold_together(collection: Collection) -> None:
@@ -264,11 +246,6 @@ def test_groups_must_be_there_and_news_are_counted(decided: Collection) -> None:
 def test_wrong_conditions_on_groups(unchanged: Collection, wrong: dict[str, object]) -> None:
     with pytest.raises(ParameterError):
         listed(unchanged, **wrong)
-
-
-def test_documents_added_before_a_time(unchanged: Collection) -> None:
-    assert len(ids(unchanged, added_before="2999-01-01")) == 6
-    assert ids(unchanged, added_before=unchanged.details("Lease-3").added_at) == []
 
 
 def test_orders_by_wave_and_by_date(decided: Collection) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,7 +12,7 @@ from nearkin.errors import FingerprintError, ParameterError
 from nearkin.stages.features.letters import LetterCounts
 from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
 from nearkin.store.schema import LETTERS
-from places import SomePlace, refused_before_any_database
+from places import refused_before_any_database
 
 INDEX = SimilarityIndex.parse("1B:k=3")
 RUSSIAN = "Наниматель платит за дом девятьсот крон первого числа каждого месяца, и дом остаётся цел. "
@@ -80,19 +78,6 @@ def test_fsck_mends_what_was_falsified(place, collection):
     assert (collection.fsck().rebuilt, place.fact("generation")) == ((), generation)
 
 
-def test_postgresql_says_the_method_at_the_column(server, tmp_path):
-    place = SomePlace.new(tmp_path, server)
-    with place.open(similarity_index=INDEX):
-        said = place.sql("SELECT col_description('profiles'::regclass, 2)")
-    assert said == INDEX.fingerprint == place.fact("similarity_index")
-
-
-def test_info_tells_the_method_and_how_many_texts_have_one(collection, documents):
-    info = collection.info()
-    assert (info.similarity_index, info.n_texts) == (INDEX.spec, len({text for _, text in documents}))
-    assert info.n_indexed == info.n_texts - 2  # "No" and nothing
-
-
 # -- what is asked ----------------------------------------------------------------------------------------------------
 
 
@@ -114,24 +99,11 @@ def test_what_lies_in_the_interval_is_found(collection, documents, tolerance):
         assert {one.document.doc_id for one in by_text.documents} == expected | {doc_id}
 
 
-def test_a_text_that_is_not_stored_is_asked_by_its_own_index(collection, documents):
-    text = documents[0][1] + " and so on"
-    found = collection.similar(text=text, tolerance=0.5)
-    made = INDEX.index(pa.array([text], pa.large_string()))
-    assert (found.similarity_index, found.is_answered) == (int(made.values[0]), True)
-
-
 def test_without_an_index_only_equal_texts_are_told(collection):
     found = collection.similar("short", measure="index")
     assert (found.is_answered, found.similarity_index) == (False, None)
     assert [(one.document.doc_id, one.is_same_text) for one in found.documents] == [("short too", True)]
     assert collection.similar(text="xy", measure="index").documents == ()
-
-
-def test_no_part_of_the_index_of_letters_is_made_for_it(place, collection):
-    shutil.rmtree(place.segments)
-    assert collection.similar("f0", measure="index").is_answered
-    assert not place.segments.exists()
 
 
 def test_old_versions_and_what_was_removed_are_not_found(collection, documents):
@@ -168,8 +140,3 @@ def test_a_method_of_another_nearkin_is_refused(place, collection, name):
 def test_a_tolerance_that_is_none_is_refused(collection, tolerance):
     with pytest.raises(ParameterError, match="tolerance"):
         collection.similar("f0", measure="index", tolerance=tolerance)
-
-
-def test_numbers_of_two_methods_are_refused(collection):
-    with pytest.raises(ParameterError, match=r"^gamma: "):
-        collection.similar("f0", measure="index", gamma=0.1)

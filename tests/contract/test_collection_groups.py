@@ -107,15 +107,6 @@ def test_candidates_by_words_are_compared_some_at_a_time(place, monkeypatch):
 # -- groups ------------------------------------------------------------------------------------------------------------
 
 
-def test_groups_of_gammas_that_are_nearly_equal_are_kept_apart(place):
-    with place.open() as collection:
-        collection.add(texts(3))
-        assert collection.groups(gamma=0.025).is_first
-        assert collection.groups(gamma=0.025 * (1 + 1e-8)).is_first
-        assert not collection.groups(gamma=0.025).is_first
-    assert "letters 0.025" in place.sql("SELECT tolerance FROM groupings").splitlines()
-
-
 class Meanwhile(Silent):
     """Does something once, while texts are compared."""
 
@@ -164,15 +155,6 @@ def test_a_new_version_of_a_principal_is_the_principal(place):
         assert (change.left, change.principal_was) == (("d0001",), "d0001")
 
 
-def test_documents_that_cannot_be_compared_are_counted(place):
-    with place.open() as collection:
-        collection.add([*texts(2), ("few", "abc"), ("same", "abc"), ("gone", "ab"), ("none", "")])
-        collection.remove(["gone"])
-        grouping = collection.groups(gamma=0.2)
-        assert (grouping.n_uncounted, grouping.to_dict()["n_uncounted"]) == (3, 3)
-        assert groups_of(grouping) == {1: {"d0000", "d0001"}}
-
-
 def test_blanks_do_not_make_a_principal(place):
     padded = LONG.format(1).replace(" ", " " * 9)
     with place.open() as collection:
@@ -210,13 +192,6 @@ def test_labels_of_wrong_types_are_refused(place, labels):
         collection.conflicts(labels)
 
 
-def test_ids_that_no_database_can_hold_are_unknown(place):
-    with place.open() as collection:
-        collection.add(texts(2))
-        found = collection.conflicts({"d0000": "A", "\ud800": "B", "d0001": "B", "a\0b": "A"}, gamma=0.2)
-    assert (found.n_found, found.unknown) == (1, ("\ud800", "a\0b"))
-
-
 # -- an index that says what the store does not ------------------------------------------------------------------------
 
 
@@ -240,27 +215,6 @@ class Listener(Silent):
         self.said.append(message)
 
 
-def test_distances_that_only_a_segment_has_are_noticed_by_conflicts(place):
-    labels = {"d0000": "A", "d0001": "B", "other": "B"}
-    with place.open() as collection:
-        collection.add([*texts(2), ("other", "Nothing of this is in any of the other texts, or so it is hoped by us.")])
-        right = collection.conflicts(labels, gamma=0.2).to_dict()
-
-    def of_another(segment: Segment) -> Segment:
-        from nearkin.records import LetterVectors
-
-        counts = np.array(segment.vectors.counts)[[0, 0, 0]]
-        nothing = np.zeros(3, np.int64)
-        vectors = RangeSegment.build(LetterVectors(counts, np.ones(3, bool), nothing, nothing, "letters"))
-        return Segment(segment.first, segment.end, vectors, segment.words, segment.has_features)
-
-    replaced(place, of_another)
-    with place.open(progress=(listener := Listener())) as collection:
-        assert collection.conflicts(labels, gamma=0.2).to_dict() == right
-    assert right["n_found"] == 1
-    assert any("damaged" in said for said in listener.said)
-
-
 # -- pairs that were not compared --------------------------------------------------------------------------------------
 
 
@@ -271,13 +225,6 @@ def sides_just_apart() -> list[tuple[str, str]]:
         return " ".join([f"common{k}" for k in range(70)] + [f"{name}{k}" for k in range(30)] + [f"own{name}{i}"])
 
     return [(f"{name}{i}", side(name, i)) for name in "ab" for i in range(12)]
-
-
-def test_no_pair_is_left_out_where_all_can_be_compared_at_once(place) -> None:
-    with place.open() as opened:
-        opened.add(sides_just_apart())
-        found = opened.groups(threshold=0.6)
-    assert (len(found.groups), found.n_not_compared) == (2, 0)
 
 
 def test_pairs_left_uncompared_are_reported_by_every_later_call(place, monkeypatch) -> None:

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,18 +108,6 @@ def test_an_index_that_is_whole_is_used_as_it_is(filled):
     assert {path: path.stat().st_mtime_ns for path in place.segments.rglob("*")} == before
 
 
-@pytest.mark.parametrize("which", ["all", "first", "second"])
-def test_segments_that_are_lost_are_made_again(filled, which):
-    place, right = filled
-    before = files_of(place)
-    lost = {"all": place.segments, "first": segments_of(place)[0], "second": segments_of(place)[1]}[which]
-    shutil.rmtree(lost)
-    with place.open(create=False) as collection:
-        assert answers(collection) == right
-        collection.opened.settle()
-    assert files_of(place) == before
-
-
 def flipped(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) * 2 // 3] ^= 0x10
@@ -187,26 +174,6 @@ def test_a_manifest_that_says_something_else(filled):
         check(place, right, is_mended=i % 4 == 0)
 
 
-def test_a_byte_of_a_manifest(filled):
-    place, right = filled
-    path = segments_of(place)[1] / MANIFEST
-    data = path.read_bytes()
-    for at in range(0, len(data), 83):
-        path.write_bytes(data[:at] + bytes([data[at] ^ (1, 0x20, 0x80)[at % 3]]) + data[at + 1 :])
-        check(place, right, is_told=None, is_mended=False)
-
-
-def test_the_segment_of_another_collection(filled):
-    """Of as many documents; and it was lying there before."""
-    place, right = filled
-    other = place.another()
-    with other.open() as collection:
-        collection.add(some(40, "Quite another text, in which nothing is as it was in the first of them: {}!"))
-    shutil.rmtree(segments_of(place)[0])
-    shutil.copytree(segments_of(other)[0], place.segments / segments_of(other)[0].name)
-    check(place, right)
-
-
 def test_things_that_lie_among_the_segments(filled):
     """What is no segment of the store's is not taken for one, and what is not ours is left alone."""
     place, right = filled
@@ -220,20 +187,6 @@ def test_things_that_lie_among_the_segments(filled):
         collection.opened.settle()
         assert answers(collection) == right
     assert (place.segments / "notes.txt").read_text() == "mine"
-
-
-def test_what_a_killed_process_left_behind_is_removed_in_time(filled):
-    place, _ = filled
-    old, new = place.segments / ".000000000000-000000000040.77.part", place.segments / ".0-40.78.part"
-    for left in (old, new):
-        left.mkdir()
-        (left / "counts.npy").write_bytes(b"half")
-    long_ago = time.time() - 7 * 86_400
-    os.utime(old, (long_ago, long_ago))
-    with place.open() as collection:
-        collection.add(some(1, "more of it", "m"))
-        assert not old.exists()
-        assert new.exists()  # somebody may be writing it
 
 
 def test_a_store_put_back_from_an_older_copy(place):
@@ -310,26 +263,6 @@ def test_an_index_on_a_full_disk(filled, tmp_path):
     with small_disk(folder, "64k"):
         check_in_memory(place, right)
         assert not list(folder.rglob("*.part"))
-
-
-@pytest.mark.parametrize("is_whole", [True, False])
-def test_an_index_that_may_only_be_read(filled, is_whole):
-    """It is used if it is whole, and else made in memory."""
-    place, right = filled
-    folder = place.segments
-    copy = folder.with_name("copy of the index")
-    shutil.copytree(folder, copy)
-    if not is_whole:
-        flipped(next(copy.glob("*/counts.npy")))
-    with small_disk(folder, "16m"):
-        shutil.copytree(copy, folder, dirs_exist_ok=True)
-        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
-        listener = Listener()
-        with place.open(progress=listener) as collection:
-            assert answers(collection) == right
-            assert bool(listener.said) != is_whole
-            collection.add([("new", TEXT.format("0 and a half"))])
-            assert "new" in [one.document.doc_id for one in collection.similar("d0", gamma=0.3, limit=100).documents]
 
 
 @contextlib.contextmanager

@@ -115,15 +115,6 @@ def test_an_erased_text_is_not_stored_again(collection) -> None:
     assert collection.fsck().is_whole
 
 
-def test_an_erased_empty_text_is_known_as_erased(collection) -> None:
-    collection.add([("e", ""), ("b", " ")], wave="third")
-    collection.purge(["e"], by="ada")
-    assert (collection.check("").is_purged, collection.check(" ").is_purged) == (True, False)
-    added = collection.add([("f", ""), ("g", "Another one of them."), ("h", " ")], wave="fourth")
-    assert (added.n_new, added.n_problems) == (2, 1)
-    assert collection.fsck().is_whole
-
-
 def test_a_text_that_others_have_is_refused_unless_copies_go_too(collection) -> None:
     collection.add([("copy", SECRET)], wave="third")
     with pytest.raises(ParameterError, match=r"'copy' has the same text"):
@@ -134,19 +125,6 @@ def test_a_text_that_others_have_is_refused_unless_copies_go_too(collection) -> 
     assert (planned.number, planned.copies, planned.n_versions) == (None, ("copy",), 3)
     assert collection.purge(["s"], copies=True).copies == ("copy",)
     assert not collection.has_document("copy")
-
-
-def test_a_removed_document_is_purged_and_an_unknown_one_is_named(collection) -> None:
-    collection.remove(["s"])
-    with pytest.raises(UnknownDocumentError, match="'nope'"):
-        collection.purge(["s", "nope"])
-    with pytest.raises(UnknownDocumentError, match="Not in the collection: 2 of 3 documents: 'no', 'nope'"):
-        collection.purge(["s", "no", "nope"])
-    before = collection.info()
-    assert collection.purge(["s"]).n_texts == 2
-    assert (collection.info().n_texts, collection.info().n_erased) == (before.n_texts - 2, 2)
-    assert collection.purge(["s"]).n_texts == 0
-    assert [one.kind for one in collection.log()] == ["remove", "purge"]
 
 
 def test_a_reader_keeps_the_files_from_being_rewritten_and_fsck_finishes(place, collection) -> None:

@@ -88,13 +88,6 @@ def test_threads_ask_while_one_adds(place):
         assert ids_like(collection) == names(1, n_waves * waves)
 
 
-def test_more_threads_than_connections_wait_for_their_turn(place):
-    with place.open() as collection:
-        collection.add(some(0, 4))
-        with ThreadPoolExecutor(40) as pool:
-            assert list(pool.map(lambda _: ids_like(collection), range(120))) == [names(1, 4)] * 120
-
-
 def test_threads_that_all_write_lose_nothing(place, monkeypatch):
     """Those who are told to wait try again."""
     monkeypatch.setattr("nearkin.store.connections.BUSY_S", 0.05)

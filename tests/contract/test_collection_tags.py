@@ -102,16 +102,6 @@ def test_names_that_cannot_be_stored_are_refused(collection, field, value, by) -
     assert collection.log() == []
 
 
-def test_many_documents_are_one_activity(collection) -> None:
-    letter = "Letter number {} of this correspondence, about the matter {}."
-    collection.add([(f"m{i}", letter.format(i, i * i)) for i in range(300)])
-    told = collection.tag([f"m{i}" for i in range(300)], "batch", "7")
-    assert (told.number, len(told.changes)) == (1, 300)
-    collection.undo(1)
-    assert tags_of(collection) == {}
-    assert collection.fsck().is_whole
-
-
 # -- values of a table, and removal ------------------------------------------------------------------------------------
 
 

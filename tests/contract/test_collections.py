@@ -21,7 +21,6 @@ from nearkin.errors import (
     UnknownDocumentError,
 )
 from nearkin.reports.facts.stored import info_facts
-from nearkin.results import DocumentFilter
 
 LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
 WILL = "I leave my house and all that is in it to my sister Ann, and my books to the library of the town, {}."
@@ -78,12 +77,6 @@ def test_documents_come_in_many_forms(tmp_path, documents):
         assert [(one.wave, one.line) for one in map(collection.document, "ab")] == [("wave 1", 1), ("wave 1", 2)]
 
 
-def test_columns_may_be_named_and_documents_may_have_no_ids(collection):
-    collection.add(pa.table({"key": [7, 8], "body": ["one", "two"], "text": ["x", "y"]}), text="body", id="key")
-    collection.add(["three", "four"])
-    assert current(collection) == {"7": "one", "8": "two", "wave 2:1": "three", "wave 2:2": "four"}
-
-
 def test_the_same_documents_again_change_nothing(collection):
     documents = [("a", LEASE.format(1)), ("b", WILL.format(2)), ("b", "another text under b"), ("c", None)]
     assert figures(collection.add(documents)) == (2, 0, 0, 2, 2)
@@ -105,16 +98,6 @@ def test_a_changed_text_is_a_new_version(collection):
     old = collection.document("a", version=2)
     assert (old.wave, old.is_current, str(old)) == ("wave 2", False, "a (version 2)")
     assert collection.document("b").version == 1
-
-
-def test_exact_copies_share_one_text(collection):
-    collection.add([(name, LEASE.format(1)) for name in "edcba"])
-    collection.add([("f", LEASE.format(1))])
-    assert collection.info().n_texts == 1
-    found = collection.similar("c", gamma=0)
-    assert [(one.document.doc_id, one.is_same_text, one.distance) for one in found.documents] == [
-        (name, True, 0.0) for name in "edbaf"
-    ]
 
 
 @pytest.mark.parametrize("seed", every(3, range(6)))
@@ -169,13 +152,6 @@ ODD_IDS = [
 ]  # fmt: skip
 
 
-def test_an_empty_id_is_none(collection):
-    """Else all documents with an empty id would be versions of one."""
-    documents = [("", LEASE.format(1)), ("", LEASE.format(2)), ("a", LEASE.format(3))]
-    assert figures(collection.add(documents)) == (3, 0, 0, 0, 3)
-    assert current(collection) == {f"wave 1:{i}": LEASE.format(i) for i in (1, 2)} | {"a": LEASE.format(3)}
-
-
 def test_ids_of_any_characters_are_kept_apart(collection):
     documents = [(doc_id, LEASE.format(i)) for i, doc_id in enumerate(ODD_IDS)]
     assert figures(collection.add(documents)) == (len(ODD_IDS), 0, 0, 0, len(ODD_IDS))
@@ -214,17 +190,6 @@ def test_texts_come_back_as_they_came(collection):
         assert {i, f"copy {i}"} <= {one.document.doc_id for one in collection.similar(text=text).documents}
 
 
-def test_a_text_of_a_megabyte(collection):
-    chance = random.Random(1)
-    words = ["".join(chance.choices("abcdefghijklmnopqrst", k=7)) for _ in range(2_000)]
-    text = " ".join(chance.choices(words, k=150_000))
-    assert len(text) > 1_000_000
-    collection.add([("large", text), ("small", "small"), ("other", text[:-3] + "end")])
-    assert collection.text("large") == text
-    found = collection.similar("large")
-    assert [one.document.doc_id for one in found.documents] == ["other"]
-
-
 def test_what_cannot_be_read_is_a_problem_and_the_rest_is_stored(collection):
     documents = [("a", None), ("b", 5), ("c", b"\xff"), ("d", "half \ud800"), ("e", "good")]
     with pytest.raises(DocumentError, match=r"^4 of 5 documents are unreadable: 80%, more than the 50%"):
@@ -251,22 +216,6 @@ def test_a_document_that_was_removed_may_come_back(collection):
     assert [one.document.doc_id for one in collection.similar("a", version=1, gamma=0.5).documents] == ["b"]
     assert figures(collection.add([("a", LEASE.format(1))])) == (1, 0, 0, 0, 0)
     assert (collection.document("a").version, collection.similar("b", gamma=0.5).n_found) == (2, 1)
-
-
-def test_a_document_that_came_back_does_not_count_as_removed(collection):
-    def told():
-        info = collection.info()
-        values = {one.label: one.value for one in info_facts(info)}
-        said = values["older versions"], values["removed"], values["distinct texts"]
-        return info.n_removed, len(collection.documents(DocumentFilter(which="removed")).table), said
-
-    collection.add([("a", LEASE.format(1)), ("b", LEASE.format(2))])
-    collection.remove(["a"])
-    assert told() == (1, 1, (0, 1, 2))
-    collection.add([("a", LEASE.format(1))])
-    assert told() == (0, 0, (1, 0, 2))
-    collection.remove(["a"])
-    assert told() == (1, 1, (1, 1, 2))
 
 
 def test_a_removal_is_all_or_nothing(collection):
@@ -333,17 +282,6 @@ def test_a_load_that_fails_leaves_no_trace(collection, monkeypatch):
 
 
 # -- what is not there ------------------------------------------------------------------------------------------------
-
-
-def test_a_collection_is_opened_again(place):
-    with place.open() as collection:
-        collection.add([("a", LEASE.format(1)), ("b", LEASE.format(2))])
-        before = state(collection)
-    with place.open(create=False) as collection:
-        assert state(collection) == before
-        assert collection.similar("a", gamma=0.2).n_found == 1
-    with place.open() as collection:
-        assert state(collection) == before
 
 
 def test_what_is_not_there_is_not_made_unasked(place):

@@ -7,12 +7,10 @@ import gzip
 import json
 import pickle
 import shutil
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -35,11 +33,9 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup import job, searching
-from nearkin.workflows.dedup.on_spark import keying, matching, partitions, verifying
-from nearkin.workflows.dedup.on_spark import skewed as skewed_pairs
+from nearkin.workflows.dedup.on_spark import keying, matching, partitions
 from nearkin.workflows.dedup.on_spark.data_frames import FrameColumns, dedup_frame
 from nearkin.workflows.dedup.on_spark.job import find, read_input
-from nearkin.workflows.dedup.on_spark.partitions import PAIRS
 from nearkin.workflows.reading import inputs as dedup_inputs
 from nearkin.workflows.reading.on_spark.tasks import TaskInput
 from nearkin.workflows.reading.texts import damaged_files
@@ -292,34 +288,6 @@ def test_crowded_keys_that_are_not_compared_in_full(name, is_in_many_homes, hot_
     assert 0 < n_not_compared <= n_pairs - n_candidates
 
 
-@pytest.mark.parametrize(
-    ("name", "keep"), every(2, [("skewed against another collection", "longest"), ("a skewed key", "first")])
-)
-def test_texts_that_are_compared_with_very_many(name, keep, tmp_path, small, monkeypatch):
-    """Their pairs are not all at their own partition."""
-    monkeypatch.setattr(skewed_pairs, "MANY", 300)
-    monkeypatch.setattr(skewed_pairs, "_SOME", 1)
-    case = cases()[name]
-    case = replace(case, options={**case.options, "keep": keep})
-    n_of_homes: Counter[int] = Counter()
-    spread = []
-
-    asking = verifying.ask_profiles
-
-    def watched(partitions, target, blocks):
-        left, right = PAIRS.joined(blocks)
-        assert (partitions.at(left) == target).all()
-        n_of_homes[target] += len(np.unique(np.stack([left, right]), axis=1).T)
-        spread.append((left > right).any())
-        return asking(partitions, target, blocks)
-
-    monkeypatch.setattr(verifying, "ask_profiles", watched)
-    expected = by_local(case, tmp_path)
-    assert_same(found_by(case, tmp_path, "tasks", in_this_process), expected)
-    assert any(spread)
-    assert max(n_of_homes.values()) < sum(n_of_homes.values()) / 3
-
-
 words = st.sampled_from([f"w{i}" for i in range(12)])
 some_texts = st.lists(st.lists(words, max_size=14).map(" ".join), max_size=25)
 
@@ -341,17 +309,6 @@ def test_any_documents(tmp_path_factory, found, threshold, shingle, group, keep,
         patch.setattr(partitions, "MAX_PARTITION_BYTES", 500)
         patch.setattr(keying, "MEETING_BYTES", 100)
         assert_same(found_by(case, folder, "tasks", in_this_process), by_local(case, folder))
-
-
-def test_a_run_that_is_to_stop_at_bad_documents(tmp_path):
-    case = cases()["broken records"]
-    with pytest.raises(DocumentError, match=r"mine-0\.jsonl:2"):
-        found_by(
-            case,
-            tmp_path,
-            "tasks",
-            lambda *asked, **how: in_this_process(*asked, **(how | {"rules": ReadingRules(on_error="stop")})),
-        )
 
 
 FINDERS = {"local": lambda *asked, **how: job.find(*asked, **how), "tasks": in_this_process}

@@ -19,7 +19,7 @@ from example_counts import every, examples
 from in_process import Frame, InProcess
 from nearkin.engines.local import LOCAL, Engine
 from nearkin.engines.spark.session import Cluster
-from nearkin.errors import DocumentError, ParameterError, SourceError
+from nearkin.errors import ParameterError
 from nearkin.kernels import choosing
 from nearkin.kernels.buffers import strings
 from nearkin.manifests.pairs import SideFacts
@@ -28,7 +28,6 @@ from nearkin.planning.pairs.search import PairSearch
 from nearkin.records import WeightedVectors
 from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.progress import Meter, Silent
-from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.vocabulary import hashes_of
 from nearkin.workflows.pairing import collecting
 from nearkin.workflows.pairing import searching as searching_here
@@ -380,29 +379,6 @@ def test_tasks_write_what_one_machine_writes(name, in_this_process, tmp_path):
     n_pairs = pq.read_metadata(tmp_path / "local" / "pairs.parquet").num_rows
     assert n_pairs > 5 or name == "nothing alike"  # else equal tables would say little
     assert_same_tables(tables_of(case, given, tmp_path / "tasks", in_this_process), expected)
-
-
-@pytest.mark.parametrize("right", [[], ["", "!"]], ids=["no documents", "no words"])
-def test_an_empty_side_is_refused_in_the_same_words(right, in_this_process, tmp_path):
-    case = Case(BY_WINDOW, texts=(["some words here"], right), has_table=False)
-    given = case.given(tmp_path)
-    said = []
-    for name, cluster in (("local", LOCAL), ("tasks", in_this_process)):
-        with pytest.raises(SourceError) as refused:
-            tables_of(case, given, tmp_path / name, cluster)
-        said.append(str(refused.value))
-        assert not (tmp_path / name).exists()
-    assert said[0] == said[1]
-
-
-def test_a_run_that_is_to_stop_at_bad_documents(in_this_process, tmp_path):
-    case = Case(BY_VECTORS, **MIXED)
-    given = case.given(tmp_path)
-    given = replace(given, right=replace(given.right, rules=ReadingRules(on_error="stop")))
-    for name, cluster in (("local", LOCAL), ("tasks", in_this_process)):
-        with pytest.raises(DocumentError, match=r"[03]\.jsonl:1: .*--on-error stop"):
-            tables_of(case, given, tmp_path / name, cluster)
-        assert not (tmp_path / name).exists()
 
 
 FEW_TASKS = Cut(part=60, rows_a_meeting=40, chunk_size=50, weighed_at_once=11)

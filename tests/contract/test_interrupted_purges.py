@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -34,7 +33,6 @@ from nearkin.cli.main import run
 run()
 """
 STORE = ("nearkin.store.store", "Store")
-OPENED = ("nearkin.collection.opened", "OpenedCollection")
 INDEX = ("nearkin.collection.stored.segments", "Segments", "remove_all")
 MOMENTS = [(*INDEX, "before"), (*INDEX, "after"), (*STORE, "erase_freed", "before"), (*STORE, "delete_fact", "before")]
 
@@ -107,21 +105,3 @@ def test_before_the_database_commits_nothing_is_erased(place: SomePlace) -> None
         assert all(piece.decode() in collection.text("s") for piece in PIECES[:3])
     code, said = fsck(place, "--read-only")
     assert code.code == 0, said
-
-
-def test_after_the_files_are_rewritten_it_is_finished(place: SomePlace) -> None:
-    copy_filled(place, fill)
-    ended = struck(place, (*OPENED, "settle", "before"), signal.SIGINT)
-    assert ended.returncode == 130, ended.stderr
-    assert left_of_it(place) == []
-    code, said = fsck(place, "--read-only")
-    assert code.code == 0, said
-
-
-def test_the_same_command_finishes_it(tmp_path: Path) -> None:
-    place = SomePlace.new(tmp_path, None)
-    copy_filled(place, fill)
-    struck(place, MOMENTS[2], signal.SIGKILL)
-    assert left_of_it(place) != []
-    assert nearkin_here("purge", place.address, "s", "--yes").code == 0
-    assert left_of_it(place) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import threading
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -72,15 +72,6 @@ def test_open_conflicts_are_counted_on_the_first_page(visit: Visit) -> None:
         assert visit.get("/conflicts.json", field=field).json()["n_groups"] == n
 
 
-def test_documents_with_the_same_text_are_counted_as_they_are_listed(visit: Visit) -> None:
-    collection = visit.service.collection
-    collection.add([(f"note {i}", "Some other text.") for i in range(3)] + [("spaced", "Some  other text.")])
-    where, figure = tiles(visit)["with exactly the same text as another (empty texts not counted)"]
-    listed = visit.get(where.replace("/list", "/list.json")).json()["documents"]
-    texts = Counter(collection.text(doc_id) for doc_id in collection.documents().table["doc_id"].to_pylist())
-    assert int(figure) == len(listed) == sum(n for n in texts.values() if n > 1) == 5
-
-
 def test_running_jobs_are_on_the_first_page(visit: Visit) -> None:
     assert "Running" not in words_of(visit.get("/").text)
     goes_on = threading.Event()
@@ -138,10 +129,3 @@ def test_a_document_shows_metadata_family_and_what_its_text_lacks(visit: Visit) 
     assert "Metadata" not in visit.get("/document", id="lease").text
     members = visit.get("/document.json", id="m.eml").json()["family"]
     assert [one["doc_id"] for one in members] == ["m.eml!lease.docx", "m.eml!scan.pdf"]
-
-
-def test_records_of_a_load_file_have_a_family(visit: Visit) -> None:
-    rows = [("A-1", "A mail.", None, None), ("A-2", "Its note.", None, "A-1"), ("A-3", "Another.", None, "A-1")]
-    add_extracted(visit.service.collection, rows)
-    assert "Family: A-2 , A-3" in words_of(visit.get("/document", id="A-1").text)
-    assert "Family: A-1 outermost , A-3" in words_of(visit.get("/document", id="A-2").text)

@@ -70,14 +70,6 @@ def test_pages_and_overlays_of_groups_count_later_documents_and_decisions(visit:
     assert "since the groups were updated" not in words_of(visit.get("/group?number=1").text)
 
 
-def test_members_that_were_removed_are_not_exported(visit: Visit) -> None:
-    collection = visit.service.collection
-    collection.groups()
-    collection.remove(["lease", "lease/copy", "=lease"])
-    assert pq.read_table(io.BytesIO(visit.get("/groups.parquet").content)).num_rows == 0
-    assert visit.get("/groups.json").json()["n_groups"] == 0
-
-
 @pytest.mark.parametrize("tool", TOOLS)
 def test_an_overlay_has_every_document_and_its_parameters(visit: Visit, tool: str) -> None:
     visit.service.collection.groups()

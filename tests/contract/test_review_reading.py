@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gc
-import hashlib
 import html
 import io
 import re
@@ -12,7 +10,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from nearkin.collection.stored import contents
 from nearkin.collection.stored.group_state import GroupState
 from places import SomePlace, on_one_database
 from review_client import DOCUMENTS, LEASE, Visit, words_of
@@ -110,23 +107,3 @@ def test_stored_groups_are_read_once_for_many_pages(visit: Visit, monkeypatch: p
     collection.remove(["lease/copy"])
     assert visit.get("/groups.json").json()["groups"][0]["n_documents"] == 3
     assert len(reads) <= 1
-
-
-def test_groups_that_are_not_stored_are_not_kept_in_memory(visit: Visit) -> None:
-    """Else each value that somebody asks for would take memory until the service ends."""
-    visit.service.collection.groups()
-    for value in (0.61, 0.62, 0.63):
-        for path in ("/", "/groups", "/representatives"):
-            visit.get(path, value=value)
-    gc.collect()
-    # not isinstance: it asks proxies of other tests whose objects are gone, which raises ReferenceError
-    kept = [one for one in gc.get_objects() if type(one) is GroupState]
-    assert [one.tolerance for one in kept if one.number is None] == []
-
-
-def test_a_comparison_reads_its_reference_once(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The strip of differences asks for the number of lines of A, which the comparison has read already."""
-    reads, read = list[bytes](), contents.unpacked
-    monkeypatch.setattr(contents, "unpacked", lambda text, digest: (reads.append(bytes(digest)), read(text, digest))[1])
-    visit.get("/compare", a="lease", b="lease, longer")
-    assert reads.count(hashlib.sha256(LEASE.encode()).digest()) == 1

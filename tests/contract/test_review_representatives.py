@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 import threading
 from collections.abc import Iterator
@@ -72,66 +71,6 @@ def test_representatives_stand_for_groups_with_what_others_add(visit: Visit) -> 
     assert "adds 4 words" in words_of(visit.get("/group", number=1).text)
 
 
-def test_a_lot_of_comparisons_is_bounded_by_the_size_of_the_texts(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    visit.service.collection.groups()
-    lots, compute = list[int](), relations._computed
-
-    def recorded(connection: object, pairs: list[tuple[int, int]]) -> object:
-        lots.append(len(pairs))
-        return compute(connection, pairs)  # type: ignore[arg-type]
-
-    with monkeypatch.context() as counted:
-        counted.setattr(relations, "_computed", recorded)
-        counted.setattr(relations, "_PAIRS_AT_A_TIME", 2)
-        found = visit.get("/representatives.json").json()["representatives"]
-    assert lots == [2, 1]
-    assert visit.get("/representatives.json").json()["representatives"] == found
-
-
-def test_a_group_has_the_beginning_of_long_additions_and_a_list_of_representatives_has_all(visit: Visit) -> None:
-    same = " ".join(f"clause{i}" for i in range(2_000))
-    added = " ".join(f"annex{i}" for i in range(500))
-    visit.service.collection.add([("form", same), ("form, amended", f"{same} {added} and not later")])
-    visit.service.collection.groups()
-    visit.service.collection.decide(principal="form", by="ada")
-    found = visit.get("/representatives.json").json()["representatives"]
-    one = next(one for one in found if one["doc_id"] == "form")
-    assert one["additions"][0]["passages"] == [f"{added} and not later"]
-    member = visit.get("/group.json", number=one["group"]).json()["members"][1]
-    (passage,) = member["passages_added"]
-    assert member["n_words_added"] == 503
-    assert len(passage) <= 2_002
-    assert passage.endswith("annex499 and not later")
-    page = html.unescape(words_of(visit.get("/group", number=one["group"]).text))
-    assert 'adds 503 words, among them "not": … ' in page
-    assert "annex499 and not later" in page
-
-
-def test_each_group_is_compared_when_it_is_asked_for(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = " ".join(f"word{n}" for n in range(60))
-    visit.service.collection.add([("other", other), ("other, signed", f"{other} Signed.")])
-    numbers = [one.number for one in visit.service.collection.groups().groups]
-    monkeypatch.setattr(relations, "_PAIRS_AT_A_TIME", 1)
-    opened, tolerance = visit.service.collection.opened, representatives.RepresentativesQuery().tolerance
-    found = representatives.representatives(opened, tolerance, [*reversed(numbers)])
-    first = next(found)
-    assert len(first.additions + first.omissions) == 1
-    assert visit.get("/representatives/export.json").json()["n_not_compared"] == 2  # one is ahead
-    assert [one.n_not_compared for one in found] == [0]
-
-
-def test_a_page_compares_some_texts_and_says_how_many_are_left(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
-    visit.service.collection.groups()
-    monkeypatch.setattr(representatives, "_MAX_NEW", 1)
-    seen = [visit.get("/representatives.json").json()["representatives"][0] for _ in range(3)]
-    assert [(one["n_not_compared"], len(one["additions"])) for one in seen] == [(2, 0), (1, 1), (0, 1)]
-    visit.service.collection.add(OTHERS[:2])
-    visit.service.collection.groups()
-    assert "1 other text of this group is not compared yet" in words_of(visit.get("/representatives").text)
-
-
 def test_the_export_waits_until_a_job_has_compared_all_texts(few: Visit) -> None:
     page = few.get("/representatives").text
     assert "5 texts of these groups are not compared yet" in words_of(page)  # six, one of which the page compared
@@ -186,14 +125,6 @@ def test_a_comparison_that_was_interrupted_goes_on_where_it_ended(few: Visit, mo
     assert (done.state, sum(computed)) == ("done", n_left)
     assert len(exported(again)) == 2
     again.service.jobs.close()
-
-
-def test_a_service_that_stores_nothing_says_so(few: Visit, place: SomePlace) -> None:
-    with place.open(read_only=True) as collection:
-        visit = Visit(collection).sign_in()
-        page = visit.get("/representatives").text
-        assert "started with --read-only" in words_of(page)
-        assert 'action="/representatives/compare"' not in page
 
 
 def test_a_representative_is_a_current_document_of_its_group(visit: Visit) -> None:

@@ -33,19 +33,6 @@ def visit(place: SomePlace) -> Iterator[Visit]:
         yield Visit(collection).sign_in()
 
 
-def test_keys_of_tags_do_not_follow_how_often_they_are_used(visit: Visit) -> None:
-    def key(number: int) -> str:
-        page = visit.get("/document", id="letter").text
-        return re.findall(rf'value="([^"]*)" class="small" data-quick="{number}"', page)[0]
-
-    collection = visit.service.collection
-    collection.tag(["lease", "lease/copy"], "privileged", "yes", by="ada")
-    collection.tag(["letter"], "privileged", "no", by="ada")
-    for doc_id in ("letter", "lease", "lease/copy"):
-        visit.post("/tags", id=doc_id, quick=key(2))
-    assert [(one.value, one.n_documents) for one in collection.tags().counts] == [("no", 3)]
-
-
 def test_a_group_is_found_compared_tagged_and_undone(visit: Visit) -> None:
     assert "not computed yet" in words_of(visit.get("/groups").text)
     answer = visit.post("/groups/update")
@@ -159,18 +146,6 @@ def said_of_conflicts(visit: Visit, field: str) -> str:
     return words_of(visit.get("/conflicts", field=field).text).replace(" )", ")")
 
 
-def test_a_decision_that_contradicts_another_leads_to_the_log(visit: Visit) -> None:
-    collection = visit.service.collection
-    collection.decide(same_group=("lease", "lease, signed"))
-    collection.groups()
-    (group,) = visit.get("/groups.json").json()["groups"]
-    leaving = next(one for one in ("lease", "lease, signed") if one != group["principal"])
-    answer = visit.post("/group/split", group=group["number"], a=group["principal"], split=leaving)
-    assert answer.status_code == 400
-    assert "Undo one of them." in html.unescape(answer.text)
-    assert 'here: <a href="/log">' in answer.text
-
-
 def sent(visit: Visit, name: str, content: bytes) -> str:
     """Send a file; the address that the form leads to."""
     files = {"file": (name, content, "application/octet-stream")}
@@ -229,23 +204,6 @@ def test_a_file_without_a_text_is_refused_by_its_own_name(visit: Visit) -> None:
     assert "x.pdf" in words_of(refused.text)
     assert refused.text.count('<form action="/check-in/file"') == 1  # another file can be chosen at once
     assert visit.post("/check-in/file").status_code == 400
-
-
-def test_a_file_that_is_not_utf_8_is_read_with_the_encoding_that_is_chosen(visit: Visit) -> None:
-    text = "Das Café an der Straße ist am Montag geschlossen, und der Wirt ist verreist."
-    files = {"file": ("note.txt", text.encode("cp1252"), "text/plain")}
-    refused = visit.send("POST", "/check-in/file", data={"csrf": visit.csrf}, files=files, headers=OWN)
-    assert (refused.status_code, "cp1252" in words_of(refused.text)) == (422, True)
-    data = {"csrf": visit.csrf, "encoding": "cp1252"}
-    key = (
-        visit.send("POST", "/check-in/file", data=data, files=files, headers=OWN)
-        .headers["location"]
-        .partition("key=")[2]
-    )
-    visit.post("/check-in/store", key=key, id="note.txt")
-    assert visit.service.collection.text("note.txt") == text
-    assert "from sent: note.txt" in words_of(visit.get("/document", id="note.txt").text)
-    assert "note.txt:1" not in visit.get("/list").text
 
 
 def test_a_history_shows_what_each_version_changed(visit: Visit) -> None:

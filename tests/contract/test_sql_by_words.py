@@ -133,7 +133,14 @@ def failed(ask, query: str) -> tuple[str, str, str]:
 # -- functions --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threshold", ["0.5", "0.7", "0.05", "1", "0.333333"])
+@pytest.mark.parametrize(
+    "threshold",
+    [
+        "0.5",
+        "0.05",
+        "1",
+    ],
+)
 def test_similar_by_jaccard_is_exact_brute_force_over_shared_keys(oracle, ask, threshold):
     n_found = 0
     for doc_id in [ODD, "short", "none", "dots", "f3", "f4", "copy", *(f"v{i}" for i in range(0, 40, 3))]:
@@ -144,17 +151,6 @@ def test_similar_by_jaccard_is_exact_brute_force_over_shared_keys(oracle, ask, t
             assert ask("SELECT * FROM @similar_by_jaccard(%s)", doc_id) == expected
             assert ask("SELECT * FROM @near_duplicates(%s)", doc_id) == [(*row, False) for row in expected]
     assert n_found > 3
-
-
-def test_hashes_of_a_long_text_are_looked_up_in_whatever_memory_a_query_has(oracle, ask):
-    ask("LOAD 'auto_explain'")
-    for name, value in {"log_min_duration": "0", "log_nested_statements": "on", "log_level": "notice"}.items():
-        ask(f"SET auto_explain.{name} = {value}")
-    ask("SET work_mem = '64kB'")
-    assert ask("SELECT * FROM @similar_by_jaccard('long')") == oracle.rows("long", 0.5) != []
-    plans = list(ask.notices)
-    assert any("Hash Join" in plan for plan in plans)
-    assert not any("SubPlan" in plan.replace("hashed SubPlan", "") for plan in plans)
 
 
 def test_letters_are_a_measure_of_near_duplicates_too(collection, ask):
@@ -183,26 +179,15 @@ def test_sets_are_compared_as_in_python(collection, ask):
     ("call", "code", "said", "hint"),
     [
         ("similar_by_jaccard('nobody')", "P0002", "There is no document 'nobody'", "indexed_documents"),
-        ("similar_by_jaccard('f7')", "P0002", "The document 'f7' was removed", "Add it again"),
         (
             "similar_by_jaccard(NULL)",
             "22023",
             "similar_by_jaccard takes the id of a document",
             "similar_by_jaccard('ID')",
         ),
-        ("similar_by_jaccard('f3', NULL)", "22023", "above 0 and at most 1. Got NULL", "0.5"),
         ("similar_by_jaccard('f3', 0)", "22023", "Got 0 instead", "0.5"),
         ("similar_by_jaccard('f3', 1.01)", "22023", "Got 1.01 instead", "0.5"),
-        (
-            "near_contents_by_jaccard(0, 0)",
-            "22023",
-            "of near_contents_by_jaccard must be above 0 and at most 1. Got 0",
-            "0.5",
-        ),
-        ("near_contents_by_jaccard(0, NULL)", "22023", "Got NULL instead", "near_contents_by_jaccard(CONTENT"),
-        ("similar_by_jaccard('f3', 'NaN')", "22023", "Got NaN instead", "0.5"),
         ("near_duplicates('f3', 'bits')", "22023", "'jaccard' or 'letters'. Got 'bits'", "'letters', 0.05"),
-        ("near_duplicates('f3', NULL)", "22023", "'jaccard' or 'letters'. Got NULL", "'letters', 0.05"),
         ("n_common('abc', '12345678')", "22023", "Sets of 3 and 8 bytes", "shingles.hashes"),
         (
             "group_of_documents",
@@ -233,17 +218,6 @@ def test_the_view_has_the_pairs_by_words(oracle, ask):
     plan = "\n".join(row[0] for row in ask("EXPLAIN SELECT * FROM @near_duplicate_pairs WHERE doc_id = 'f3'"))
     ask("RESET enable_seqscan")
     assert "current_documents" in plan
-
-
-def test_a_reader_needs_nothing_else(collection, on_server, ask):
-    reader = f"reader_of_{on_server.schema}"
-    ask(f"CREATE ROLE {reader}")
-    ask(f"GRANT USAGE ON SCHEMA {on_server.schema} TO {reader}")
-    ask(f"GRANT SELECT ON ALL TABLES IN SCHEMA {on_server.schema} TO {reader}")
-    ask("SELECT set_config('role', %s, false)", reader)
-    assert ask("SELECT * FROM @similar_by_jaccard(%s)", ODD)
-    assert ask("SELECT * FROM @near_duplicate_pairs WHERE doc_id = %s", ODD)
-    ask("RESET ROLE")
 
 
 # -- recall -----------------------------------------------------------------------------------------------------------
@@ -317,10 +291,3 @@ def test_another_member_stands_for_a_principal_that_is_gone(collection, ask):
     assert now in set(members) - {large.principal}
     (updated,) = (one for one in collection.groups().groups if one.number == large.number)
     assert updated.principal == now
-
-
-def test_documents_like_an_unknown_one_by_letters_are_refused(collection, ask):
-    told = failed(ask, "SELECT * FROM @near_duplicates('nobody', 'letters')")
-    assert (told[0], "There is no document 'nobody'" in told[1]) == ("P0002", True)
-    told = failed(ask, "SELECT * FROM @near_duplicates(NULL, 'letters')")
-    assert (told[0], "near_duplicates takes the id of a document" in told[1]) == ("22023", True)

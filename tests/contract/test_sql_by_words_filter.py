@@ -66,7 +66,14 @@ def around_the_threshold(chance: random.Random, n_own: int, threshold: float) ->
     return sets
 
 
-@pytest.mark.parametrize("threshold", [0.05, 0.3, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize(
+    "threshold",
+    [
+        0.05,
+        0.5,
+        1.0,
+    ],
+)
 def test_no_pair_is_missed_wherever_its_shared_hashes_are(ask, threshold):
     chance, n_found = random.Random(int(100 * threshold)), 0
     for n_own in (1, 2, 7, 60, 400):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -75,7 +74,15 @@ def current(collection: Collection) -> list[str]:
 # -- similar_by_letters ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("gamma", ["0", "0.025", "0.05", "0.3", "0.0501", "1e-9", "0.99"])
+@pytest.mark.parametrize(
+    "gamma",
+    [
+        "0",
+        "0.025",
+        "0.3",
+        "1e-9",
+    ],
+)
 def test_it_tells_what_the_collection_tells(collection, ask, gamma):
     sample = random.Random(1).sample(current(collection), 15)
     for doc_id in [ODD, "short", "none", "f3", "f4", *sample]:
@@ -107,25 +114,8 @@ def test_a_text_with_too_few_letters_is_like_its_equals(collection, ask):
         ("similar_by_letters('f7')", "P0002", "The document 'f7' was removed", "Add it again"),
         ("similar_by_letters(NULL)", "22023", "takes the id of a document. Got NULL", "similar_by_letters('ID'"),
         ("similar_by_letters('f3', NULL)", "22023", "'gamma' parameter of similar_by_letters must be", "0.025"),
-        ("similar_by_letters('f3', -0.1)", "22023", "Got -0.1 instead", "0.025"),
-        ("similar_by_letters('f3', 'NaN')", "22023", "Got NaN instead", "0.025"),
-        ("similar_by_letters('f3', 'Infinity')", "22023", "Got Infinity instead", "0.025"),
         ("similar_by_letters('f3', 1)", "22023", "must be at least 0 and below 1. Got 1 instead", "0.025"),
-        ("near_duplicates('f3', 'letters', 5)", "22023", "must be at least 0 and below 1. Got 5 instead", "0.025"),
-        (
-            "near_contents_by_letters(0, 1)",
-            "22023",
-            "of near_contents_by_letters must be at least 0 and below 1. Got 1 instead",
-            "near_contents_by_letters(C",
-        ),
-        ("near_contents_by_letters(0, -1)", "22023", "Got -1 instead", "0.025"),
-        ("near_contents_by_letters(0, NULL)", "22023", "Got NULL instead", "0.025"),
-        ("near_contents_by_letters(123456, 'NaN')", "22023", "Got NaN instead", "0.025"),
         ("similar_by_index(NULL)", "22023", "takes a similarity index. Got NULL", "too few words"),
-        ("similar_by_index(5, 0)", "22023", "above 0 and at most 10. Got 0", "0.3"),
-        ("similar_by_index(5, NULL)", "22023", "Got NULL", "0.3"),
-        ("similar_by_index(5, 'NaN')", "22023", "Got NaN", "0.3"),
-        ("similar_by_index(5, 11)", "22023", "Got 11", "0.3"),
         ("similar_by_index(5, 0.3, '43B:k=40')", "22023", "made by 1B:k=3,w=100", "the same method"),
         ("squared_distance('ab', 'abcd')", "22023", "2 and 4 bytes", "contents.counts"),
     ],
@@ -152,16 +142,6 @@ def test_an_index_finds_what_the_collection_finds(collection, ask, tolerance):
             assert [row for row in told if row[0] != doc_id] == right
 
 
-def test_the_ends_of_the_whole_numbers_are_no_fault(collection, ask):
-    for si in (2**63 - 1, -(2**63), 0, 1, -1):
-        ask("SELECT * FROM @similar_by_index(%s, 10)", si)
-
-
-def test_null_is_an_error_and_nothing_else(collection, ask):
-    query = "SELECT * FROM @indexed_documents d, LATERAL @similar_by_index(d.similarity_index) WHERE d.doc_id = 'none'"
-    assert failed(ask, query)[0] == "22023"
-
-
 # -- the smaller ones --------------------------------------------------------------------------------------------
 
 
@@ -175,11 +155,6 @@ def test_counts_and_distances_are_exact(collection, ask):
     most = (2**27 - 1).to_bytes(4, "little") * 126
     assert ask("SELECT @squared_distance(%s, %s)", most, bytes(504)) == [(126 * (2**27 - 1) ** 2,)]
     assert ask("SELECT @letter_counts(NULL), @squared_distance(NULL, %s)", most) == [(None, None)]
-
-
-def test_a_content_that_is_not_there_is_near_nothing(collection, ask):
-    assert ask("SELECT * FROM @near_contents_by_letters(123456, 0.05)") == []
-    assert ask("SELECT * FROM @near_contents_by_letters(NULL, 0.05)") == []
 
 
 # -- who may ask ------------------------------------------------------------------------------------------------------
@@ -232,12 +207,3 @@ def test_texts_without_word_sets_are_an_error_and_no_silence(collection, ask):
         assert (code, "texts are not stored yet" in told, "nearkin sql install" in hint) == ("55000", True, True)
     install(collection.opened)
     assert ask("SELECT count(*) >= 0 FROM @similar_by_jaccard('f3')") == [(True,)]
-
-
-def test_questions_are_answered_while_documents_are_added(collection, ask):
-    right = ask("SELECT * FROM @similar_by_letters('f3', 0.05)")
-    adding = threading.Thread(target=collection.add, args=([(f"x{i}", Prose(i).text(40)) for i in range(50)],))
-    adding.start()
-    for _ in range(20):
-        assert ask("SELECT * FROM @similar_by_letters('f3', 0.05)") == right
-    adding.join()

@@ -107,12 +107,6 @@ def test_files_may_be_packed_or_in_other_encodings(texts, tmp_path):
     assert [one["problem"] for one in told["damaged_files"]] == ["the gzip stream is truncated"]
 
 
-def test_threads_change_nothing(texts, tmp_path):
-    for threads in (1, 2):
-        train(*texts, "--threads", threads, out=tmp_path / f"{threads}.table")
-    assert (tmp_path / "1.table").read_bytes() == (tmp_path / "2.table").read_bytes()
-
-
 def refused(tmp_path: Path, *arguments: object, code: int) -> str:
     out = tmp_path / "refused.table"
     _, err = train(*arguments, out=out, code=code)
@@ -132,14 +126,6 @@ def test_a_tmx_file_that_is_cut_short_or_of_other_languages(tmp_path):
     path.write_text(whole.replace("de-DE", "fr"))
     message = refused(tmp_path, path, code=3)
     assert "none of its 5 units has a text in both de and en. Its languages are: fr (5), en-US (5)" in message
-
-
-def test_a_table_that_is_there_is_not_replaced_unasked(texts, tmp_path):
-    out = tmp_path / "a.table"
-    train(*texts, out=out)
-    train(*texts, out=out, code=5)
-    train(*texts, "--overwrite", out=out)
-    assert "translations of single words" in nearkin("align", "show", out, "das haus", code=2)[1]
 
 
 def test_a_line_that_is_no_entry_of_a_dictionary(tmp_path):

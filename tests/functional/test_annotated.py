@@ -107,14 +107,6 @@ def test_a_file_that_is_cut_off(tmp_path):
     assert [json.loads(line)["id"] for line in lines] == [row["id"] for row in read]
 
 
-def test_against_another_set(tmp_path):
-    path, out = write_jsonl(tmp_path / "in.jsonl", RECORDS), tmp_path / "out"
-    nearkin.dedup(str(path), against=TEXTS[:1], out=out, annotate=True)
-    first, second = map(json.loads, (out / "annotated/in.jsonl").read_bytes().splitlines()[:2])
-    assert [first[name] for name in NAMES] == [None, None, 1.0, False, "exact copy"]
-    assert [second[name] for name in NAMES] == [None, None, 1.0, True, "unique"]
-
-
 def test_documents_in_memory(tmp_path):
     nearkin.dedup(RECORDS, out=tmp_path / "out", annotate=True)
     lines = (tmp_path / "out/annotated/table.jsonl").read_text().splitlines()
@@ -124,15 +116,3 @@ def test_documents_in_memory(tmp_path):
             str(write_jsonl(tmp_path / "a.jsonl", [{"text": "a b", "nearkin_group": 7}])), out=tmp_path / "b",
             annotate=True,
         )  # fmt: skip
-
-
-def test_results_stay_if_the_columns_are_there_already(tmp_path):
-    path, out = written(tmp_path, "jsonl"), tmp_path / "out"
-    assert nearkin_here("dedup", path, "--out", out, "--annotate", "--no-report", "-q").code == 0
-    before = {name: (out / name).read_bytes() for name in listing(out) if (out / name).is_file()}
-    own = out.rename(tmp_path / "first") / "annotated" / path.name
-    assert nearkin_here("dedup", path, "--out", out, "--annotate", "--no-report", "-q").code == 0
-    assert nearkin_here("dedup", own, "--out", out, "--annotate", "--no-report", "-q", "--overwrite").code == 3
-    after = {name: (out / name).read_bytes() for name in before if name != "manifest.json"}
-    assert after == {name: content for name, content in before.items() if name != "manifest.json"}
-    assert (out / "manifest.json").exists()

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here, run_here, write_jsonl
-from nearkin.errors import RunError, SourceError
+from nearkin.errors import SourceError
 from nearkin.options.dedup import DedupOptions, Delivery
 from nearkin.stages.search.linking import SkewedRuns
 from nearkin.workflows.auditing.audit import audit
@@ -204,17 +204,6 @@ def test_pairs_that_were_not_compared(tmp_path, monkeypatch):
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["documents.parquet", "pairs.parquet"])
-def test_a_damaged_run(lossy, tmp_path, name):
-    out = shutil.copytree(lossy, tmp_path / "out")
-    (out / name).write_bytes(b"PAR1 and nothing more")
-    with pytest.raises(RunError, match="damaged"):
-        audit(out)
-    (out / name).unlink()
-    with pytest.raises(RunError, match="damaged"):
-        audit(out)
 
 
 def test_inputs_that_changed(files, tmp_path, monkeypatch):

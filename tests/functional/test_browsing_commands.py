@@ -68,16 +68,6 @@ def test_the_text_alone_comes_unchanged(matter: str) -> None:
     assert run("show", matter, "lease", "--text-only", "--json").code == 2
 
 
-def test_an_id_that_begins_with_a_dash(matter: str, tmp_path: Path) -> None:
-    assert run("add", matter, write_jsonl(tmp_path / "dash.jsonl", [{"id": "-x", "text": RENT.format(900)}])).code == 0
-    for arguments in (["show"], ["similar"], ["remove"], ["tag", "hot=yes"], ["compare", "copy"]):
-        ended = nearkin_here(arguments[0], matter, *arguments[1:], "-x")
-        assert (ended.code, "Write -- before an argument that begins with a dash" in ended.err) == (2, True), ended.err
-    assert run("show", matter, "--", "-x").code == 0
-    assert "Write --" not in nearkin_here("show", matter, "lease", "--jsom").err
-    assert "Write --" not in nearkin_here("doctor", "-x").err
-
-
 def test_show_for_programs(matter: str) -> None:
     found = told("show", matter, "copy")
     assert (found["doc_id"], found["text"], found["versions"], found["copies"]) == ("copy", RENT.format(900), [1], [])
@@ -145,13 +135,9 @@ def test_documents_of_a_file_are_removed(matter: str, tmp_path: Path) -> None:
         ("a.txt", "a, b\nc\n", None),
         ("a.csv", 'reason,Document ID\nx,"a, b"\ny,c\n', None),
         ("a.tsv", "key\treason\na, b\tx\nc\ty\n", "key"),
-        ("a.csv", '"a, b"\nc\n', None),
-        ("a.csv", 'doc_id\n"a, b"\nc\n', None),
         ("a.csv", 'BEGDOC,ENDDOC\n"a, b",b\nc,c\n', None),
-        ("a.ids", 'name;key\n1;"a, b"\n2;c\n', "key"),
         ("a.txt", "\ufeffa, b\r\nc\r\n", None),
         ("a.jsonl", '{"n": 1, "doc_id": "a, b"}\n\n{"n": 2, "doc_id": "c"}\n', None),
-        ("a.jsonl", '{"n": 1, "key": "a, b"}\n{"key": "c"}\n', "key"),
     ],
 )
 def test_ids_are_read_from_lines_and_columns(tmp_path: Path, name: str, content: str, column: str | None) -> None:

@@ -92,12 +92,6 @@ def test_a_file_that_was_only_touched_is_no_other(source: Path) -> None:
     assert dedup(source, "--resume").code == 0
 
 
-def test_work_without_the_digests_of_its_input_is_not_resumed(source: Path) -> None:
-    interrupted(source, "write_tables")
-    (source.parent / "o/.work/inputs.json").unlink()
-    assert dedup(source, "--resume").code == 5
-
-
 def while_writing(source: Path, change: Callable[[Path], None], *options: str) -> Ended:
     """A run during which the input is changed, once all of it was searched."""
     write = job.write_tables

@@ -16,7 +16,6 @@ import pytest
 from commands import program
 from functional.conftest import nearkin_here, write_jsonl
 from generator.office_files import mail, rtf
-from nearkin.collection.stored.keys import SAMPLE, keys_of
 
 LEASE = (
     "This lease is made between the owner and the tenant for the house at {street}. The rent of {rent} crowns is due "
@@ -82,31 +81,6 @@ def test_the_exit_code_is_the_answer(repository, tmp_path, text, code, verdict):
         if parts["containing_texts"] == parts["parts"] == 0:
             said = "parts may be missed none of the word 5-grams is in the sample"
         assert re.search(said, " ".join(shown.out.split()))
-
-
-def _without_sample(n_words: int) -> str:
-    """Return a text of different words none of whose word 5-grams is sampled."""
-    for start in range(1_000):
-        text = " ".join(f"word{start}x{i}" for i in range(n_words))
-        if not (keys_of([text]).kinds == SAMPLE).any():
-            return text
-    raise AssertionError
-
-
-def test_parts_are_said_to_be_not_searched_for_whatever_the_length(repository, tmp_path):
-    part = _without_sample(59)
-    longer = tmp_path / "longer.txt"
-    longer.write_text(f"{MORE} {part} {MORE.upper()}", encoding="utf-8")
-    check(repository, longer, "--store", "--id", "longer")
-    path = written(tmp_path, part)
-    out = tmp_path / "found"
-    command = f"dedup {path} --against {repository} --measure containment --threshold 0.9 --drop either --out {out}"
-    asked = nearkin_here("similar", repository, "--file", path, "--measure", "containment")
-    for said in (" ".join(check(repository, path).out.split()), " ".join(asked.out.split())):
-        assert "parts may be missed none of the word 5-grams is in the sample" in said
-        assert "--measure containment --threshold 0.9 --drop either" in said
-    found = nearkin_here(*command.split())
-    assert "exact copies 0 verified pairs 1 " in " ".join(found.out.split())
 
 
 def test_a_purged_text_is_refused_before_and_with_store(repository, tmp_path):
@@ -180,24 +154,6 @@ def test_a_shell_script(repository, tmp_path):
     )
     assert ran.stdout.split() == ["0", "10", "11", "3", "3"], ran.stderr
     assert "missing.txt" in (tmp_path / "error.txt").read_text()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["--id", "x"], 2, "--id: needs 'store'."),
-        (["--tolerance", "0.1"], 2, "--measure index"),
-        (["--threshold", "2"], 2, "--threshold: must be"),
-        (["--measure", "soundex"], 2, "jaccard or index"),
-        (["--limit", "0"], 2, "limit"),
-        (["--store", "--id", ""], 2, "id"),
-        (["--store", "--wave", " "], 2, "wave"),
-    ],
-)
-def test_options_that_break_a_rule(repository, tmp_path, arguments, code, said):
-    ended = check(repository, written(tmp_path, MORE), *arguments)
-    assert ended.code == code
-    assert said in ended.err
 
 
 def test_what_cannot_be_checked(repository, tmp_path):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from itertools import product
 from pathlib import Path
@@ -100,12 +98,6 @@ def test_a_repeated_line_is_kept_once(matter, tmp_path, more):
     assert again.code == 0
 
 
-def test_without_store_lines_are_not_compared_with_one_another(matter, tmp_path):
-    clean, stream = tmp_path / "clean.jsonl", lines(*[{"id": "a", "text": TEXTS[1]}] * 2)
-    assert nearkin_here("check", matter, "-", "--jsonl", "--kept", clean, stdin=stream).code == 0
-    assert clean.read_bytes() == stream
-
-
 def test_parts_are_dropped_if_asked_for_and_what_contains_a_stored_document_is_kept(tmp_path):
     """In a collection that the stream creates."""
     words = TEXTS[3].split()
@@ -178,18 +170,6 @@ def test_lines_that_cannot_be_read_are_answered_and_counted(matter, tmp_path):
     assert [one.get("verdict") for one in told(without.out)] == ["exact", None, None, None, "new"]
 
 
-@pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xff\xfe\0\0", b"\xef\xbb\xbf"])
-def test_a_line_of_a_byte_order_mark_is_answered_alone(matter, mark):
-    stream = lines({"id": "a", "text": TEXTS[1]}, {"id": "b", "text": TEXTS[2]})
-    ended = nearkin_here("check", matter, "-", "--jsonl", "--store", stdin=b"\n" + mark + b"\n" + stream)
-    ended.assert_done()
-    assert [(one["line"], one["id"], "error" in one) for one in told(ended.out)] == [
-        (2, None, True), (3, "a", False), (4, "b", False),
-    ]  # fmt: skip
-    first = nearkin_here("check", matter, "-", "--jsonl", "--store", stdin=b"\xef\xbb\xbf" + stream)
-    assert [one["verdict"] for one in told(first.out)] == ["exact", "exact"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -206,16 +186,6 @@ def test_standard_input_that_is_closed(matter, tmp_path, arguments, code):
     ended = subprocess.run(closed, capture_output=True, text=True, timeout=120, check=False)
     assert (ended.returncode, "Traceback" in ended.stderr) == (code, False), ended.stderr
     assert "standard input is closed" in ended.stderr.lower()
-
-
-def test_stop_at_the_first_one(matter):
-    stream = lines({"id": "a", "text": TEXTS[1]}) + b"{broken\n" + lines({"id": "b", "text": TEXTS[2]})
-    ended = nearkin_here("check", matter, "-", "--jsonl", "--store", "--on-error", "stop", stdin=stream)
-    assert ended.code == 4
-    assert "line 2: damaged: not valid JSON" in ended.err
-    assert [one["line"] for one in told(ended.out)] == [1, 2]
-    with Collection.open(matter) as collection:
-        assert (collection.has_document("a"), collection.has_document("b")) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -244,55 +214,6 @@ def test_stop_at_a_line_that_cannot_be_stored(matter, bad, rest, why):
     assert ["error" in one for one in told(skipped.out)] == [False, True, *[True for _ in rest], False]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes")
-def test_a_file_whose_name_is_not_utf_8(matter, tmp_path):
-    name = os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.jsonl")
-    Path(name).write_bytes(lines({"id": "a", "text": TEXTS[1]}))
-    ended = nearkin_here("check", matter, name, "--jsonl", "--store")
-    assert (ended.code, told(ended.out)[0]["is_stored"]) == (0, True)
-    with Collection.open(matter) as collection:
-        assert collection.document("a").source.endswith("bad\\xff.jsonl")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["--kept", "x.jsonl"], 2, "--kept: needs 'jsonl'"),
-        (["--on-error", "stop"], 2, "--on-error: needs 'jsonl'"),
-        (["--jsonl", "--on-error", "never"], 2, "--on-error: must be"),
-        (["--jsonl", "--only-new"], 2, "--only-new: needs 'store'."),
-        (["--jsonl", "--kept", "nowhere/x.jsonl"], 5, "nowhere"),
-    ],
-)
-def test_options_that_break_a_rule(matter, tmp_path, arguments, code, said):
-    path = write_jsonl(tmp_path / "few.jsonl", [{"id": "a", "text": TEXTS[1]}])
-    ended = nearkin_here("check", matter, path, *arguments)
-    assert (ended.code, said in ended.err) == (code, True), ended.err
-
-
-def test_input_of_which_no_line_can_be_read(matter, tmp_path):
-    (tmp_path / "draft.txt").write_text("A letter.\nIts second line.\n")
-    ended = nearkin_here("check", matter, tmp_path / "draft.txt", "--jsonl")
-    assert (ended.code, "All 2 documents are unreadable" in ended.err) == (3, True)
-    assert nearkin_here("check", matter, tmp_path / "missing.jsonl", "--jsonl").code == 3
-    assert nearkin_here("check", matter, "-", "--jsonl", stdin=b"").out == ""
-
-
-def test_a_reader_that_goes_away_ends_it(matter):
-    stream = lines(*({"id": f"d{i}", "text": f"{i} {TEXTS[i % 6]}"} for i in range(300)))
-    reading, writing = os.pipe()
-    os.close(reading)
-    with open(writing, "wb") as closed:
-        done = subprocess.run(
-            quick_command("check", matter, "-", "--jsonl", "-q"),
-            input=stream,
-            stdout=closed,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-    assert (done.returncode, done.stderr) == (141, b"")
-
-
 def test_a_stream_that_is_stored_creates_the_collection(tmp_path):
     place, stream = tmp_path / "new", lines({"id": "a", "text": TEXTS[0]}, {"id": "b", "text": TEXTS[0].upper()})
     ended = nearkin_here("check", place, "-", "--jsonl", stdin=stream)
@@ -302,12 +223,6 @@ def test_a_stream_that_is_stored_creates_the_collection(tmp_path):
     assert f"created the collection {place}" in ended.err
     again = nearkin_here("check", place, "-", "--jsonl", "--store", stdin=stream)
     assert "created" not in again.err
-
-
-def test_a_later_line_that_begins_as_compressed_data_is_a_bad_line(matter):
-    stream = lines({"id": "a", "text": TEXTS[1]}) + b"\x1f\x8b\x08\n"
-    ended = nearkin_here("check", matter, "-", "--jsonl", stdin=stream)
-    assert (ended.code, ["error" in one for one in told(ended.out)]) == (0, [False, True])
 
 
 def test_a_stream_without_any_document_to_store_leaves_an_empty_collection(place):

@@ -78,14 +78,6 @@ def test_another_writer_is_exit_code_9(matter, tmp_path, monkeypatch, command, a
     assert run(matter, command, *given).code in (0, 10)
 
 
-def test_rebuilding_waits_for_the_other_writer_too(matter, monkeypatch) -> None:
-    monkeypatch.setattr("nearkin.store.connections.BUSY_S", 0.05)
-    matter.sql("UPDATE contents SET n_letters = n_letters + 1 WHERE content = 0")
-    with somebody_writing(matter):
-        assert run(matter, "fsck").code == 9
-    assert run(matter, "fsck").code == 0
-
-
 def test_a_table_that_is_locked_is_busy(matter, tmp_path) -> None:
     """By somebody who works in the database without Nearkin, and a limit that the server sets."""
     if matter.server is None:
@@ -148,19 +140,6 @@ def test_a_command_waits_as_long_as_it_is_told(matter, tmp_path, monkeypatch) ->
 def end_after(seconds: float, place: SomePlace, writing: contextlib.ExitStack) -> None:
     time.sleep(seconds)
     writing.close()
-
-
-def test_a_lock_that_somebody_took_by_hand_is_busy(matter) -> None:
-    if matter.server is None:
-        return  # SQLite's locks are those above
-    with closing(matter.server.connection()) as other, closing(other.cursor()) as cursor:
-        cursor.execute(f"LOCK TABLE {matter.schema}.documents IN ACCESS EXCLUSIVE MODE")
-        for command in ("remove", "similar"):
-            started = time.monotonic()
-            wait = ["--wait", "0.3"] if command == "remove" else []
-            assert run(matter, command, "d0", *wait).code == 9
-            assert time.monotonic() - started < 30
-    assert run(matter, "remove", "d0").code == 0
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from commands import quick_command, quick_python
+from commands import quick_python
 from contract.test_collection_index import answers, check, small_disk
 from contract.test_collections import state
 from nearkin.collection.collection import Collection
@@ -210,24 +210,6 @@ run()
 """
 
 
-@pytest.mark.parametrize("limit_bytes", [20 << 10, 180 << 10])
-def test_a_limit_on_the_size_of_files_is_named(tmp_path, limit_bytes):
-    """Before the database is made, and when documents no longer fit; afterwards the same command goes through."""
-    (tmp_path / "in.jsonl").write_text(
-        "".join(json.dumps({"id": i, "text": TEXT.format(i)}) + "\n" for i in range(900))
-    )
-
-    given = "add", "matter", "in.jsonl", "-q"
-    limited = quick_python(LIMITED, str(limit_bytes), *given)
-    ended = subprocess.run(limited, capture_output=True, text=True, timeout=60, cwd=tmp_path)
-    assert ended.returncode == OutputError.exit_code
-    assert ended.stderr.startswith(
-        "Error: Cannot write to matter: the file would exceed the limit on the size of files"
-    )
-    assert len(ended.stderr.splitlines()) == 1
-    assert subprocess.run(quick_command(*given), capture_output=True, timeout=60, cwd=tmp_path).returncode == 0
-
-
 # -- a store that is damaged, or not one ------------------------------------------------------------------------------
 
 
@@ -240,10 +222,7 @@ def refused(place: SomePlace, *, create: bool = False) -> str:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        ("schema", "xx"), ("schema", None), ("generation", "xx"), ("collection", None), ("alphabet", "greek"),
-        ("letters", None), ("signatures", "x"),
-    ],
+    [("schema", "xx"), ("schema", None), ("alphabet", "greek"),],
 )  # fmt: skip
 def test_damaged_facts_are_refused_in_words(first, name, value):
     if value is None:
@@ -252,12 +231,6 @@ def test_damaged_facts_are_refused_in_words(first, name, value):
         first.sql(f"UPDATE facts SET value = '{value}' WHERE name = '{name}'")
     assert first.schema in refused(first) or name in refused(first)
     assert first.sql("SELECT count(*) FROM documents") == str(len(FIRST))
-
-
-@pytest.mark.parametrize("table", ["facts", "documents", "loads"])
-def test_a_table_that_is_gone_is_told_in_words(first, table):
-    first.sql(f"DROP TABLE {table}" + (" CASCADE" if first.server else ""))
-    refused(first)
 
 
 @pytest.mark.parametrize("content", [b"garbage", b"garbage" * 10_000, b"SQLite format 3\0" + b"\0" * 5_000])
@@ -316,14 +289,6 @@ def test_a_directory_of_something_else_is_left_alone(tmp_path, there):
     path.write_text("mine")
     refused(place, create=True)
     assert [one for one in Path(place.address).rglob("*") if one.is_file()] == [path]
-
-
-def test_a_file_instead_of_a_directory(tmp_path):
-    place = SomePlace.new(tmp_path, None)
-    Path(place.address).write_text("mine")
-    refused(place)
-    refused(place, create=True)
-    assert Path(place.address).read_text() == "mine"
 
 
 def test_an_index_is_made_by_who_comes_after_a_kill(first):

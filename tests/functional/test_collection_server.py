@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import getpass
 import os
-import shutil
 import signal
 import socket
-import subprocess
-import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -104,137 +99,6 @@ def test_a_server_that_never_answers(tmp_path, silent):
     assert "does not answer" in unreachable(url, tmp_path)
 
 
-def test_a_server_that_hangs_up(tmp_path):
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
-
-        def hang_up() -> None:
-            while True:
-                try:
-                    listener.accept()[0].close()
-                except OSError:
-                    return
-
-        thread = threading.Thread(target=hang_up, daemon=True)
-        thread.start()
-        port = listener.getsockname()[1]
-        assert "does not answer" in unreachable(f"postgresql://ada:s3cret@127.0.0.1:{port}/matters", tmp_path)
-        listener.shutdown(socket.SHUT_RDWR)
-        thread.join(10)
-
-
-@pytest.fixture
-def encrypting(server, tmp_path) -> Iterator[postgresql.Server]:
-    """The server, with TLS and a certificate of its own."""
-    data = Path(server.sql("SHOW data_directory"))
-    key, certificate = tmp_path / "server.key", tmp_path / "server.crt"
-    asked = ["openssl", "req", "-x509", "-nodes", "-subj", "/CN=nearkin", "-keyout", key, "-out", certificate]
-    asked += ["-addext", "subjectAltName=IP:127.0.0.1", "-addext", "basicConstraints=critical,CA:TRUE"]
-    subprocess.run(asked, check=True, capture_output=True)
-    for path in (key, certificate):
-        copy = Path(shutil.copy(path, data))
-        os.chown(copy, data.stat().st_uid, data.stat().st_gid)
-        copy.chmod(0o600)
-    server.sql("ALTER SYSTEM SET ssl = on")
-    server.sql("SELECT pg_reload_conf()")
-    yield server
-    server.sql("ALTER SYSTEM RESET ssl")
-    server.sql("SELECT pg_reload_conf()")
-
-
-def test_a_server_that_encrypts(tmp_path, encrypting, monkeypatch):
-    monkeypatch.delenv("PGSSLMODE")
-    place = SomePlace.new(tmp_path, encrypting)
-    ssl = "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'nearkin'"
-    with place.open() as collection:
-        collection.add(FIRST)
-        assert encrypting.sql(ssl) == "t"
-    with place.open(create=False) as collection:
-        assert collection.info().n_documents == len(FIRST)
-
-
-def test_what_sslmode_requires_is_verified(tmp_path, encrypting):
-    place = SomePlace.new(tmp_path, encrypting)
-    with place.open() as collection:
-        collection.add(FIRST)
-    other = tmp_path / "other.crt"
-    asked = ["openssl", "req", "-x509", "-nodes", "-subj", "/CN=x", "-keyout", tmp_path / "other.key", "-out", other]
-    subprocess.run(asked, check=True, capture_output=True)
-    own = tmp_path / "server.crt"
-    used = "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'nearkin'"
-    for options, is_encrypted in [
-        ("sslmode=require", "t"),
-        ("sslmode=disable", "f"),
-        (f"sslmode=verify-ca&sslrootcert={own}", "t"),
-        (f"sslmode=verify-full&sslrootcert={own}", "t"),
-        (f"sslmode=require&sslrootcert={own}", "t"),
-    ]:
-        with Collection.open(f"{place.address}&{options}", cache=tmp_path) as collection:
-            assert collection.info().n_documents == len(FIRST)
-            assert encrypting.sql(used) == is_encrypted
-    for mode in ("verify-ca", "verify-full", "require"):
-        told = unreachable(f"{place.address}&sslmode={mode}&sslrootcert={other}", tmp_path)
-        assert "certificate verify failed" in told
-    by_name = place.address.replace("127.0.0.1", "localhost")
-    with Collection.open(f"{by_name}&sslmode=verify-ca&sslrootcert={own}", cache=tmp_path) as collection:
-        assert collection.info().n_documents == len(FIRST)
-    assert "localhost" in unreachable(f"{by_name}&sslmode=verify-full&sslrootcert={own}", tmp_path)
-
-
-def test_a_server_without_encryption_is_refused_where_it_is_required(tmp_path, server):
-    assert "does not support SSL" in unreachable(server.url(schema="x") + "&sslmode=require", tmp_path)
-
-
-@pytest.mark.parametrize("mode", ["allow", "prefer", None])
-def test_a_server_without_encryption_is_used_without_where_that_is_allowed(tmp_path, server, monkeypatch, mode):
-    monkeypatch.delenv("PGSSLMODE")
-    address = SomePlace.new(tmp_path, server).address + (f"&sslmode={mode}" if mode else "")
-    with Collection.open(address, create=True, cache=tmp_path) as collection:
-        assert collection.info().n_documents == 0
-
-
-@pytest.fixture
-def by_peer(server) -> Iterator[str]:
-    """The user of this process, whom the server lets in by the Unix socket without a password."""
-    name, rules = getpass.getuser(), Path(server.sql("SHOW hba_file"))
-    before = rules.read_bytes()
-    rules.write_bytes(f"local all {name} peer\n".encode() + before)
-    server.sql(f"CREATE ROLE {name} LOGIN; CREATE SCHEMA of_peer AUTHORIZATION {name}")
-    server.sql("SELECT pg_reload_conf()")
-    yield name
-    rules.write_bytes(before)
-    server.sql(f"DROP SCHEMA of_peer CASCADE; DROP ROLE {name}")
-    server.sql("SELECT pg_reload_conf()")
-
-
-def test_a_unix_socket_and_the_user_of_this_process(tmp_path, server, by_peer):
-    address = f"postgresql://:{server.port}/postgres?schema=of_peer&host={server.folder}"
-    with Collection.open(address, create=True, cache=tmp_path) as collection:
-        assert collection.add(FIRST).n_new == len(FIRST)
-        assert server.sql("SELECT DISTINCT usename FROM pg_stat_activity WHERE application_name = 'nearkin'") == by_peer
-
-
-def test_a_password_that_is_not_in_the_url(tmp_path, server, monkeypatch):
-    place = SomePlace.new(tmp_path, server)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    bare = place.address.replace(":open-sesame", "")
-    assert "no password supplied" in unreachable(bare, tmp_path, create=True)
-    file = tmp_path / ".pgpass"
-    file.write_text(f"127.0.0.1:{server.port}:postgres:nearkin:open-sesame\n")
-    file.chmod(0o600)
-    with Collection.open(bare, create=True, cache=tmp_path) as collection:
-        assert collection.add(FIRST).n_new == len(FIRST)
-    file.unlink()
-    services = tmp_path / ".pg_service.conf"
-    services.write_text(f"[matters]\nhost=127.0.0.1\nport={server.port}\ndbname=postgres\nuser=nearkin\n")
-    monkeypatch.setenv("PGPASSWORD", "open-sesame")
-    with Collection.open(f"postgresql:///?service=matters&schema={place.schema}", cache=tmp_path) as collection:
-        assert collection.info().n_documents == len(FIRST)
-    monkeypatch.setenv("PGPASSWORD", "wrong s3cret")
-    assert "password authentication failed" in unreachable(bare, tmp_path)
-
-
 @pytest.mark.parametrize("create", [True, False])
 def test_a_wrong_password_user_or_database(tmp_path, server, create):
     good = f"127.0.0.1:{server.port}/postgres"
@@ -262,42 +126,6 @@ def test_a_user_who_may_not_make_a_schema(tmp_path, server):
     server.sql("DROP ROLE guest")
     assert said[0] == said[1]
     assert 'permission denied for database "closed"' in said[0]
-
-
-def test_what_is_missing_is_named_where_permission_is_denied(tmp_path, server):
-    place = SomePlace.new(tmp_path, server)
-    with place.open() as collection:
-        collection.add(FIRST)
-    server.sql("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 's3cret'")
-    address = f"postgresql://guest:s3cret@127.0.0.1:{server.port}/postgres?schema={place.schema}"
-    said = unreachable(address, tmp_path)
-    assert f"permission denied for schema {place.schema}. The owner of the schema grants what the user needs" in said
-    server.sql(f"GRANT USAGE ON SCHEMA {place.schema} TO guest")
-    assert "permission denied for table facts" in unreachable(address, tmp_path)
-    server.sql("DROP OWNED BY guest; DROP ROLE guest")
-
-
-def test_a_limit_of_the_server_that_ends_the_connection_is_named(tmp_path, server, monkeypatch):
-    monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", 1_000)
-    place = SomePlace.new(tmp_path, server)
-    with place.open() as collection:
-        collection.add(FIRST)
-
-        def documents():
-            yield from SECOND[:32]  # the first ones are read before the transaction begins
-            time.sleep(0.5)
-            yield from SECOND[32:]
-
-        with collection.opened.store.writing() as connection:
-            connection.exec_driver_sql("ALTER ROLE nearkin SET idle_in_transaction_session_timeout = 100")
-        try:
-            with place.open() as again, pytest.raises(CollectionError) as caught:
-                again.add(documents())
-        finally:
-            server.sql("ALTER ROLE nearkin RESET idle_in_transaction_session_timeout")
-        said = str(caught.value)
-        assert "idle-in-transaction timeout" in said
-        assert "The transaction that failed stored nothing" in said
 
 
 def test_a_server_that_is_stopped_at_once_is_unavailable(tmp_path, server, monkeypatch):

@@ -44,25 +44,6 @@ def test_the_items_are_read_by_their_own_columns(files, tmp_path):
     assert nearkin.audit(tmp_path / "out").n_true == 3  # the columns are known when the files are read again
 
 
-def test_the_columns_of_the_input_may_be_named_too(files, tmp_path):
-    _, bench = files
-    renamed = write_jsonl(tmp_path / "renamed.jsonl", [{"key": one["id"], "prose": one["text"]} for one in PAGES])
-    given = (renamed, "--text", "prose", "--id", "key", "--against", bench, "--against-text", "question")
-    ended = nearkin_here("dedup", *given, "--out", tmp_path / "out", "--no-report")
-    assert "documents 8 kept 5 dropped 3" in " ".join(ended.out.split())
-    assert "there is no column 'key', so another column is guessed" in ended.err  # --id may be missing
-    assert "no column 'prose'" not in ended.err
-
-
-@pytest.mark.parametrize("option", ["--against-text", "--against-id"])
-def test_they_need_another_set(files, tmp_path, option):
-    ended = nearkin_here("dedup", files[0], option, "question", "--out", tmp_path / "out")
-    assert ended.code == 2
-    assert f"{option}: needs" in ended.err
-    with pytest.raises(ParameterError, match=r"against_text: needs 'against'\."):
-        nearkin.dedup(PAGES, against_text="question")
-
-
 def test_in_python(files):
     expected = [one["id"] for one in PAGES[3:]]
     for mine, theirs in ((PAGES, ITEMS), files, (PAGES, files[1]), (pa.Table.from_pylist(PAGES), ITEMS)):

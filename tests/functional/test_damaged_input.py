@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import json
-import lzma
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -122,18 +120,6 @@ def test_a_command_fails_where_most_is_unreadable(command: str, mostly_bad: Path
         assert ended.code == 0, ended.err
 
 
-def test_a_share_is_of_all_documents(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(LINES + BAD_LINE * 2)
-    for share, code in (("1%", 4), ("0.01", 4), ("1.6%", 4), ("2%", 0), ("0.02", 0)):
-        ended = nearkin_here("dedup", path, "--out", tmp_path / share, "--no-report", "-q", "--max-unreadable", share)
-        assert ended.code == code, ended.err
-    reading = json.loads((tmp_path / "2%/manifest.json").read_text())["reading"]
-    assert {name: value for name, value in reading.items() if value is not None} == {
-        "on_error": "skip-documents", "max_unreadable": 0.02, "max_document_bytes": 64 << 20
-    }  # fmt: skip
-
-
 # -- each compression and format ---------------------------------------------------------------------------------------
 
 
@@ -154,8 +140,6 @@ def parquet_of(lines: bytes, path: Path) -> bytes:
             "a.jsonl.zst",
             lambda data: b"".join(zstd.compress(data[i : i + 9000]) for i in range(0, len(data), 9000)),
         ),
-        ("a.jsonl.bz2", lambda data: b"".join(bz2.compress(data[i : i + 9000]) for i in range(0, len(data), 9000))),
-        ("a.jsonl.xz", lzma.compress),
     ],
 )
 def test_the_kept_corpus_of_a_cut_file(name: str, pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
@@ -195,13 +179,6 @@ def test_a_parquet_file_without_its_end_is_left_out_and_named(tmp_path: Path) ->
     assert ended.code == 0, ended.err
     assert "1.parquet, line 1  the Parquet file is truncated: its footer is missing" in ended.out
     assert [path.name for path in (tmp_path / "o/kept").iterdir()] == ["0.parquet"]
-
-
-def test_a_plain_file_cut_inside_a_line_has_one_bad_document(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_bytes(LINES[:-30])
-    ended = nearkin_here("dedup", tmp_path / "a.jsonl", "--out", tmp_path / "o", "--no-report", "--json")
-    told = json.loads(ended.out)
-    assert (told["counts"]["unreadable"], told["damaged_files"]) == (1, [])
 
 
 def test_a_text_of_its_own_that_is_cut_is_one_bad_document(tmp_path: Path) -> None:
@@ -276,23 +253,6 @@ def test_a_document_over_the_maximum_is_skipped_everywhere(command: str, tmp_pat
         )
     ended = nearkin_here(*arguments, *size)  # type: ignore[arg-type]
     assert ended.code == 0, ended.err
-
-
-def test_an_audit_reads_by_the_rules_of_the_run(tmp_path: Path) -> None:
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    for i, record in enumerate(RECORDS[:20]):
-        (folder / f"{i:02}.txt").write_text(str(record["text"]))
-    (folder / "page.xml").write_text(
-        f"<?xml version='1.0'?><page><title>x</title><body>{RECORDS[3]['text']}</body></page>"
-    )
-    for options in ([], ["--format", "file"]):
-        arguments = ["dedup", folder, "--out", tmp_path / "o", "--no-report", "-q", "--overwrite", *options]
-        assert nearkin_here(*arguments, "--max-document-size", "100KiB").code == 0
-        counts = json.loads((tmp_path / "o/manifest.json").read_text())["counts"]
-        assert (counts["unreadable"], counts["near_duplicate"]) == ((0, 1) if options else (1, 0))
-        audited = nearkin_here("audit", tmp_path / "o", "--json")
-        assert audited.code == 0, audited.err
 
 
 def test_a_bomb_of_one_line_stays_within_memory(tmp_path: Path) -> None:

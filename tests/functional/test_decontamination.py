@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import random
-import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -144,41 +143,6 @@ def test_what_shares_an_n_gram_is_dropped(files, tmp_path, n):
         row["id"] for row in pq.read_table(tmp_path / "out/against.parquet").to_pylist() if row["result"] == "too short"
     }
     assert told == short
-
-
-def test_one_file_more_goes_with_the_rest(files, tmp_path):
-    """The table of the other set does not outlive its run."""
-    assert dedup(files, tmp_path / "out", "--drop", "either", "--no-report", "-q").code == 0
-    assert (tmp_path / "out/against.parquet").exists()
-    assert nearkin_here("dedup", files[0], "--out", tmp_path / "out", "--overwrite", "--no-report", "-q").code == 0
-    assert not (tmp_path / "out/against.parquet").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (
-            ["--drop", "containing", "--measure", "jaccard"],
-            "--drop: needs 'measure' to be containment. Got jaccard instead.",
-        ),
-        (
-            ["--drop", "contained", "--measure", "jaccard"],
-            "--drop: needs 'measure' to be containment. Got jaccard instead.",
-        ),
-        (["--drop", "something"], "--drop: must be contained, containing or either. Got: 'something'"),
-        (["--min-shared", "1", "--threshold", "0.5"], "--min-shared: drops every document that shares enough shingles"),
-        (["--min-shared", "1", "--threshold", "0.5"], "whatever its similarity. Omit threshold."),
-        (["--min-shared", "1", "--measure", "jaccard"], "whatever its similarity. Omit measure."),
-        (["--min-shared", "1", "--drop", "containing"], "--min-shared: excludes 'drop'"),
-        (["--min-shared", "0"], "--min-shared: must be an int >= 1. Got: 0"),
-    ],
-)
-def test_rules_that_contradict_one_another(files, tmp_path, arguments, told):
-    ended = dedup(files, tmp_path / "out", *arguments)
-    assert ended.code == 2
-    assert told in " ".join(ended.err.split())
-    assert not re.search(r"[a-z]_[a-z]", ended.err), "a keyword of Python instead of an option"
-    assert not (tmp_path / "out").exists()
 
 
 def test_pairs_are_counted_as_the_table_lists_them(tmp_path):

@@ -222,22 +222,6 @@ def test_inputs_are_never_replaced(tmp_path: Path) -> None:
     assert (near.read_bytes(), truth.read_bytes()) == before
 
 
-def test_a_truth_with_carriage_returns(tmp_path: Path) -> None:
-    near, truth = tmp_path / "near.csv", tmp_path / "truth.csv"
-    near.write_bytes(b"id_a,id_b\ra,b\rc,d\r")
-    truth.write_bytes(b'first,second\r"a",b\ra,d\r')
-    found = nearkin.evaluate(near, truth)
-    assert (found.precision, found.recall) == (0.5, 0.5)
-
-
-def test_line_ends_inside_an_id_stay(tmp_path: Path) -> None:
-    near, truth = tmp_path / "near.parquet", tmp_path / "truth.csv"
-    pq.write_table(pa.table({"id_a": ["a\r\nb", "a\nb"], "id_b": ["c", "d"]}), near)
-    truth.write_bytes(b'first,second\r\n"a\r\nb",c\r\n"a\nb",c\r\n')
-    found = nearkin.evaluate(near, truth)
-    assert (found.precision, found.recall) == (0.5, 0.5)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_pairs_with_another_set_whose_ids_are_the_same(tmp_path: Path, seed: int) -> None:
     """Documents of both sets are called d0, d1, …; the other set has copies of the first, and none of its own."""

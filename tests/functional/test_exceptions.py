@@ -77,19 +77,6 @@ def test_exceptions_of_a_collection(matter, tmp_path):
     assert nearkin_here("exceptions", matter, "--reason", "unread").code == 2
 
 
-def test_info_show_and_list_know_the_files(matter):
-    info = " ".join(nearkin_here("info", matter).out.split())
-    assert "extracted from files 4" in info
-    assert "exceptions 4 3 without text, 1 partial: nearkin exceptions" in info
-    shown = " ".join(nearkin_here("show", matter, "table.rtf").out.split())
-    assert "kind rtf" in shown
-    assert "extracted by xberg " in shown
-    assert "only a part of the text partial " in shown
-    assert "inside 1.eml" in " ".join(nearkin_here("show", matter, "1.eml!offer.rtf").out.split())
-    assert " eml " in nearkin_here("list", matter).out
-    assert json.loads(nearkin_here("show", matter, "1.eml", "--json").out)["origin"]["mail"]["message_id"] == "1@b.org"
-
-
 def test_show_has_headers_and_family_of_a_mail(matter):
     shown = " ".join(nearkin_here("show", matter, "1.eml").out.split())
     for label in ("from", "subject"):
@@ -104,12 +91,6 @@ def test_show_has_headers_and_family_of_a_mail(matter):
         ("1.eml", True, True), ("1.eml!scan.pdf", False, False)
     ]  # fmt: skip
     assert json.loads(nearkin_here("show", matter, "note.txt", "--json").out)["family"]["members"] == []
-
-
-def test_a_collection_without_documents_has_none_that_gave_its_text(tmp_path):
-    (tmp_path / "damaged.pdf").write_bytes(make.pdf([FIRST])[:300])
-    assert nearkin_here("add", tmp_path / "matter", tmp_path / "damaged.pdf").code == 3
-    assert nearkin_here("exceptions", tmp_path / "matter").out == "exceptions  0\n"
 
 
 def listed(path: Path) -> list[list[str]]:

@@ -104,13 +104,6 @@ def test_the_same_folder_gives_the_same_bytes(case, run, tmp_path):
         assert (tmp_path / "again" / name).read_bytes() == (run / name).read_bytes()
 
 
-def test_regroup_keeps_what_is_known_of_documents(run, tmp_path):
-    assert nearkin_here("regroup", run, "--threshold", "0.9", "--out", tmp_path / "again").code == 0
-    assert (tmp_path / "again/exceptions.csv").read_bytes() == (run / "exceptions.csv").read_bytes()
-    rows = rows_of(tmp_path / "again")
-    assert {one: (row["parent"], *(row[name] for name in FAMILY)) for one, row in rows.items()} == EXPECTED
-
-
 def test_the_kept_documents_are_read_again(run, tmp_path):
     kept = {one for one, row in rows_of(run).items() if row["keep"]}
     done = nearkin_here("dedup", run, "--out", tmp_path / "of-kept")
@@ -159,23 +152,6 @@ def test_a_file_by_its_content_a_glob_and_a_format_for_all(case, tmp_path):
     }  # fmt: skip
     refused = nearkin_here("dedup", case / "a.pdf", "--out", tmp_path / "raw", "--format", "file")
     assert "this is a PDF file" in " ".join(refused.err.split())
-
-
-def test_texts_that_cannot_be_read_and_empty_documents_are_exceptions(tmp_path):
-    folder = tmp_path / "case"
-    folder.mkdir()
-    for name, content in {"a.docx": make.docx([A]), "b.txt": b"", "c.eml": make.mail(HEADERS, ""),
-                          "d.txt": b"\xff\xfe\xff" * 9}.items():  # fmt: skip
-        (folder / name).write_bytes(content)
-    done = nearkin_here("dedup", folder, "--out", tmp_path / "out")
-    assert done.code == 0, done.err
-    with (tmp_path / "out/exceptions.csv").open(newline="") as file:
-        assert [one["id"] for one in csv.DictReader(file)] == ["b.txt", "c.eml", "d.txt"]
-    assert "exceptions 3 1 damaged, 2 empty" in " ".join(done.out.split())
-    (folder / "blank.docx").write_bytes(make.docx([]))
-    told = " ".join(nearkin_here("dedup", folder, "--out", tmp_path / "more").out.split())
-    assert "dropped 2 without a match: 2 empty unreadable 2" in told
-    assert "exceptions 4 1 damaged, 3 empty" in told
 
 
 def test_a_mail_is_dropped_with_all_its_attachments_or_not_at_all(tmp_path):

@@ -46,18 +46,6 @@ def contracts(collection: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return out
 
 
-def test_files(contracts: Path) -> None:
-    assert {path.name for path in contracts.iterdir()} == FILES | {
-        "manifest.json",
-        "problems.parquet",
-        "exceptions.csv",
-    }
-    manifest = json.loads((contracts / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["command"] == "families"
-    assert manifest["parameters"]["preset"] == "contracts"
-    assert set(manifest["files"]) == FILES | {"problems.parquet", "exceptions.csv"}
-
-
 def test_tables_say_the_same(contracts: Path) -> None:
     table = pq.read_table(contracts / "families.parquet")
     assert table.column_names == COLUMNS
@@ -123,13 +111,6 @@ def test_lines_are_those_of_the_document(contracts: Path, collection: Path) -> N
     for one in told.itertuples():
         assert documents[one.id][int(one.line_member) - 1].strip() == one.first_difference_member
         assert documents[one.principal][int(one.line_principal) - 1].strip() == one.first_difference_principal
-
-
-def test_the_same_bytes_whatever_the_threads(contracts: Path, collection: Path, tmp_path: Path) -> None:
-    inputs = (collection / "oddities.jsonl", collection / "contracts.jsonl")
-    assert nearkin_here("families", *inputs, "--out", tmp_path / "out", "--threads", "1", "-q").code == 0
-    assert results(tmp_path / "out") == results(contracts)
-    assert (tmp_path / "out/families.csv").read_bytes() == (contracts / "families.csv").read_bytes()
 
 
 @pytest.mark.parametrize("step", ["read_originals", "render_page"])

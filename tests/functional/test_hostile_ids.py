@@ -70,22 +70,6 @@ def test_an_unpaired_surrogate_is_escaped(tmp_path):
         assert [one.document.doc_id for one in collection.similar(ESCAPED[0]).documents] == ESCAPED[1:]
 
 
-def test_half_a_character_names_no_document(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    for arguments in (
-        ("neighbours", "sig", "--query"),
-        ("similar", "matter"),
-        ("versions", "matter"),
-        ("show", "matter"),
-        ("history", "matter"),
-        ("remove", "matter"),
-    ):
-        ended = nearkin_here(*arguments, "lone\udcff")
-        ended.assert_clean()
-        assert ended.code in (2, 3)
-        assert r"'lone\udcff'" in ended.err
-
-
 def nearkin_of(documents: list[object]) -> list[str]:
     import nearkin as package
 

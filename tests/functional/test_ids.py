@@ -104,14 +104,6 @@ def test_ids_of_all_rows_are_counted(tmp_path, name):
     assert (f"repeated ids: <bdi>{n_repeated}<" in (out / "report.html").read_text("utf-8")) == bool(n_repeated)
 
 
-def test_a_table_says_the_type_itself(tmp_path):
-    path = tmp_path / "in.parquet"
-    pq.write_table(pa.table({"id": pa.array([BIG, None, BIG], pa.int64()), "text": [FAST, FAST, None]}), path)
-    assert documents_of(path)["id"].to_pylist() == [BIG, None, BIG]
-    pq.write_table(pa.table({"id": ["1", None, "2"], "text": [FAST, FAST, None]}), path)
-    assert documents_of(path, "--overwrite")["id"].to_pylist() == ["1", None, "2"]
-
-
 @pytest.mark.parametrize(
     ("more", "ids"),
     [
@@ -194,21 +186,3 @@ def test_pandas_reads_integers_from_signatures_and_neighbours(tmp_path, numbered
     assert found["id_b"].isna().any()
     names = pandas.read_parquet(signatures)["name"]
     assert set(names[found["row_b"]]) > {f"{numbered}:6"}
-
-
-def test_pandas_reads_integers_from_pairs_of_two_collections(tmp_path, numbered):
-    other = write_jsonl(tmp_path / "other.jsonl", [{"id": f"n{i}", "text": text} for i, text in enumerate(TEXTS)])
-    out = tmp_path / "out"
-    nearkin_here("pairs", "--left", numbered, "--right", other, "--out", out, "-q").assert_done()
-    pairs = pandas.read_parquet(out / "pairs.parquet")
-    assert_integers(pairs, ("left_id", "left_row", "right_row"))
-    assert set(pairs["right_id"]) <= {"n0", "n1", "n2", "n3"}
-    documents = pandas.read_parquet(out / "documents.parquet")
-    assert_integers(documents, ("row", "best_row", "n_pairs"))
-    names = documents.set_index(["side", "row"])["name"]
-    assert names["left", 5] == f"{numbered}:6"
-    lines = (out / "pairs.tsv").read_text().splitlines()[1:]
-    told = {tuple(line.split("\t")[1:3]) for line in lines}
-    assert told == {
-        (names["left", left], names["right", right]) for left, right in zip(pairs.left_row, pairs.right_row)
-    }

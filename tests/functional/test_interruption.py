@@ -164,12 +164,9 @@ def test_cut_again_and_again(corpus, tmp_path, small_batches, options):
 @pytest.mark.parametrize(
     ("name", "when"),
     [
-        ("run.json", "before"),
         ("000000001-000000001.arrow", "before"),
         ("search/run-000000001", "after"),
-        ("pairs.parquet", "before"),
         ("results/kept/part-1", "before"),
-        ("manifest.json", "before"),
     ],
 )
 def test_killed(corpus, whole, tmp_path, small_batches, name, when):
@@ -287,8 +284,6 @@ def test_overwriting_removes_what_a_run_wrote_and_nothing_else(corpus, whole, tm
     "files_there",
     [
         {"manifest.json": '{"name": "an extension of a browser", "version": 3}'},
-        {"manifest.json": "[1]", "kept/a.txt": "mine"},
-        {"documents.parquet": "mine"},
         {"notes.txt": "mine"},
     ],
 )

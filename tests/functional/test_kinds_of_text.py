@@ -58,12 +58,6 @@ def test_two_scans_of_a_page_are_found_by_the_preset_that_the_summary_names(shar
     ]
 
 
-def test_texts_and_code_are_told_apart():
-    assert "sampled" not in nearkin.dedup(PAGES).manifest["counts"]
-    assert nearkin.dedup([*SOURCES, *PAGES]).manifest["counts"]["sampled_code"] == 3
-    assert "sampled" not in nearkin.dedup(SOURCES, preset="code").manifest["counts"]
-
-
 def test_bills_that_differ_in_ignored_numbers_are_no_exact_copies(tmp_path):
     form = (
         "Bill {} of the harbour office to the library for the repair of the copper roof, due in thirty days: {} crowns."

@@ -14,7 +14,7 @@ import pytest
 from functional.conftest import Ended, nearkin_here, write_jsonl
 from nearkin.errors import SourceError
 from nearkin.workflows.collection.id_files import read_ids
-from nearkin.workflows.collection.labels import read_labels, values_by_id
+from nearkin.workflows.collection.labels import read_labels
 
 LEASE = (
     "This lease is made between the owner and the tenant for the house at Mill Lane. The rent of {} crowns is due on "
@@ -84,16 +84,6 @@ def test_two_columns_need_no_header(matter: str, tmp_path: Path, text: str, enco
 ROWS = "id{0}label\nBäume-0{0}Ämter\nBäume-1{0}Höfe\n"
 
 
-@pytest.mark.parametrize(
-    ("delimiter", "encoding"), [(",", "utf-8"), (";", "cp1252"), ("\t", "utf-16"), ("|", "utf-8-sig")]
-)
-def test_the_encodings_and_delimiters_of_such_files(matter: str, tmp_path: Path, delimiter: str, encoding: str) -> None:
-    path = labels(tmp_path, ROWS.format(delimiter), encoding)
-    options = ["--encoding", "cp1252"] if encoding == "cp1252" else []
-    (conflict,) = told(matter, path, *options)["conflicts"]
-    assert (conflict["id_a"], conflict["label_a"], conflict["label_b"]) == ("Bäume-1", "Höfe", "Ämter")
-
-
 @pytest.mark.parametrize(("quote", "separator"), [("þ", "\x14"), ("^", "|"), ("", "\x14")])
 def test_a_load_file_has_labels_and_ids(tmp_path: Path, quote: str, separator: str) -> None:
     rows = [["CONTROL NUMBER", "CUSTODIAN", "NOTE"], ["A-1", "Keller, A", "one, two; three"], ["A-2", "Rowe", ""]]
@@ -119,11 +109,3 @@ def test_labels_of_records_and_of_parquet(matter: str, tmp_path: Path, suffix: s
         path.write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
     found = told(matter, path)
     assert (found["n_found"], found["n_without_label"], found["label_column"]) == (1, 1, "label")
-
-
-def test_values_by_id_are_those_of_tags(tmp_path: Path) -> None:
-    path = labels(tmp_path, f"BEGDOC,ENDDOC,CUSTODIAN\nA-1,A-9,Keller\nA-10,A-10,{'x' * 1001}\n")
-    read = read_labels(path, label="CUSTODIAN")
-    assert read.pairs[0] == ("A-1", "Keller")
-    with pytest.raises(SourceError, match=r"'CUSTODIAN' of 'A-10' has 1,001 characters\. A tag has at most 1,000"):
-        values_by_id(path, read)

@@ -71,12 +71,6 @@ def test_every_list_is_written_whole(matter: Path, tmp_path: Path, name: str) ->
                         "--out", tmp_path / f"{name}.csv").code == 5  # fmt: skip
 
 
-def test_the_limit_is_of_what_is_printed(matter: Path, tmp_path: Path) -> None:
-    ended = ran(matter, COMMANDS["similar"][0], "--out", tmp_path / "s.csv")
-    assert sum("rent-" in line for line in ended.out.splitlines() if line.startswith(" ")) == 1
-    assert "wrote 3 documents" in ended.err
-
-
 def test_all_conflicts_are_written_unless_a_maximum_is_given(tmp_path: Path) -> None:
     place, n = tmp_path / "copies", 1_003
     records = [{"id": f"copy-{i}", "text": RENT.format(1)} for i in range(n)]

@@ -67,14 +67,6 @@ OF_REGROUP = {
 }
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_audit_says_that_the_run_is_damaged(finished, tmp_path, change):
-    shutil.copytree(finished, tmp_path / "run")
-    CHANGES[change](tmp_path / "run")
-    ended = nearkin_here("audit", tmp_path / "run")
-    assert (ended.code, "damaged" in ended.err or "is missing" in ended.err) == (5, True), ended.err
-
-
 @pytest.mark.parametrize("change", [*CHANGES, *OF_REGROUP])
 def test_regroup_says_that_the_run_is_damaged(finished, tmp_path, change):
     shutil.copytree(finished, tmp_path / "run")
@@ -91,14 +83,3 @@ def test_a_run_of_another_format_is_refused(finished, tmp_path, given, command):
     with_value("format", value=given)(tmp_path / "run")
     ended = nearkin_here(command[0], tmp_path / "run", *command[1:])
     assert (ended.code, f"has format {given}" in ended.err, ended.out) == (5, True, "")
-
-
-@pytest.mark.parametrize("command", [{}, "sign", None])
-def test_a_manifest_of_something_else(finished, tmp_path, command):
-    shutil.copytree(finished, tmp_path / "run")
-    with_value("command", value=command)(tmp_path / "run")
-    assert nearkin_here("audit", tmp_path / "run").code == 5
-    (tmp_path / "run" / "manifest.json").write_text("[]")
-    for asked in (("audit",), ("regroup", "--threshold", "0.9")):
-        ended = nearkin_here(asked[0], tmp_path / "run", *asked[1:])
-        assert (ended.code, "attribute" in ended.err) == (5, False), ended.err

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import bz2
-import gzip
 import json
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -127,15 +125,6 @@ def test_known_pairs_are_marked_and_listed(corpus, tmp_path):
     assert pq.read_table(out / "pairs.parquet")["known"].null_count == len(pq.read_table(out / "pairs.parquet"))
 
 
-def test_the_column_of_a_language_is_taken(corpus, tmp_path):
-    both = tmp_path / "both.parquet"
-    pq.write_table(pa.table({"id": range(80), "aa": corpus.left_texts, "bb": corpus.right_texts}), both)
-    given = ["--left", both, "--right", both, "--table", corpus.table, "--known", "same-ids"]
-    came, said = nearkin("pairs", *given, "--out", tmp_path / "out")
-    assert "known pairs found 80 of 80" in " ".join(came.split())
-    assert "--left: text column: 'aa' (the language of this side)" in said
-
-
 def test_equal_documents(tmp_path):
     """Their cosine is 1 but for rounding, and they stand in each other's windows by chance."""
     texts = [f"{' '.join(f'word{i}x{j}' for j in range(12))}" for i in range(40)] * 2
@@ -163,53 +152,6 @@ def test_both_languages_in_one_file(corpus, tmp_path):
     assert pq.read_table(tmp_path / "out" / "pairs.parquet").schema.field("left_id").type == pa.int64()
     said = refused("--left", both, "--right", both, "--text", "l", "--out", tmp_path / "o", code=2)
     assert "is on both sides" in said
-
-
-def test_no_pairs(corpus, tmp_path):
-    out = tmp_path / "out"
-    told = json.loads(nearkin("pairs", *sides(corpus), "--threshold", 0.999, "--json", "--out", out)[0])
-    assert told["counts"]["pairs"] == 0
-    assert (out / "pairs.tsv").read_text() == "cosine\tleft_id\tright_id\tterms\n"
-    assert pq.read_table(out / "pairs.parquet").num_rows == 0
-    assert json.loads(nearkin("audit", out, "--json")[0])["n_true"] == 0
-
-
-def test_files_that_are_cut(corpus, tmp_path):
-    lines = "".join(json.dumps({"id": f"d{i}", "text": text}) + "\n" for i, text in enumerate(corpus.right_texts))
-    for name, pack in (("cut.jsonl.gz", gzip.compress), ("cut.jsonl.bz2", partial(bz2.compress, compresslevel=1))):
-        packed = pack(lines.encode() * 20)
-        (tmp_path / name).write_bytes(packed[: len(packed) // 2])
-        given = ["--left", corpus.left, "--right", tmp_path / name, "--table", corpus.table]
-        assert "stream is truncated, after" in refused(*given, "--out", tmp_path / "o", code=13)
-        out = tmp_path / name.replace(".", "-")
-        told = json.loads(nearkin("pairs", *given, "--on-error", "skip", "--json", "--out", out)[0])
-        assert told["right"]["n_unreadable"] == 1
-        (damaged,) = told["right"]["damaged_files"]
-        assert (damaged["path"], damaged["line"]) == (str(tmp_path / name), told["right"]["n_documents"])
-        assert nearkin("audit", out, "--sample", "20", "--json")  # which reads the same part again
-
-
-def test_results_are_not_overwritten_unless_that_is_asked(corpus, tmp_path):
-    out = tmp_path / "out"
-    nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out)
-    assert "already holds the results" in refused(*sides(corpus), "--out", out, code=5)
-    nearkin("pairs", *sides(corpus), "--overwrite", "--quiet", "--no-report", "--out", out)
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").write_text("years")
-    assert "not a run of Nearkin" in refused(*sides(corpus), "--overwrite", "--out", tmp_path / "mine", code=5)
-
-
-def test_what_a_killed_run_left_is_in_nobodys_way(corpus, tmp_path):
-    out = tmp_path / "out"
-    (out / ".work").mkdir(parents=True)
-    (out / ".work" / "run.json").write_text('{"command": "pairs"}')
-    (out / ".work" / "arrays").mkdir()
-    (out / ".work" / "arrays" / "left-terms").write_bytes(b"half")
-    assert "unfinished run" in refused(*sides(corpus), "--out", out, code=5)
-    nearkin("pairs", *sides(corpus), "--quiet", "--no-report", "--out", out, "--overwrite")
-    assert sorted(path.name for path in out.iterdir()) == [
-        "documents.parquet", "manifest.json", "pairs.parquet", "pairs.tsv"
-    ]  # fmt: skip
 
 
 def test_hostile_ids_and_words(corpus, tmp_path):

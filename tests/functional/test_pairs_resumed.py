@@ -68,18 +68,6 @@ def test_documents_that_changed_behind_an_equal_size_and_time(tmp_path, monkeypa
     here(corpus, out, resume=True, threads=3, **options)
 
 
-def test_a_run_that_fails_early_leaves_nothing(corpus, tmp_path, monkeypatch):
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(job, "search", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        here(corpus, tmp_path / "out")
-    assert not (tmp_path / "out").exists()
-    monkeypatch.undo()
-    here(corpus, tmp_path / "out")
-
-
 @pytest.mark.parametrize(("method", "n_before"), [("vectors", 3), ("signatures", 1), ("window", 6)])
 def test_a_search_that_was_interrupted_goes_on(corpus, tmp_path, monkeypatch, method, n_before):
     monkeypatch.setattr(searching, "_EVERY_S", 0.0)

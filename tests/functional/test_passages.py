@@ -61,14 +61,6 @@ def test_dedup_keeps_files_that_share_a_header_once_it_is_ignored(sources, tmp_p
         assert kept["text"] == (text if i == 0 else text[text.index("\n\n") + 1 :])  # whole lines go
 
 
-def test_versions_of_one_text_share_more_than_a_passage():
-    text = sentence("text", 200).split()
-    versions = [" ".join([*text[:at], "other", *text[at + 1 :]]) for at in range(0, 200, 20)]
-    counts = nearkin.dedup([" ".join(text), *versions]).manifest["counts"]
-    assert counts["dropped"] == 10
-    assert "sharing_one_passage" not in counts
-
-
 def test_boilerplate_of_a_group(tmp_path):
     menus = {site: sentence(site, 25) for site in "abc"}
     pages = [{"site": site, "text": f"{menus[site]} {sentence(i, 40)}"} for i, site in enumerate("aaaabbbbcc")]
@@ -78,26 +70,6 @@ def test_boilerplate_of_a_group(tmp_path):
     assert [line for line in lines if line.startswith("words:")] == [f"words:{menus[site]}" for site in "ab"]
     nearkin.passages(source, min_words=20, boilerplate=0.5, out=tmp_path / "whole")
     assert not (tmp_path / "whole" / "boilerplate.txt").exists()  # none stands in half of all documents
-
-
-def test_boilerplate_is_no_longer_than_a_file_of_passages_can_be(tmp_path):
-    menu, long = sentence("menu", 25), sentence("long", 200_000)
-    pages = [{"text": f"{menu} {sentence(i, 40)} {long if i < 3 else ''}"} for i in range(4)]
-    source = as_lines(tmp_path / "pages.jsonl", pages)
-    counts = nearkin.passages(source, min_words=20, out=tmp_path / "out").manifest["counts"]
-    lines = (tmp_path / "out" / "boilerplate.txt").read_text().splitlines()
-    assert [line for line in lines if line.startswith("words:")] == [f"words:{menu}"]
-    assert counts["boilerplate"] == 1
-    nearkin.dedup(source, ignore=tmp_path / "out" / "boilerplate.txt")
-
-
-@pytest.mark.parametrize("name", ["n_words", "copied_share", "is_emptied"])
-def test_groups_from_a_column_with_a_name_of_the_result(tmp_path, name):
-    source = as_lines(tmp_path / "corpus.jsonl", [{"text": "a b", name: "x"}, {"text": "c d e", name: "y"}])
-    plain = nearkin.passages(source, out=tmp_path / "plain", cut=True).documents
-    documents = nearkin.passages(source, within=name, out=tmp_path / "out", cut=True).documents
-    assert documents[f"input_{name}"].to_pylist() == ["x", "y"]
-    assert documents[name].to_pylist() == plain[name].to_pylist()
 
 
 def test_a_planted_span_of_an_evaluation_set_is_found_in_its_place(tmp_path):
@@ -213,14 +185,6 @@ def test_one_word_again_and_again(tmp_path):
     assert found.documents["own_share"][0].as_py() == pytest.approx(1, abs=0.001)
 
 
-def test_all_documents_equal():
-    text = sentence("all", 200)
-    found = nearkin.passages([text] * 500, min_words=50)
-    assert found.passages.num_rows == 500
-    assert set(found.passages["documents"].to_pylist()) == {500}
-    assert found.documents["copied_share"].to_pylist() == [0, *[1] * 499]
-
-
 def test_a_fingerprint_in_every_document_whose_surroundings_differ():
     core = sentence("core", 30)
     texts = [f"{sentence(i, 40)} {core} {sentence(-i - 1, 40)}" for i in range(500)]
@@ -228,12 +192,6 @@ def test_a_fingerprint_in_every_document_whose_surroundings_differ():
     found = nearkin.passages([*texts, texts[7]], min_words=50)
     assert found.passages["row"].to_pylist() == [7, 500]
     assert found.passages["words"].to_pylist() == [110, 110]
-
-
-def test_two_long_texts_that_share_everything():
-    text = sentence("long", 200_000)
-    found = nearkin.passages([text, text.upper()], min_words=50)
-    assert found.passages["words"].to_pylist() == [200_000] * 2
 
 
 def run(source, out, *, threads=1, **delivery):
@@ -292,14 +250,6 @@ def test_more_memory_than_allowed_is_refused_and_a_run_goes_on_with_more(corpus,
     assert tables(tmp_path / "out") == tables(tmp_path / "whole")
 
 
-def test_the_documents_of_a_collection(tmp_path):
-    common = sentence("common", 30)
-    with nearkin.Collection.open(tmp_path / "matter", create=True) as matter:
-        matter.add([("a", f"{common} {sentence(1, 9)}"), ("b", f"{sentence(2, 9)} {common}")])
-    found = nearkin.passages(tmp_path / "matter", min_words=20)
-    assert found.passages.select(["id", "words"]).to_pylist() == [{"id": "a", "words": 30}, {"id": "b", "words": 30}]
-
-
 @pytest.mark.parametrize(
     "given", ["--cut", "--drop-over=0.5", "--drop-over=0", "--annotate", "--within=text", "--resume"]
 )
@@ -309,19 +259,3 @@ def test_standard_input_is_read_once(tmp_path, given):
     ended = nearkin_here("passages", "-", given, "--out", tmp_path / "other", stdin=lines)
     assert ended.code == 2
     assert not (tmp_path / "other").exists()
-
-
-def test_a_missing_column_of_groups_is_named_by_its_option(tmp_path):
-    source = as_lines(tmp_path / "corpus.jsonl", [{"text": "a b"}])
-    with pytest.raises(nearkin.NearkinError) as raised:
-        nearkin.passages(source, within="site", out=tmp_path / "out")
-    assert raised.value.parameter == "within"
-
-
-def test_a_second_value_of_an_option_is_refused(tmp_path):
-    source = as_lines(tmp_path / "corpus.jsonl", [{"title": "a b", "body": "c d"}])
-    for given in (("--text", "title", "--text=body"), ("--min-words", "20", "--min-words", "20")):
-        assert nearkin_here("passages", source, *given, "--out", tmp_path / "out").code == 2
-    assert not (tmp_path / "out").exists()
-    nearkin_here("passages", source, "--text", "body", "--no-report", "--no-report", "--out", tmp_path / "out")
-    assert (tmp_path / "out" / "documents.parquet").exists()

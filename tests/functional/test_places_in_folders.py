@@ -51,15 +51,3 @@ def test_an_audit_recognises_documents_of_the_other_set():
     ran("dedup", "own.txt", "--format", "file", *others, "--out", "out", "--threshold", "0.5")
     audited = audit("out", AuditOptions(sample=10, threads=1))
     assert (audited.estimate.n_true, audited.estimate.n_missed) == (3, 0)
-
-
-@pytest.mark.parametrize("is_absolute", [False, True])
-def test_a_name_is_never_the_path_of_another_file(is_absolute: bool, tmp_path: Path) -> None:
-    Path("f1/f2").mkdir()
-    Path("f1/f2/a.txt").write_text(FAST)
-    Path("f2/a.txt").write_text(f"{FAST} and more")
-    ran("dedup", "f1/f2", "f1", str(tmp_path / "f2") if is_absolute else "f2", "--out", "out", "--threshold", "0.5")
-    documents = pq.read_table("out/documents.parquet")
-    for place, n in zip(documents["source"].to_pylist(), documents["n_characters"].to_pylist()):
-        texts = [path.read_text() for path in (Path(place), Path("f1", place), Path("f2", place)) if path.is_file()]
-        assert len(texts[0]) == n, place

@@ -103,25 +103,6 @@ def test_a_folder_without_permission_to_write(matter):
         matter.chmod(0o755)
 
 
-def test_a_file_without_permission_to_write(matter):
-    import_all(matter)
-    assert nearkin_here("tag", matter, "read=no", "d0").code == 0
-    database, is_root = matter / "nearkin.sqlite", os.geteuid() == 0
-    mode = matter.stat().st_mode
-    database.chmod(0o444)
-    matter.chmod(0o777)
-    if is_root:
-        os.seteuid(65_534)
-    try:
-        tagged = nearkin_here("tag", matter, "read=yes", "d0")
-    finally:
-        if is_root:
-            os.seteuid(0)
-        matter.chmod(mode)
-        database.chmod(0o644)
-    assert (tagged.code, "stored nothing" in tagged.err) == (7, True), tagged.err
-
-
 def test_what_another_process_writes_meanwhile_is_read_or_refused(matter):
     with Collection.open(matter) as writer:
         writer.add([("new", "A note about kites, and about the wind that carried them off.")])  # it stands in the log
@@ -153,35 +134,3 @@ def test_options_and_places_that_do_not_fit(matter, tmp_path):
     ended = nearkin_here("check", matter, matter.parent / "draft.txt", "--store", "--read-only")
     assert (ended.code, "--store: excludes 'read_only'" in ended.err) == (2, True)
     assert nearkin_here("info", tmp_path / "nowhere", "--read-only").code == 7
-
-
-def test_families_change_nothing(matter, tmp_path):
-    before = files(matter)
-    assert nearkin_here("families", matter, "--read-only", "--out", tmp_path / "families").code == 0
-    assert files(matter) == before
-    nearkin_here("families", matter, "--out", tmp_path / "stored")
-    of_both = [(tmp_path / name / "families.csv").read_text("utf-8") for name in ("families", "stored")]
-    assert of_both[0] == of_both[1]
-    refused = nearkin_here("families", matter, "--read-only", "--shingle", "words:5", "--out", tmp_path / "f")
-    assert (refused.code, "--read-only: is for the groups" in refused.err) == (2, True)
-
-
-def test_a_collection_that_cannot_be_written_is_input_of_dedup(matter, tmp_path):
-    assert nearkin_here("dedup", matter, "--out", tmp_path / "before", "--no-report", "-q").code == 0
-    before, is_root = files(matter), os.geteuid() == 0
-    matter.chmod(0o555)
-    tmp_path.chmod(0o777)
-    for folder in tmp_path.parents:
-        if folder.is_relative_to(tempfile.gettempdir()) and str(folder) != tempfile.gettempdir():
-            folder.chmod(folder.stat().st_mode | 0o055)
-    if is_root:
-        os.seteuid(65_534)
-    try:
-        ended = nearkin_here("dedup", matter, "--out", tmp_path / "after", "--no-report", "-q")
-    finally:
-        if is_root:
-            os.seteuid(0)
-        matter.chmod(0o755)
-    assert ended.code == 0, ended.err
-    assert {name: data for name, (_, data) in files(matter).items()} == {n: data for n, (_, data) in before.items()}
-    assert (tmp_path / "after/pairs.parquet").read_bytes() == (tmp_path / "before/pairs.parquet").read_bytes()

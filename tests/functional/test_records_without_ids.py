@@ -40,21 +40,6 @@ def test_records_of_standard_input_need_ids(tmp_path: Path, dry_run: list[str]) 
         assert counts(add(place, "-", "--id", "ticket_no", "--json", stdin=lines(TUESDAY)))["n_new"] == 1
 
 
-def test_tables_of_standard_input_need_ids(tmp_path: Path) -> None:
-    ended = add(tmp_path / "trap", "-", "--format", "csv", stdin=b"no,body\n1,The printer does not print.\n")
-    assert (ended.code, "the id is missing" in ended.err) == (3, True)
-
-
-def test_a_line_of_standard_input_without_an_id_is_not_stored(tmp_path: Path) -> None:
-    place = tmp_path / "notes"
-    stdin = b"a\tThe printer does not print.\n\tThe door cannot be locked.\n"
-    added = counts(add(place, "-", "--format", "lines", "--json", "--max-unreadable", "1", stdin=stdin))
-    assert (added["n_new"], added["n_problems"]) == (1, 1)
-    (missing,) = json.loads(nearkin_here("exceptions", place, "--json").out)["exceptions"]
-    assert missing["doc_id"] == "-:2"
-    assert missing["exception"] == "no such column"
-
-
 def test_a_record_of_standard_input_whose_id_is_missing_is_not_stored(tmp_path: Path) -> None:
     place = tmp_path / "tickets"
     records = lines(MONDAY, {**TUESDAY, "ticket_no": None}, {**TUESDAY, "ticket_no": ""})

@@ -51,11 +51,6 @@ def assert_same_groups(ours: dict[str, pa.Table], fresh: dict[str, pa.Table]) ->
             assert row["lowest_similarity"] == exact["lowest_similarity"]
 
 
-def test_at_the_same_threshold(low, tmp_path):
-    out, _ = regroup(low, threshold=0.5, out=tmp_path / "again", report=False)
-    assert_same_groups(tables(out), tables(low))
-
-
 @pytest.mark.parametrize("threshold", [0.75, 1.0])
 def test_at_a_higher_one(short, low, tmp_path, threshold):
     out, manifest = regroup(low, threshold=threshold, out=tmp_path / "cut", report=False)

@@ -20,9 +20,7 @@ import nearkin
 from functional.conftest import Ended, listing, nearkin_here, write_jsonl
 from nearkin.collection.collection import Collection
 from nearkin.errors import SourceError
-from nearkin.manifests.dedup import DedupManifest
 from nearkin.runs.run import JobRun
-from nearkin.workflows.dedup import kept_corpus
 from nearkin.workflows.dedup.regrouping import regroup
 
 WORDS = "the tenant of the flat above the harbour shall pay the whole rent on the first day of each month"
@@ -124,15 +122,6 @@ def test_a_collection(tmp_path: Path) -> None:
     assert bytes_below(out / "kept") == bytes_below(high / "kept")
 
 
-def test_what_comes_before_the_damage_of_a_file(tmp_path: Path) -> None:
-    path = input_of("gz", tmp_path)
-    path.write_bytes(path.read_bytes()[:-12])
-    low, high = run_at_both(tmp_path, path, "--on-error", "skip")
-    out, _ = regroup(low, threshold=0.7, write_kept=True, report=False)
-    assert bytes_below(out / "kept") == bytes_below(high / "kept")
-    assert DedupManifest.of(json.loads((out / "manifest.json").read_text())).kept
-
-
 def test_changed_and_missing_input_is_refused(tmp_path: Path) -> None:
     paths = [input_of(kind, tmp_path) for kind in ("jsonl", "texts")]
     low, out = tmp_path / "low", tmp_path / "cut"
@@ -156,21 +145,6 @@ def test_changed_and_missing_input_is_refused(tmp_path: Path) -> None:
     assert bytes_below(out) == before
 
 
-def test_input_that_changes_meanwhile_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = input_of("jsonl", tmp_path)
-    ran("dedup", path, "--out", tmp_path / "low", *LOW, "--no-report", "-q")
-    written = kept_corpus.write_kept
-
-    def changing(*arguments, **named):
-        path.write_bytes(path.read_bytes().replace(b"tenant", b"lessor"))
-        return written(*arguments, **named)
-
-    monkeypatch.setattr(kept_corpus, "write_kept", changing)
-    with pytest.raises(SourceError, match="changed while it was read"):
-        regroup(tmp_path / "low", threshold=0.7, write_kept=True)
-    assert not (tmp_path / "low/threshold-0.7").exists()
-
-
 def test_standard_input_and_documents_in_memory_cannot_be_read_again(tmp_path: Path) -> None:
     data = input_of("jsonl", tmp_path).read_bytes()
     nearkin_here("dedup", "-", "--out", tmp_path / "low", *LOW, "--no-report", "-q", stdin=data).assert_done()
@@ -179,15 +153,6 @@ def test_standard_input_and_documents_in_memory_cannot_be_read_again(tmp_path: P
     nearkin.dedup(texts_of(""), threshold=0.3, out=tmp_path / "held")
     with pytest.raises(SourceError, match="in the memory of a program"):
         regroup(tmp_path / "held", threshold=0.7, write_kept=True)
-
-
-def test_results_in_which_the_input_lies_are_not_replaced(tmp_path: Path) -> None:
-    ran("dedup", input_of("jsonl", tmp_path), "--out", tmp_path / "a", *LOW, "--write-kept", "--no-report", "-q")
-    ran("dedup", tmp_path / "a/kept/in.jsonl", "--out", tmp_path / "b", *LOW, "--no-report", "-q")
-    before = bytes_below(tmp_path / "a")
-    ended = nearkin_here("regroup", tmp_path / "b", *HIGH, "--write-kept", "--out", tmp_path / "a", "--overwrite")
-    assert (ended.code, "which is --out" in " ".join(ended.err.split())) == (5, True)
-    assert bytes_below(tmp_path / "a") == before
 
 
 def test_a_killed_one_looks_unfinished_and_can_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

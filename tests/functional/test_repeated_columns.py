@@ -52,14 +52,6 @@ def test_a_used_name_is_refused_before_anything_is_written(tmp_path, suffix, nam
     assert f"in.{suffix}: 2 columns have the name '{repeated}'" in said
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
-def test_standard_input_is_refused_too(tmp_path, suffix):
-    data = written(tmp_path, suffix, ["id", "text", "text"]).read_bytes()
-    ended = nearkin_here("dedup", "-", "--format", suffix, "--out", tmp_path / "out", "-q", stdin=data)
-    assert ended.code == 3
-    assert "2 columns have the name 'text'" in " ".join(ended.err.split())
-
-
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet"])
 def test_an_unused_name_may_repeat(tmp_path, suffix):
     path = written(tmp_path, suffix, ["id", "text", "note", "note"])

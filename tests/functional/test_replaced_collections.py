@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-import signal
-import subprocess
-import threading
 from pathlib import Path
 
-import httpx
 import pytest
 
-from commands import quick_command
-from example_counts import every
 from nearkin.collection.check_in.results import CheckIn
 from nearkin.collection.collection import Collection
 from nearkin.errors import CollectionError, ReplacedCollectionError
@@ -127,54 +120,6 @@ def test_a_load_during_which_it_happens(matter, change, monkeypatch):
     assert_nothing_arrived_elsewhere(matter)
 
 
-@pytest.mark.parametrize("change", [deleted, emptied])
-def test_another_connection(matter, change):
-    """SQLite would make a new file."""
-    with Collection.open(matter, create=True) as collection:
-        collection.add([("a", TEXT.format(1))])
-        with collection.opened.store.reading():
-            change(matter)
-            before = names_in(matter)
-            told = []
-
-            def ask() -> None:
-                try:
-                    collection.info()
-                except ReplacedCollectionError as error:
-                    told.append(error)
-
-            thread = threading.Thread(target=ask)
-            thread.start()
-            thread.join()
-        assert told
-        assert names_in(matter) == before
-
-
-@pytest.mark.parametrize("change", every(2, [deleted, moved]))
-def test_a_service(tmp_path, matter, change):
-    """It answers 503, and leaves nothing at the old place."""
-    with Collection.open(matter, create=True) as collection:
-        collection.add([("a", "one")])
-    token = tmp_path / "token"
-    token.write_text("x" * 40)
-    token.chmod(0o600)
-    service = quick_command("serve", matter, "--token-file", token, "--by", "ada", "--port", "0")
-    with subprocess.Popen(service, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        try:
-            lines = iter(process.stdout.readline, "")
-            address = next(found[1] for line in lines if (found := re.search(r"(http://[^/\s]+)/sign", line)))
-            with httpx.Client(base_url=address, headers={"authorization": "Bearer " + "x" * 40}) as client:
-                assert client.put("/api/v1/documents/b", content=TEXT.format(1)).json()["outcome"] == "new"
-                change(matter)
-                answer = client.put("/api/v1/documents/c", content=TEXT.format(2))
-                assert (answer.status_code, answer.json()["error"]) == (503, "ReplacedCollectionError")
-                assert not matter.exists()
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.stdout.read()
-    assert not matter.exists()
-
-
 def test_another_collection_in_the_same_schema(tmp_path, server):
     """Its settings are others: what is stored in it would be counted wrongly."""
     place = SomePlace.new(tmp_path, server)
@@ -189,14 +134,3 @@ def test_another_collection_in_the_same_schema(tmp_path, server):
                 with pytest.raises(ReplacedCollectionError, match=f"the schema {place.schema} was deleted, moved or"):
                     write()
             assert (other.info().n_documents, other.has_document("b")) == (1, False)
-
-
-def test_a_backup_of_the_same_collection_in_the_same_schema(tmp_path, server):
-    """Tables are found by their names: nothing is lost."""
-    place = SomePlace.new(tmp_path, server)
-    with place.open() as collection:
-        collection.add([("a", TEXT.format(1))])
-        place.put_back(place.copy_store())
-        collection.add([("b", TEXT.format(2))])
-    with place.open() as collection:
-        assert (collection.info().n_documents, collection.has_document("b")) == (2, True)

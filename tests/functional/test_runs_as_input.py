@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 
 from functional.conftest import nearkin_here, results, run_here, write_jsonl
 from made_up_prose import Prose
-from nearkin.errors import ResumeError, SourceError
+from nearkin.errors import ResumeError
 from nearkin.options.dedup import Delivery
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import AuditOptions
@@ -165,19 +164,6 @@ def test_a_resumed_run_must_find_the_same_run(tmp_path, monkeypatch):
     )
     with pytest.raises(ResumeError, match=r"against .* was results"):
         run(resume=True)
-
-
-def test_files_that_change_while_they_are_read(tmp_path, monkeypatch):
-    run_here([str(in_jsonl(tmp_path, wave(1)))], tmp_path / "clean", delivery=KEPT)
-    link_all = job.BandSearch.link_all
-
-    def others_write(self, *arguments: object):
-        os.utime(tmp_path / "clean/kept/wave.jsonl", (0, 0))
-        return link_all(self, *arguments)
-
-    monkeypatch.setattr(job.BandSearch, "link_all", others_write)
-    with pytest.raises(SourceError, match="changed while it was read"):
-        run_here([str(tmp_path / "wave.jsonl")], tmp_path / "out", against=[str(tmp_path / "clean")])
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------

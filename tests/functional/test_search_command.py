@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import Ended, nearkin_here, write_jsonl
@@ -53,25 +51,6 @@ def test_words_are_found_and_marked(matter: str) -> None:
     assert again.err == ""
     assert re.search(r"documents +3 .*\n(.*\n)*not shown +2 ", again.out)
     assert "⟨U+001B⟩" in run("search", matter, "rent").out  # nothing in it steers the terminal
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_all_results_are_written(matter: str, tmp_path: Path, suffix: str) -> None:
-    out = tmp_path / f"found{suffix}"
-    ended = run("search", matter, "rent", "--limit", "1", "--out", out)
-    assert (ended.code, bool(re.search(r"not shown +2 ", ended.out))) == (0, True)
-    assert f"wrote 3 documents to {out}" in ended.err
-    if suffix == ".parquet":
-        rows = pq.read_table(out).to_pylist()
-    elif suffix == ".jsonl":
-        rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
-    else:
-        with open(out, encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    assert [row["doc_id"].lstrip("'") for row in rows] == [*found(matter, "rent")]
-    assert [float(row["relevance"]) for row in rows] == sorted((float(row["relevance"]) for row in rows), reverse=True)
-    assert "[rent]" in rows[-1]["snippet"]
-    assert run("search", matter, "rent", "--out", out).code == 5
 
 
 def test_search_for_programs(matter: str) -> None:

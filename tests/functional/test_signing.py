@@ -127,14 +127,6 @@ def test_a_sample_of_long_documents_is_smaller(monkeypatch):
     assert (nearkin.neighbours(signed).manifest["sample"], nearkin.neighbours(signed).distance) == (None, 24)
 
 
-@pytest.mark.parametrize(("options", "distance"), [((), 24), (("--bits", "32"), 3), (WEIGHTED, 3)])
-def test_the_distance_of_the_method_if_a_sample_has_few_pairs(tmp_path, options, distance):
-    records = [{"id": f"d{i}", "text": f"{i * i} other words {i**3} about {i**5}"} for i in range(20)]
-    sign(write_jsonl(tmp_path / "few.jsonl", records), tmp_path / "sig", *options)
-    told = json.loads(nearkin_here("neighbours", tmp_path / "sig", "--out", tmp_path / "p", "--json").out)
-    assert (told["distance"], told["sample"]) == (distance, None)
-
-
 def test_a_sample_across_two_files_and_by_the_verification(tmp_path):
     load = alike(tmp_path, n_pairs=60)
     lines = load.read_text().splitlines(keepends=True)
@@ -174,18 +166,6 @@ def test_the_expected_recall_is_the_recall_that_is_reached(tmp_path):
     found = {(row["id_a"], row["id_b"]) for row in pq.read_table(tmp_path / "p").to_pylist()}
     n_found = sum((f"{i}a", f"{i}b") in found for i in range(300))
     assert n_found / 300 == pytest.approx(told["low"], abs=0.09)  # about three standard deviations
-
-
-def test_one_query(load, tmp_path):
-    sign(load, tmp_path / "sig")
-    ended = nearkin_here("neighbours", tmp_path / "sig", "--query", "d4", "--distance", "20", "--json")
-    near = {b if a == 4 else a: d for (a, b), d in distances(tmp_path / "sig").items() if 4 in (a, b) and d <= 20}
-    found = json.loads(ended.out)
-    assert {int(row["id"][1:]): row["distance"] for row in found} == near
-    assert [row["distance"] for row in found] == sorted(row["distance"] for row in found)
-    table = nearkin_here("neighbours", tmp_path / "sig", "--query", "d4", "--distance", "20").out
-    assert near
-    assert all(f" d{row} " in table for row in near)
 
 
 def test_verified_neighbours_are_those_of_dedup(load, tmp_path):
@@ -254,17 +234,6 @@ def test_online_signatures_drift_less_and_less(load):
 # -- bad input --------------------------------------------------------------------------------------------------------
 
 
-def test_what_is_there_is_not_replaced_unless_asked(load, tmp_path):
-    sign(load, tmp_path / "sig")
-    before = (tmp_path / "sig").read_bytes()
-    ended = nearkin_here("sign", load, "--out", tmp_path / "sig", "-q", "--bits", "16")
-    assert (ended.code, "--overwrite" in ended.err) == (5, True)
-    assert (tmp_path / "sig").read_bytes() == before
-    assert nearkin_here("sign", load, "--out", load, "-q", "--overwrite").code == 2
-    assert nearkin_here("sign", load, "--out", tmp_path, "-q").code == 5
-    assert nearkin_here("sign", load, "--out", tmp_path / "no/such/place", "-q").code == 5
-
-
 def test_statistics_of_other_features_are_refused_by_name(load, tmp_path):
     nearkin_here("statistics", load, "--features", "words:2", "--out", tmp_path / "s", "-q")
     ended = nearkin_here("sign", load, *WEIGHTED, "--statistics", tmp_path / "s", "--out", tmp_path / "sig", "-q")
@@ -302,18 +271,6 @@ def test_documents_that_changed_cannot_verify(load, tmp_path):
     assert (ended.code, str(copy) in ended.err) == (3, True)
 
 
-def test_repeated_ids_get_names_of_their_own(tmp_path):
-    records = [{"id": i, "text": f"a lease of the house number {j}"} for j, i in enumerate((1, 1, 2, 1))]
-    load = write_jsonl(tmp_path / "in.jsonl", records)
-    sign(load, tmp_path / "sig")
-    table = pq.read_table(tmp_path / "sig")
-    assert table["id"].to_pylist() == [1, 1, 2, 1]
-    assert table["name"].to_pylist() == ["1", f"1 ({load}:2)", "2", f"1 ({load}:4)"]
-    assert table["problem"].is_null().to_pylist() == [True, False, True, False]
-    nearkin_here("dedup", load, "--out", tmp_path / "d", "--no-report", "-q")
-    assert pq.read_table(tmp_path / "d/documents.parquet").select(["id", "name"]).equals(table.select(["id", "name"]))
-
-
 def test_neighbours_in_another_file(load, tmp_path):
     """Of two halves against each other, the pairs are those that lie across."""
     lines = load.read_text().splitlines(keepends=True)
@@ -334,14 +291,3 @@ def test_neighbours_in_another_file(load, tmp_path):
     inside = [r for r in whole if int(r["id_a"][1:]) < 75 <= int(r["id_b"][1:])]
     assert across == {(r["id_a"], r["id_b"], r["jaccard"]) for r in inside}
     assert 0 < len(across) < len(expected)
-
-
-def test_files_of_different_methods_are_not_compared(load, tmp_path):
-    sign(load, tmp_path / "a", "--method", "topsig")
-    sign(load, tmp_path / "b", "--method", "simhash-fast")
-    ended = nearkin_here("neighbours", tmp_path / "a", "--against", tmp_path / "b", "--out", tmp_path / "p", "-q")
-    ended.assert_clean()
-    assert ended.code != 0
-    assert "topsig" in ended.err
-    assert "simhash" in ended.err
-    assert not (tmp_path / "p").exists()

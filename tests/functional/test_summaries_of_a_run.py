@@ -82,14 +82,6 @@ def test_carried_columns(records, tmp_path, kind):
             assert numbers(cells(page, f"part-{number}")) == counted(place, keys)
 
 
-def test_a_carried_column_may_be_missing_in_some_files_and_have_a_taken_name(records, tmp_path):
-    first = write_jsonl(tmp_path / "a.jsonl", [{**row, "source": "web"} for row in records[:3]])
-    second = write_jsonl(tmp_path / "b.jsonl", records[3:5])
-    out = tmp_path / "out"
-    assert nearkin_here("dedup", first, second, "--carry", "source", "--out", out, "-q").code == 0
-    assert pq.read_table(out / "documents.parquet")["input_source"].to_pylist() == ["web"] * 3 + [None] * 2
-
-
 def test_carried_values_of_many_types_are_read_in_one_pass(tmp_path):
     values = [{"a": 7, "b": "x"}, {"a": "7x", "b": True}, {"b": 1.5}, {"a": None, "b": ""}, {"a": 2**70, "b": [1]}]
     path = write_jsonl(tmp_path / "in.jsonl", [{"text": f"text {i}", **row} for i, row in enumerate(values * 30)])
@@ -101,14 +93,6 @@ def test_carried_values_of_many_types_are_read_in_one_pass(tmp_path):
     a, b = ["7", "7x", None, None, str(2**70)], ["x", "true", "1.5", None, "[1]"]
     assert documents["a"].to_pylist() == [*a * 30, r"caf\xe9", None]
     assert documents["b"].to_pylist() == [*b * 30, "3", None]
-
-
-def test_by_source(records, tmp_path):
-    paths = [written(records[i::3], tmp_path / str(i), "jsonl") for i in range(3) if not (tmp_path / str(i)).mkdir()]
-    out = tmp_path / "out"
-    assert nearkin_here("dedup", *paths, "--out", out, "-q").code == 0
-    keys = [path for path, i in zip(map(str, paths), range(3), strict=True) for _ in records[i::3]]
-    assert numbers(cells((out / "report.html").read_text(), "part-1")) == counted(out, keys)
 
 
 def test_folders_where_files_are_documents(tmp_path):

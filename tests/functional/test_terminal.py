@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commands import quick_command
-from functional.conftest import CHOSEN, nearkin, nearkin_here
+from functional.conftest import CHOSEN, nearkin
 
 
 def on_a_terminal(*arguments: str | Path) -> tuple[int, str]:
@@ -92,14 +92,3 @@ def test_a_reader_that_goes_away(corpus, tmp_path):
     assert "Traceback" not in err
     assert "Exception ignored" not in err
     assert (tmp_path / "out/manifest.json").exists()
-
-
-def test_a_reader_of_json_that_goes_away(tmp_path):
-    (tmp_path / "draft.txt").write_text("The rent of 900 crowns is due on the first day of each month.")
-    assert nearkin_here("add", tmp_path / "matter", tmp_path / "draft.txt").code == 0
-    process = subprocess.Popen(
-        quick_command("list", tmp_path / "matter", "--json"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    assert process.wait(60) == 141

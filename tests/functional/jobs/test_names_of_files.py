@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
-import pyarrow as pa
 import pytest
 
 import nearkin
@@ -51,44 +49,6 @@ TAKE_TEXTS: dict[str, Callable[[object], object]] = {
 def test_names_are_no_texts(function: str) -> None:
     with pytest.raises(ParameterError, match=r"Texts are expected\. Got 2 names of files or folders, such as 'a\.txt'"):
         TAKE_TEXTS[function](["a.txt", "b.txt"])
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        ["a.txt", "missing.txt"],
-        ["*.txt"],
-        [b"a.txt"],
-        (name for name in ["a.txt", "b.txt"]),
-        pa.array(["a.txt"]),
-        pa.array(["a.txt"], pa.string_view()),
-        pd.Series(["a.txt", "b.txt"]),
-        pd.Series([Path("a.txt")]),
-    ],
-    ids=lambda names: type(names).__name__,
-)
-def test_of_any_kind(names: object) -> None:
-    with pytest.raises(ParameterError, match="Texts are expected"):
-        added(names)
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["a.txt", FIRST],
-        ["a.txt", "b.md"],
-        ["a.txt", ""],
-        ["a.txt\nb.txt"],
-        ["a.txt", "\ud800.txt"],
-        ["**/*.txt"],
-        [("1", "a.txt"), ("2", "b.txt")],
-        [{"text": "a.txt"}],
-        pa.table({"text": ["a.txt", "b.txt"]}),
-    ],
-    ids=str,
-)
-def test_texts_remain_texts(texts: object) -> None:
-    assert added(texts).n_contents
 
 
 def test_iterables_of_paths_are_read_as_files() -> None:

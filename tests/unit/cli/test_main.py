@@ -18,7 +18,6 @@ from nearkin.cli.command_line import Command
 from nearkin.errors import DocumentError, NearkinError, OutputError, ParameterError
 from nearkin.options.running import PrintOptions
 from nearkin.runs.run import JobRun
-from nearkin.wording import WarningMessage
 
 
 @pytest.fixture
@@ -129,18 +128,6 @@ def test_bars_are_shown_on_a_terminal_only():
             bars.finish()
         assert ("read" in file.getvalue()) == is_terminal
         assert "text column: 'x[/red]' [bold]" in file.getvalue()
-
-
-def test_bars_say_nothing_but_warnings_when_told_to_be_quiet(capsys):
-    file = io.StringIO()
-    bars = Bars(Console(file=file, force_terminal=True), is_quiet=True)
-    with bars.shown():
-        bars.start("read", 5, "steps")
-        bars.say("something")
-        bars.say(WarningMessage("mails: not followed: a\x1blink"))
-        bars.advance(5)
-        bars.finish()
-    assert (file.getvalue(), capsys.readouterr().err) == ("", "Warning: mails: not followed: a⟨U+001B⟩link\n")
 
 
 def test_no_line_of_a_help_text_is_longer_than_80_columns_but_examples(monkeypatch):

@@ -13,7 +13,6 @@ import pytest
 from example_counts import every
 from labs.cross_lingual.window_model import within_distance
 from nearkin.planning.pairs.chances import TAIL_RATE, TAIL_SHARE, Chances, CosineSpread, distance_shares
-from nearkin.planning.pairs.costs import measured_costs
 from nearkin.planning.pairs.search import QUICK_S, PairSearch, Question, choose, exact_is_quick, predict
 from nearkin.records import BitSignatures
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
@@ -35,15 +34,6 @@ def test_the_tail_has_the_published_recall_and_number_of_pairs():
     assert every.recall == pytest.approx(0.76, abs=5e-4)
     extracted = predict(PairSearch("window", 1000, 400, 300, 2000), question).n_candidates
     assert extracted == pytest.approx(64e6, rel=0.01)
-
-
-@pytest.mark.parametrize(("bits", "precision", "recall"), [(1000, 0.59, 0.76), (2000, 0.74, 0.81), (3000, 0.86, 0.78)])
-def test_what_the_tail_was_not_fitted_to(bits, precision, recall):
-    """Table 2 of the article: precision, and recall with longer signatures."""
-    question = WIKIPEDIA
-    told = predict(PairSearch("signatures", bits, bits * 2 // 5), question)
-    assert told.recall == pytest.approx(recall, abs=0.03)
-    assert told.n_pairs / told.n_candidates == pytest.approx(precision, abs=0.04)
 
 
 def test_the_background_is_that_of_the_documents_it_was_taken_from():
@@ -129,12 +119,6 @@ def test_exact_search_is_chosen_while_it_is_quick():
     assert max(told.core_s for _, told in plan.alternatives) > QUICK_S
 
 
-def test_all_pairs_take_vectors():
-    plan = choose(Question(n_left=1000, n_right=1_000_000, threshold=0.3, recall=1))
-    assert plan.search == PairSearch("vectors")
-    assert {search.method for search, _ in plan.alternatives} == {"signatures", "window"}
-
-
 def test_more_documents_cost_more_and_favour_windows():
     plans = [
         choose(Question(n_left=n, n_right=n, threshold=0.7, recall=0.9)) for n in (100, 10_000, 1_000_000, 100_000_000)
@@ -166,11 +150,3 @@ def test_what_cannot_be_reached_is_said():
 
 
 # -- What is refused, and costs ----------------------------------------------------------------------------------------
-
-
-def test_costs_are_measured():
-    costs = measured_costs(left_terms=30, right_terms=40)
-    assert 0.01 < costs.comparison_ns(1024, 1000) < 1000
-    assert costs.sorting_ns(1024, 10**6) > 0
-    assert costs.vectors_ns(30, 40) > 0
-    assert costs.candidate_ns(40) > 0

@@ -75,12 +75,6 @@ def test_forms_are_searched_by_rare_shingles_unless_they_share_these():
     assert by_rare.expected_candidates == pytest.approx(sample.scale)
 
 
-def test_a_few_similar_pairs_are_no_reason_for_a_search_by_rare_shingles():
-    similarity = np.where(np.arange(4950) < 5, 0.62, 0.01)
-    sample = replace(strangers(5_000, 0.0), similarity=similarity, shares_rare=lambda: np.zeros(4950, np.bool_))
-    assert plan_bands(0.7, 0.99, sample).exact_below < 100
-
-
 def test_what_cannot_be_reached_is_refused_with_what_helps():
     with pytest.raises(ParameterError, match="lower the recall or raise the threshold"):
         plan_bands(0.001, 0.999, strangers(10, 0.0))
@@ -104,12 +98,6 @@ def test_whatever_the_sizes_a_contained_document_is_found_as_surely_as_asked(thr
     assert plan.recall_at_threshold >= recall - 1e-9
     at_bound = n_common[plan.exact_below - 1]
     assert plan.rate <= 1e-5 or 1 - (1 - plan.rate + 1.1e-5) ** at_bound < recall
-
-
-@given(st.lists(st.floats(0.3, 1.0), min_size=1, max_size=50))
-def test_the_estimate_of_what_was_missed(found):
-    assert missed(np.array(found)) == pytest.approx(sum((1 - p) / p for p in found))
-    assert missed(np.zeros(0)) == 0
 
 
 def test_the_estimate_is_right_on_average():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from dedup_pages import MANIFEST, Page, render
@@ -69,57 +67,3 @@ def test_what_documents_say_is_never_markup(hostile: str) -> None:
     assert set(page.tags) <= set(harmless.tags)
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     assert hostile in page.words
-
-
-def test_hidden_characters_are_shown() -> None:
-    evil = "pay \u202e001\u202c \x00\x1b[2J \ud800"
-
-    text = render(
-        samples=[
-            SamplePair(
-                id_a=evil,
-                id_b="b",
-                source_a=evil,
-                source_b="b",
-                similarity=0.9,
-                measure="jaccard",
-                text_a=evil,
-                text_b="pay",
-            )
-        ],
-        problems=problems_table([(evil, evil, evil)], 1),
-        largest_groups=[
-            GroupRow(
-                group=evil,
-                size=2,
-                lowest_similarity=0.9,
-                n_bridges_refused=0,
-                n_exact_copies=0,
-                members=(MemberRow(doc_id=evil, where=evil, similarity=0.9, reason="unique"),),
-            )
-        ],
-    )
-
-    assert not re.search("[\x00-\x08\x0b-\x1f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", text)
-    assert "⟨U+202E⟩001⟨U+202C⟩" in text
-    text.encode()
-
-
-def test_text_from_right_to_left_finds_its_own_direction() -> None:
-    text = render(
-        samples=[
-            SamplePair(
-                id_a="he",
-                id_b="ar",
-                source_a="x",
-                source_b="y",
-                similarity=0.9,
-                measure="jaccard",
-                text_a="שלום עולם",
-                text_b="שלום לכולם",
-            )
-        ]
-    )
-
-    assert '<div class="diff" dir="auto">שלום <del>' in text
-    assert "<bdi" in text

@@ -71,16 +71,6 @@ def test_a_changed_byte_of_kept_arrays_is_noticed(tmp_path):
     assert n_noticed > len(data) // 2
 
 
-def test_kept_arrays_of_another_file_are_noticed(tmp_path):
-    for name in ("x", "y"):
-        save_arrays(tmp_path / f"{name}.arrow", {"a": np.arange(3)})
-    (tmp_path / "x.arrow").replace(tmp_path / "y.arrow")
-    with pytest.raises(RunError, match=r"y\.arrow is damaged: it is not what the run wrote"):
-        load_arrays(tmp_path / "y.arrow")
-    with pytest.raises(RunError, match=r"x\.arrow is damaged: the run wrote this file, and it is missing"):
-        load_arrays(tmp_path / "x.arrow")
-
-
 # -- the directory ---------------------------------------------------------------------------------------------------
 
 
@@ -221,35 +211,6 @@ def test_an_identity_that_cannot_be_read_is_damaged(tmp_path, content):
     (tmp_path / ".work/run.json").write_text(content)
     with pytest.raises(RunError, match=r"run\.json is damaged: .*--overwrite"):
         begin(tmp_path, resume=True)
-
-
-def test_work_without_its_identity_is_not_adopted(tmp_path):
-    """It may be that of another input, or of other options."""
-    begin(tmp_path)
-    (tmp_path / ".work/run.json").unlink()
-    with pytest.raises(RunError, match=r"run\.json is damaged: the run wrote this file, and it is missing") as refused:
-        begin(tmp_path, resume=True)
-    assert refused.value.exit_code == 5
-    begin(tmp_path, overwrite=True)
-
-
-@pytest.mark.parametrize("left", [[], ["inputs.json"], [".run.json.71-0a1b.part"]])
-def test_a_run_that_was_killed_before_its_identity_was_written_is_begun(tmp_path, left):
-    (tmp_path / ".work/spool").mkdir(parents=True)
-    for name in left:
-        (tmp_path / ".work" / name).touch()
-    begin(tmp_path, resume=True)
-    assert (tmp_path / ".work/run.json").exists()
-
-
-def test_files_of_a_killed_run_are_not_among_the_kept_ones(tmp_path):
-    """A kept corpus is written again, from its beginning."""
-    begin(tmp_path)
-    half = tmp_path / ".work" / RESULTS / "kept/.a.71-0a1b.part"
-    half.parent.mkdir(parents=True)
-    half.write_text("half")
-    write_results(tmp_path, {"kept/a": "whole"}, resume=True)
-    assert names(tmp_path / "kept") == {"a"}
 
 
 # -- texts -----------------------------------------------------------------------------------------------------------

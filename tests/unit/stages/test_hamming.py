@@ -31,14 +31,6 @@ def test_distances_that_make_no_sense(distance):
         nearest(signatures(np.zeros((1, 8))), signatures(np.zeros((2, 8))), distance)
 
 
-@pytest.mark.parametrize(
-    "options", [{"threads": 0}, {"threads": 1.5}, {"method": "magic"}, {"max_pairs": 0}, {"max_pairs": 1e9}]
-)
-def test_other_parameters_that_make_no_sense(options):
-    with pytest.raises(ParameterError, match=rf"^{next(iter(options))}: "):
-        neighbour_pairs(signatures(np.zeros((2, 8))), 3, **options)
-
-
 def test_signatures_of_two_methods_are_not_compared():
     one, other = signatures(np.zeros((2, 8)), "topsig;bits=64"), signatures(np.zeros((2, 8)), "simhash;bits=64")
     with pytest.raises(FingerprintError, match=r"method=topsig, .*method=simhash"):
@@ -75,13 +67,6 @@ def test_equal_signatures_are_counted_and_not_multiplied():
     assert peak < 64 * 2**20
     blocks = found.blocks(block_pairs=500_000)
     assert [len(next(blocks)) <= 500_000 for _ in range(3)] == [True] * 3
-
-
-def test_documents_without_features_are_nobodys_neighbours():
-    none = BitSignatures(np.zeros((9, 8), np.uint8), np.zeros(9, bool), "x")
-    found = neighbour_pairs(none, 5)
-    assert (found.n_document_pairs, list(found.blocks())) == (0, [])
-    assert len(nearest(none, none, 5)) == 0
 
 
 def test_the_plan_follows_size_distance_and_skew():

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from nearkin.errors import FingerprintError, ParameterError
+from nearkin.errors import ParameterError
 from nearkin.records import LetterVectors
 from nearkin.stages.search.ranges.index import RangeIndex
 from nearkin.stages.search.ranges.segment import SCALE, Directions, RangeSegment
@@ -38,12 +38,6 @@ def test_rules(options, message):
         RangeIndex.of(vectors()).search(vectors(), **options)
 
 
-def test_vectors_of_another_counting_are_refused():
-    index, other = RangeIndex.of(vectors()), replace(vectors(), fingerprint="letters=other")
-    with pytest.raises(FingerprintError, match="'letters=test' and 'letters=other'"):
-        index.search(other, 0.1)
-
-
 @pytest.mark.parametrize("counts", [np.full((3, 62), 2**27, np.uint32), np.ones((3, 257), np.uint32), np.ones((3, 0))])
 def test_vectors_too_large_for_exact_arithmetic_are_refused(counts):
     with pytest.raises(ParameterError, match="counts: "):
@@ -63,11 +57,6 @@ def test_waves_find_what_one_segment_finds():
         assert len(ours) > 900 * (gamma > 0.1)
         for field in ("query", "row", "squared_distance"):
             np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
-
-
-def test_an_empty_index_answers():
-    found = RangeIndex.of(vectors(0)).search(vectors(3), 0.1)
-    assert (len(found), found.survivors.shape, found.is_answered.all()) == (0, (3, 4), True)
 
 
 def test_documents_that_are_not_counted_neither_ask_nor_are_found():

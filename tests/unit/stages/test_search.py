@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from example_counts import examples
 from nearkin.planning.search import Sample, plan_sampling
 from nearkin.records import ShingleSets, Signatures
-from nearkin.stages.search import linking
 from nearkin.stages.search import prefixes as prefixes_module
 from nearkin.stages.search.bands import Bands
 from nearkin.stages.search.exhaustive import LeadKeys, bits_of
-from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, Linking, SkewedRuns
+from nearkin.stages.search.linking import FOLLOWS, MIN_PIVOTS, Linking
 from nearkin.stages.search.prefixes import COUNT_BITS, Occurrences, Prefixes
 from nearkin.stages.search.sampling import Sampling
 from nearkin.stages.signatures.minhash import MinHash
@@ -151,19 +150,6 @@ def test_a_long_run_is_compared_with_its_first_rows_and_the_rest_is_counted():
     assert n_not_compared == n * (n - 1) // 2 - len(found)
 
 
-def test_one_very_long_run_makes_a_bounded_number_of_pairs(monkeypatch):
-    monkeypatch.setattr(linking, "MAX_PAIRS", 1 << 16)
-    n = 3000
-    all_alike = Linking(np.ones(n, np.uint32), np.full(n, 3, np.uint8), 0.8)
-    n_pairs = n_left = 0
-    for run, n_not_compared in all_alike.link(np.zeros(n, np.uint64), np.arange(n, dtype=np.uint32)):
-        n_pairs, n_left = n_pairs + len(run), n_left + n_not_compared
-        higher = (run & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        assert np.bincount(higher, minlength=n)[1:].all()  # each is compared with one at least
-    assert n - 1 <= n_pairs <= 1 << 16
-    assert n_pairs + n_left == n * (n - 1) // 2
-
-
 @pytest.mark.parametrize("rate", [0.01, 0.2, 0.5, 1.0])
 def test_a_shingle_is_sampled_everywhere_or_nowhere_and_as_often_as_said(rate):
     n_common = 40
@@ -195,14 +181,6 @@ def test_sampling_reaches_the_recall_it_was_planned_for(threshold, recall):
         n_found += sum(bool(a & b) for a, b in zip(of_set[::2], of_set[1::2], strict=True))
         n_pairs += 20
     assert is_plausible(n_found / n_pairs, plan.recall_at_threshold, n_pairs)
-
-
-def test_another_seed_samples_other_shingles_as_often():
-    sets, _ = pairs_of_sets(np.random.default_rng(2), 2000, n_left=40, n_right=40, n_common=0)
-    first, *others = [set(Sampling(0.1, seed).keys(sets)[0].tolist()) for seed in (0, 1, 2, 2**64 - 1)]
-    for other in others:
-        assert is_plausible(len(other) / len(sets.hashes), 0.1, len(sets.hashes))
-        assert is_plausible(len(first & other) / len(sets.hashes), 0.01, len(sets.hashes))
 
 
 few_elements = st.sets(st.integers(0, 40).map(lambda n: n * 0x9E3779B97F4A7C15 % 2**64), max_size=9)
@@ -237,27 +215,6 @@ def test_entries_that_follow_meet_those_that_lead(entries, max_pivots):
     pairs, n_not_compared = linked(Linking(np.ones(len(rows), np.uint32), sides, 0.0, max_pivots), keys, rows)
     assert pairs <= possible
     assert len(pairs) + n_not_compared == len(possible)
-
-
-@given(st.lists(st.integers(1, 300), max_size=5), st.integers(1, 50_000), st.data())
-def test_as_many_pivots_as_are_affordable(lengths, max_pairs, data):
-    n_leads = [data.draw(st.integers(0, n)) for n in lengths]
-    follows = [i >= n for length, n in zip(lengths, n_leads, strict=True) for i in range(length)]
-    keys = np.repeat(np.arange(len(lengths), dtype=np.uint64), lengths)
-    runs = SkewedRuns.of(keys, np.array(follows, np.bool_))
-    assert sorted(zip(runs.lengths.tolist(), runs.n_leads.tolist(), strict=True)) == sorted(
-        (length, n) for length, n in zip(lengths, n_leads, strict=True) if length > MIN_PIVOTS and n
-    )
-    pivots = runs.affordable_pivots(max_pairs)
-    rows, sides = np.arange(len(keys), dtype=np.uint32), np.where(follows, 7, 3).astype(np.uint8)
-    is_skewed = np.isin(keys, [i for i, n in enumerate(lengths) if n > MIN_PIVOTS and n_leads[i]])
-    pairs, n_not_compared = linked(
-        Linking(np.ones(len(rows), np.uint32), sides, 0.0, pivots), keys[is_skewed], rows[is_skewed]
-    )
-    assert len(pairs) <= max_pairs or pivots == MIN_PIVOTS
-    n_following = runs.lengths - runs.n_leads
-    possible = (runs.lengths * (runs.lengths - 1) - n_following * (n_following - 1)) // 2
-    assert n_not_compared == possible.sum() - len(pairs)
 
 
 def test_another_seed_is_another_sketch_and_a_key_depends_on_band_and_order():

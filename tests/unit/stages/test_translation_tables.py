@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.errors import FingerprintError, ParameterError, SourceError
+from nearkin.errors import ParameterError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation.model_1 import MAX_WORDS, GrowingPairs, SentencePairs
@@ -45,17 +45,6 @@ def test_translations_come_best_first_in_both_directions():
     assert HAUS.lookup("haus")[1].back_probability == 0.75
     assert HAUS.lookup("haus")[0].count == 6
     assert HAUS.lookup("baum") == ()
-
-
-def test_what_is_pruned_in_one_direction_stays_in_the_other():
-    pruned = HAUS.pruned(Pruning(0.2, 20))
-    assert found(pruned, "haus") == {"house": 0.6667, "home": 0.3333}
-    assert found(pruned, "the", is_reverse=True) == {"das": 1.0}
-    assert len(pruned) == 4  # haus: the is gone in both
-    assert len(HAUS.pruned(Pruning(0.26, 20))) == 4  # heim: home is under it backwards only
-    assert found(HAUS.pruned(Pruning(0.26, 20)), "home", is_reverse=True) == {"haus": 1.0}
-    assert found(HAUS.pruned(Pruning(0.26, 20)), "heim") == {"home": 1.0}
-    assert found(HAUS.pruned(Pruning(0, 1)), "haus") == {"house": 1.0}
 
 
 @given(
@@ -112,22 +101,6 @@ def test_a_table_of_the_other_direction_is_turned_before_it_is_merged():
     assert merged.turned().fingerprint == TranslationTable.merged([one, other]).fingerprint
 
 
-def test_tables_of_other_languages_or_words_are_not_merged():
-    with pytest.raises(FingerprintError, match="from de to fr, not from de to en"):
-        TranslationTable.merged(
-            [HAUS, table_of(("haus", "maison", 1), origin=TableOrigin("de", "fr", "words", "x", 1))]
-        )
-    with pytest.raises(FingerprintError, match="'words' and 'stems'"):
-        TranslationTable.merged([HAUS, table_of(("haus", "hous", 1), origin=TableOrigin("de", "en", "stems", "x", 1))])
-
-
-def test_a_table_turned_is_the_other_direction():
-    turned = HAUS.turned()
-    assert (turned.origin.source, turned.origin.target) == ("en", "de")
-    assert found(turned, "home") == found(HAUS, "home", is_reverse=True)
-    assert turned.turned().fingerprint == HAUS.fingerprint
-
-
 @given(st.lists(st.tuples(st.text(min_size=1, max_size=3), st.text(min_size=1, max_size=3)), min_size=1))
 def test_a_file_gives_back_the_table(tmp_path_factory, pairs):
     pairs = [(a.encode("utf-8", "replace").decode(), b.encode("utf-8", "replace").decode()) for a, b in pairs]
@@ -140,14 +113,6 @@ def test_a_file_gives_back_the_table(tmp_path_factory, pairs):
     for ours, theirs in ((read.forward, table.forward), (read.backward, table.backward)):
         np.testing.assert_array_equal(ours.words, theirs.words)
         np.testing.assert_array_equal(ours.probabilities, theirs.probabilities)
-
-
-def test_a_file_of_another_direction_is_refused(tmp_path):
-    HAUS.write(tmp_path / "a.table")
-    with pytest.raises(FingerprintError, match=r"from de to en, not from en to de\. Read it without"):
-        TranslationTable.read(tmp_path / "a.table", source="en", target="de")
-    with pytest.raises(FingerprintError, match="from de to en, not from de to fr"):
-        TranslationTable.read(tmp_path / "a.table", target="fr")
 
 
 def test_damaged_files_say_so(tmp_path):

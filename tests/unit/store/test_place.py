@@ -81,22 +81,6 @@ def test_a_url_that_would_name_another_collection_is_refused(written: str, said:
     assert "s3cret" not in str(caught.value)
 
 
-def test_signs_that_mean_themselves_are_taken() -> None:
-    place = Place.parse("postgresql://ada:s&3?c@host/a%26b?sslmode=require&schema=smith")
-    assert (place.url.password, place.url.database, place.schema) == ("s&3?c", "a&b", "smith")
-    assert dict(place.url.query) == {"sslmode": "require"}
-
-
-@pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
-@pytest.mark.parametrize("password", ["se@s3cret", "s3cret@s3cret@", "@s3cret", "s3/cret@s3cret"])
-def test_a_password_with_an_at_sign_is_to_be_escaped_and_is_not_told(scheme, password):
-    """What stands after the first @ would be taken for the host, and told."""
-    with pytest.raises(ParameterError) as caught:
-        Place.parse(f"{scheme}://ada:{password}@host/db")
-    assert "s3cret" not in str(caught.value)
-    assert "%40" in str(caught.value) or scheme != "postgresql"
-
-
 @given(st.text(min_size=1, max_size=12), st.text("abc_", min_size=1, max_size=9))
 def test_any_password_goes_through_and_is_never_told(password, schema):
     url = URL.create("postgresql", "ada", password, "host", 5432, "db", {"schema": schema})
@@ -123,9 +107,3 @@ def test_settings_of_a_url_go_to_libpq() -> None:
     place = Place.parse("postgresql:///db?host=%2Frun%2Fx&port=5433&target_session_attrs=read-write")
     assert str(place) == "postgresql:///db?host=%2Frun%2Fx&port=5433&schema=nearkin&target_session_attrs=read-write"
     assert Place.parse(place.address) == place
-
-
-def test_no_part_of_a_password_with_signs_is_shown() -> None:
-    with pytest.raises(ParameterError, match="write @ in a password as %40 and / as %2F") as caught:
-        Place.parse("postgresql://ada:s@c/ret@127.0.0.1:55471/matters")
-    assert "ret" not in str(caught.value).partition("Got ")[2]

@@ -9,9 +9,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from nearkin.collection.collection import Collection
-from nearkin.errors import ParameterError
 from nearkin.runs.progress import Silent
-from nearkin.web.sent_files import LatestOfSent
 from nearkin.workflows.collection.adding import add_files
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.resources import Resources
@@ -107,16 +105,3 @@ def test_a_document_that_was_stored_meanwhile_stays_as_it_is(visit: Visit) -> No
     visit.service.collection.add([("czech.txt", "A better text.")], wave="april")
     assert store(visit, place) == "0 documents stored"
     assert visit.service.collection.text("czech.txt") == "A better text."
-
-
-def test_the_oldest_files_are_forgotten() -> None:
-    kept = LatestOfSent[int, str](8, 100, len)
-    for job in range(10):
-        kept.keep(job, "x")
-    assert kept.get(9) == "x"
-    with pytest.raises(ParameterError):
-        kept.get(1)
-    kept.keep(10, "x" * 200)
-    assert kept.get(10)
-    with pytest.raises(ParameterError):
-        kept.get(9)

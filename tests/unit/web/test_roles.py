@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ from nearkin.web import app
 from nearkin.web.api.dispatch import OPERATIONS
 from nearkin.web.api.operation import ROOT
 from nearkin.web.roles import ROLES, check_role, role_of
-from review_client import Visit, small_collection
+from review_client import small_collection
 from team_client import NAMES, Browser, Team, service_of
 
 READ = {
@@ -204,24 +203,6 @@ def test_reviewers_undo_their_own_activities_and_admins_those_of_everybody(
     assert rita.post("/undo", csrf=rita.csrf, number=str(undone)).status_code == 403  # the undo of an admin neither
     assert rita.post("/undo", csrf=rita.csrf, number="99999").status_code == 400
     assert {str(one.number) for one in team.service.collection.log() if one.undone_by} >= {own, other}
-
-
-def test_an_activity_of_a_script_is_in_the_name_of_its_user(team: Team) -> None:
-    body = {"ids": ["letter"], "field": "by-script", "tag_value": "yes"}
-    answer = Browser(team).send("POST", f"{ROOT}/tags", json=body, headers=team.script("rita"))
-    assert answer.status_code == 200, answer.text
-    assert team.service.collection.log()[-1].by == "rita"
-
-
-def test_the_menu_has_no_screen_that_would_be_empty(tmp_path: Path) -> None:
-    with small_collection(tmp_path) as collection:
-        visit = Visit(collection).sign_in()
-        assert keys_of(visit.get("/").text) == "gxtdinle"
-        visit.service.jobs.begin("threads", lambda progress: "", by="ada")
-        assert keys_of(visit.get("/").text) == "gxtdinleb"
-        visit.service.jobs.close()
-        team = Team(service_of(collection), tmp_path)
-        assert keys_of(Browser(team).with_session("ada").get("/").text) == "gxtdinleu"
 
 
 def keys_of(page: str) -> str:

@@ -154,21 +154,6 @@ def test_texts_that_changed_are_not_shown(visit: Visit, tmp_path: Path) -> None:
     assert "The texts cannot be shown" in visit.get("/pairs").text
 
 
-def test_a_run_that_is_made_again_is_not_mixed_up_with_its_former_decisions(
-    visit: Visit, runs: list[Path], tmp_path: Path
-) -> None:
-    decided(visit, visit.get("/pairs.json").json()["pairs"][0], "accepted")
-    similar_pairs(
-        tmp_path / "left.jsonl", tmp_path / "right.jsonl", min_terms=2, min_occurrences=1, threshold=0.4,
-        out=runs[0], overwrite=True,
-    )  # fmt: skip
-    assert "Start it again" in visit.send("GET", "/pairs.json").text
-    visit.service.runs = ServedRuns(runs)
-    assert "belongs to an earlier run" in visit.send("GET", "/pairs.json").text
-    (runs[0] / DECISIONS).rename(tmp_path / "kept.json")
-    assert visit.get("/pairs.json").json()["n_found"] == 2
-
-
 def test_results_that_are_not_whole_or_of_another_command_are_refused(
     runs: list[Path], collection: Collection, tmp_path: Path
 ) -> None:
@@ -191,15 +176,6 @@ def test_results_that_are_not_whole_or_of_another_command_are_refused(
         file.write(b"x")
     with pytest.raises(RunError, match=r"pairs\.parquet was changed"):
         ServedRuns(runs)
-
-
-def test_pages_lead_to_runs_only_if_there_are_any(visit: Visit, runs: list[Path], collection: Collection) -> None:
-    assert 'href="/pairs" data-go="p"' in visit.get("/").text
-    without = Visit(collection).sign_in()
-    assert 'href="/pairs"' not in without.get("/").text
-    assert "nearkin serve COLLECTION --run" in without.get("/pairs").text
-    team = Team(service_of(collection), runs[0].parent / "team")
-    assert Browser(team).with_session("vera").get("/reports").status_code == 200
 
 
 def test_a_decision_of_somebody_else_is_changed_by_admins_only(

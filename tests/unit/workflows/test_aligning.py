@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from nearkin.errors import FingerprintError, ParameterError
 from nearkin.kernels.buffers import strings
 from nearkin.runs.progress import Meter, Silent
-from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.translation.model_1 import Model1, SentencePairs
 from nearkin.stages.translation.rows import Pruning
 from nearkin.stages.translation.table import TableOrigin
 from nearkin.workflows.aligning.parallel import _InStep, guessed_column
-from nearkin.workflows.aligning.training import AlignOptions, _by_model_1
+from nearkin.workflows.aligning.training import _by_model_1
 from nearkin.workflows.resources import Resources
 from nearkin.workflows.table_words import TableWords
 
@@ -35,13 +34,6 @@ def test_learning_stays_under_its_memory_or_says_so() -> None:
     )
     with pytest.raises(ParameterError, match="needs about 1,068 MiB, and --memory allows 256 MiB"):
         _by_model_1(Model1(), pairs, Pruning(), Resources(1, 256 << 20), Meter(Silent()))
-
-
-def test_options_that_break_their_rule() -> None:
-    with pytest.raises(ParameterError):
-        AlignOptions(iterations=0)
-    with pytest.raises(ParameterError, match="must be skip-documents, skip or stop"):
-        AlignOptions(rules=ReadingRules(on_error="ask"))  # type: ignore[arg-type]
 
 
 def test_words_are_found_as_the_table_found_them() -> None:

@@ -143,26 +143,6 @@ def test_hunks_say_where_they_begin() -> None:
     assert "\n\n@@ A line 39 · B line 40 @@\n" in shown(found)
 
 
-def test_lines_of_a_text_that_is_wrapped_differently_are_found() -> None:
-    words = [f"w{i}" for i in range(300)]
-    a = "\n".join(" ".join(words[i : i + 10]) for i in range(0, 300, 10))
-    words[155] = "new"
-    b = "\n\n".join(" ".join(words[i : i + 7]) for i in range(0, 300, 7))
-    (hunk,) = compare_texts(a, b).hunks
-    assert [line.line_a for line in hunk.lines] == [14, 15, 16, 17, 18]
-    assert [line.line_b for line in hunk.lines] == [2 * (i // 7) + 1 for i in range(130, 180, 10)]
-
-
-def test_a_long_line_is_cut_around_the_differences() -> None:
-    words = [f"w{i}" for i in range(5000)]
-    other = [*words[:2000], "new", *words[2001:2004], "x", *words[2005:]]
-    found = compare_texts(" ".join(words), " ".join(other), context_words=3)
-    assert shown(found).splitlines()[1] == (
-        "… 1,997 equal words … w1997 w1998 w1999 [-w2000-] {+new+} w2001 w2002 w2003 [-w2004-] {+x+} w2005 w2006 w2007"
-        " … 2,992 equal words …"
-    )
-
-
 def test_the_terminal_is_not_steered_by_a_document() -> None:
     text = shown(compare_texts("\x1b[31mred \u202e", "\x9b2J"))
     assert not set("\x1b\x9b\u202e") & set(text)

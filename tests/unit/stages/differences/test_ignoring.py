@@ -57,24 +57,6 @@ def test_nothing_else_is_ignored(a: str, b: str) -> None:
     assert found.n_differences > 0
 
 
-@given(texts, texts)
-def test_lines_keep_their_numbers(a: str, b: str) -> None:
-    found = compare_texts(a, b, ignore=KINDS, context_lines=10**9)
-    n_lines = b.count("\n") + 1
-    assert all(1 <= one.line_b <= n_lines for one in found.differences)
-    for one in found.differences:
-        if one.n_words_b:
-            pieces = [
-                (line.line_b, piece)
-                for hunk in found.hunks
-                for line in hunk.lines
-                for piece in line.pieces
-                if piece.difference == one.number and piece.kind == "only_b"
-            ]
-            first = pieces[0][1].text.split()[0]
-            assert first in b.split("\n")[one.line_b - 1]
-
-
 @pytest.mark.parametrize(
     ("a", "b"),
     [
@@ -92,10 +74,6 @@ def test_lines_keep_their_numbers(a: str, b: str) -> None:
 )
 def test_signs_of_numbers_count(a: str, b: str) -> None:
     assert compare_texts(a, b, ignore=["punctuation"]).n_differences > 0
-
-
-def test_other_punctuation_beside_numbers_does_not_count() -> None:
-    assert compare_texts("due: 500, then 600.", "due 500 (then 600)", ignore=["punctuation"]).n_differences == 0
 
 
 @pytest.mark.parametrize(

@@ -125,14 +125,6 @@ def test_a_short_passage_is_removed_and_added() -> None:
     assert found.n_words_only_a == MIN_MOVED_WORDS - 1
 
 
-def test_a_passage_changed_in_one_letter_is_not_moved() -> None:
-    a = f"{SENTENCES[0]}\n{SENTENCES[1]}\n{SENTENCES[3]}"
-    b = f"{SENTENCES[1]}\n{SENTENCES[3]}\n{SENTENCES[4]}"
-    found = compare_texts(a, b, with_moves=True)
-    moved = [passage(found, one.number) for one in found.differences if one.is_move]
-    assert not any(text.startswith(("Rent", "rent")) for text in moved)
-
-
 def test_a_passage_that_is_added_twice_moves_once() -> None:
     a = f"{SENTENCES[0]}\n{SENTENCES[1]}\n{SENTENCES[3]}"
     b = f"{SENTENCES[1]}\n{SENTENCES[3]}\n{SENTENCES[0]}\n{SENTENCES[0]}"
@@ -147,13 +139,3 @@ def test_a_move_may_differ_in_what_is_ignored() -> None:
     assert compare_texts(a, b, with_moves=True).n_moves == 0
     found = compare_texts(a, b, with_moves=True, ignore=["case", "punctuation"])
     assert (found.n_moves, found.n_changes) == (1, 0)
-
-
-def test_every_one_of_many_equal_passages_moves() -> None:
-    passage = " ".join(f"w{i}" for i in range(10))
-    stays = [f"anchor {i} stays where it is in both of the texts" for i in range(60)]
-    a = [line for i in range(12) for line in (passage, stays[i])] + stays[12:]
-    b = stays[:48] + [line for i in range(48, 60) for line in (passage, stays[i])]
-    found = compare_texts("\n".join(a), "\n".join(b), with_moves=True)
-    assert found.n_moves == 12
-    assert found.n_words_only_a == 0

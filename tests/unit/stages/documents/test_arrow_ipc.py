@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
-import os
-import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,11 +12,10 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 
-from nearkin.errors import NearkinError, TruncatedInputError
+from nearkin.errors import TruncatedInputError
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, check_keep_column, resolve_sources
-from nearkin.stages.documents.tables import read_table
 from unit.stages.documents.conftest import rows_of
 
 N = 500
@@ -90,47 +86,6 @@ def test_the_rows_are_those_of_parquet(tmp_path: Path, write: Write, compression
     assert values == TABLE["score"].to_pylist()
 
 
-@pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()])
-@pytest.mark.parametrize("is_in_dictionary", [False, True])
-def test_views_and_dictionaries_of_views_serve_as_every_column(
-    tmp_path: Path, kind: pa.DataType, is_in_dictionary: bool
-) -> None:
-    def column(*values: str) -> pa.Array:
-        indices = [0, 1, None, 0]
-        if is_in_dictionary:
-            return pa.DictionaryArray.from_arrays(pa.array(indices, pa.uint32()), pa.array(values).cast(kind))
-        return pa.array([None if i is None else values[i] for i in indices]).cast(kind)
-
-    table = pa.table({"id": column("a", "b"), "text": column("one", "two"), "at": column("1970-01-01", "1970-01-02")})
-    expected = [("a", b"one", 1, None), ("b", b"two", 2, None), (None, None, 3, "empty: the text is null")]
-    batches = [list(read_table(table, keep_column="at"))]
-    for write in (as_file, as_stream):
-        path = tmp_path / f"{write.__name__}.arrow"
-        path.write_bytes(write(table))
-        source = only(path)
-        check_keep_column([source], "at")
-        batches.append(list(read_batches(source, keep_column="at")))
-    for some in batches:
-        assert rows_of(some) == [*expected, ("a", b"one", 4, None)]
-        assert [value for one in some for value in one["keep_value"].to_pylist()] == [0, 86400e6, None, 0]
-
-
-@pytest.mark.parametrize("write", [as_file, as_stream])
-def test_both_come_through_a_pipe(tmp_path: Path, write: Write) -> None:
-    def piped(data: bytes) -> Source:
-        reading, writing = os.pipe()
-        os.write(writing, data)
-        os.close(writing)
-        return open(reading, "rb")  # type: ignore[return-value]
-
-    small = TABLE.slice(0, 50)
-    stdin = piped(write(small))
-    source = only(Path("-"), stdin=stdin)
-    assert source.format == "arrow"
-    expected = [None if text is None else text.encode() for text in small["text"].to_pylist()]
-    assert [row[1] for row in rows_of(list(read_batches(source, stdin=stdin)))] == expected
-
-
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 @pytest.mark.parametrize("write", [as_file, as_stream])
 def test_bytes_that_are_no_utf8_cost_a_row(tmp_path: Path, write: Write, kind: pa.DataType) -> None:
@@ -159,17 +114,3 @@ def test_a_file_that_is_cut(tmp_path: Path, write: Write) -> None:
         assert [row[1] for row in rows[:-1]] == [
             None if text is None else text.encode() for text in TABLE["text"].to_pylist()[: len(rows) - 1]
         ]
-
-
-@pytest.mark.parametrize("write", [as_file, as_stream, as_polars])
-def test_flipped_bytes_end_in_an_error_or_in_rows(tmp_path: Path, write: Write) -> None:
-    """Arrow believes the offsets in a file: a process that follows wrong ones is killed."""
-    data, chance, path = write(TABLE.slice(0, 60)), random.Random(3), tmp_path / "a.arrow"
-    for _ in range(150):
-        broken = bytearray(data)
-        for _ in range(chance.choice([1, 1, 8])):
-            broken[chance.randrange(len(broken))] = chance.choice([0, 0xFF, chance.randrange(256)])
-        path.write_bytes(broken)
-        with contextlib.suppress(NearkinError):  # whatever else is raised is a failure, and a crash is one too
-            source = only(path, rules=ReadingRules(on_error="skip"))
-            list(read_batches(source))

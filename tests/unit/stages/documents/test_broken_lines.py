@@ -49,12 +49,6 @@ def test_a_broken_word_is_one_word_and_a_compound_stays_two(broken: str, joined:
     assert apply(broken) == [joined]
 
 
-def test_a_hyphen_in_one_of_a_hundred_lines_belongs_to_a_compound() -> None:
-    lines = wrapped(PROSE * 20)
-    assert "tax- free" in apply("\n".join(["it was tax-\nfree", *lines]))[0]
-    assert "taxfree" in apply("\n".join(["it was tax-\nfree", *lines[:20]]))[0]
-
-
 @pytest.mark.parametrize("form", ["{} {}", " {}\t{}", "{:>2}  {}\r", "{}\n{}"])
 def test_line_numbers_and_bates_numbers_are_no_words(form: str) -> None:
     lines = wrapped(PROSE * 8)[:56]
@@ -119,13 +113,6 @@ def test_a_step_changes_no_text_whose_flag_is_unset(text: str) -> None:
         np.testing.assert_array_equal(join_broken_words(data, offsets)[0], data)
     if not flags & NUMBERS:
         assert normalisation._without_numbers(text) == text
-
-
-def test_blanks_at_the_end_of_a_line_and_before_its_number_do_not_count() -> None:
-    assert apply("the hyphen- \t\r\nated word") == ["the hyphenated word"]
-    lines = wrapped(PROSE * 8)[:56]
-    stamped = ["AB 0007 ", *(f"\t{i % 28 + 1:02}\t{line}" for i, line in enumerate(lines)), "AB 0008\t"]
-    assert apply("\n".join(stamped))[0].split() == " ".join(lines).split()
 
 
 def test_steps_can_be_switched_off() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 import json
 from pathlib import Path
 
@@ -63,15 +62,6 @@ def test_a_column_that_cannot_serve_is_told_before_the_run(name: str, data: byte
     assert name in str(refused.value)
 
 
-def test_of_standard_input_nothing_is_taken() -> None:
-    stdin = io.BytesIO(b'{"text": "a", "q": 1}\n')
-    sources = resolve_sources(["-"], stdin=stdin).sources
-    check_keep_column(sources, "q", stdin=stdin)
-    with pytest.raises(SourceError, match="-: there is no column 'p'"):
-        check_keep_column(sources, "p", stdin=stdin)
-    assert stdin.tell() == 0
-
-
 # -- dates ------------------------------------------------------------------------------------------------------------
 
 DATES = ["2004-02-03T10:00:00Z", "2004-02-03", "2004-02-03T12:00:00+01:00", None, "soon"]
@@ -122,26 +112,3 @@ def test_numbers_and_dates_in_one_column_are_refused(is_date_first: bool) -> Non
             check_keep_column(resolve_sources([path]).sources, "d")
         with pytest.raises(SourceError, match=message):
             read_to_keep_by(path)
-
-
-@pytest.mark.parametrize("batch_bytes", [1, 100, 1 << 20])
-def test_a_value_of_the_other_kind_further_down_is_told(batch_bytes: int) -> None:
-    """The first value decides, whether Arrow reads a block or its lines are read one by one."""
-    values: list[object] = ["2004-02-03"] * 50 + [2004, "2004-02-04", None, 7]
-    write("a.jsonl", "".join(json.dumps({"text": "t", "d": value}) + "\n" for value in values).encode())
-    write("a.csv", "".join(["text,d\n", *(f"t,{'' if value is None else value}\n" for value in values)]).encode())
-    for path in ("a.jsonl", "a.csv"):
-        found, told = read_to_keep_by(path, batch_bytes)
-        assert found == [1075766400e6] * 50 + [None, 1075852800e6, None, None]
-        (note,) = told
-        assert "no readable date in 3 of 54 documents" in note
-
-
-def test_numbers_here_and_dates_there_are_refused() -> None:
-    in_every_format("a", DATES)
-    write("b.jsonl", b'{"text": "t", "d": 5}\n')
-    pq.write_table(pa.table({"text": ["t"], "d": [5.0]}), "b.parquet")
-    for one in ("a.jsonl", "a.csv", "a.parquet"):
-        for other in ("b.jsonl", "b.parquet"):
-            with pytest.raises(SourceError, match=rf"The column 'd' holds numbers in {other} and dates in {one}"):
-                check_keep_column(resolve_sources([one, other]).sources, "d")

@@ -113,14 +113,6 @@ def test_other_encodings_end_in_utf8(read: Read, encoding: str) -> None:
     assert read(data, "csv", encoding=encoding) == [("k", f"{text},\nb".encode(), 2, None)]
 
 
-def test_what_an_encoding_does_not_know_hurts_one_record(read: Read) -> None:
-    rows = read(b"id,text\na,\x81\nb,\xe9\n", "csv", encoding="cp1252")
-    assert rows == [
-        ("a", None, 2, "wrong encoding: neither valid UTF-8 nor valid cp1252"),
-        ("b", "é".encode(), 3, None),
-    ]
-
-
 @pytest.mark.parametrize("size", [1, 1000])
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])
 def test_lines_of_utf8_and_of_an_older_encoding_in_one_file(read: Read, size: int, line_end: bytes) -> None:
@@ -129,17 +121,3 @@ def test_lines_of_utf8_and_of_an_older_encoding_in_one_file(read: Read, size: in
     assert [(row[0], (row[1] or b"").decode()) for row in rows] == [
         ("a", "née"), ("b", "née"), ("ß,", "né€"), ("d", "字")
     ]  # fmt: skip
-
-
-def test_tsv_with_and_without_quotes(read: Read) -> None:
-    body = '1\t"quoted\ttab"\n2\t"two\nlines"\n3\t"Yes," he said.\n4\tsaid "she"\n5\t"Open\n6\tand closed"\n7\t"open\n'
-    rows = read(("id\ttext\n" + body).encode(), "tsv")
-    texts = [(row[0], row[1]) for row in rows]
-    assert texts == [
-        (1, b"quoted\ttab"), (2, b"two\nlines"), (3, b'"Yes," he said.'), (4, b'said "she"'),
-        (5, b'"Open'), (6, b'and closed"'), (7, b'"open'),
-    ]  # fmt: skip
-    for size in (1, 7, 30):
-        assert [
-            (int(str(row[0])), row[1]) for row in read(("id\ttext\n" + body).encode(), "tsv", batch_bytes=size)
-        ] == texts

@@ -143,36 +143,6 @@ def test_a_folder_of_texts_is_read_as_ever_but_for_marks(folder: Path) -> None:
     assert not_read(found) == [("files that are not documents", ("in/_SUCCESS", "in/x.crc"))]
 
 
-def test_a_table_of_delta_lake_is_refused(folder: Path) -> None:
-    write(
-        {
-            "t/part-0.parquet": PARQUET,
-            "t/part-1.parquet": PARQUET,
-            "t/_delta_log/0.json": b"{}",
-            "t/_delta_log/0.crc": b"",
-        }
-    )
-    with pytest.raises(SourceError, match=r"in/t is a Delta Lake table, .* read every file with 'in/t/\*\.parquet'"):
-        resolve_sources(["in"])
-    assert len(read(resolve_sources(["in/t/*.parquet"]))) == 8
-
-
-def test_marks_that_a_shell_names_are_left_out(folder: Path) -> None:
-    write({"part-0.json": JSONL, "_SUCCESS": b""})
-    found = resolve_sources(["in/part-0.json", "in/_SUCCESS"])
-    assert [source.path for source in found.sources] == ["in/part-0.json"]
-    assert not_read(found) == [("files that are not documents", ("in/_SUCCESS",))]
-    assert [source.path for source in resolve_sources(["in/_SUCCESS"]).sources] == ["in/_SUCCESS"]
-
-
-def test_the_folder_of_results_is_not_looked_into(folder: Path) -> None:
-    write({"a.txt": b"It was", "clean/documents.parquet": PARQUET, "clean/manifest.json": b"{}"})
-    assert len(resolve_sources(["in"]).sources) == 3
-    found = resolve_sources(["in"], without=Path("in/clean"))
-    assert [source.name for source in found.sources] == ["a.txt"]
-    assert found.guesses == ("in/clean: not read; the results of this command go there",)
-
-
 @pytest.mark.skipif(os.name == "nt", reason="there are no such devices")
 @pytest.mark.parametrize("file_format", [None, "lines", "jsonl", "file", "text-lines"])
 def test_a_device_or_a_pipe_is_no_file_of_documents(folder: Path, file_format: str | None) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pyarrow as pa
 import pytest
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.columns import choose_columns, sample_of_records, sample_of_table
-from nearkin.stages.documents.sources import resolve_sources
 
 LONG = "a sentence of some words, which is a text of its own"
 TOLD = {
@@ -56,12 +53,6 @@ REFUSED = {
     "an id and a list": {"id": "doc 1", "wording": [LONG]},
     "an id without values": {"id": None, "n": 5},
 }
-UNDECIDED = {
-    "a label beside a column without values": {"id": "doc 1", "lang": "en", "wording": None},
-    "a name beside a column without values": {"id": "doc 1", "name": LONG, "wording": None},
-    "two columns without values": {"id": "doc 1", "wording": None, "note": None},
-    "one part of two without values": {"id": "doc 1", "prompt": LONG, "completion": None},
-}
 
 
 def samples(records: list[dict[str, str]]):
@@ -94,29 +85,8 @@ def test_what_is_asked(name):
             assert choose_columns(sample, "in", text=fields[-1], doc_id=None).text == fields[-1]
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "csv", "tsv"])
-def test_files_ask_before_anything_is_read(tmp_path, suffix):
-    path = tmp_path / f"in.{suffix}"
-    comma = "\t" if suffix == "tsv" else ","
-    if suffix == "jsonl":
-        path.write_text(json.dumps({"instruction": LONG.replace(",", ""), "output": "yes"}) + "\n")
-    else:
-        path.write_text(f"id{comma}instruction{comma}output\n1{comma}{LONG.replace(',', '')}{comma}yes\n")
-    with pytest.raises(SourceError, match=r"instruction, output\. Name the one to compare"):
-        resolve_sources([str(path)])
-    (source,) = resolve_sources([str(path)], text="output").sources
-    assert source.text == "output"
-
-
 @pytest.mark.parametrize("name", REFUSED)
 def test_an_id_is_never_the_text(name):
     for sample in samples([REFUSED[name]] * 3):
         with pytest.raises(SourceError, match=r"no column holds text.* Name the text column\."):
-            choose_columns(sample, "in.jsonl", text=None, doc_id=None)
-
-
-@pytest.mark.parametrize("name", UNDECIDED)
-def test_a_column_without_values_may_be_the_text(name):
-    for sample in samples([UNDECIDED[name]] * 3):
-        with pytest.raises(SourceError, match=r"several columns hold text, and none has a likely name"):
             choose_columns(sample, "in.jsonl", text=None, doc_id=None)

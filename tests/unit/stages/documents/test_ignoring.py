@@ -77,18 +77,6 @@ def test_texts_with_nothing_but_passages_become_empty_and_are_told_from_empty_on
     assert prepared["text"].to_pylist()[:4] == [""] * 4
 
 
-def test_a_passage_wrapped_differently_and_in_other_letters_does_not_count() -> None:
-    ignored = Ignored.parse("<<<\nThis e-mail is confidential\nand privileged.\n>>>\n")
-    texts = strings(["Dear Ada. THIS E-MAIL is\n   confidential and privileged. Yours", "Dear Ada. Yours"])
-    assert Normalisation(ignored=ignored).apply(texts).to_pylist() == ["dear ada. yours"] * 2
-
-
-def test_a_word_is_not_cut_by_a_passage_inside_it() -> None:
-    ignored = Normalisation(ignored=Ignored(("text:confidential",)))
-    texts = strings(["confidentiality and inconfidential", "confidential confidential confidential x"])
-    assert ignored.apply(texts).to_pylist() == ["confidentiality and inconfidential", "x"]
-
-
 def test_patterns_see_lines_as_they_came() -> None:
     ignored = Normalisation(ignored=Ignored((r"re:^page \d+$",)))
     assert ignored.apply(strings(["One\nPage 12\ntwo page 3"])).to_pylist() == ["one two page 3"]

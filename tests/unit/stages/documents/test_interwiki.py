@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.errors import ParameterError, SourceError, TruncatedInputError
-from nearkin.stages.documents.interwiki import interwiki_links, read_langlinks
-from nearkin.stages.documents.streams import ByteStream
+from nearkin.errors import ParameterError, SourceError
+from nearkin.stages.documents.interwiki import interwiki_links
 from wikipedia_dumps import PROSE, dump, old_page, page
 
 HEAD = """\
@@ -88,13 +85,6 @@ def test_links_of_the_table(tmp_path: Path) -> None:
 characters = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 
 
-@given(st.lists(st.tuples(st.integers(0, 2**32), st.sampled_from(["en", "fr"]), characters), min_size=1, max_size=9))
-def test_any_title_comes_back(rows: list[tuple[int, str, str]]) -> None:
-    sql = (HEAD + inserted(*rows) + inserted(*rows) + TAIL).encode()
-    found = list(read_langlinks(ByteStream(io.BytesIO(sql), "none"), "a.sql", "en"))
-    assert found == [(number, title) for number, code, title in rows if code == "en"] * 2
-
-
 GOOD = HEAD + inserted((7, "en", "Rain"), (8, "en", "Snow"))
 BROKEN = [
     (GOOD[:-2], r"langlinks.sql: the file ends inside a statement. Get the file again"),
@@ -112,15 +102,6 @@ BROKEN = [
 def test_a_broken_table_is_refused(tmp_path: Path, sql: str | bytes, message: str) -> None:
     with pytest.raises(SourceError, match=message):
         links(tmp_path, PAGES, sql)
-
-
-def test_a_dump_cut_short_is_refused(tmp_path: Path) -> None:
-    n_lines = PAGES[:-100].count(b"\n") + 1
-    place = rf"dewiki.xml: the XML is truncated in line {n_lines}, after line {n_lines}\. Get the file again"
-    with pytest.raises(TruncatedInputError, match=place):
-        links(tmp_path, PAGES[:-100])
-    with pytest.raises(SourceError, match=r"Cannot open .*gone.xml: .* Check the path"):
-        interwiki_links(tmp_path / "gone.xml", "en")
 
 
 @pytest.mark.parametrize("language", ["", "e", "en|de", "English!", "a" * 20])

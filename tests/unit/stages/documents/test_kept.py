@@ -14,14 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nearkin.errors import OutputError
 from nearkin.formats import zstd
 from nearkin.records import Bool
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.readers import delimited
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
-from nearkin.workflows.dedup import kept_corpus
 from nearkin.workflows.dedup.kept_corpus import write_kept
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -127,32 +125,6 @@ def test_names_stay_apart_and_inside(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [str(path.relative_to(out)) for path in written] == ["in/a/x.txt", "in/b/x.txt", "work/y.txt"]
     assert [path.read_text() for path in written] == ["in/a/x.txt", "in/b/x.txt", "work/y.txt"]
     assert kept_files(sources, lines_kept(), tmp_path / "none") == []
-
-
-def test_the_longest_name_that_a_file_can_have(tmp_path: Path) -> None:
-    name = "x" * 249 + ".jsonl"
-    path = tmp_path / name
-    path.write_bytes(b'{"text": "a"}\n{"text": "b"}\n')
-    (written,) = kept_files(resolve_sources([str(path)]).sources, lines_kept(2), tmp_path / "out")
-    assert written == tmp_path / "out" / name
-    assert written.read_bytes() == b'{"text": "b"}\n'
-    assert os.listdir(tmp_path / "out") == [name]
-
-
-def test_nothing_half_written_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "a.txt").write_bytes(b"1\ta\n2\tb\n")
-    sources = resolve_sources([str(tmp_path / "a.txt")]).sources
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/a.txt").write_bytes(b"old")
-
-    def full(*args: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(type(kept_corpus.FORMATS["lines"].reader), "copy", full)
-    with pytest.raises(OutputError, match=r"Cannot write .*out/a.txt: the disk is full;"):
-        write_kept(sources, lines_kept(1), tmp_path / "out")
-    assert os.listdir(tmp_path / "out") == ["a.txt"]
-    assert (tmp_path / "out/a.txt").read_bytes() == b"old"
 
 
 def test_a_file_cut_short_keeps_what_could_be_read(tmp_path: Path) -> None:

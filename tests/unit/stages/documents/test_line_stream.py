@@ -70,13 +70,3 @@ def test_documents(line, doc_id, problem):
     if problem is None:
         assert one.text == "x"
     assert problem is None or problem in one.problem
-
-
-@pytest.mark.parametrize(
-    "line", [b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"\xef\xbb\xbf", '{"id": "a"}'.encode("utf-16")]
-)
-def test_a_line_that_begins_like_another_encoding_spoils_no_other(line):
-    others = [b'{"id": "first", "text": "x"}', b'{"id": "second", "text": "y"}']
-    found = list(json_documents([line, *others], text="text", doc_id="id"))
-    assert [(one.doc_id, one.text) for one in found] == [(None, ""), ("first", "x"), ("second", "y")]
-    assert "damaged: not valid JSON" in (found[0].problem or "")

@@ -2,16 +2,12 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
-from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from nearkin.formats import zstd
 from nearkin.stages.documents.encodings import looks_like_utf16
-from nearkin.stages.documents.reader import read_batches
-from nearkin.stages.documents.sources import Source
 
 shared_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
@@ -77,25 +73,3 @@ def test_any_bytes_are_a_text_or_a_problem(read: Read, data: bytes) -> None:
     assert (text is None) != (problem is None)
     if text is not None:
         text.decode()
-
-
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_a_text_file_in_utf16_without_a_mark(read: Read, encoding: str) -> None:
-    data = "plain words, née\n".encode(encoding)
-    advice = (
-        f"wrong encoding: looks like UTF-16 without a byte order mark: repeat the command and add --encoding {encoding}"
-    )
-    for named in ("utf-8", "cp1252"):
-        assert read(data, "file", encoding=named)[0][3] == advice
-    assert read(data, "file", encoding=encoding)[0][1] == "plain words, née\n".encode()
-
-
-def test_a_text_file_over_the_limit_is_a_problem(tmp_path: Path) -> None:
-    path = tmp_path / "long.txt"
-    path.write_bytes(b"x" * (5 << 20))
-    source = Source(path=str(path), name="long.txt", format="file", size_bytes=5 << 20, max_document_bytes=1 << 20)
-    consumed: list[int] = []
-    (batch,) = read_batches(source, progress=consumed.append)
-    problem = "too large: longer than --max-document-size (5,242,880 bytes; the maximum is 1,048,576)"
-    assert batch["problem"].to_pylist() == [problem]
-    assert sum(consumed) == 5 << 20

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import nearkin
 from nearkin.errors import SourceError
-from nearkin.options.dedup import DedupOptions
 from nearkin.stages.documents.foreign import is_image_list
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.readers.load_records import columns_of, parent_in
-from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import SourceSet, resolve_sources
 
 Q, S = "þ", "\x14"
@@ -46,12 +43,6 @@ def rows_of(found: SourceSet, encoding: str = "utf-8") -> list[dict[str, object]
         for batch in read_batches(source, encoding=encoding)
         for row in batch.to_pylist()
     ]
-
-
-def test_a_load_file_in_utf_8_is_not_said_to_have_the_encoding_of_others(vol: Path) -> None:
-    (vol / "load.dat").write_bytes(dat(NAMES, ["A-1", "A-1", r"TEXT\A-1.txt"]).encode())
-    told, *_ = resolve_sources(["vol/load.dat"], encoding="cp1252").guesses
-    assert "Concordance DAT in utf-8" in told
 
 
 def test_texts_come_from_files_and_a_missing_one_is_one_row(vol: Path) -> None:
@@ -101,34 +92,12 @@ def test_records_are_read_beside_tables_that_are_read_as_documents(vol: Path) ->
     assert not any("Warning" in one for one in found.guesses)
 
 
-def test_a_list_of_images_among_the_arguments_is_left_out_and_alone_refused(vol: Path) -> None:
-    found = resolve_sources(["vol/load.dat", "vol/images.opt"])
-    assert len(found.sources) == 1
-    assert any("vol/images.opt" in one for one in found.guesses)
-    with pytest.raises(SourceError, match="a load file of images"):
-        resolve_sources(["vol/images.opt"])
-
-
-def test_the_folder_of_the_texts_can_be_named(vol: Path) -> None:
-    (vol / "DATA").mkdir()
-    (vol / "load.dat").rename(vol / "DATA" / "load.dat")
-    assert [row["text"] for row in rows_of(resolve_sources(["vol/DATA/load.dat"]))] == [None] * 3
-    found = resolve_sources(["vol/DATA/load.dat"], rules=ReadingRules.of(text_root="vol"))
-    assert [row["text"] for row in rows_of(found)][:2] == [b"the first text", b"the second text"]
-
-
 def test_texts_in_a_column_have_their_line_ends_back(vol: Path) -> None:
     data = dat(["DOCID", "EXTRACTEDTEXT"], ["A-1", "Dear Ada,®it rains.®® Übrigens"])
     for encoding in ("cp1252", "utf-8", "utf-8-sig", "utf-16"):
         (vol / "own.dat").write_bytes(data.encode(encoding))
         (row,) = rows_of(resolve_sources(["vol/own.dat"]))
         assert row["text"] == "Dear Ada,\nit rains.\n\n Übrigens".encode()
-
-
-def test_a_column_of_texts_may_hold_paths(vol: Path) -> None:
-    (vol / "own.dat").write_bytes(dat(["Control Number", "Extracted Text"], ["A-1", r".\TEXT\A-1.txt"]).encode())
-    (row,) = rows_of(resolve_sources(["vol/own.dat"]))
-    assert row["text"] == b"the first text"
 
 
 def test_csv_with_control_numbers_and_paths_is_a_load_file(vol: Path) -> None:
@@ -154,18 +123,6 @@ def test_a_mixture_of_encodings_is_read_field_by_field(vol: Path) -> None:
     assert [(row["doc_id"], row["text"]) for row in rows_of(found)] == [
         (f"Ä-{number}", "Grüße".encode()) for number in (1, 2, 3)
     ]
-
-
-def test_utf16_without_a_mark_is_read_when_it_is_named(vol: Path) -> None:
-    data = dat(["DOCID", "EXTRACTEDTEXT"], ["Ä-1", "Grüße"], ["Ä-2", "Grüße"]).encode("utf-16-be")
-    (vol / "own.dat").write_bytes(data)
-    found = resolve_sources(["vol/own.dat"], encoding="utf-16-be")
-    assert "in utf-16-be" in found.guesses[0]
-    assert [row["doc_id"] for row in rows_of(found, "utf-16-be")] == ["Ä-1", "Ä-2"]
-    cyrillic = "þDOCIDþ\x14þEXTRACTEDTEXTþ\r\n".encode("cp1252") + b"\xfeA\xfe\x14\xfe\xcf\xf0\xe8\xfe\r\n"
-    (vol / "own.dat").write_bytes(cyrillic)
-    (row,) = rows_of(resolve_sources(["vol/own.dat"], encoding="cp1251"), "cp1251")
-    assert row["text"] == "При".encode()
 
 
 def test_a_load_file_without_texts_is_refused_and_skipped_in_a_folder(vol: Path) -> None:
@@ -202,17 +159,6 @@ def test_families(columns: list[str], rows: list[list[str]], parents: list[str |
     known = columns_of(columns)
     places = [columns.index(name) for name in (known.parent, known.begin_family) if name is not None]
     assert [parent_in(row[0], [row[place] for place in places]) for row in rows] == parents
-
-
-def test_python_reads_a_production_and_leaves_passages_out(vol: Path) -> None:
-    (vol / "TEXT" / "a-2.txt").write_text("THE FIRST TEXT\nPage 7")
-    found = nearkin.dedup(vol / "load.dat", ignore=["re:^page \\d+$"], text_root=vol)
-    assert found.documents["reason"].to_pylist() == ["exact copy", "unique", "unreadable"]
-    options = DedupOptions(ignore=["a footer"], ignore_numbers=True)
-    assert options.fingerprint != DedupOptions().fingerprint
-    assert DedupOptions(**options.in_words()) == options
-    kin = nearkin.families(vol / "load.dat", ignore=["re:^page \\d+$"], ignore_numbers=True)
-    assert kin.manifest["parameters"]["normalise"].startswith("margins,hyphens,nfkc,case,arabic,space;numbers;ignore=")
 
 
 def test_a_list_of_one_image_is_recognised() -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
-import random
 from collections.abc import Callable
 
 import pytest
@@ -13,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nearkin.formats import zstd
-from nearkin.stages.documents.faults import problem_of
 from nearkin.stages.documents.streams import ByteStream
 from unit.stages.documents.conftest import rows_of
 
@@ -101,20 +98,3 @@ def test_a_bomb_of_one_line_is_passed_over(encoding: str) -> None:
     assert len(held) == 1
     assert held[0] < 64 << 20
     assert rows_of(batches)[1][3] == too_long((200 << 20) + len('{"text": ""}'), 1 << 20)
-
-
-def test_a_file_that_breaks_off_inside_a_long_line(read: Read) -> None:
-    noise = random.Random(1).randbytes(20_000).hex()
-    data = gzip.compress(f"first\n{noise}\nlast\n".encode())[:-9000]
-    rows = read(data, "text-lines", compression="gzip", max_document_bytes=LIMIT, takes_damaged=True)
-    assert [row[1] for row in rows] == [b"first", None, None]
-    assert str(rows[1][3]).startswith("too large: longer than --max-document-size (")
-    assert rows[2][3] == problem_of("truncated", "the gzip stream is truncated")
-
-
-@pytest.mark.parametrize("batch_bytes", [7, 150])
-def test_a_quote_that_is_never_closed_over_the_limit_ends_the_file(read: Read, batch_bytes: int) -> None:
-    data = b'id,text\n1,fine\n2,"open\n' + b"3,more of it\n" * 100
-    rows = read(data, "csv", batch_bytes=batch_bytes, max_document_bytes=LIMIT, takes_damaged=True)
-    assert [(row[0], row[1], row[2]) for row in rows] == [(1, b"fine", 2), (None, None, 3)]
-    assert rows[1][3] == problem_of("truncated", "a quote that opens in line 3 is never closed")

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundles import bundle, bundles, write_bundle  # noqa: F401  (a fixture)
-from nearkin.stages.documents import sources
 from nearkin.stages.documents.members import BETWEEN, MemberIds, escaped
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
@@ -47,17 +46,6 @@ def test_ids_are_different_and_stay(some):
         if name and some.count(name) == 1 and "#" not in "".join(one or "" for one in some):
             assert doc_id.count(BETWEEN) == 1
             assert unescaped(doc_id.partition(BETWEEN)[2]) == name
-
-
-@given(st.lists(st.lists(names.filter(bool), min_size=1, max_size=3), max_size=8))
-def test_ids_of_members_of_members(paths):
-    given, seen = MemberIds(), set()
-    for path in paths:
-        parent = "box"
-        for name in path:
-            parent = given.of(parent, name, 1)
-            assert parent not in seen
-            seen.add(parent)
 
 
 def read(path: Path, **rules: object) -> list[dict[str, object]]:
@@ -104,18 +92,3 @@ def test_what_cannot_be_read_is_a_row(tmp_path):
     ]
     path.write_text("")
     assert [(row["doc_id"], row["problem"]) for row in read(path)] == [(str(path), "empty: it contains no document")]
-
-
-@pytest.mark.usefixtures("bundles")
-def test_files_of_a_folder_are_not_opened_before_they_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "head_of_file", None)
-    for i in range(3):
-        write_bundle(tmp_path / f"mails/{i}.bundle", "one")
-    (tmp_path / "mails/note.txt").write_text("two")
-    by_folder = resolve_sources([str(tmp_path / "mails")]).sources
-    assert [(one.name, one.format) for one in by_folder] == [
-        *((f"{i}.bundle", "bundle") for i in range(3)),
-        ("note.txt", "file"),
-    ]
-    by_pattern = resolve_sources([str(tmp_path / "mails/*.bundle")]).sources
-    assert [one.format for one in by_pattern] == ["bundle"] * 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 
 import pytest
@@ -33,15 +32,6 @@ def test_a_line_is_a_line_blank_or_not(lines, end, batch_bytes):
     assert lines_of(whole, batch_bytes) == lines
     if lines and lines[-1]:
         assert lines_of(whole.removesuffix(end), batch_bytes) == lines
-
-
-def test_a_packed_file_that_breaks_off_hands_out_what_was_whole():
-    data = gzip.compress("".join(f"{i} {'x' * (i % 90)}\n" for i in range(9000)).encode())
-    stream = ByteStream(io.BytesIO(data[:-2000]), "gzip")
-    sizes: list[int] = []
-    with pytest.raises(StreamFault, match="the gzip stream is truncated"):
-        sizes.extend(batch.num_rows for batch in read_plain_lines(stream, batch_bytes=1 << 12))
-    assert sum(sizes) > 1000
 
 
 def units(*segments: tuple[str, str]) -> str:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nearkin.errors import SourceError, TruncatedInputError
+from nearkin.errors import TruncatedInputError
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source, resolve_sources
@@ -95,13 +95,6 @@ def test_damage_ends_in_a_problem(tmp_path: Path) -> None:
     assert len(problems) == 1
     assert problems[0].startswith("truncated: the Parquet data is damaged: ")
     assert [line for b in batches for line in b["line"].to_pylist()] == list(range(1, 2002))
-
-
-def test_what_is_no_parquet_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    path.write_bytes(b"PAX1 and no more")
-    with pytest.raises(SourceError, match="is not a readable Parquet file"):
-        resolve_sources([str(path)])
 
 
 def test_what_is_a_part_of_a_parquet_file_is_truncated(tmp_path: Path) -> None:

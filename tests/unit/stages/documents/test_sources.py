@@ -187,28 +187,6 @@ def test_a_folder_of_texts(folder: Path) -> None:
     ]
 
 
-def test_a_folder_of_tables_and_a_format_for_all(folder: Path) -> None:
-    write("in/a.jsonl", JSONL)
-    write("in/b/c.csv", b"id,text\n1,a\n")
-    assert [s.format for s in resolve_sources(["in"]).sources] == ["jsonl", "csv"]
-    assert [s.format for s in resolve_sources(["in"], file_format="file").sources] == ["file", "file"]
-    with pytest.raises(
-        ParameterError,
-        match=r"must be one of jsonl, .*, file, subrip, wikipedia, warc, load-file, document, html, eml. Got 'xml'",
-    ):
-        resolve_sources(["in"], file_format="xml")
-
-
-def test_an_unreadable_file_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*args: object, **options: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    write("a.jsonl", JSONL)
-    monkeypatch.setattr("nearkin.stages.documents.head.open", refuse, raising=False)
-    with pytest.raises(SourceError, match=r"Cannot open .*a.jsonl: Permission denied. Give yourself permission"):
-        resolve_sources(["a.jsonl"])
-
-
 def stdin_of(data: bytes) -> io.BufferedReader:
     class Pipe(io.RawIOBase):
         rest = data
@@ -223,24 +201,6 @@ def stdin_of(data: bytes) -> io.BufferedReader:
             return n_bytes
 
     return io.BufferedReader(Pipe())
-
-
-@pytest.mark.parametrize("file_format", [None, "jsonl", "file"])
-def test_empty_standard_input_is_refused(file_format: str | None) -> None:
-    for stdin in (stdin_of(b""), io.BytesIO()):
-        with pytest.raises(SourceError, match="standard input is empty"):
-            resolve_sources(["-"], file_format=file_format, stdin=stdin)
-    source = Source(path="-", name="-", format="file")
-    with pytest.raises(SourceError, match="standard input is empty"):
-        next(read_batches(source, stdin=stdin_of(b"")))
-
-
-def test_lines_on_standard_input_of_which_one_is_broken() -> None:
-    stdin = stdin_of(b"a\tIt was\nbroken\nb\ta dark night\n")
-    found = resolve_sources(["-"], stdin=stdin)
-    assert only(found).format == "lines"
-    said = "read as lines of ID<TAB>TEXT (recognised by its content)"
-    assert found.guesses == (said,)
 
 
 @pytest.mark.parametrize(
@@ -263,15 +223,6 @@ def test_the_delimiter_of_csv_is_told_from_the_header(folder: Path, data: bytes,
     assert only(found).delimiter == delimiter
     words = {"\t": "tab"}.get(delimiter, repr(delimiter))
     assert (f"delimiter: {words} (recognised by the header)" in found.guesses) == (delimiter != ",")
-
-
-def test_a_named_column_may_be_missing_where_it_is_optional(folder: Path) -> None:
-    write("a.jsonl", JSONL)
-    found = resolve_sources(["a.jsonl"], text="question", doc_id="url", optional=("text", "doc_id"))
-    assert (only(found).text, only(found).id) == ("text", "url")
-    assert found.guesses[0] == "there is no column 'question', so another column is guessed"
-    assert found.guesses[1].startswith("text column: 'text' (guessed")
-    assert resolve_sources(["a.jsonl"], text="url", doc_id="id", optional=("text", "doc_id")).guesses == ()
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress])

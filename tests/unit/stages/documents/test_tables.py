@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -81,15 +79,6 @@ def test_bad_records_are_rows_of_their_own() -> None:
         None,
         "not text: neither a string, a pair nor a dict but a number",
     ]
-
-
-def test_an_iterator_without_end_is_read_as_it_goes() -> None:
-    def endless() -> Iterator[str]:
-        while True:
-            yield "text"
-
-    batches = read_table(endless(), batch_rows=100)
-    assert [len(next(batches)) for _ in range(3)] == [100, 100, 100]
 
 
 def test_columns_are_guessed_named_and_missed() -> None:

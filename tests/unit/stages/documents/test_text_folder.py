@@ -97,22 +97,6 @@ def test_a_hostile_path_is_refused_by_name(place: Path, path: str, told: str) ->
         text_of(place, path)
 
 
-def test_the_encoding_of_the_texts_is_the_given_one(place: Path) -> None:
-    assert text_of(place, "TEXT/grüße.txt", encoding="cp1252") == "Grüße"
-
-
-def test_a_text_that_is_too_long_is_refused(place: Path) -> None:
-    with pytest.raises(RecordFault, match="max-document-size"):
-        text_of(place, "TEXT/A-1.txt", max_bytes=2)
-
-
-def test_paths_that_begin_with_two_dots_are_followed_from_the_load_file(place: Path) -> None:
-    folder = TextFolder(str(place), str(place / "DATA"))
-    assert folder.read(r"..\TEXT\A-1.txt") == b"one"
-    with pytest.raises(RecordFault, match="leads out"):
-        folder.read(r"..\..\secret.txt")
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(300), deadline=None)
 @given(st.lists(st.sampled_from(PARTS), max_size=9))
 def test_no_path_leads_to_the_secret(place: Path, parts: list[str]) -> None:
@@ -121,14 +105,3 @@ def test_no_path_leads_to_the_secret(place: Path, parts: list[str]) -> None:
             assert SECRET not in text_of(place, joint.join(parts))
         except RecordFault:
             continue
-
-
-def test_open_folders_are_few(place: Path) -> None:
-    for number in range(100):
-        (place / f"{number}").mkdir()
-        (place / f"{number}" / "a.txt").write_text(str(number))
-    folder = TextFolder(str(place), str(place))
-    before = len(os.listdir("/proc/self/fd"))
-    assert [folder.read(f"{number}/A.txt") for number in range(100)] == [str(number).encode() for number in range(100)]
-    assert len(os.listdir("/proc/self/fd")) - before < 40
-    assert len(os.listdir("/proc/self/fd")) == before
