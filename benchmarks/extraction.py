@@ -86,7 +86,7 @@ def plainly(kind: str) -> Callable[[bytes], str]:
     import xberg
 
     loop = asyncio.new_event_loop()
-    config = settings_of_xberg(ExtractionLimits(), kind, has_margins=False)
+    config = settings_of_xberg(ExtractionLimits(), kind)
 
     def of_office(data: bytes) -> str:
         asked = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=MIME_TYPES[kind])

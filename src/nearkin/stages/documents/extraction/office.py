@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import html
-import json
 import re
 import struct
 import unicodedata
@@ -20,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nearkin.nouns import counted
+from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.extraction.kinds import ZIPPED, kind_of
 from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
@@ -62,20 +61,18 @@ def read_office(given: Given) -> DocumentRead:
         raise ExtractionError("encrypted", "encrypted with a password")
     members = (lambda: iter(inside.members)) if inside.members else None
     try:
-        told = text_of_office(given.data, given.kind, given.limits, has_margins=inside.has_margins)
+        text, warnings, n_objects = text_of_office(given.data, given.kind, given.limits)
     except ExtractionError as error:
         return DocumentRead(exception=error.exception, sentence=error.sentence, members=members)
-    read = DocumentRead(text=told.text, warnings=told.warnings, members=members)
+    read = DocumentRead(text=text, warnings=tuple(warnings), members=members)
     if not inside.is_whole:
         read = read.lacking("damaged", CUT_OFF)
     elif given.kind in ZIPPED:
         read = with_parts(read, given)
-    if any(map(_LOSS.search, told.warnings)):
+    if any(map(_LOSS.search, warnings)):
         read = read.lacking("unsupported", "a part of it was not read: text may be missing")
-    if n := max(inside.n_lost, told.n_objects):
-        read = read.lacking(
-            "partial", f"{'an embedded object was' if n == 1 else f'{n} embedded objects were'} not read"
-        )
+    if n := max(inside.n_lost, n_objects):
+        read = read.lacking("partial", f"{counted(n, 'embedded object')} {agreeing(n, 'was', 'were')} not read")
     if inside.has_images and read.exception is None and not (members or (read.text or "").strip()):
         sentence = "it holds images and no text; text in images is not recognised"
         return replace(read, text=None, warnings=(), exception="image only", sentence=sentence)
@@ -85,8 +82,8 @@ def read_office(given: Given) -> DocumentRead:
 _EMBEDDINGS = re.compile(r"(?:word|xl|ppt)/embeddings/[^/]+")
 _OBJECTS = re.compile(r"(?:\./)?Object ?\d+")
 _IMAGES = re.compile(r"(?:(?:word|xl|ppt)/media|Pictures)/[^/]+")
-_NOTED = re.compile(r"(?:word|xl|ppt)/(?:embeddings|media)/|Pictures/|(?:\./)?Object|word/(?:header|footer)|META-INF/")
-"""Beginnings of the names of all of these, and of headers, footers and what says that a file is encrypted."""
+_NOTED = re.compile(r"(?:word|xl|ppt)/(?:embeddings|media)/|Pictures/|(?:\./)?Object|META-INF/")
+"""Beginnings of the names of all of these, and of what says that a file is encrypted."""
 _ESCAPED, _BINARY = re.compile(rb"\\[\\{}]"), re.compile(rb"\\bin\d")
 
 
@@ -95,8 +92,6 @@ class _Embedded:
     members: list[Member] = field(default_factory=list)
     n_lost: int = 0
     has_images: bool = False
-    has_margins: bool = True
-    """Whether it may have headers or footers."""
     is_encrypted: bool = False
     is_whole: bool = True
 
@@ -118,12 +113,11 @@ def _inside(given: Given) -> _Embedded:
 
 
 def _in_archive(blob: Blob) -> _Embedded:
-    entries, inside = blob.archive.infolist(), _Embedded(has_margins=False)
+    entries, inside = blob.archive.infolist(), _Embedded()
     inside.is_encrypted = any(entry.flag_bits & 1 for entry in entries)
     for entry in (entry for entry in entries if _NOTED.match(entry.filename)):
         name = entry.filename
         inside.has_images |= _IMAGES.fullmatch(name) is not None
-        inside.has_margins |= name.startswith(("word/header", "word/footer"))
         inside.n_lost += _OBJECTS.fullmatch(name) is not None
         if _EMBEDDINGS.fullmatch(name) is not None and not inside.is_encrypted:
             try:
@@ -174,29 +168,19 @@ _MIN_CELLS, _BYTES_A_CELL = 100_000, 128
 """The least maximum number of cells, and the bytes of the limit of a text of which each allows one."""
 
 
-@dataclass(frozen=True, slots=True)
-class OfficeText:
-    """What xberg makes of a file: its text, its warnings, and how many embedded objects it does not read."""
-
-    text: str
-    warnings: tuple[str, ...]
-    n_objects: int
-
-
-def text_of_office(data: bytes, kind: str, limits: ExtractionLimits, *, has_margins: bool = True) -> OfficeText:
-    """Return what xberg makes of a file. Raises ExtractionError."""
-    config = settings_of_xberg(limits, kind, has_margins=has_margins)
+def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[str, list[str], int]:
+    """Return text and warnings of xberg, and how many embedded objects it does not read. Raises ExtractionError."""
+    settings = settings_of_xberg(limits, kind)
     try:
-        result = asked_of_xberg(data, MIME_TYPES[kind], config)
+        result = asked_of_xberg(data, MIME_TYPES[kind], settings)
     except Exception as error:
         raise _in_words(str(error)) from error
-    if kind == "docx":
-        text = _text_of_word(result)
-    else:
-        text = _MARKS[kind].sub("", result.content) if kind in _MARKS and "[" in result.content else result.content
-    warnings = tuple(dict.fromkeys(one.message for one in result.processing_warnings if one.source not in _NOISE))
+    text = _text_of_tags(result.content) if kind == "docx" else result.content
+    if kind in _MARKS and "[" in text:
+        text = _MARKS[kind].sub("", text)
+    warnings = list(dict.fromkeys(one.message for one in result.processing_warnings if one.source not in _NOISE))
     n_objects = len(result.children or ()) if kind == "ppt" else 0
-    return OfficeText(text, warnings, n_objects + sum("Skipped embedded object" in warning for warning in warnings))
+    return text, warnings, n_objects + sum("Skipped embedded object" in warning for warning in warnings)
 
 
 def asked_of_xberg(data: bytes, mime_type: str, config: xberg.ExtractionConfig) -> xberg.ExtractedDocument:
@@ -218,31 +202,21 @@ def _event_loop() -> asyncio.AbstractEventLoop:
 
 def rtf_text(rtf: bytes, given: Given) -> str:
     """Return the text of the body of a mail in RTF."""
-    return text_of_office(rtf, "rtf", given.limits).text
-
-
-def _text_of_word(result: xberg.ExtractedDocument) -> str:
-    """Return headers, body with notes and comments, and footers of a document of Word."""
-    around: dict[str, list[str]] = {"header": [], "footer": []}
-    for node in result.document.nodes if result.document is not None else ():
-        if (layer := str(node.content_layer)) in around:
-            around[layer].append(str(json.loads(str(node.content)).get("text", "")).strip())
-    pieces = [*around["header"], _text_of_tags(result.content), *around["footer"]]
-    return "\n".join(piece for piece in pieces if piece)
+    return text_of_office(rtf, "rtf", given.limits)[0]
 
 
 def _text_of_tags(page: str) -> str:
     """Return the text of a page of xberg, with every tag closed and every sign escaped."""
     text = page.replace("\n", " ").replace("<p>", "\n").replace("</p>", "\n")
-    if "<" in text or "[" in page:  # else there is nothing but paragraphs: patterns would take ten times as long
-        text = _MARKS["docx"].sub("", _LINKS_OF_NOTES.sub("", page)).replace("\n", " ")
+    if "<" in text:  # else there is nothing but paragraphs: patterns would take ten times as long
+        text = _LINKS_OF_NOTES.sub("", page).replace("\n", " ")
         text = text.replace("</td>", " ").replace("</th>", " ")
         text = _TAG.sub("", _BLOCK.sub("\n", text))
     return "\n".join(line for line in map(str.strip, html.unescape(text).split("\n")) if line)
 
 
 @lru_cache(maxsize=16)
-def settings_of_xberg(limits: ExtractionLimits, kind: str, *, has_margins: bool = True) -> xberg.ExtractionConfig:
+def settings_of_xberg(limits: ExtractionLimits, kind: str) -> xberg.ExtractionConfig:
     """Return what xberg is asked for.
 
     Word comes as HTML: as plain text, xberg writes names of styles behind headings.
@@ -256,7 +230,6 @@ def settings_of_xberg(limits: ExtractionLimits, kind: str, *, has_margins: bool 
         extraction_timeout_secs=limits.time,
         max_archive_depth=1 if kind == "ppt" else 0,
         output_format="html" if kind == "docx" else "plain",
-        include_document_structure=kind == "docx" and has_margins,
         content_filter=xberg.ContentFilterConfig(
             include_headers=True, include_footers=True, include_footnotes=True, strip_repeating_text=False
         ),
@@ -338,8 +311,9 @@ _PARTS = {
     "epub": re.compile(r"(?i:.+\.x?html?)"),
 }
 """Parts whose text is shown."""
-_BESIDE = re.compile(r"chart|diagrams|xl/comments|(?:ppt/c|threadedC|xl/c)omments|drawings|worksheets|Object|styles")
-"""Parts beside the text itself, or with something beside it: headers are in the part of their sheet."""
+_BESIDE = re.compile(r"chart|diagrams|header|footer|(?:ppt/c|threadedC|xl/c)omments|drawings|worksheets|Object|styles")
+"""Parts beside the text itself, or with something beside it: headers of a sheet are in its part."""
+_HEADERS = ("word/header", "word/footer")
 _DOCUMENT_INSIDE = re.compile(r"word/[^/]+\.(?:x?html?|mht|txt|rtf|docx)")
 """What Word shows as a part of a document (altChunk)."""
 _HIDDEN = re.compile(
@@ -361,7 +335,7 @@ _USUAL = {
     "pptx": re.compile(rb"<a:t(?: [^<>]*)?>([^<]*)"), **dict.fromkeys(("odt", "ods", "odp"), re.compile(rb">([^<]+)")),
 }  # fmt: skip
 """Texts with the usual prefix, which are found ten times as fast."""
-_SHEETS, _HEADER, _BODY = "xl/worksheets/", b"headerFooter", b"<office:body"
+_HEADER, _BODY = b"headerFooter", b"<office:body"
 _CODE_OF_HEADER = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|\d+|[A-Z])')
 _ROOT, _END_BYTES = re.compile(rb"(?:[^<>]|<[?!][^<>]*>)*<([\w:.-]+)"), 1024
 _WORD = re.compile(r"[^\W\d_]+")
@@ -377,26 +351,31 @@ def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
     text, kind, archive = read.text or "", given.kind, given.blob.archive
     names = dict.fromkeys(archive.namelist())
     try:
-        parts = {name: _part(given.data, archive, name) for name in filter(_PARTS[kind].fullmatch, names)}
+        parts = {name: _part(given.data, archive, name) for name in names if _PARTS[kind].fullmatch(name)}
     except ExtractionError as error:
         return read.lacking(error.exception, error.sentence)
     is_tracked = kind == "docx" or kind.startswith("od")
     if n_deleted := sum(len(_DELETED.findall(part)) for part in parts.values()) if is_tracked else 0:
         read = replace(read, warnings=(*read.warnings, f"{counted(n_deleted, 'tracked deletion')}: no text"))
-    further, n_missing, extracted = dict[str, None](), 0, Counter[str]()
+    further, n_missing, n_words = dict[str, None](), 0, 0
     if kind != "epub" and not _has_all(text, parts, kind):  # pages of books are often no XML
-        extracted = _words(text)
-        for name, shown in ((name, _text_of(part, name, kind)) for name, part in parts.items()):
-            missing = {word: n - extracted[word] for word, n in _words(shown).items() if n > extracted[word]}
+        left = _words(text)
+        n_words = left.total()
+        for name in sorted(parts, key=_is_beside):
+            shown = _text_of(parts[name], name, kind)
+            missing = (wanted := _words(shown)) - left
+            left -= wanted
             if not _is_beside(name):
-                n_missing += sum(missing.values())
+                n_missing += missing.total()
             elif missing:
                 lines = (line for line in map(str.strip, shown.split("\n")) if name != "styles.xml" or " " in line)
-                further |= dict.fromkeys(line for line in lines if not missing.keys().isdisjoint(_words(line)))
+                is_header = name.startswith(_HEADERS)  # its numbers, such as dates, are in no other part
+                further |= dict.fromkeys(
+                    line for line in lines if line and (is_header or not missing.keys().isdisjoint(_words(line)))
+                )
     read = replace(read, text="\n".join([text.rstrip(), *further]).lstrip("\n")) if further else read
-    n_words = extracted.total() + n_missing
-    if n_missing >= _MIN_MISSING and n_missing > _MISSING_SHARE * n_words:
-        lost = f"{counted(n_missing, 'word')} of {n_words:,} not extracted: text may be missing"
+    if n_missing >= _MIN_MISSING and n_missing > _MISSING_SHARE * (n_words + n_missing):
+        lost = f"{counted(n_missing, 'word')} of {n_words + n_missing:,} not extracted: text may be missing"
         read = read.lacking("partial", lost)
     inside = next(filter(_DOCUMENT_INSIDE.fullmatch, names), None) if kind == "docx" else None
     return read if inside is None else read.lacking("unsupported", f"its {inside}, a document inside it, was not read")
@@ -417,34 +396,30 @@ def _part(data: bytes, archive: zipfile.ZipFile, name: str) -> bytes:
 def _unpacked(data: bytes, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     """`zipfile` makes a stream for each part, which takes longer than to unpack a slide."""
     if entry.compress_type == zipfile.ZIP_DEFLATED and entry.file_size <= _MAX_QUICK:
-        n_further = sum(_LENGTHS.unpack_from(data, entry.header_offset + _BEFORE_LENGTHS))
-        at = entry.header_offset + _HEADER_BYTES + n_further
-        packed = data[at : at + entry.compress_size]
-        content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, _MAX_QUICK)
+        at = (
+            entry.header_offset + _HEADER_BYTES + sum(_LENGTHS.unpack_from(data, entry.header_offset + _BEFORE_LENGTHS))
+        )
+        content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data[at : at + entry.compress_size], _MAX_QUICK)
         if len(content) == entry.file_size and zlib.crc32(content) == entry.CRC:
             return content
     return archive.read(entry)
 
 
 def _has_all(text: str, parts: Mapping[str, bytes], kind: str) -> bool:
-    """Whether the pieces of each part follow one another in the text, or else all its words are there."""
-    if any(_is_beside(name) and not _is_wordless(name, part) for name, part in parts.items()):
+    """Whether no part stands beside the text, and the pieces of all follow one another in it: nearly always."""
+    if any(_is_beside(name) and not _is_wordless(name, part, kind) for name, part in parts.items()):
         return False
-    told, end, text = list[str](), 0, text.replace("\n\n", "\n")  # mostly, a piece begins where the one before ends
-    for part in (part for name, part in parts.items() if name != "styles.xml"):
-        found = _USUAL[kind].findall(part, part.find(_BODY) if kind.startswith("od") else 0)
-        shown = html.unescape(b"\n".join(found).decode("utf-8", "replace"))
-        pieces = [] if kind == "xlsx" else shown.split("\n")  # thousands of words, each of which stands there once
-        if pieces and not text.startswith(pieces[0], end + 1) and text.find(pieces[0], end) < 0:
-            end = 0  # parts may come in another order than their texts
-        for piece in pieces:
-            at = end + 1 if text.startswith(piece, end + 1) else text.find(piece, end)
-            if at < 0:
-                pieces = []
-                break
-            end = at + len(piece)
-        told += shown.split() if not pieces else []
-    return not told or (len(told) <= len(extracted := text.split()) and set(extracted).issuperset(told))
+    body = b"".join(part[max(0, part.find(_BODY)) :] for name, part in parts.items() if name != "styles.xml")
+    shown = html.unescape(b"\n".join(_USUAL[kind].findall(body)).decode("utf-8", "replace"))
+    if kind == "xlsx":  # thousands of words, each of which stands there once
+        return set(text.split()).issuperset(shown.split())
+    end, text = 0, text.replace("\n\n", "\n")  # mostly, a piece begins where the one before ends
+    for piece in shown.split("\n"):
+        at = end + 1 if text.startswith(piece, end + 1) else text.find(piece, end)
+        if at < 0:
+            return False
+        end = at + len(piece)
+    return True
 
 
 @lru_cache(maxsize=1024)  # most files have parts of the same names
@@ -452,10 +427,8 @@ def _is_beside(name: str) -> bool:
     return _BESIDE.search(name) is not None
 
 
-def _is_wordless(name: str, part: bytes) -> bool:
-    if name == "styles.xml":
-        return _WORD.search(b" ".join(_USUAL["odt"].findall(part)).decode("utf-8", "replace")) is None
-    return name.startswith(_SHEETS) and _HEADER not in part
+def _is_wordless(name: str, part: bytes, kind: str) -> bool:
+    return _HEADER not in part if "sheets/" in name else _WORD.search(_text_of(part, name, kind)) is None
 
 
 def _text_of(part: bytes, name: str, kind: str) -> str:
@@ -465,7 +438,7 @@ def _text_of(part: bytes, name: str, kind: str) -> str:
     else:
         shown = b"".join(run or b"\n" for run in _TEXT.findall(shown))
     text = html.unescape(shown.decode("utf-8", "replace"))
-    return _CODE_OF_HEADER.sub(" ", text) if name.startswith(_SHEETS) else text
+    return _CODE_OF_HEADER.sub(" ", text) if "sheets/" in name else text
 
 
 def _words(text: str) -> Counter[str]:
