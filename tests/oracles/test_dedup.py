@@ -172,6 +172,35 @@ def test_records_that_differ_in_names_only(shingle):
     assert sorted(kept) == sorted(product(PEOPLE, ["one", "two"]))
 
 
+FORM = """The applicant states that all that follows is true and complete to the best of his knowledge and belief.
+{} {} {} The office keeps this form for as long as the law asks for, and answers within four weeks by letter."""
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ["Name of the applicant: ADA KERN Born in"] + [f"Name of the applicant: {a}BERT {b}OLM Born in"
+                                                       for a in "ALGRHN" for b in "HTKS"],
+        [f"Reference {a}{b}-{c}Q of the office" for a in "ABCDE" for b in "QXY" for c in "KL"],
+        [f"{first} Does the applicant {second} smoke" for first in ("[x] yes [ ] no", "[ ] yes [x] no")
+         for second in ("still", "never", "seldom", "often", "daily", "hardly", "also", "ever")],
+        ["The claim of that day is hereby approved by us", "The claim of that day is hereby denied by us"],
+    ],
+    ids=["capitals", "codes", "ticks", "verdicts"],
+)  # fmt: skip
+def test_records_that_differ_in_fields_of_a_form(answers):
+    """Copies with a misprint outside the fields are none: they have the answers of another document."""
+    words = ["states", "follows", "true", "complete", "best", "keeps", "form", "long", "answers", "letter"]
+    made = [(FORM.format("The answers below are his own.", one, "Signed by hand."), one) for one in answers]
+    for i in range(80):
+        text, answer = made[i % len(answers)]
+        word = words[i % len(words)]
+        made.append((text.replace(word, word + "bcdfghjk"[i % 8] + "qxzvw"[i // 16]), answer))
+    result = nearkin.dedup([text for text, _ in made], preset="records", recall=CERTAIN)
+    kept = [answer for (_, answer), is_kept in zip(made, result.documents["keep"].to_pylist(), strict=True) if is_kept]
+    assert sorted(kept) == sorted(answers)
+
+
 @given(texts=odd_collections, threshold=thresholds, shingle=shinglings)
 @settings(max_examples=examples(40))
 @example(texts=["", " \u3000\n", "\ufeff"], threshold=0.8, shingle="words:5")

@@ -144,7 +144,7 @@ class SearchOptions(PlannedSearch):
         choices=tuple(APART),
         help="What makes similar documents no near-duplicates: numbers (one has another number, date or passage in "
         "place of the other's, as invoices do; not a passage that is only added), numbers,names (also nothing but "
-        "other names), or none (the default). Their pairs are listed.",
+        "other names, or fields of a form), or none (the default). Their pairs are listed.",
     )  # fmt: skip
 
 

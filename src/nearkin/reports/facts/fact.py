@@ -70,6 +70,7 @@ BY_DIFFERENCE = {
     "passage added": "differ by one passage more",
     "passage replaced": "differ in one passage only",
     "names": "differ in names only",
+    "fields": "differ in fields of a form",
 }
 """Label for documents that differ in this way from the one beside them."""
 

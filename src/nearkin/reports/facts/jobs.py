@@ -171,18 +171,18 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     if is_large := 2 * n_largest > n_documents > 2:
         note = "to keep records apart: --preset records" if can_apart else ""
         yield Fact("documents of the largest group", n_largest, note)
-    apart = "; to keep them: --keep-apart numbers, or --preset records" * can_apart
-    apart += "; to keep them: omit --ignore-numbers" * is_ignored
     for name, n in counts.items():
-        is_of_records = name == "numbers" or (name == "passage replaced" and can_apart)
+        option = "numbers,names" if name == "fields" else "numbers"
+        apart = f"; to keep them: --keep-apart {option}, or --preset records" * can_apart
+        apart += "; to keep them: omit --ignore-numbers" * is_ignored
+        is_of_records = name == "numbers" or (name in ("passage replaced", "fields") and can_apart)
         is_often = bool(apart) and is_of_records and n > _NAMED_SHARE * n_dropped
         is_named = is_often or (name == "numbers" and can_apart and is_large)
         note = f"of {n_dropped:,} dropped for another{apart * is_named}"
         yield Fact(BY_DIFFERENCE[name], n, note, "warning" if is_often else "plain")
     n_other = run.count(difference_counted_as("other"))
     if n_largest > _LARGE_GROUP and n_other > _NAMED_SHARE * n_dropped:
-        advice = "--preset records keeps records apart" if can_apart else "a higher --threshold keeps more apart"
-        note = f"of {n_dropped:,} dropped for another; a group has {n_largest:,} documents; {advice}"
+        note = f"of {n_dropped:,} dropped for another; a group has {n_largest:,} documents"
         yield Fact("differ in other words", n_other, note, "warning")
 
 

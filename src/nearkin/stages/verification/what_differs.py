@@ -16,7 +16,7 @@ from nearkin.records import I64, U8, U32, U64, Bool, Candidates, Matches
 from nearkin.stages.number_words import DATE_WORDS, NUMBER_WORDS, OTHER_DATE_WORDS
 from nearkin.stages.verification.difference_names import DIFFERENCES
 
-NOTHING, NUMBERS, WORDS_AND_NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, NAMES, OTHER = map(
+NOTHING, NUMBERS, WORDS_AND_NUMBERS, PASSAGE_ADDED, PASSAGE_REPLACED, NAMES, FIELDS, OTHER = map(
     np.uint8, range(len(DIFFERENCES))
 )
 UNKNOWN = np.uint8(255)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -37,7 +37,7 @@ from nearkin.workflows.dedup.reading import read_all
 from nearkin.workflows.dedup.row_places import Places, check_problems, check_readable, locate
 from nearkin.workflows.dedup.searching import Search, Sizes
 from nearkin.workflows.dedup.tables import write_tables
-from nearkin.workflows.dedup.verifying import VerifiedMatches, compare_in_store, verify_all
+from nearkin.workflows.dedup.verifying import VerifiedMatches, compare_in_store, verify_all, with_fields
 from nearkin.workflows.reading.inputs import Input, places_in
 from nearkin.workflows.resources import Resources
 
@@ -135,6 +135,7 @@ def plan(corpus: Corpus, places: Places, options: DedupOptions, *, resources: Re
 def judge(planned: Planned, sizes: Sizes, verified: VerifiedMatches, n_skipped: int, compare: Compare) -> Result:
     """Group the texts and judge the documents; ``compare`` returns the similarity of pairs that are no matches."""
     corpus, options, preference = planned.corpus, planned.options, planned.preference
+    verified = replace(verified, matches=with_fields(verified.matches, sizes, corpus, options))
     if corpus.is_against:
         judged = judge_across(corpus, options, sizes, verified.matches)
     else:

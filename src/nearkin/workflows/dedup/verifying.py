@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from nearkin.engines.local import map_ordered
 from nearkin.formats.sealed import sealed_length
+from nearkin.kernels.grouping import components
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import I64, U8, U32, U64, Candidates, Matches
 from nearkin.runs.arrays import GrowingArray, kept_arrays
@@ -23,15 +24,26 @@ from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.differences.particulars import without_names
 from nearkin.stages.documents.preparing import CASED
 from nearkin.stages.search.linking import merge_runs
+from nearkin.stages.verification.form_fields import MIN_TEXTS, Fields, Steps, sample_of_groups
 from nearkin.stages.verification.overlap import verify
-from nearkin.stages.verification.what_differs import NAMES, OTHER, Compared, TextNumbers
+from nearkin.stages.verification.what_differs import (
+    FIELDS,
+    NAMES,
+    OTHER,
+    PASSAGE_ADDED,
+    PASSAGE_REPLACED,
+    Compared,
+    TextNumbers,
+)
 from nearkin.workflows.dedup.corpus import Corpus
+from nearkin.workflows.dedup.outcome import differences_of
 from nearkin.workflows.dedup.searching import Runs, Sizes, chunk_sets, chunk_texts
 from nearkin.workflows.resources import Resources
 
 _PAGES_OF_A_PAIR = 3 << 13  # Linux maps 64 KiB around each page of both sets
 _MAX_PAIRS = 1 << 18
 _TEXTS_A_BLOCK = 1 << 8
+_SHINGLES_A_BLOCK = 1 << 22
 _NONE = np.zeros(0, np.uint64)
 _FIELDS = ("left", "right", "n_common", "n_left", "n_right")
 
@@ -126,8 +138,6 @@ def verify_all(
             left, right, n_common, n_left, n_right = (joined[name] for name in _FIELDS)
             matches = Matches(left, right, n_common, n_left, n_right)
             differs = _differences(matches, corpus, options, store, folder, threads=resources.n_threads)
-            if options.looks_for_names:
-                differs = with_names(differs, corpus.first_row[np.stack([left, right])], corpus.chunks)
             return {"n_candidates": np.array(n_candidates), **joined, "differs": differs}
 
         stored = kept_arrays(folder / "matches.arrow", make)
@@ -185,6 +195,36 @@ def _differences(
     differences = compared.differences(matches)
     path.unlink()
     return differences
+
+
+def with_fields(matches: Matches, sizes: Sizes, corpus: Corpus, options: DedupOptions) -> Matches:
+    """Mark the pairs of large groups that differ in fields of a form, and if asked for, those in nothing but names."""
+    left, right, differs = matches.left, matches.right, differences_of(matches)
+    group = components(left, right, corpus.n_nodes)
+    is_open = np.isin(differs, [OTHER, PASSAGE_ADDED, PASSAGE_REPLACED])
+    is_open &= np.bincount(group, minlength=corpus.n_nodes)[group[left]] >= MIN_TEXTS
+    if is_open.any():
+        left, right = left[is_open], right[is_open]
+        sampled = sample_of_groups(group, np.unique(group[left]))
+        block = np.cumsum(sizes.n_shingles[sampled], dtype=np.int64) // _SHINGLES_A_BLOCK
+        block = block[np.searchsorted(group[sampled], group[sampled])]
+        blocks = np.split(sampled, np.flatnonzero(np.diff(block)) + 1)
+        fields = Fields.joined([_steps(corpus, options, texts, group).fields() for texts in blocks])
+        steps = _steps(corpus, options, np.concatenate([left, right]), group, fields)
+        differs[is_open] = np.where(steps.differ(left, right), FIELDS, differs[is_open])
+    if options.looks_for_names:
+        differs = with_names(differs, corpus.first_row[np.stack([matches.left, matches.right])], corpus.chunks)
+    return replace(matches, differs=differs)
+
+
+def _steps(corpus: Corpus, options: DedupOptions, nodes: U32, group: U32, fields: Fields | None = None) -> Steps:
+    wanted, parts = np.zeros(corpus.n_nodes, np.uint8), list[Steps]()
+    wanted[nodes] = 1
+    for chunk in corpus.chunks:
+        here, sets = chunk_sets(corpus, chunk, options.shingle, wanted)
+        steps = Steps.of(sets, here, group[here])
+        parts.append(steps if fields is None else steps.at(fields))
+    return Steps.joined(parts)
 
 
 def with_names(differs: U8, rows_of_pairs: U32, chunks: Sequence[Chunk]) -> U8:
