@@ -22,8 +22,6 @@ _FLAGS = ("bool", bool, "bool | None", bool | None)
 def checking_arguments(function: _F) -> _F:
     """Decorate a public function: refuse flags that are no bool, and convert numpy's bools and real numbers.
 
-    A flag is a parameter with the annotation ``bool``: otherwise ``report="no"`` would write a report.
-
     Examples
     --------
     >>> @checking_arguments
@@ -138,7 +136,7 @@ def _is_no_value(value: object) -> bool:
 def plain_number(value: object) -> object:
     """Return a bool, int or float of Python for a scalar of numpy, and any other value unchanged.
 
-    An array without dimensions is a scalar, too. A float32 becomes the shortest decimal that it stands for, 0.8 rather
+    A float32 becomes the shortest decimal that it stands for, 0.8 rather
     than 0.800000011920929.
 
     Examples

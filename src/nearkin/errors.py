@@ -57,11 +57,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class NearkinError(Exception):
     """Base of all errors above; ``exit_code`` is that of the command line, ``status`` that of HTTP.
 
-    Parameters
-    ----------
-    parameter
-        Name of the parameter that the error is about.
-
     Examples
     --------
     >>> error = SourceError("a.csv: there is no column 'body'.", parameter="text")
@@ -203,15 +198,7 @@ class FingerprintError(NearkinError):
 
     @classmethod
     def of(cls, what: str, cannot: str, one: tuple[str, str], other: tuple[str, str]) -> FingerprintError:
-        """Make an error that names what was mixed and the parameters in which the two fingerprints differ.
-
-        Parameters
-        ----------
-        what, cannot
-            Such as "Signatures" and "be compared".
-        one, other
-            Name and fingerprint of each.
-        """
+        """Make an error that names what was mixed and the parameters in which the two fingerprints differ."""
         parts = [dict(map(_named_part, fingerprint.split(";"))) for _, fingerprint in (one, other)]
         names = [name for name in dict.fromkeys([*parts[0], *parts[1]]) if parts[0].get(name) != parts[1].get(name)]
         if "method" in names:  # whose other parameters then say nothing
@@ -272,7 +259,7 @@ class ReplacedCollectionError(CollectionError):
 
 
 class CollectionBusyError(CollectionError):
-    """Another process is writing to the collection. Nothing is wrong with it: try again."""
+    """Another process is writing to the collection."""
 
     exit_code, status = 9, 503
 

@@ -8,11 +8,6 @@ from collections.abc import Iterable, Sequence
 def counted(n: int, noun: str, plural: str = "") -> str:
     """Write a number with its noun.
 
-    Parameters
-    ----------
-    plural
-        If it is not the noun with an s.
-
     Examples
     --------
     >>> counted(1, "document"), counted(2135, "exact copy", "exact copies"), counted(0, "pair")

@@ -144,10 +144,7 @@ def shown_path(path: str) -> str:
 
 
 def on_disk(path: str) -> str:
-    r"""Return the path of the file that `shown_path` or `printable` wrote: bytes that are not UTF-8 are escaped there.
-
-    A path of which no file has these bytes has the escape as characters.
-    """
+    r"""Return the path of the file that `shown_path` or `printable` wrote, with bytes that are not UTF-8 escaped."""
     if _ESCAPED_BYTE.search(path) is None:
         return path
     raw = _ESCAPED_BYTE.sub(lambda found: os.fsdecode(bytes.fromhex(found[1])), path)

@@ -76,8 +76,6 @@ class ShingleSets:
         Set ``i`` is ``hashes[offsets[i]:offsets[i + 1]]``.
     n_units : int64 array, shape (n_documents,)
         Words or characters in each document, repeats counted.
-    fingerprint
-        Of the shingling.
     """
 
     hashes: U64
@@ -114,12 +112,8 @@ class FeatureCounts:
         The character or word of its text, counted from 0, with which the first occurrence begins.
     offsets : int64 array, shape (n_documents + 1,)
         The features of document ``i`` are ``hashes[offsets[i]:offsets[i + 1]]``.
-    texts
-        Texts in which they were counted.
     n_characters
         Length of a feature that is a character n-gram; 0 for features of words.
-    fingerprint
-        Fingerprint of the shingling that made them.
     """
 
     hashes: U64
@@ -220,8 +214,6 @@ class LetterVectors:
         False: almost nothing of the document is in its vector; it must match nothing, and be reported.
     n_counted, n_others : int64 arrays, shape (n_documents,)
         Letters and digits that have a place in the vector, and those that have none.
-    fingerprint
-        Of the counting; vectors with different fingerprints must not be compared.
     """
 
     counts: U32
@@ -327,8 +319,6 @@ class TextWords:
         The distinct ones.
     ids, offsets : int32 array, int64 array of shape (n_texts + 1,)
         The words of text ``i`` are ``ids[offsets[i]:offsets[i + 1]]``, places in ``words``.
-    fingerprint
-        Of the way in which they were found.
     """
 
     words: pa.LargeStringArray

@@ -31,8 +31,6 @@ class Tabular:
 
         Raises
         ------
-        ParameterError
-            There is no such table.
         MissingExtraError
             pandas is not installed.
         """

@@ -196,10 +196,7 @@ def _places(name: str, value: object) -> Iterator[str | Path]:
 
 
 def take_every_character(*streams: TextIO) -> None:
-    """Replace characters that a stream's encoding lacks: signs by words, others by their code points.
-
-    Otherwise ``≥`` on an ASCII terminal, or an unpaired surrogate on any, would end in a traceback.
-    """
+    """Replace characters that a stream's encoding lacks: signs by words, others by their code points."""
     codecs.register_error(_HANDLER, _in_other_words)
     for stream in streams:
         reconfigure = getattr(stream, "reconfigure", None)  # a stream that a test put there may have none

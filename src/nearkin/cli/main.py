@@ -144,7 +144,7 @@ _AGAIN_S = 0.01
 def interrupts_repeated() -> Iterator[None]:
     """Send an interruption again that Python could only print: it cannot leave a function that C code calls.
 
-    Otherwise Ctrl-C is lost while numba compiles. The signal is SIGTERM, which does the same and is never ignored.
+    Otherwise Ctrl-C is lost while numba compiles.
     """
     printed_before, sent = sys.unraisablehook, list[threading.Timer]()
 

@@ -145,10 +145,7 @@ def say_passage(console: Console, pieces: Sequence[Piece], *, n_differences: int
 
 
 def table(*columns: str, numbers: int = 0) -> Table:
-    """Make a table without lines; its first ``numbers`` columns hold numbers. Long text is wrapped, never cut.
-
-    Not on a terminal, where a long cell moves the rest of its own row to the right.
-    """
+    """Make a table without lines; its first ``numbers`` columns hold numbers. Long text is wrapped, never cut."""
     made = _AlignedTable(box=None, pad_edge=False, header_style="bold")
     for place, column in enumerate(columns):
         is_number = place < numbers

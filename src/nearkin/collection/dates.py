@@ -24,10 +24,6 @@ class InForce:
 
     Parameters
     ----------
-    date_tag
-        Field of the tags that have the dates.
-    dates
-        Dates of current documents by id.
     documents
         Those with the newest date that is not after ``at``; empty if all dates are later.
     """

@@ -39,17 +39,15 @@ class TextChange(AnswerRecord):
 
     Parameters
     ----------
-    is_same_text : bool
+    is_same_text
         Whether the document was removed and added again with the same text.
-    n_words_removed, n_words_added : int
+    n_words_removed, n_words_added
         Number of words that occur only before the change, and only after it.
-    n_words_moved : int
+    n_words_moved
         Number of words of passages that occur before and after it, in different places.
-    n_differences : int
-        Without the moved passages.
-    passage : tuple of Piece
+    passage
         Most significant difference, with a few words around it: "only_a" before the change, "only_b" after it.
-    is_whole : bool
+    is_whole
         False if the texts were too long to be compared to the end.
     """
 
@@ -86,14 +84,13 @@ class HistoryEntry(AnswerRecord):
 
     Parameters
     ----------
-    document : StoredDocument
-    added_at : str
+    added_at
         UTC, ISO 8601.
-    removed_at : str or None
+    removed_at
         None if this version is current, or was replaced by the next one.
-    change : TextChange or None
+    change
         From the previous version; None for the first version, and if one of the two texts was erased.
-    is_erased : bool
+    is_erased
         Whether the text was erased: see `Collection.purge`.
     """
 
@@ -110,8 +107,7 @@ class DocumentHistory(Tabular, AnswerRecord):
 
     Parameters
     ----------
-    doc_id : str
-    versions : tuple of HistoryEntry
+    versions
         The oldest first.
     """
 
@@ -161,13 +157,7 @@ def _rows(connection: Connection, doc_id: str) -> list[Any]:
 
 
 def comparisons(connection: Connection, numbers: Sequence[int | None]) -> Iterator[Comparison | None]:
-    """Yield for each content its comparison with the previous one; None for the first, and beside None, an erased text.
-
-    Raises
-    ------
-    CollectionError
-        A text is damaged.
-    """
+    """Yield for each content its comparison with the previous one; None for the first, and beside an erased text."""
     if not numbers:
         return
     yield None
@@ -189,12 +179,12 @@ class TimeLineEntry(AnswerRecord):
 
     Parameters
     ----------
-    relation : str
+    relation
         Relation to the member before, as ``nearkin families`` has it; empty for two texts with like letters and unlike
         wording, and while another process writes.
-    change : TextChange or None
+    change
         From the member before, a difference with a negation first; None behind `MAX_COMPARED` characters.
-    n_of_kind : mapping of str to int
+    n_of_kind
         Number of differences of each kind; a difference may have several.
     """
 
@@ -218,10 +208,8 @@ class GroupTimeLine(Tabular, AnswerRecord):
 
     Parameters
     ----------
-    is_by_date : bool
+    is_by_date
         Whether all members have a date and are in that order; otherwise they are as they were added.
-    undated : tuple of str
-        Ids of the first members without a date, at most three.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)
@@ -258,13 +246,7 @@ def group_time_line(
     limit: int = 50,
     offset: int = 0,
 ) -> GroupTimeLine:
-    """Sort the current members of a stored group by time, and compare each with the previous one.
-
-    Raises
-    ------
-    UnknownDocumentError, ParameterError
-        There is no such group, or the measure has no groups.
-    """
+    """Sort the current members of a stored group by time, and compare each with the previous one."""
     check_limit(limit)
     field = checked_field(date_tag)
     found = collection.answered(lambda seen: _time_line(collection, seen, number, tolerance, field, limit, offset))

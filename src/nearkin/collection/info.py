@@ -22,14 +22,11 @@ class Wave:
 
     Parameters
     ----------
-    name : str
-    first_added_at, last_added_at : str
+    first_added_at, last_added_at
         UTC, ISO 8601.
-    n_current : int
+    n_current
         Number of documents whose current version was added in this wave.
-    n_new, n_new_versions : int
-        Sums over its loads.
-    n_problems : int
+    n_problems
         Its documents that were not stored, and have not been brought again since.
     """
 
@@ -48,40 +45,20 @@ class Info(AnswerRecord):
 
     Parameters
     ----------
-    place : str
-    alphabet : str
-    schema : int
-    n_documents : int
-        Number of current documents.
-    n_versions : int
+    n_versions
         Number of stored versions: current, replaced and removed.
-    n_removed : int
+    n_removed
         Number of removed documents that were not added again.
-    n_texts : int
-        Number of distinct texts of all versions, without erased ones.
-    n_erased : int
-        Number of distinct texts that were purged.
-    n_uncounted : int
+    n_uncounted
         Number of current documents with too few letters for range search.
-    n_problems : int
+    n_problems
         Number of documents that were not stored when they were last added.
-    size_bytes : int
-        Size of the distinct texts in UTF-8.
-    waves : tuple of Wave
-    n_segments : int
-        Number of segments of the index.
-    similarity_index : str
+    similarity_index
         Method of the similarity indexes, in the syntax of ``--index``.
-    n_indexed : int
-        Number of distinct texts that have one; the others have too few words.
-    ignored : str or None
-        Passages and numbers that do not count, as stored.
-    n_extracted : int
-        Number of current documents that were extracted from files.
-    n_no_text, n_partial, n_not_stored : int
+    n_no_text, n_partial, n_not_stored
         Exceptions: files and documents that gave no text, that gave a part of it, and that were read and are not stored
         because of their id or size, or because the text was purged.
-    n_by_ocr : int
+    n_by_ocr
         Number of current texts that were recognised in images, or in part.
     """
 

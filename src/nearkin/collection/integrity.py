@@ -36,17 +36,15 @@ class IntegrityReport(AnswerRecord):
 
     Parameters
     ----------
-    n_texts : int
+    n_texts
         Number of texts that were compared with their SHA-256, and counted and signed again.
-    n_segments : int
-        Number of segments of the index.
-    damaged_documents : tuple of str
+    damaged_documents
         Documents whose text was changed or is missing, and cannot be recovered; adding the same text again replaces it.
-    faults : tuple of str
+    faults
         Other damage: what the database's own check finds, and loads whose documents differ from those that they added.
-    rebuilt, not_rebuilt : tuple of str
+    rebuilt, not_rebuilt
         Derived data that differed from the texts, and was rebuilt, or was left in a collection opened read-only.
-    has_page_checksums : bool or None
+    has_page_checksums
         Whether PostgreSQL compares a checksum of each page that it reads; None for SQLite.
     """
 
@@ -72,11 +70,6 @@ def fsck(
     """Check every digest, compute all derived data again, and rebuild what differs.
 
     With ``since``, a wave, only texts that came with it or later are checked, and what is stored beside each.
-
-    Raises
-    ------
-    CollectionBusyError, CollectionError
-        Something must be rebuilt, and another process is writing, or the user may not write.
     """
     is_written = rebuilds and not collection.store.access.is_read_only
     return _Check(collection, threads, since, rebuilds=is_written).report()

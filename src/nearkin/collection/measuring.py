@@ -83,13 +83,7 @@ def _square(a: object, b: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ComparedDocuments(AnswerRecord):
-    """Two documents of a collection, and their differences.
-
-    Parameters
-    ----------
-    b
-        With its distance from A and its similarities.
-    """
+    """Two documents of a collection, and their differences."""
 
     a: StoredDocument
     b: SimilarDocument

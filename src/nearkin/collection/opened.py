@@ -162,12 +162,7 @@ class OpenedCollection:
 
 
 def chosen(index: SimilarityIndex | str | None) -> SimilarityIndex | None:
-    """Return the method named by the user.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Return the method named by the user."""
     if index is None or isinstance(index, SimilarityIndex):
         return index
     return SimilarityIndex.parse(index)

@@ -46,12 +46,6 @@ def install(collection: OpenedCollection) -> Installed:
     """Install sets of word 5-grams, functions and views in one transaction.
 
     From then on, every load stores the sets of its texts.
-
-    Raises
-    ------
-    ParameterError
-        The collection is in SQLite.
-    CollectionBusyError
     """
     place, store = collection.place, collection.store
     if place.schema is None:

@@ -2,7 +2,7 @@
 
 They compare word 3-grams, as ``nearkin families`` does by default, so that two texts have one relation everywhere. Each
 is computed once: a text never changes, so a stored comparison stays right; one that cannot be unpacked is computed
-again. A purge removes all of them.
+again.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ def relate(
 
     Parameters
     ----------
-    n_shown : int
-        Number of differences to keep of each.
-    with_one_sided : bool
+    with_one_sided
         Keep all text that only one of the two has.
     """
     distinct = list(dict.fromkeys(texts))
@@ -105,7 +103,7 @@ def relations_of(
     ----------
     pairs : sequence of (int, int)
         Contents of a principal and of a member, those of one principal one after another.
-    max_new : int, optional
+    max_new
         Pairs beyond so many that are not stored are omitted.
     """
     left = len(pairs) if max_new is None else max_new

@@ -21,7 +21,7 @@ class AnswerRecord:
 
     Attributes
     ----------
-    hidden, computed : tuple of str
+    hidden, computed
         Fields that JSON does not have, and properties that it has.
     """
 
@@ -68,23 +68,19 @@ class StoredDocument(AnswerRecord):
 
     Parameters
     ----------
-    doc_id : str
-    version : int
+    version
         From 1; a changed text under the same id is a new version.
-    wave : str
-        The wave that added this version.
-    source : str
+    source
         The file that held it.
-    line : int
+    line
         Line in this file, from 1; in Parquet files and tables, the row.
-    n_characters : int
-    n_letters : int
+    n_letters
         Number of letters and digits that range search counts.
-    is_counted : bool
+    is_counted
         Whether there are enough letters for range search.
-    is_current : bool
+    is_current
         False if this version was removed or replaced.
-    content : int
+    content
         Number of the text; identical texts share a number.
     """
 
@@ -109,24 +105,21 @@ class SimilarDocument(AnswerRecord):
 
     Parameters
     ----------
-    document : StoredDocument
-    distance : float or None
+    distance
         Euclidean distance of the letter counts; None if either text has too few letters.
-    relative_distance : float or None
+    relative_distance
         ``distance`` as a share of the length of the query's vector, to be compared with gamma.
-    n_bits : int or None
+    n_bits
         Number of different bits of the signatures; None if either text has no words.
-    edit_similarity : float or None
+    edit_similarity
         1 − edit distance / length of the longer text, in characters; in [0, 1]. None if the texts are too long.
-    jaccard : float
+    jaccard
         Jaccard similarity of the word 5-grams, ignoring case and white space; in [0, 1].
-    is_same_text : bool
-        Whether the texts are identical.
-    similarity_index : int or None
+    similarity_index
         None if the text has too few words.
-    contained, contains : float
+    contained, contains
         Share of the query's word 5-grams that occur in the document, and vice versa.
-    is_letters_only : bool
+    is_letters_only
         Whether it was found by its letters although its Jaccard similarity is below 0.5.
     """
 
@@ -158,22 +151,20 @@ class SimilarDocuments(ByJaccard, AnswerRecord):
 
     Parameters
     ----------
-    tolerance : Tolerance
-    documents : tuple of SimilarDocument
+    documents
         The nearest first; at most ``limit``.
-    n_found : int
+    n_found
         Number of documents within the tolerance, including those not returned.
-    is_answered : bool
+    is_answered
         Whether the query is long enough for this method; if not, only identical texts are listed.
-    similarity_index : int or None
+    similarity_index
         Of the query, for the measure "index"; None if its text has too few words.
-    elapsed_s : float
-    n_not_compared : int
+    n_not_compared
         Number of candidates that were not compared because there were too many (for "jaccard", more than 20,000): the
         nearest were.
-    n_hot_keys : int
+    n_hot_keys
         For "containment": number of keys of the query that occur in too many texts to compare all of these.
-    expected_recall_of_parts : PartRecall or None
+    expected_recall_of_parts
         For "containment": expected share found of the texts exactly at the threshold. None if the query has fewer than
         eight word 5-grams, or if ``n_hot_keys`` or ``n_not_compared`` is not 0.
     """

@@ -100,7 +100,7 @@ def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tol
 
 
 def by_containment(collection: OpenedCollection, seen: Snapshot, query: Content, tolerance: Tolerance) -> Near:
-    """Search the keys; verify the candidates. The largest share comes first."""
+    """Search the keys; verify the candidates."""
     connection, counting = seen.connection, collection.counting
     asked = Query.of(counting, query.text)
     if asked.signature is None:
@@ -204,13 +204,7 @@ def documents_among(
     limit: int,
     leave_out: StoredDocument | None,
 ) -> tuple[list[SimilarDocument], int]:
-    """Return the first documents of found contents, compared with the query, and their total number.
-
-    Raises
-    ------
-    StaleIndexError
-        A segment and the store disagree.
-    """
+    """Return the first documents of found contents, compared with the query, and their total number."""
     is_itself = leave_out is not None and leave_out.is_current
     documents, n_found = current_documents(seen.connection, found.contents.tolist(), limit + is_itself)
     if leave_out is not None and leave_out.is_current:

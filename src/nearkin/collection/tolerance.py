@@ -85,13 +85,7 @@ class Tolerance:
         threshold: float | None = None,
         tolerance: float | None = None,
     ) -> Tolerance:
-        """Make a tolerance; the measure, by default "jaccard", follows from the limit, the limit from the measure.
-
-        Raises
-        ------
-        ParameterError
-            Limits of two measures are given, or a limit that does not belong to the measure.
-        """
+        """Make a tolerance; the measure, by default "jaccard", follows from the limit, the limit from the measure."""
         limits = (("threshold", threshold), ("gamma", gamma), ("tolerance", tolerance))
         given = {name: value for name, value in limits if value is not None}
         if measure is None and len(given) > 1:

@@ -34,21 +34,21 @@ class Version(results.AnswerRecord):
 
     Parameters
     ----------
-    similar : SimilarDocument
+    similar
         The version, with its distance from the document and its similarities to it.
-    relation : str
+    relation
         Relation of the version to the document, as in ``nearkin families``. Empty if it was found by its letters and
         its wording does not match: it is then not a version.
     filled_in : {"version", "document", "both", ""}
         Text that fills in the blanks of the other, if that is the relation.
-    date : date or None
+    date
         If the versions in force at a date were requested.
-    is_in_force : bool
+    is_in_force
         Whether it is in force at that date.
-    is_older : bool
+    is_older
         Whether it was stored earlier under the same id. The changes then lead from it to the document; otherwise they
         lead from the document to it.
-    change : TextChange or None
+    change
         None: the texts are too long to compare all of them in one call.
     """
 
@@ -75,16 +75,12 @@ class Versions(results.ByJaccard, results.AnswerRecord):
 
     Parameters
     ----------
-    document : StoredDocument
-    tolerance : Tolerance
-    versions : tuple of Version
+    versions
         Other texts stored under the same id, and other documents within the tolerance: each text once, the most similar
         first. The versions in force are always included.
-    n_found : int
-        Total number, including versions that are not returned, and documents found by letters only.
-    in_force : InForce or None
+    in_force
         At the date, if one was given; the document itself may be in force.
-    n_not_compared : int
+    n_not_compared
         See `SimilarDocuments`.
     """
 

@@ -52,8 +52,6 @@ class AuditResult(Tabular):
         Its interval, at a confidence of 95%.
     is_exact
         Whether all documents were sampled.
-    n_sampled, n_true, n_found
-        Number of sampled documents; of their true pairs; of those that were found.
     predicted_recall
         Recall, or its lower end, that the search predicted, or that a run of `nearkin.dedup` estimated.
         ``manifest["below_predicted"]`` says by how much ``recall`` is below it.

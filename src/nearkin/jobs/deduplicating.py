@@ -50,7 +50,7 @@ class DedupResult(Tabular):
     against
         One row per document of ``against``: row (numbered after those of ``documents``), result, n_documents (that
         match it), most_similar, most_similar_row (in ``documents``), similarity, …
-    kept : same type as the documents
+    kept
         The documents to keep. For documents in files: their rows of ``documents``.
     manifest
         Parameters, counts, the plan, and the resources used by each stage.

@@ -32,10 +32,6 @@ class FamiliesResult(Tabular):
         similarity, relation, filled_in, the first lines that differ, …
     documents, pairs, groups
         As in the result of `nearkin.dedup`.
-    manifest
-        Parameters, counts, the plan, and the resources used by each stage.
-    out
-        Directory of the results, if one was given.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("members", "documents", "pairs", "groups")
@@ -48,13 +44,7 @@ class FamiliesResult(Tabular):
 
     @classmethod
     def open(cls, directory: Where) -> FamiliesResult:
-        """Read the results of `nearkin families`, without their input.
-
-        Raises
-        ------
-        RunError
-            The directory holds no such results, or they are damaged.
-        """
+        """Read the results of `nearkin families`, without their input."""
         place = path_of(directory, "directory")
         return _result(place, manifest_in(place, ("families",)), place)
 

@@ -33,8 +33,6 @@ class PairsResult(Tabular):
         One row per document of both sides: side, id, name, row, problem, n_terms, n_pairs, best, best_cosine, …
     manifest
         Parameters, counts, the plan, the recall of known pairs, and the resources used by each stage.
-    out
-        Directory of the results, if one was given.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("pairs", "documents")
@@ -45,13 +43,7 @@ class PairsResult(Tabular):
 
     @classmethod
     def open(cls, directory: Where) -> PairsResult:
-        """Read the results of `nearkin pairs`, without their input.
-
-        Raises
-        ------
-        RunError
-            The directory holds no such results, or they are damaged.
-        """
+        """Read the results of `nearkin pairs`, without their input."""
         place = path_of(directory, "directory")
         return _result(place, manifest_in(place, ("pairs",)), place)
 

@@ -32,10 +32,6 @@ class PassagesResult(Tabular):
         occurrences, documents, is_first, is_own_repetition.
     documents
         One row per document: n_passages, repeated_share, copied_share, own_share, …
-    manifest
-        Parameters, counts, and the resources used by each stage.
-    out
-        Directory of the results, if one was given.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("passages", "documents")
@@ -46,13 +42,7 @@ class PassagesResult(Tabular):
 
     @classmethod
     def open(cls, directory: Where) -> PassagesResult:
-        """Read the results of `nearkin passages`, without their input.
-
-        Raises
-        ------
-        RunError
-            The directory holds no such results, or they are damaged.
-        """
+        """Read the results of `nearkin passages`, without their input."""
         place = path_of(directory, "directory")
         return _result(place, manifest_in(place, (COMMAND,)), place)
 
@@ -79,11 +69,6 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
         As on the command line; all but ``min_words`` with ``out``.
     text, id, against_text, against_id, out, file_format, encoding, on_error, max_unreadable, max_document_size,
     text_root, extraction_limits, ocr, threads, memory, report, overwrite, progress
-        As for `nearkin.dedup`.
-
-    Raises
-    ------
-    ParameterError, DocumentError, SourceError, OutputExistsError, OutputError
         As for `nearkin.dedup`.
 
     Examples

@@ -38,8 +38,6 @@ class SignedDocuments(Tabular):
         One row per document: id, signature (bytes, the first bit first), has_features, name, source, line, problem.
     manifest
         Counts, parameters and the fingerprint; a result of `open` has no counts.
-    out
-        File of the signatures, if one was given.
     file
         The signatures, as input of the search.
     """
@@ -124,8 +122,6 @@ def sign(documents: Documents, job: SignJob) -> SignedDocuments:
 
     Raises
     ------
-    ParameterError, DocumentError, SourceError
-        As for `nearkin.dedup`.
     FingerprintError
         The statistics count other features.
 
@@ -166,8 +162,6 @@ class NeighboursResult(Tabular):
         Number of pairs within the distance, before verification.
     manifest
         Counts, the search method, the expected recall, and the sample from which the default distance comes.
-    out
-        File of the pairs, if one was given.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("pairs",)

@@ -28,10 +28,6 @@ class ThreadsResult(Tabular):
     mails
         One row per mail and per missing mail, sorted by thread and by position in its tree: thread, position, depth,
         id, parent_mail, subject, sent_at, is_inclusive, reason, included_in, …
-    manifest
-        Parameters, counts, and the resources used by each stage.
-    out
-        Directory of the results, if one was given.
     """
 
     tables: ClassVar[tuple[str, ...]] = ("mails",)
@@ -41,13 +37,7 @@ class ThreadsResult(Tabular):
 
     @classmethod
     def open(cls, directory: Where) -> ThreadsResult:
-        """Read the results of `nearkin threads`, without their input.
-
-        Raises
-        ------
-        RunError
-            The directory holds no such results, or they are damaged.
-        """
+        """Read the results of `nearkin threads`, without their input."""
         place = path_of(directory, "directory")
         return cls(mails=table_in(place, COMMAND), manifest=manifest_in(place, (COMMAND,)), out=place)
 
@@ -66,7 +56,7 @@ def threads(mails: Where | Iterable[Where], job: ThreadsJob) -> ThreadsResult:
 
     Parameters
     ----------
-    mails : path or list of paths
+    mails
         Files, folders and archives with mails. Strings in a list are paths: a text in memory has no headers.
     window_days, new_text_only
         As on the command line.

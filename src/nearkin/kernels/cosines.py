@@ -49,7 +49,6 @@ def block_by_terms(vectors: Sparse, first: int, end: int, n_terms: int) -> Block
         The vectors with each term, numbered from ``first``.
     dense_rows : int32 array, shape (n_terms,)
         The row of a frequent term, or -1.
-    dense : float32 array, shape (n_dense, end - first)
     """
     terms, _, offsets = vectors
     own, n = terms[offsets[first] : offsets[end]], end - first

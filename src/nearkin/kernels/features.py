@@ -25,10 +25,8 @@ def count_features(
     -------
     hashes : uint64 array, shape (n_features,)
         Equal to those of ``shingles.shingle_sets``: text after text, in order of first occurrence.
-    counts : uint32 array, shape (n_features,)
     firsts : uint32 array, shape (n_features,)
         Position of the first occurrence in its text, in units counted from 0.
-    feature_offsets : int64 array, shape (n_documents + 1,)
 
     Examples
     --------
@@ -61,8 +59,6 @@ def locate_characters(
 
     Parameters
     ----------
-    data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
-        Texts, valid UTF-8.
     documents, firsts : int64 and uint32 arrays, shape (n_features,)
         Text of each, and its first character; fast if they are sorted by both.
     length

@@ -13,11 +13,6 @@ def frames(
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
     """Return digests of each text's words without numbers, and of its numbers, and its numbers.
 
-    Parameters
-    ----------
-    data, offsets : uint8 array, int64 array of shape (n_documents + 1,)
-        Normalised texts, valid UTF-8.
-
     Returns
     -------
     frame, numbers : uint64 arrays, shape (n_documents,)

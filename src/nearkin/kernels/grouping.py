@@ -18,8 +18,7 @@ def principals(
 ) -> NDArray[np.uint32]:
     """Return the principal of each row: in order of preference, a row becomes one if it matches no principal.
 
-    Each other row then belongs to the most similar principal, in a tie to the more preferred one. ``order`` has all
-    rows, the most preferred first.
+    Each other row then belongs to the most similar principal, in a tie to the more preferred one.
 
     Examples
     --------

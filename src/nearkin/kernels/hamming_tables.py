@@ -51,8 +51,6 @@ def near_in_table(
         chooses blocks, so the first table with a pair is that of the first blocks in which the pair agrees.
     n_queries
         0: compare all rows. Otherwise only rows below it with rows from it on.
-    room
-        Maximum number of pairs yielded at once, at least `CHUNK`.
 
     Yields
     ------

@@ -60,8 +60,6 @@ def scan_tiles(
         Whether the queries are the strings themselves: then the right row of a pair is greater than the left.
     n_lead_words
         1, 2 or 4: number of words that decide whether the rest is compared.
-    room
-        Maximum number of pairs yielded at once, at least ``n_lanes``.
 
     Yields
     ------

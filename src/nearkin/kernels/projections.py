@@ -22,8 +22,6 @@ def project_rows(
     ----------
     rows : uint32 array, shape (n_rows, n_words)
         The bits of each vector: 1 is a vote for, 0 one against.
-    row_of, weights : arrays, shape (n_features,)
-        Row of each feature of each document, and its votes.
     """
     bits = np.empty((len(offsets) - 1, rows.shape[1]), np.uint32)
     kernel = loops("projections", row_of.nbytes)
@@ -82,8 +80,6 @@ def growing_weights(
     ----------
     numbers : int64 array, shape (n_features,)
         Positions of the features of each document in ``occurrences``.
-    occurrences : int64 array, written
-        Occurrences of each feature so far; ``n_occurrences`` is their total.
 
     Returns
     -------

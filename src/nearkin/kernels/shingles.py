@@ -27,7 +27,6 @@ def shingle_sets(
     -------
     hashes, set_offsets : uint64 array, int64 array of shape (n_documents + 1,)
         The sets one after another, each in order of first occurrence.
-    n_units : int64 array, shape (n_documents,)
 
     Examples
     --------

@@ -37,7 +37,6 @@ def fold(
 
     Returns
     -------
-    folded, folded_offsets : uint8 array, int64 array of shape (n_documents + 1,)
     is_left : bool array, shape (n_documents,)
         Texts with a character that the tables cannot normalise; their result is empty.
     """

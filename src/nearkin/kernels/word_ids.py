@@ -19,7 +19,6 @@ def word_ids(
 
     Returns
     -------
-    ids : int32 array, shape (n_words,)
     id_offsets : int64 array, shape (n_texts + 1,)
     bounds : int64 array, shape (n_distinct, 2)
         Bounds of each distinct word's first occurrence in the data.

@@ -21,10 +21,6 @@ class SideFacts(Stored):
     ----------
     n_few_terms
         Documents with too few terms for a vector, including empty ones.
-    n_rare_words
-        Distinct words omitted because they occur too rarely.
-    mean_terms
-        Mean over the documents that have a vector.
     ways
         Share of the word occurrences, omitted words excluded, translated in each way; empty without translation.
     """
@@ -110,8 +106,6 @@ class KnownFound(Stored):
         Share of the known pairs that were found; share of the reported pairs that are known.
     n_pairs_of_known_left, precision_of_known_left
         The same of left documents with a known partner: more meaningful if some left documents have none.
-    histogram
-        Number of comparable pairs with a cosine from 0 to below 0.1, and so on.
     """
 
     told_by: str

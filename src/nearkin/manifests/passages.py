@@ -18,17 +18,11 @@ class PassageCounts(Stored):
         Readable documents of the input with fewer words than a passage.
     inside_one_document
         Passages whose occurrences are all in one document.
-    longest_words, most_documents
-        Words of the longest occurrence; documents of the passage that stands in most.
     repeated_characters, copied_characters, own_characters
         Characters in passages; in those that stand in an earlier document; that repeat what stands earlier in the same
         one.
-    boilerplate
-        Proposed passages.
     cut_characters, emptied
         Characters that were cut, and documents of which no word is left.
-    dropped
-        Documents that ``drop_over`` left out.
     """
 
     documents: int = 0

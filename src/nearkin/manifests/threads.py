@@ -17,8 +17,6 @@ class ThreadCounts(Stored):
     ----------
     mails, inside_mails, others
         Mails that are not attached to others; documents inside of these mails; the rest of the documents.
-    missing
-        Mails that others refer to and that are not there.
     inclusive, duplicate_spares, included
         Mails by result; the three together are all mails.
     quoting_more
@@ -26,8 +24,6 @@ class ThreadCounts(Stored):
         thread.
     by_link
         Mails and missing mails that answer another one, by how that is known.
-    other_subject
-        Answers with another subject than the mail that their headers name.
     """
 
     documents: int = 0

@@ -48,16 +48,8 @@ class Option(Generic[Value, Given]):
         In the syntax of the command line, if the value has one.
     help, panel
         Text in the help, and the heading above it. The default is shown unless the help states it.
-    names
-        As typed; by default the name of the field.
-    metavar
-        Name of the value in the help.
     kind
         Type on the command line: str, int, float, bool, Path, list (repeatable) or tuple (two values).
-    required
-        Whether the command line refuses to go on without it.
-    parse
-        Makes and checks the value; without it the other rules apply.
     needs, excludes
         Option without which, and options beside which this one is refused.
     """
@@ -153,7 +145,7 @@ def option(
     needs: str = "",
     excludes: str = "",
 ) -> Any:
-    """Declare an option; see `Option`. Its kind is by default that of the default value."""
+    """Declare an option; see `Option`."""
     return Option[Any, Any](
         default=default, help=help, panel=panel, names=names, metavar=metavar,
         kind=kind or (str if default is None else type(default)), required=required, parse=parse, minimum=minimum,

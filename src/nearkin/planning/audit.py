@@ -31,10 +31,6 @@ class AuditEstimate:
         Only these documents are evidence about the recall.
     n_true, n_found
         True pairs of the sampled documents, and those that were found; each pair counts once.
-    recall
-        ``n_found / n_true``, in [0, 1]; None if there is no true pair.
-    low, high
-        Bounds of the interval; both equal the recall if the sample is the whole population.
     n_effective
         Number of independent documents with true pairs that would give the same evidence.
     """
@@ -81,8 +77,6 @@ def estimate_recall(
     ----------
     n_true, n_found : int or float arrays, shape (n_sampled,)
         Pairs of each sampled document; half a pair for each of two sampled ones, so that all pairs are equally likely.
-    n_population
-        Number of documents from which the sample was drawn with equal probability, without replacement.
     """
     true, found = (np.asarray(column, np.float64).ravel() for column in (n_true, n_found))
     _check(true, found, n_population, confidence)

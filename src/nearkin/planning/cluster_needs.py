@@ -37,16 +37,10 @@ class ClusterNeeds:
 
     Parameters
     ----------
-    n_tasks
-        Tasks of the largest stage.
     core_bytes
         Memory of Python for each core of an executor, in addition to Java's heap.
-    driver_bytes
-        Memory of the driver's Python.
     folder_bytes
         Space on the disk shared by the driver and all executors.
-    pair_bytes
-        Additional shuffled bytes for each found pair.
     """
 
     shuffles: tuple[Shuffle, ...]
@@ -79,10 +73,6 @@ class CorpusForecast:
     n_documents, n_texts
         Documents of the corpus, and distinct texts, estimated as the same share as in the sample: usually too high,
         since a random sample contains fewer copies than the corpus.
-    n_sampled, n_without_text
-        Documents of the sample, and the empty and unreadable ones among them.
-    document_bytes
-        Mean size of a document in the run's files.
     n_band_keys, n_other_keys
         Mean number of keys per text: bands, and shingles.
     """

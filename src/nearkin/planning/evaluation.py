@@ -29,13 +29,7 @@ class ScoredPairs:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """Pairs with at least some similarity, or at most some distance.
-
-    Parameters
-    ----------
-    precision, recall, f1
-        In [0, 1]; precision is 1 if nothing is reported.
-    """
+    """Pairs with at least some similarity, or at most some distance."""
 
     threshold: float
     n_reported: int
@@ -139,8 +133,6 @@ class JudgedPairs:
     ----------
     is_closed
         Whether all other pairs are false; if not, only these pairs are judged.
-    n_true
-        See `LabelledGroups`.
     """
 
     left: I64
@@ -191,8 +183,6 @@ class Evaluation:
     ----------
     score
         Name of the similarity or distance of a pair; "" if it has none.
-    total, best
-        All pairs; the threshold with the largest F1.
     curve
         At most 100 thresholds, the pairs most alike first.
     """

@@ -132,11 +132,6 @@ def distance_for(similarity: float, n_bits: int, recall: float = RECALL) -> int:
     König, "b-Bit Minwise Hashing", 2010), so their distance has a binomial distribution; slots filled from one set have
     at most that spread.
 
-    Parameters
-    ----------
-    similarity
-        Minimum Jaccard similarity to find, in [0, 1].
-
     Examples
     --------
     >>> distance_for(0.7, 256), distance_for(1, 256)

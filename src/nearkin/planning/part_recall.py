@@ -91,8 +91,6 @@ class SampledSearch:
     ----------
     n_shingles, n_samples, n_asked
         Shingles of the text, those that are sampled, and those that are looked up.
-    rate
-        Sampling rate of the stored texts.
     least : int64 array, shape (n_counted + 1,)
         Minimum number of shared ones, by the number of sampled shingles of the shorter text; the last entry also serves
         for all larger numbers.

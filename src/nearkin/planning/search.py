@@ -92,8 +92,6 @@ class SamplingPlan:
 
     Parameters
     ----------
-    rate
-        Share of the shingles that become keys.
     recall_at_threshold
         Minimum probability that a pair exactly at the threshold becomes a candidate: that of the smallest documents
         that are found by their sample.
@@ -117,8 +115,6 @@ class Sample:
 
     Parameters
     ----------
-    n_documents
-        Distinct texts in the corpus.
     n_pairs
         Pairs of them that may match: all, or those across two sets.
     sizes : int64 array, shape (n_sampled,)

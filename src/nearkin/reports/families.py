@@ -24,22 +24,10 @@ class Kin:
 
     Parameters
     ----------
-    family : int
+    family
         Number of the family; the largest is 1.
-    principal, doc_id : str, int or None
-        Ids.
-    name : str
-        Unique name of the document.
-    row : int
-        Number of the document in ``documents.parquet``.
-    line : int
-        Line of the document in its source.
-    comparison : MemberComparison or None
-        None for the principal.
-    text_row : int
+    text_row
         Row that represents all documents with the same normalised text.
-    place : str
-        Place, formatted for display; see `Places.shown_place`.
     """
 
     family: int
@@ -90,13 +78,7 @@ def render_families_report(
     problems: Table,
     exceptions: Table | None = None,
 ) -> str:
-    """Render ``report.html`` of a finished run; equal arguments give equal bytes.
-
-    Parameters
-    ----------
-    rules : Mapping
-        Each relation with the rule that decides it, in the order in which they are tried.
-    """
+    """Render ``report.html`` of a finished run; equal arguments give equal bytes."""
     totals = manifest.families or FamilyCounts()
     rule_rows = [(f"{totals.relations.get(name, 0):,}", name, rule) for name, rule in rules.items()]
     return render_page(

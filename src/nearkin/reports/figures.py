@@ -26,8 +26,6 @@ class RecallLine:
 
     Parameters
     ----------
-    similarities, probabilities
-        Points of the line, similarities rising.
     asked_for
         The requested recall; None if it was requested at another threshold.
     """

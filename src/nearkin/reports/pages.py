@@ -117,13 +117,7 @@ def _beginning(text: str) -> str:
 def render_page(
     template: str, *, script: str | None = None, filters: Mapping[str, Any] = _NO_FILTERS, **values: object
 ) -> str:
-    """Render the page of a run, with a script of the templates; equal arguments give equal bytes.
-
-    Raises
-    ------
-    MissingExtraError
-        The ``report`` extra is not installed.
-    """
+    """Render the page of a run, with a script of the templates; equal arguments give equal bytes."""
     try:
         environment = report_environment()
         environment.filters |= filters

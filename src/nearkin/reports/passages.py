@@ -45,8 +45,6 @@ def render_passages_report(
 
     Parameters
     ----------
-    frequent, longest : sequence of ShownPassage
-        Passages that stand in most documents, and those with most words.
     groups : Table
         Shares of the groups of ``--within``; without rows if there are none.
     """

@@ -140,8 +140,6 @@ class JobRun:
         ----------
         fingerprint
             Everything that determines the result: a run is resumed only with an equal one, and by the same version.
-        resume
-            Resume the unfinished run in the directory, if there is one.
         overwrite
             Replace what an earlier run left: an unfinished run at once, a finished one when this run is done.
         """

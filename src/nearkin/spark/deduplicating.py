@@ -37,10 +37,6 @@ class SparkDedupResult:
     pairs
         Every verified pair at or above the threshold: id_a, id_b, and a column for each measure of similarity: jaccard,
         containment_a_in_b, …
-    kept
-        The rows to keep, unchanged.
-    manifest
-        Parameters, the plan, and counts.
     """
 
     documents: DataFrame
@@ -77,8 +73,6 @@ def dedup_result(df: DataFrame, job: FrameJob) -> SparkDedupResult:
         local.
     resume : bool
         Continue an interrupted run of the same data frame in ``work``.
-    prefix : str
-        Prefix of the names of the added columns.
     preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep, keep_apart,
     max_unreadable, progress
         As for `nearkin.dedup`.

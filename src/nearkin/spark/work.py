@@ -96,15 +96,7 @@ def _folder(spark: SparkSession, work: str | Path | None, of: str) -> Path:
 
 
 def check_named(df: DataFrame, named: Sequence[tuple[str, str | None]], *, of: str, place: str) -> None:
-    """Raise ParameterError unless the columns exist and the names of all columns differ.
-
-    Parameters
-    ----------
-    named
-        Parameters of the function that the user called, and the columns that they name.
-    of, place
-        That function, and the name of the data frame there.
-    """
+    """Raise ParameterError unless the columns exist and the names of all columns differ."""
     for name, value in named:
         if value is not None and value not in df.columns:
             raise ParameterError.of(name, f"a column of {place} ({listed_columns(df.columns)})", value)

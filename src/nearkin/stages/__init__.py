@@ -1,4 +1,4 @@
 """Stages of the flow, one package each: documents → features → signatures → search → verification → grouping.
 
-A stage converts arrays or Arrow batches to arrays; it does not know other stages. Workflows chain them.
+A stage converts arrays or Arrow batches to arrays; it does not know other stages.
 """

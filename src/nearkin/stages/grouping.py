@@ -26,8 +26,6 @@ def group(matches: Matches, similarity: F64, order: U32, *, rule: Rule) -> Group
     ----------
     similarity : float64 array, shape (n_pairs,)
         By which a member chooses among principals.
-    order : uint32 array, shape (n_rows,)
-        All rows, the most preferred first.
     """
     if rule == "principal":
         principal = principals(matches.left, matches.right, similarity, order)
@@ -81,13 +79,7 @@ class Keep:
 
     @classmethod
     def parse(cls, text: str) -> Keep:
-        """Parse ``longest``, ``shortest``, ``first``, ``max:COLUMN`` or ``min:COLUMN``.
-
-        Raises
-        ------
-        ParameterError
-            The input is anything else.
-        """
+        """Parse ``longest``, ``shortest``, ``first``, ``max:COLUMN`` or ``min:COLUMN``."""
         found = _FORM.fullmatch(text)
         if not found:
             raise ParameterError.of("keep", "longest, shortest, first, max:COLUMN or min:COLUMN", text)
@@ -106,8 +98,6 @@ class Keep:
 
         Parameters
         ----------
-        n_characters : int64 array, shape (n_rows,)
-            Length of each text, with white space.
         values : float64 array, shape (n_rows,), or None
             Values of the column; a row without one (NaN) comes after all that have one. If lengths are compared: the
             length without white space, NaN where there is no text.

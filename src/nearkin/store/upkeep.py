@@ -52,11 +52,6 @@ def erase_freed(engine: Engine, place: Place) -> None:
     """Rewrite the tables that hold, or are derived from, texts.
 
     PostgreSQL's own log of writes and its backups are out of reach: the server recycles the log.
-
-    Raises
-    ------
-    CollectionBusyError
-        Another process reads or writes.
     """
     with engine.connect().execution_options(is_one_transaction=False) as connection:
         if engine.dialect.name == "postgresql":

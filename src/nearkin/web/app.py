@@ -48,12 +48,6 @@ _Endpoint = Callable[[Request], Awaitable[Response]]
 def application(service: ReviewService, settings: ServiceSettings, entry: Authenticator) -> ASGIApp:
     """Build the application.
 
-    Parameters
-    ----------
-    service : ReviewService
-    settings : ServiceSettings
-    entry : Authenticator
-
     Returns
     -------
     ASGI application

@@ -89,8 +89,6 @@ class MadeAudits:
         State of the documents then.
     made_at
         UTC, ISO 8601.
-    audits
-        By letters and by wording.
     """
 
     state: StoredState

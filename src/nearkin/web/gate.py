@@ -1,4 +1,4 @@
-"""The gate before every request: host, origin, sign-in, limits. A request that it refuses never reaches a route."""
+"""The gate before every request: host, origin, sign-in, limits."""
 
 from __future__ import annotations
 
@@ -62,8 +62,6 @@ class Gate:
     ----------
     watch
         Receives the scope of each request that passed, the status of its answer, and its time in seconds.
-    metrics
-        Writes the answer to ``GET /metrics``.
     """
 
     def __init__(

@@ -73,10 +73,6 @@ class JobRunner:
 
     A job stores its result in one transaction, so a job that the end of the service interrupts leaves nothing behind;
     one that stores texts has a transaction for each wave, and one that compares texts for every few hundred.
-
-    Parameters
-    ----------
-    opened : OpenedCollection
     """
 
     def __init__(self, opened: OpenedCollection) -> None:
@@ -110,12 +106,8 @@ class JobRunner:
 
         Parameters
         ----------
-        kind : JobKind
-        work : callable
+        work
             Receives the progress, and returns what it found, in words.
-        by : str
-        measure, value : str and float, optional
-            Tolerance of the groups that it is about.
         """
         return self._begin(Job(number=0, kind=kind, measure=measure, value=value, by=by, asked_at=_now()), work)
 

@@ -35,11 +35,6 @@ SLIDER_MEASURES: tuple[SliderMeasure, ...] = ("jaccard", "containment", "letters
 def parameters_in(query: str, max_fields: int | None = None) -> list[tuple[str, str]]:
     """Return the names and values of a query string.
 
-    Raises
-    ------
-    ParameterError
-        It is not UTF-8, or has more than ``max_fields`` parameters.
-
     Examples
     --------
     >>> parameters_in("id=lease%2F1&wave=")
@@ -65,11 +60,6 @@ def parsed(
 
     Messages name the value with its place: ``query.value``, ``form.tag``, or ``path.number`` for those ``in_path``.
     If ``is_strict``, an empty value outside the path counts as missing only for text of any length.
-
-    Raises
-    ------
-    ParameterError
-        A value is missing or breaks its rule, or is given twice.
     """
     is_list = fields_of(kind)
     listed, values, seen = dict[str, list[str]](), dict[str, str](), set[str]()

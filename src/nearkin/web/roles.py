@@ -96,11 +96,6 @@ SCREEN_PATHS = tuple(
 def role_of(method: str, path: str) -> Role:
     """Return the role that an address needs; a screen's JSON, tables and files need that of the screen.
 
-    Raises
-    ------
-    LookupError
-        It has none: nobody may use it.
-
     Examples
     --------
     >>> role_of("GET", "/groups"), role_of("POST", "/groups/update"), role_of("POST", "/api/v1/check")
@@ -124,12 +119,7 @@ def is_within(role: Role, limit: Role) -> bool:
 
 
 def check_role(own: Role, needed: Role) -> None:
-    """Refuse a visitor whose role is not sufficient.
-
-    Raises
-    ------
-    RefusedError
-    """
+    """Refuse a visitor whose role is not sufficient."""
     if not is_within(needed, own):
         raise RefusedError(
             403, f"This needs the role {needed}; yours is {own}. Ask the person who manages the users of this service."

@@ -20,8 +20,6 @@ class ScreenFile:
 
     Parameters
     ----------
-    make
-        Makes it for a visitor.
     is_sandboxed_page
         Whether it opens in the browser as a page of its own, which the service did not make: it reaches nothing of the
         service.
@@ -44,10 +42,6 @@ class Screen:
     ----------
     path
         Its JSON is at the same path with ``.json`` behind it; that of the home page is at ``/index.json``.
-    query
-        Parameters.
-    answer
-        Asks the collection; runs in a thread of the workers.
     table
         Returns what the screen lists as a table, which is at the same path with ``.csv``, ``.parquet`` and ``.jsonl``
         behind it; it has all rows, also those that the page does not show.
@@ -81,13 +75,9 @@ class ChangeForm:
 
     Parameters
     ----------
-    body
-        Fields of the form, without the token.
     act
         Changes the collection; runs in a thread of the workers. Takes the service, the visitor and the record, and the
         file or None if the form has one.
-    file
-        Its field for files.
     is_change
         Whether it changes the collection; otherwise it is also there with ``--read-only``.
     """

@@ -74,13 +74,6 @@ class SentFile:
         """Return the document in the file, by the readers of all commands and their limits.
 
         Of its name only a suffix is used, so that a name never leads out of the temporary folder.
-
-        Parameters
-        ----------
-        encoding
-            Encoding of a file of text that is not valid UTF-8.
-        shown
-            Name of the file in messages; by default `shown_name`.
         """
         suffix = _SUFFIX.search(self.name.lower())
         with tempfile.TemporaryDirectory(prefix="nearkin-") as folder:
@@ -119,10 +112,6 @@ class FileReadAgain:
 
     Parameters
     ----------
-    exception
-        The exception that has its name.
-    text
-        Empty if there is none.
     problem
         Why it cannot be stored; empty if it can.
     """

@@ -24,10 +24,6 @@ class ServedRun:
 
     Parameters
     ----------
-    number
-        From 1, in the order in which the runs were named.
-    pairs
-        Of a run of ``nearkin pairs``.
     state
         What changes if the results are replaced.
     """

@@ -49,17 +49,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScreenAnswer:
-    """Answer of a screen.
-
-    Parameters
-    ----------
-    template : str
-        Name of the template of the page, or of the part of one.
-    values : mapping of str to object
-        Values of the template.
-    data : object
-        The same answer as JSON types.
-    """
+    """Answer of a screen."""
 
     template: str
     values: Mapping[str, Any]
@@ -88,12 +78,9 @@ class ReviewService:
 
     Parameters
     ----------
-    collection : Collection
-        Threads share it.
-    workers : Workers
-    runs : ServedRuns, optional
+    runs
         Finished runs that are shown, too.
-    sensitive : iterable of str
+    sensitive
         Fields of tags whose conflicts get no proposed resolution; capital and small letters do not differ.
     """
 
@@ -149,12 +136,7 @@ class ReviewService:
         return self.collection.opened.store.access.is_read_only
 
     def check_may_change(self) -> None:
-        """Refuse a change if nothing may be changed.
-
-        Raises
-        ------
-        RefusedError
-        """
+        """Refuse a change if nothing may be changed."""
         if self.is_read_only:
             raise RefusedError(403, "The service was started with --read-only: it changes nothing.")
 
@@ -165,11 +147,8 @@ class ReviewService:
 
         Parameters
         ----------
-        work : callable
         answer_by : float
             Time, by the monotonic clock, at which the request is answered.
-        by : str
-            Name of the visitor.
         in_words : callable
             What the job says of the result.
 
@@ -220,20 +199,17 @@ class ReviewService:
 
         Parameters
         ----------
-        answer : ScreenAnswer
-        visitor : Visitor
+        visitor
             Forms get the token of this visitor's session.
-        asked : Struct, optional
+        asked
             Parameters of the screen; templates have them as ``asked``, without the page as ``params``, and ``value`` of
             their tolerance.
-        here : str
-            Path of the screen.
-        place : str
+        place
             Path and parameters of the page, to which its forms return.
-        done : DoneQuery
+        done
             The activity that led to the page, which the page names and offers to undo, or that nothing was changed;
             and the job of an update that failed or takes long.
-        seen : int, optional
+        seen
             What `last_activity` returned before the answer was made; its forms send it back.
         """
         activity = self._activity(done.done, visitor)
@@ -362,14 +338,7 @@ def _read(package: str, *names: str) -> bytes:
 
 
 class Workers:
-    """Threads for work that blocks; a queue of bounded length.
-
-    Parameters
-    ----------
-    n_threads : int
-    n_waiting : int
-        Maximum length of the queue.
-    """
+    """Threads for work that blocks; a queue of bounded length."""
 
     def __init__(self, n_threads: int, n_waiting: int) -> None:
         self._pool = ThreadPoolExecutor(n_threads, thread_name_prefix="nearkin-web")
@@ -380,13 +349,7 @@ class Workers:
         return await asyncio.wrap_future(self.begin(work))
 
     def begin(self, work: Callable[[], Found]) -> Future[Found]:
-        """Let a thread do the work. Work that was begun is finished, even if the request is given up.
-
-        Raises
-        ------
-        CollectionBusyError
-            Too many requests wait already.
-        """
+        """Let a thread do the work. Work that was begun is finished, even if the request is given up."""
         if self.n_running >= self._max_running:
             raise CollectionBusyError("Too many requests are waiting. Try again in a moment.")
         self.n_running += 1

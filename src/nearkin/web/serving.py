@@ -47,31 +47,12 @@ def serve(
 
     Parameters
     ----------
-    collection : Collection
-        It stays open.
-    settings : ServiceSettings
+    settings
         Port 0 takes any free port.
-    say : callable
+    say
         Receives the one-time link as soon as connections are accepted, and another one whenever it was used.
-    token : str, optional
-        Token of scripts.
-    by : str, optional
-        Name of the user in the activity log; by default that of the system's user.
-    users_file : Path, optional
+    users_file
         Users that sign in through a proxy; by default the usual file of the collection.
-    runs : ServedRuns, optional
-        Finished runs that are shown, too.
-    sensitive : iterable of str
-        Fields of tags whose conflicts get no proposed resolution.
-
-    Raises
-    ------
-    ParameterError
-        There are no users who could sign in through the proxy.
-    CollectionError
-        The users file cannot be used.
-    OutputError
-        The port cannot be opened.
     """
     if settings.is_behind_proxy:
         store = collection.opened.store
@@ -140,14 +121,7 @@ def users_of(
 
 
 def check_users(users_file: Path) -> None:
-    """Refuse to be reached by other machines without users.
-
-    Raises
-    ------
-    ParameterError
-    CollectionError
-        The users file cannot be used.
-    """
+    """Refuse to be reached by other machines without users."""
     if not read_users(users_file).users:
         raise ParameterError(
             f"Other machines may connect only if there are users, and {users_file} has none. Run: nearkin users "
@@ -162,13 +136,7 @@ def link_of(settings: ServiceSettings, link: str) -> str:
 
 @contextlib.contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Open a socket that accepts connections.
-
-    Raises
-    ------
-    OutputError
-        The port is in use, or may not be opened.
-    """
+    """Open a socket that accepts connections."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as opened:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

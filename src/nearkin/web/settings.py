@@ -18,18 +18,6 @@ class ServiceSettings:
 
     Parameters
     ----------
-    host
-        Address that it listens on.
-    max_body_bytes
-        Maximum size of the body of a request.
-    request_s
-        Maximum time of a request.
-    n_threads
-        Threads that query the collection.
-    n_waiting
-        Maximum number of requests that wait for a thread.
-    session_s
-        Time after which a session ends.
     idle_s
         Time without a request after which the session of a user ends.
     public_url

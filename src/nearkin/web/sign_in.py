@@ -36,13 +36,9 @@ class Visitor:
 
     Parameters
     ----------
-    name : str
-        Name that the activity log gets.
-    csrf : str
+    csrf
         Token that forms of this session must have; empty for scripts, which send no cookie.
-    role : {"viewer", "reviewer", "admin"}
-        What the visitor may do.
-    can_sign_out : bool
+    can_sign_out
         Whether pages show a name and a button to sign out.
     """
 
@@ -95,13 +91,9 @@ class SignIn:
 
     Parameters
     ----------
-    user : str
-        Name of the user in the activity log.
-    session_s : int
-        Time after which a session ends.
-    token : str, optional
+    token
         Token of scripts; by default a new one.
-    say : callable, optional
+    say
         Receives the token of the next link whenever one was used.
     """
 

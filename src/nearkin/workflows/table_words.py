@@ -23,8 +23,6 @@ class TableWords:
 
     Parameters
     ----------
-    source, target
-        Language codes.
     stem
         Whether words become their Snowball stems.
 

@@ -81,8 +81,6 @@ class CheckCandidates:
     ----------
     contents
         Of current documents, the most promising first; one with the same digest is always included.
-    sizes
-        Bytes of the text of each.
     """
 
     contents: list[int]
@@ -233,8 +231,7 @@ def _power_of_two(n_samples: int) -> int:
 def least_shared(chance: float, n_counted: int) -> I64:
     """Return the minimum number of shared sampled shingles for a contained text, by their total number.
 
-    It shares each with probability ``chance``; 1% of such texts share fewer. The last number also serves for larger
-    totals.
+    It shares each with probability ``chance``; 1% of such texts share fewer.
     """
     chances, least = np.array([1.0]), np.ones(n_counted + 1, np.int64)
     for n in range(1, n_counted + 1):

@@ -1,8 +1,7 @@
 """Check-in: a similar text is searched for, and the text stored in a transaction in which the answer is true.
 
 All that can be computed about a text is computed before the transaction, which keeps other writers waiting: it only
-compares what was stored since. Documents stored together are answered in the transaction only, each compared with
-those before it.
+compares what was stored since.
 """
 
 from __future__ import annotations

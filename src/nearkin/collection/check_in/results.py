@@ -47,8 +47,6 @@ class CheckOptions:
         indexes within ``tolerance``. With both, every listed document was compared word by word.
     tolerance
         Maximum relative difference of similarity indexes, for "index".
-    limit
-        Maximum number of documents to return.
     with_passage
         Return the passage in which the text differs from the most similar document; this doubles the time.
     """
@@ -84,14 +82,10 @@ class CheckInMany:
     ----------
     wave
         A missing wave is created.
-    source
-        Origin of the documents.
     lines
         Line of each document in its source; by default 1, 2, …
     only_new
         Store a document only if its verdict is "new" or "contains": the text that it adds is not stored yet.
-    by
-        Name of a person, for the activity log.
     """
 
     wave: str = "check-ins"
@@ -114,8 +108,6 @@ class CheckIn(CheckInMany):
 
     Parameters
     ----------
-    file
-        The file from which the text was extracted.
     id_is_new
         Whether the id must be new (True) or that of a current document (False) when the text is stored; by default both
         are accepted.
@@ -156,10 +148,6 @@ class CheckedDocument(AnswerRecord):
         Share of the text's word 5-grams that occur in the document, and vice versa.
     edit_similarity
         In characters; None if the texts are too long, or if one is only part of the other.
-    similarity_index
-        Of the document.
-    is_same_text
-        Whether the texts are identical.
     differs
         What differs in the texts, as ``nearkin dedup`` has it.
     """
@@ -183,8 +171,6 @@ class Checked(ByJaccard, AnswerRecord):
     ----------
     documents
         In the order of the verdicts, the most similar first; at most ``limit``.
-    n_found
-        Number of similar documents, including those not returned.
     passage
         First significant difference between the first document ("only_a") and the text ("only_b"); empty if there is
         none, or if one text is only part of the other.
@@ -200,8 +186,6 @@ class Checked(ByJaccard, AnswerRecord):
     is_answered
         Whether the text has enough words to compare; if not, only identical texts are listed, and for an empty text
         only the document that has it under the same id.
-    similarity_index
-        Of the text; None unless the measure is "index".
     stored_as
         Id under which the text was stored; None if it was not.
     version
@@ -214,8 +198,6 @@ class Checked(ByJaccard, AnswerRecord):
         The parts that the text lacks, if it could be extracted only partly from its file.
     not_checked
         Ids of the documents inside the file, such as attachments, which were not compared.
-    elapsed_s
-        Includes making missing keys of stored texts.
     expected_recall_of_parts
         Expected share found of the texts exactly at the containment. None if parts are not searched for, if the text
         has fewer than eight word 5-grams, if ``n_hot_keys`` is not 0, or if not all candidates were compared.
@@ -286,8 +268,6 @@ class CheckAnswer:
         None if the document could not be checked or stored.
     problem
         The reason for that.
-    is_purged
-        Whether the reason is that its text was erased by a purge.
     """
 
     doc_id: str
@@ -348,8 +328,6 @@ class StreamSummary:
 
     Parameters
     ----------
-    expected_recall
-        Of documents without skewed keys.
     n_hot
         Number of documents with skewed keys, of which similar documents may have been missed.
     n_documents

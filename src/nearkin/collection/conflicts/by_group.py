@@ -3,8 +3,7 @@
 Groups are those of `nearkin.collection.groups.current`, with their numbers and the decisions of people, stored or not.
 
 Source: the check of a training set in Michael Sperling, Rong Jin, Illya Rayvych, Jianghong Li, Jinfeng Yi, "Similar
-Document Detection and Electronic Discovery: So Many Documents, So Little Time", 2013. The paper lists every pair within
-a distance; here a document is listed once, with the most similar document that has another label.
+Document Detection and Electronic Discovery: So Many Documents, So Little Time", 2013.
 """
 
 from __future__ import annotations
@@ -56,8 +55,6 @@ class Conflict(AnswerRecord):
         with too few words.
     majority_label
         Label of most documents of the group; in a tie, that of the document stored first.
-    n_documents, n_with_majority_label
-        Number of labelled documents of the group, and number of documents with the majority's label.
     is_tie
         Whether another label is as frequent as the majority's label.
     a
@@ -65,18 +62,10 @@ class Conflict(AnswerRecord):
     b
         The most similar document with another label, if possible the majority's. A document with two labels is a
         conflict with itself.
-    relative_distance
-        Distance of the letter counts, as a share of the longer vector's length.
-    edit_similarity
-        Edit similarity in characters; None if it would take too long.
-    jaccard
-        Jaccard similarity of the word 5-grams.
     is_match
         Whether the texts match. If not, the documents are in one group by a decision.
     passage
         First significant difference, with a few words around it; empty if the texts are identical.
-    n_differences, n_moves
-        Number of differences of the two texts, and of passages that both have in different places.
     """
 
     hidden = ("a", "b")
@@ -112,18 +101,8 @@ class Conflicts(ByJaccard, AnswerRecord):
     ----------
     conflicts
         Conflicts sorted by group, the most similar texts first; at most ``limit``.
-    n_found
-        Total number, including those not returned.
-    n_groups
-        Number of groups with conflicts.
-    n_labelled
-        Number of documents of the collection with a label.
-    unknown
-        Labelled ids that are not in the collection.
     n_unlabelled
         Number of documents without a label in groups with a labelled document, or with the text of one.
-    unlabelled
-        The first 100 of them, in the order in which they were added.
     n_uncounted
         Number of labelled documents with too few letters or words, which are compared only with their copies.
     n_not_compared
@@ -312,7 +291,7 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
     """Return, by tag field, the number of stored groups whose current documents have different values of it.
 
     If a field is always a bare tag, documents without it count, too. Dates, and fields without such a group, are
-    omitted. They are counted again only if the grouping, the documents or the tags of the open store have changed.
+    omitted.
     """
     state = GroupState.known(connection, str(tolerance))
     if state.number is None:

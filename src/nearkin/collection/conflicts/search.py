@@ -18,7 +18,7 @@ _MAX_EXAMINED = 1_024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """An entry, and the nearest entry with another label. If they do not match, a decision put them into one group."""
+    """An entry, and the nearest entry with another label."""
 
     group: LabelledGroup
     odd: Entry
@@ -124,8 +124,6 @@ class LabelledGroup:
 
     Parameters
     ----------
-    entries
-        In the order in which the documents were stored, then by label.
     number
         Number of the group; negative: the entries have one text, and are in no group.
 
@@ -133,12 +131,6 @@ class LabelledGroup:
     ----------
     majority_label : str
         The most frequent label; in a tie, that of the first entry among them.
-    n_documents, n_with_majority_label : int
-        Number of documents; one with two labels counts once.
-    is_tie : bool
-        Whether another label is as frequent as the majority's.
-    odd : list of Entry
-        Entries that do not have the majority's label.
     """
 
     def __init__(self, entries: Sequence[Entry], number: int = -1) -> None:

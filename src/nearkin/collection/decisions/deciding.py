@@ -185,11 +185,9 @@ class TagCount:
 
     Parameters
     ----------
-    field : str
-    value : str
+    value
         Empty for a bare tag.
-    n_documents : int
-    n_removed : int
+    n_removed
         Number of removed documents with it; adding them again brings the tag back.
     """
 
@@ -205,7 +203,7 @@ class Tags:
 
     Parameters
     ----------
-    counts : tuple of TagCount
+    counts
         In order of fields and values.
     documents : Table
         Table with `TAGS_SCHEMA`: each tag of each current document.
@@ -339,12 +337,7 @@ def parsed(text: str) -> tuple[str, str]:
 
 
 def checked_field(field: object) -> str:
-    """Return the name of a field without surrounding white space.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Return the name of a field without surrounding white space."""
     is_field = isinstance(field, str) and is_storable(field) and field.strip().isprintable() and "=" not in field
     if not isinstance(field, str) or not is_field or not 0 < len(field.strip()) <= _MAX_OF_A_FIELD:
         rule = f"a name of 1 to {_MAX_OF_A_FIELD} printable characters without ="
@@ -361,15 +354,7 @@ def _checked_value(value: object) -> str:
 
 
 def members_of(connection: Connection, group: int, tolerance: str) -> list[str]:
-    """Return the ids of the current documents of a stored group, in order of rows.
-
-    Raises
-    ------
-    UnknownDocumentError
-        There is no such group at this tolerance.
-    ParameterError
-        It is not the number of a group.
-    """
+    """Return the ids of the current documents of a stored group, in order of rows."""
     if not isinstance(group, int) or isinstance(group, bool) or not 0 < group < 2**63:
         raise ParameterError.of("group", "the number of a group", group)
     state = GroupState.known(connection, tolerance)

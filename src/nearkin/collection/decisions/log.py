@@ -29,13 +29,7 @@ Row = tuple[Any, ...]
 
 
 def checked_by(by: object) -> str:
-    """Return the name of the person who decides: by default the user of the system.
-
-    Raises
-    ------
-    ParameterError
-        It is not a str, blank, too long, or not storable.
-    """
+    """Return the name of the person who decides: by default the user of the system."""
     if by is None:
         by = system_user() or _NOBODY
     if not isinstance(by, str) or not by.strip() or len(by) > _MAX_OF_A_NAME or not is_storable(by):
@@ -49,14 +43,11 @@ class ChangeRequest:
 
     Parameters
     ----------
-    by : str, optional
-        By default the user of the system.
-    dry_run : bool
-    max_changes : int, optional
+    max_changes
         If there are more, nothing is stored.
-    seen : int, optional
+    seen
         Last activity that the caller knows; see `refuse_later`.
-    agreed : str, optional
+    agreed
         Digest of the changes that a preview showed: others are not stored.
     """
 
@@ -160,9 +151,9 @@ class StoredState:
 
     Parameters
     ----------
-    last_load : int
+    last_load
         Number of the last load; 0 before the first.
-    last_removal : int
+    last_removal
         Number of the last activity that removed or erased documents; 0 before the first.
     """
 
@@ -202,13 +193,12 @@ class SettingChange:
 
     Parameters
     ----------
-    kind : {"tag", "never-group", "same-group", "principal", "note", "group-note", "purge", "remove", "store"}
-    subject : str
+    subject
         Id of the document; for a note on a group, the tolerance of the group.
-    other : str
+    other
         Field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text. Empty for a
         stored or removed document, and for a file without text.
-    was, now : str or None
+    was, now
         Values before and after; None if not set. Empty for a tag without a value, and for a decision on two documents;
         if one of these was split off, its id.
     """
@@ -244,23 +234,21 @@ class Activity(AnswerRecord):
 
     Parameters
     ----------
-    number : int
+    number
         From 1.
-    at : str
+    at
         UTC, ISO 8601.
-    by : str
-    kind : str
+    kind
         "tag", "untag", "never-group", "split-off", "same-group", "principal", "note", "group-note", "undo", "purge",
         "remove" or "store".
-    data : mapping of str to object
+    data
         Details by kind. Tag: field and value, or the number of values, n_values, if there are several; the group and
         its tolerance, if a group was named. Store: the wave. Remove: the wave, if a wave was named; gone_in, the wave
         whose files no longer contain the documents. Undo: number and kind of the
         undone activity. Purge: number of erased texts. Otherwise empty.
-    undoes : int or None
+    undoes
         Number of the activity that this one undid.
-    changes : tuple of SettingChange
-    undone_by : int or None
+    undone_by
         Number of the activity that undid this one, unless that was undone itself.
     """
 
@@ -280,16 +268,8 @@ class ActivityResult(AnswerRecord):
 
     Parameters
     ----------
-    number : int or None
-        Number of the activity; None if nothing was changed.
-    kind : str
-        As in `Activity`.
-    changes : tuple of SettingChange
-        Changes that were made, or would be made.
-    n_unchanged : int
+    n_unchanged
         Number of named documents that already had the value.
-    is_dry_run : bool
-        Whether nothing was stored.
     """
 
     computed = ("n_changed",)
@@ -331,13 +311,7 @@ def activities(
     by: str | None = None,
     kind: str | None = None,
 ) -> list[Activity]:
-    """Return the activities in order, on request only those of a person or of a kind; see `Collection.log`.
-
-    Raises
-    ------
-    ParameterError
-        ``since`` is not a date or a time.
-    """
+    """Return the activities in order, on request only those of a person or of a kind; see `Collection.log`."""
     table, start = schema.activity, "" if since is None else checked_since(since)
     rows = list(map(tuple, connection.execute(select(table).order_by(table.c.number))))
     wanted = [row for row in rows if row[1] >= start and by in (None, row[2]) and kind in (None, row[3])]
@@ -356,19 +330,10 @@ def refuse_later(
 
     Parameters
     ----------
-    connection : Connection
-    seen : int or None
+    seen
         Number of the activity, 0 before the first; None refuses nothing.
-    kinds : sequence of str
-        Kinds of the values.
-    subjects : sequence of str
-        Ids of documents.
-    field : str, optional
+    field
         Field of tags; without one, the documents may also be the second of a decision on two.
-
-    Raises
-    ------
-    ChangedMeanwhileError
     """
     if seen is None:
         return
@@ -467,12 +432,7 @@ def changes_of(connection: Connection, numbers: Sequence[int]) -> dict[int, list
 
 
 def checked_since(since: str, name: str = "since") -> str:
-    """Return a time in UTC, as the tables have it; see `nearkin.store.schema`.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Return a time in UTC, as the tables have it; see `nearkin.store.schema`."""
     try:
         found = datetime.fromisoformat(since)
         found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)

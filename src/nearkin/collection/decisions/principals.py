@@ -77,9 +77,7 @@ def shown_principals(connection: Connection, state: GroupState, numbers: Collect
 
     Parameters
     ----------
-    connection : Connection
-    state : GroupState
-    numbers : collection of int
+    numbers
         Numbers of groups at its tolerance.
     """
     stored = {number: state.principals[number] for number in numbers if number in state.principals}
@@ -138,12 +136,7 @@ def overtaken_decisions(connection: Connection, doc_ids: Sequence[str]) -> dict[
     """Return the current tags and decisions on documents that were made for an earlier text of the document.
 
     Times are compared by the second: what was decided in the second in which the present text was stored counts as
-    earlier. A document that was removed, and added again with the same text, has no other text.
-
-    Returns
-    -------
-    dict of str to tuple of SettingChange
-        By the ids of current documents; those without such a decision are omitted.
+    earlier.
     """
     found = dict[str, list[log.SettingChange]]()
     for some in in_slices(list(doc_ids)):

@@ -34,24 +34,16 @@ class Purged(AnswerRecord):
 
     Parameters
     ----------
-    number : int or None
-        Number of the activity; None if nothing was erased.
-    doc_ids : tuple of str
+    doc_ids
         Removed documents, including documents that were removed before.
-    copies : tuple of str
+    copies
         Other documents that were removed because they had one of the texts.
-    n_versions : int
-        Number of stored versions that lost their text, of any document.
-    n_texts : int
-        Number of distinct texts that were erased.
-    holders : tuple of str
+    holders
         Documents of these versions: those named, and others that have, or had, one of the texts.
-    unread : tuple of str
+    unread
         Files without a text that were erased from the list of exceptions: those named, and those inside of a document.
-    inside : tuple of str
+    inside
         Documents inside of erased ones that still have their texts.
-    is_dry_run : bool
-        Nothing was erased.
     """
 
     number: int | None
@@ -109,13 +101,7 @@ def purge(
 
 
 def finish(collection: OpenedCollection) -> bool:
-    """Erase freed pages of the database, and the index, after a purge; return whether there was anything to do.
-
-    Raises
-    ------
-    CollectionBusyError
-        Another process reads or writes.
-    """
+    """Erase freed pages of the database, and the index, after a purge; return whether there was anything to do."""
     store = collection.store
     with store.reading() as connection:
         if not is_unfinished(connection, store):

@@ -24,15 +24,11 @@ class Removed(AnswerRecord):
 
     Parameters
     ----------
-    doc_ids : tuple of str
+    doc_ids
         Ids of the documents, in the order of the collection.
-    unread_ids : tuple of str
+    unread_ids
         Ids of files and records without a text, which are no longer listed as exceptions.
-    is_dry_run : bool
-        True: these documents would be removed; nothing was changed.
-    number : int or None
-        Number of the activity in the log; None if nothing was removed.
-    earlier_ids : tuple of str
+    earlier_ids
         If a wave was named, ids of the documents that came in another wave and got a new version in this one.
     """
 
@@ -63,15 +59,7 @@ class Removed(AnswerRecord):
 
 
 def remove(store: Store, doc_ids: Sequence[str], wave: str | None, options: ChangeRequest) -> Removed:
-    """Remove the named documents, or those whose current version was added in a wave; see `Collection.remove`.
-
-    Raises
-    ------
-    UnknownDocumentError
-        A document, or the wave, does not exist; nothing is removed.
-    ParameterError
-        Neither or both are given, or a name is invalid.
-    """
+    """Remove the named documents, or those whose current version was added in a wave; see `Collection.remove`."""
     wanted = stored.checked_ids(doc_ids)
     if bool(wanted) == (wave is not None):
         raise ParameterError("Give either a list of documents to remove or a wave.")

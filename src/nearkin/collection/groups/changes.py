@@ -41,25 +41,23 @@ class GroupChange:
 
     Parameters
     ----------
-    number : int
-    is_new, is_dissolved : bool
+    is_new, is_dissolved
         Whether no group had this number then, or has it now.
-    n_documents, n_documents_were : int
-    principal, principal_was : str or None
+    principal, principal_was
         Principal now, and then; None without a group.
-    merged : tuple of int
+    merged
         Groups of which at least two documents are now in this one; their numbers are gone.
-    split_from : tuple of int
+    split_from
         Existing groups from which documents moved to this one.
-    new : tuple of str
+    new
         Members whose text was stored since: new documents, and new versions.
-    joined : tuple of str
+    joined
         Members that were stored then, and in no group.
-    moved : tuple of str
+    moved
         Members that were in another group, apart from those of ``merged``.
-    left : tuple of str
+    left
         Former members that are in no group now, or in one that this one was not merged into.
-    removed : tuple of str
+    removed
         Former members that were removed from the collection.
     """
 
@@ -90,14 +88,11 @@ class GroupsSince(Tabular, AnswerRecord):
 
     Parameters
     ----------
-    tolerance : Tolerance
-    wave : str
-    grouped_then, grouped_now : str
+    grouped_then, grouped_now
         Times of the compared groupings: the first one after the wave, and the latest. UTC, ISO 8601.
-    n_groups, n_groups_were : int
-    changes : tuple of GroupChange
+    changes
         By the number of the group; a group that was merged into another is listed with that one.
-    n_not_grouped, n_decisions : int
+    n_not_grouped, n_decisions
         Number of documents added or changed, and of decisions on groups, since the latest grouping.
     documents : Table
         One row per document with a change, sorted by group.

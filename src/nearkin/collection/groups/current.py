@@ -45,18 +45,15 @@ class CollectionGroups(Tabular, AnswerRecord):
 
     Parameters
     ----------
-    tolerance : Tolerance
-    groups : tuple of Group
+    groups
         The largest first.
-    changes : tuple of GroupChange
+    changes
         By the number of the group; empty the first time.
-    is_first : bool
+    is_first
         Whether there were no groups at this tolerance before.
-    new_waves : tuple of str
-        Waves that added documents since the last call.
-    n_uncounted : int
+    n_uncounted
         Number of current documents with too few letters or words to compare; they are in no group.
-    n_not_compared : int
+    n_not_compared
         Number of pairs with near signatures that were not compared by words, so far, because nearer pairs of the same
         groups or texts did not match. Later calls may have put some of these pairs into one group.
     members : Table
@@ -236,10 +233,8 @@ class StoredGroups(AnswerRecord):
 
     Parameters
     ----------
-    n_not_grouped, n_decisions : int
+    n_not_grouped, n_decisions
         Number of current documents added or changed, and of decisions made or undone, since the groups were updated.
-    is_stored : bool
-        Whether the groups at this tolerance were ever computed.
     """
 
     computed = ("n_groups", "n_documents")

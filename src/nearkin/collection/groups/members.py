@@ -46,18 +46,15 @@ class Group:
 
     Parameters
     ----------
-    number : int
+    number
         Permanent; never given to another group.
-    principal : str
+    principal
         Document that represents the group, in any version, as long as it is in the group; if a decision took it out and
         is undone, it is the principal again.
-    proposed_principal : str or None
+    proposed_principal
         Document with the most letters and digits, in a tie the earliest. None if that is the principal, or if a person
         chose the principal.
-    n_documents : int
-    n_texts : int
-        Number of distinct texts.
-    n_chained : int
+    n_chained
         Number of documents that do not match the principal; they are linked to it only through others.
     """
 
@@ -176,13 +173,7 @@ def stored_compared(
 
 
 def stored_members(collection: OpenedCollection, tolerance: Tolerance) -> pa.Table:
-    """Return the members of the stored groups, with `MEMBERS_SCHEMA`; no member is new.
-
-    Raises
-    ------
-    ParameterError
-        No groups are stored at this tolerance.
-    """
+    """Return the members of the stored groups, with `MEMBERS_SCHEMA`; no member is new."""
 
     def ask(seen: Snapshot) -> pa.Table:
         if GroupState.known(seen.connection, str(tolerance)).number is None:
@@ -228,15 +219,15 @@ class GroupMember(AnswerRecord):
 
     Parameters
     ----------
-    is_match : bool
+    is_match
         Whether it matches the principal; otherwise it is linked to it through others.
-    is_letters_only : bool
+    is_letters_only
         Whether its letters are like the principal's, and its wording is not.
-    relation : str
+    relation
         As ``nearkin families`` has it; empty for the principal, and if it was not computed.
-    n_words_added, n_words_lacked, n_words_moved : int or None
+    n_words_added, n_words_lacked, n_words_moved
         Number of words that only this document has, that only the principal has, and that stand in different places.
-    added, lacked : OneSidedPassages or None
+    added, lacked
         About the first 2,000 characters of these words, negations first; `representatives` has all of them.
     """
 
@@ -286,9 +277,7 @@ class GroupMembers(AnswerRecord):
 
     Parameters
     ----------
-    n_indirect : int
-        Number of members that do not match the principal.
-    n_shown, n_left : int
+    n_shown, n_left
         Number of distinct texts, the shortest first, before the first one whose relation is missing; of those missing.
     """
 
@@ -329,15 +318,10 @@ def group_members(
 
     Parameters
     ----------
-    within_s : float, optional
+    within_s
         Time for relations that are not stored yet, short texts first; one that would take longer is not begun.
-    n_shown : int, optional
+    n_shown
         `GroupMembers.n_shown` of the call before, which this one continues: it computes at least one relation.
-
-    Raises
-    ------
-    UnknownDocumentError, ParameterError
-        There is no such group, or the measure has no groups.
     """
     found = collection.answered(lambda seen: _compared(collection, seen, number, tolerance, limit))
     lengths = {one.document.content: one.document.n_characters for one in found.members if one.has_relation}

@@ -37,15 +37,13 @@ class OneSidedPassages(AnswerRecord):
 
     Parameters
     ----------
-    negations : tuple of str
+    negations
         English negations in the passages that the other text does not have there.
-    n_words_left_out : int
-        Number of words beyond 1,000,000 characters, or left out by `shortened`.
-    is_whole : bool
+    is_whole
         False if the texts were too long to be compared to the end.
     negations_at : tuple of (int, int)
         Number of each passage with a negation, from 0, and the place of its first one.
-    n_words_moved : int
+    n_words_moved
         Number of words that both texts have, in different places; only of a member that "adds" passages.
     """
 
@@ -148,9 +146,9 @@ class Representative(AnswerRecord):
 
     Parameters
     ----------
-    additions, omissions : tuples of OneSidedPassages
+    additions, omissions
         Of members that add or move words, and that lack words: those with a negation first, then those with most words.
-    n_not_compared : int
+    n_not_compared
         Number of other texts of the group that are not compared yet.
     """
 
@@ -173,10 +171,6 @@ def representatives(
     """Yield the principals of some stored groups, each with the text that other members add.
 
     Only one group is in memory at a time. Comparisons are stored when first made, at most ``max_new`` in this call.
-
-    Raises
-    ------
-    CollectionBusyError
     """
     progress = progress or Silent()
     with collection.store.reading() as connection:

@@ -17,8 +17,7 @@ def keyed_tags(connection: Connection, n_keys: int) -> dict[int, tuple[str, str]
     """Return the tags in use that have keys, by key from 1: the tags in the order in which they were first set.
 
     The log, to which rows are only added, gives each tag its key for good. A tag that no document has any more is
-    omitted until it is set again, and keeps its key. Dates, and the values of an activity that set more values than
-    there are keys, have no keys.
+    omitted until it is set again, and keeps its key.
     """
     table, changes, first = schema.activity.c, schema.changes.c, dict[tuple[str, str], None]()
     for number, data in connection.execute(
@@ -53,10 +52,7 @@ def with_tags(connection: Connection, table: pa.Table, fields: Sequence[str]) ->
 
     Parameters
     ----------
-    connection : Connection
-    table : Table
-        With a column ``doc_id``.
-    fields : sequence of str
+    fields
         What `tag_fields` returned. Each gives the columns ``tag:FIELD``, ``tag:FIELD by`` and ``tag:FIELD at`` (UTC,
         ISO 8601), null for documents without the tag; the value of a bare tag is the name of its field.
     """

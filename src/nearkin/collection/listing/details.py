@@ -29,15 +29,11 @@ class GroupOfDocument:
 
     Parameters
     ----------
-    tolerance : str
+    tolerance
         Tolerance of the groups, such as ``jaccard 0.5``.
-    number : int
-    principal : str
+    principal
         Id of the group's principal; it may have been removed since.
-    n_documents : int
-        Number of current documents in the group.
-    note : str or None
-    n_decisions : int
+    n_decisions
         Number of decisions on groups that were made or undone since the groups were updated.
     """
 
@@ -65,31 +61,22 @@ class DocumentDetails(AnswerRecord):
 
     Parameters
     ----------
-    document : StoredDocument
-        The version.
-    text : str
-        Unchanged.
-    added_at : str
+    added_at
         When this version was added; UTC, ISO 8601.
-    removed_at : str or None
+    removed_at
         When the document was removed; None for current and for replaced versions.
-    versions : tuple of int
-        All versions stored under the id, the oldest first.
-    copies : tuple of str
+    copies
         Ids of other current documents with the same text, in the order in which they were added; at most 1,000.
         Empty for an empty document.
-    n_copies : int
-        Number of such documents.
-    tags : mapping of str to str
+    tags
         Values by field; empty for a bare tag. They belong to the id.
-    note : str or None
-    groups : tuple of GroupOfDocument
+    groups
         By tolerance; as stored by the latest update of each. Empty for versions that are not current.
-    parent : str or None
+    parent
         Id of the document or container that it is inside of.
-    origin : Origin or None
+    origin
         The file that it was extracted from; None for texts and records.
-    last_activity : int
+    last_activity
         Number of the last activity that changed a tag, a decision or a note of the document; 0 if there is none.
     """
 
@@ -184,10 +171,9 @@ class FamilyMember:
 
     Parameters
     ----------
-    doc_id : str
-    is_stored : bool
+    is_stored
         Whether it is a current document; otherwise it gave no text.
-    is_above : bool
+    is_above
         Whether it is the outermost document of the family.
     """
 
@@ -202,10 +188,8 @@ class DocumentFamily(AnswerRecord):
 
     Parameters
     ----------
-    members : tuple of FamilyMember
+    members
         At most `MAX_MEMBERS`, and the outermost document.
-    is_truncated : bool
-        Whether there are more.
     """
 
     members: tuple[FamilyMember, ...] = ()

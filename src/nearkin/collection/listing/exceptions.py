@@ -37,24 +37,20 @@ class StoredException:
 
     Parameters
     ----------
-    doc_id : str
-    parent : str or None
+    parent
         Id of the document or container that it is inside of.
-    wave : str
+    wave
         Wave that it was last added in.
-    exception : str
+    exception
         One of `REASONS`.
-    is_partial : bool
+    is_partial
         True: a part of the text is stored; False: no text is.
-    sentence : str
-        What is wrong, for people.
-    kind : str or None
+    kind
         By content, such as "pdf", or "text" for a plain text; None for a record, as all below.
-    extractor : str or None
+    extractor
         None for a plain text, too.
-    sha256 : str or None
+    sha256
         Of the original bytes, in hexadecimal.
-    size_bytes : int or None
     """
 
     doc_id: str
@@ -89,9 +85,9 @@ class StoredExceptions:
 
     Parameters
     ----------
-    exceptions : tuple of StoredException
+    exceptions
         In the order of waves, and by id.
-    counts : tuple of ExceptionCount
+    counts
         By wave and reason.
     """
 
@@ -160,13 +156,7 @@ class ExceptionFilter:
 
 
 def stored_exceptions(connection: Connection, wanted: ExceptionFilter) -> StoredExceptions:
-    """List the exceptions; see `Collection.exceptions`.
-
-    Raises
-    ------
-    UnknownDocumentError
-        There is no such wave.
-    """
+    """List the exceptions; see `Collection.exceptions`."""
     if wanted.wave is not None:
         number_of_wave(connection, wanted.wave)
     found = [one.exception for one in listed_exceptions(connection) if wanted.admits(one.exception)]

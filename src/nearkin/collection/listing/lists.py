@@ -36,29 +36,24 @@ class DocumentFilter:
 
     Parameters
     ----------
-    wave : str, optional
+    wave
         Wave that added the listed version.
-    doc_id, source : str, optional
+    doc_id, source
         Pattern of the id, or of the file name: ``*`` stands for any characters, ``?`` for one.
     which : {"current", "removed", "all"}
         "removed": the last version of each removed document. "all": every version, including replaced ones.
-    added_since, added_before : str, optional
+    added_since, added_before
         Date or time in ISO 8601, in UTC unless it has an offset.
-    has_copies : bool
+    has_copies
         Only documents whose text is identical to that of another current document.
-    tag : str, optional
+    tag
         ``FIELD=VALUE``, or ``FIELD`` for any value.
-    group : int, optional
+    group
         Number of a stored group.
-    has_near_duplicates : bool
+    has_near_duplicates
         Only documents whose stored group has another text.
-    tolerance : Tolerance, optional
+    tolerance
         Tolerance of the groups; by default that of `Collection.groups`.
-
-    Raises
-    ------
-    ParameterError
-        A value breaks its rule.
     """
 
     wave: str | None = None
@@ -100,14 +95,8 @@ class DocumentFilter:
 
         Parameters
         ----------
-        connection : Connection
-        groups : GroupState or None
+        groups
             What `groups_asked` returned.
-
-        Raises
-        ------
-        UnknownDocumentError
-            There is no such wave.
         """
         conditions: list[ColumnElement[bool]] = []
         if self.which == "current":
@@ -139,15 +128,7 @@ class DocumentFilter:
         return self.group is not None or self.has_near_duplicates
 
     def groups_asked(self, connection: Connection) -> GroupState | None:
-        """Return the stored groups that a condition is about; None if none is.
-
-        Raises
-        ------
-        ParameterError
-            There are no groups at the tolerance.
-        UnknownDocumentError
-            There is no such group.
-        """
+        """Return the stored groups that a condition is about; None if none is."""
         if not self.is_about_groups:
             return None
         tolerance = self.tolerance or Tolerance.of()
@@ -226,11 +207,9 @@ class ListedDocuments(Tabular, AnswerRecord):
         `removed_at` (UTC, ISO 8601), `date` (value of the tag with the dates, of current versions), `group` and
         `is_principal` (null unless a condition is about groups), `kind` and
         `extractor` (null for documents that were not extracted from a file).
-    n_found : int
-        Number of documents that meet the conditions, including those not returned.
-    n_not_grouped : int
+    n_not_grouped
         Number of current documents added or changed since groups were updated, if a condition is about groups.
-    n_decisions : int
+    n_decisions
         Number of decisions on groups that were made or undone since then.
     """
 
@@ -292,14 +271,7 @@ def listed_batches(
     limit: int | None = None,
     date_tag: str = DATE_TAG,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the documents that meet the conditions in batches, so that a list of any length takes little memory.
-
-    Raises
-    ------
-    ParameterError
-        The order does not exist, or the limit is no int of at least 1; or the order is by dates, and the tag of a
-        document is no date.
-    """
+    """Yield the documents that meet the conditions in batches, so that a list of any length takes little memory."""
     if not is_among(sort, get_args(Sort)):
         raise ParameterError.of("sort", f"one of {', '.join(get_args(Sort))}", sort)
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):

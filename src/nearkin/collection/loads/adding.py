@@ -31,19 +31,16 @@ class Added(AnswerRecord):
 
     Parameters
     ----------
-    wave : str
-    n_new : int
+    n_new
         Documents whose ids were not in the collection, or had been removed.
-    n_new_versions, n_unchanged : int
+    n_new_versions, n_unchanged
         Documents whose text differs from the current one of their id, or is the same.
-    n_exceptions : int
+    n_exceptions
         Documents that are not stored, or have no text or only a part of it, as `nearkin exceptions` lists them.
-    n_problems : int
+    n_problems
         Number of those that are not stored.
-    n_contents : int
+    n_contents
         Texts that the collection did not have under any id.
-    is_dry_run : bool
-        Whether nothing was stored, and the counts are what a load would store.
     """
 
     wave: str
@@ -75,15 +72,8 @@ def add_incoming(
 
     Parameters
     ----------
-    by : str, optional
+    by
         Name of a person: what is stored is then an activity of theirs in the log.
-    dry_run : bool
-        Store nothing: the transaction is rolled back.
-
-    Raises
-    ------
-    DocumentError, SourceError
-        See `ReadingRules`; nothing is stored.
     """
     check_int("threads", threads, 1)
     wave, store, counting = None if wave is None else checked_wave(wave), opened.store, opened.counting

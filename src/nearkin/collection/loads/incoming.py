@@ -113,7 +113,7 @@ class Examined:
 
     Parameters
     ----------
-    contents, profiles : dicts of bytes to tuple
+    contents, profiles
         Columns of what the store may lack, by digest, without the number.
     damaged
         Digests whose stored text is damaged, to be replaced by the added one.

@@ -41,8 +41,6 @@ def constrained(
 
     Parameters
     ----------
-    nodes, component : int64 arrays, shape (n_nodes,)
-        Distinct contents, and the component of each.
     same, never : int64 arrays, shape (n_pairs, 2)
         Pairs of contents. Those of ``same`` are added if missing; pairs of ``never`` with a missing one are kept
         already.
@@ -225,11 +223,6 @@ def linked_parts(nodes: I64, united: I64, component: I64, anchors: I64, linked: 
 
     An anchor or a content may have joined a part without any match, so each part is split into what is linked in it.
     What has no anchor then joins the first part that it is linked with, or is a component of its own.
-
-    Parameters
-    ----------
-    united, component : int64 arrays, shape (n_nodes,)
-        Component of each node, ascending, before and after the division.
 
     Examples
     --------

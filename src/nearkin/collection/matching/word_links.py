@@ -199,8 +199,6 @@ def near_signatures(
     ----------
     asked : int64 array, shape (n_asked,)
         Contents to compare with all others; live.
-    forest
-        Components; the caller connects more of them while pairs are yielded.
     """
     asked = np.unique(asked)
     others = is_live.copy()

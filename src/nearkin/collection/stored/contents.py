@@ -124,12 +124,7 @@ def _content(row: Any, text: str) -> Content:
 
 
 def digest_of_text(text: object) -> bytes:
-    """Return the SHA-256 of a given text.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Return the SHA-256 of a given text."""
     if not isinstance(text, str):
         raise ParameterError.of("text", "a str", text)
     try:
@@ -187,10 +182,7 @@ _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 23, 1 << 12
 def texts_from(
     connection: Connection, first: int, progress: Progress, end: int = 2**63 - 1, *, stage: str = "keys"
 ) -> Iterator[tuple[I64, list[str], list[int]]]:
-    """Yield the contents from a number on with their texts, in lots that fit in memory, and the damaged ones.
-
-    Erased texts are skipped: nothing of them is to be derived.
-    """
+    """Yield the contents from a number on with their texts, in lots that fit in memory, and the damaged ones."""
     contents = schema.contents.c
     is_wanted = (contents.content >= first) & (contents.content < end)
     sizes = connection.execute(

@@ -86,15 +86,7 @@ def of_current_documents(connection: Connection, numbers: Sequence[int]) -> list
 
 
 def document(connection: Connection, doc_id: str, version: int | None = None) -> StoredDocument:
-    """Return the given version of a document, by default the current one.
-
-    Raises
-    ------
-    UnknownDocumentError
-        The message lists similar ids.
-    ParameterError
-        The id is not a str, or the version is not an int in range.
-    """
+    """Return the given version of a document, by default the current one."""
     check_id(doc_id)
     is_int = isinstance(version, int) and not isinstance(version, bool)
     if version is not None and not (is_int and 0 < version < 2**31):
@@ -108,12 +100,7 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
 
 
 def refuse_unknown(connection: Connection, doc_ids: Sequence[str], known: Container[str]) -> None:
-    """Refuse ids that are not among the known ones.
-
-    Raises
-    ------
-    UnknownDocumentError
-    """
+    """Refuse ids that are not among the known ones."""
     unknown = [doc_id for doc_id in doc_ids if doc_id not in known]
     if len(unknown) == 1:
         document(connection, unknown[0])
@@ -147,13 +134,7 @@ def check_id(doc_id: object) -> None:
 
 
 def checked_ids(doc_ids: object) -> list[str]:
-    """Return different ids in order.
-
-    Raises
-    ------
-    ParameterError
-        They are no list of ids.
-    """
+    """Return different ids in order."""
     if isinstance(doc_ids, str | bytes) or not isinstance(doc_ids, Iterable):
         raise ParameterError.of("doc_ids", "a list of ids", doc_ids)
     wanted = list(doc_ids)
@@ -163,13 +144,7 @@ def checked_ids(doc_ids: object) -> list[str]:
 
 
 def checked_wave(wave: object) -> str:
-    """Return the name of a wave without white space around it.
-
-    Raises
-    ------
-    ParameterError
-        It is not a str, blank, too long, or not storable.
-    """
+    """Return the name of a wave without white space around it."""
     if not isinstance(wave, str) or not wave.strip() or len(wave) > _MAX_OF_A_NAME or not is_name(wave.strip()):
         rule = f"a name of 1 to {_MAX_OF_A_NAME} characters, not blank, that are no control characters"
         raise ParameterError.of("wave", rule, wave)
@@ -177,13 +152,7 @@ def checked_wave(wave: object) -> str:
 
 
 def number_of_wave(connection: Connection, wave: str) -> int:
-    """Return the number of a wave.
-
-    Raises
-    ------
-    UnknownDocumentError, ParameterError
-        There is no such wave, or it cannot be the name of one.
-    """
+    """Return the number of a wave."""
     wave = checked_wave(wave)
     number = connection.execute(select(waves.c.wave).where(waves.c.name == wave)).scalar()
     if number is None:

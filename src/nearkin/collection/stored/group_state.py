@@ -58,19 +58,15 @@ class GroupState:
 
     Parameters
     ----------
-    number, call : int or None, int
+    number, call
         Of the tolerance and the call; None and 0 if there are no groups yet.
-    last_load : int
-        Latest load that was grouped; -1: none.
-    seen_row : int
+    seen_row
         Documents with this row and above are not grouped yet.
-    last_activity : int
+    last_activity
         Latest activity whose decisions the groups follow.
-    n_not_compared : int
-        Number of pairs of texts that this call and those before it did not compare.
     rows, row_groups : int64 arrays, shape (n_documents,)
         Rows of the documents in groups, ascending, and the group of each.
-    principals : dict of int to int
+    principals
         Row of each group's principal, unless a person chose another; see `decisions.principals`.
     """
 

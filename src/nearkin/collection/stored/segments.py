@@ -1,7 +1,7 @@
 """Index of a collection, kept beside the store: which segments should exist, and how they are made.
 
 The store is authoritative: a segment that is missing, damaged, or made from other data is rebuilt from it, without
-write permission in memory. So a crash, a full disk or a lost folder costs time but no results.
+write permission in memory.
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ Span = tuple[int, int]
 
 def wanted_spans(loads: Sequence[LoadSpan]) -> tuple[Span, ...]:
     """Return the segments that should exist: each at least twice as long as the next.
-
-    So there are few segments, and each content is copied only a few times.
 
     Examples
     --------

@@ -1,8 +1,6 @@
 """Sets of word 5-grams of all stored texts, so that plain SQL computes exact Jaccard similarities.
 
-Only collections in PostgreSQL in which plain SQL was installed (`nearkin sql install`) have them. Every load then
-stores the sets and keys of its new texts before its documents, so that they are complete whenever a document is
-visible.
+Only collections in PostgreSQL in which plain SQL was installed (`nearkin sql install`) have them.
 """
 
 from __future__ import annotations

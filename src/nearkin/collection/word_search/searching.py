@@ -42,10 +42,9 @@ class FoundDocument(AnswerRecord):
 
     Parameters
     ----------
-    document : StoredDocument
-    relevance : float
+    relevance
         BM25 of the query in SQLite, ts_rank in PostgreSQL: higher if its words are more frequent in the text.
-    pieces : tuple of SnippetPiece
+    pieces
         Passage with as many of the words as possible, on one line.
     """
 
@@ -67,12 +66,8 @@ class SearchResult(Tabular, AnswerRecord):
 
     Parameters
     ----------
-    query : str
-    documents : tuple of FoundDocument
+    documents
         The most relevant first; at most ``limit``.
-    n_found : int
-        Number of current documents that meet the query, including those not returned.
-    elapsed_s : float
     """
 
     tables: ClassVar[tuple[str, ...]] = ("table",)

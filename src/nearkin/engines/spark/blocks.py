@@ -66,8 +66,6 @@ class Blocks:
 
     Parameters
     ----------
-    n_tasks
-        Number of tasks that will make them.
     kept
         Their files, if all are kept in files: then the driver reads the files directly, not through Java.
     """

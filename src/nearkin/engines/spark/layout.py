@@ -17,15 +17,7 @@ _LENGTH_BYTES = 8
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Data that one task sends to another.
-
-    Parameters
-    ----------
-    stream
-        Name of the kind of data, by which later tasks select.
-    target
-        Partition that receives it.
-    """
+    """Data that one task sends to another."""
 
     stream: str
     target: int

@@ -160,8 +160,6 @@ def check_executors(
     ----------
     folder
         Directory of this machine; every executor must see it under the same path.
-    progress
-        Receives a message if the cluster takes long.
     patience_s
         How long to wait for the first executor.
     """

@@ -45,8 +45,6 @@ class Cluster:
     master
         As for spark-submit, or ``sc://HOST:PORT`` for Spark Connect. None: the one in ``spark-defaults.conf`` or given
         to spark-submit, else ``local[*]``.
-    settings
-        Settings of Spark; they override those in files.
     """
 
     master: str | None = None
@@ -68,15 +66,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def session(cluster: Cluster, progress: Voice, *, name: str = "nearkin") -> Iterator[SparkSession]:
-    """Open a session for the block, and stop it at the end; a session already active in this process is used and kept.
-
-    Parameters
-    ----------
-    progress
-        Receives the path of Spark's log if the engine fails.
-    name
-        Name of the application on the cluster's web pages.
-    """
+    """Open a session, and stop it at the end of the block; a session already active in this process is kept."""
     check_pyspark()
     try:
         active = _active_session()

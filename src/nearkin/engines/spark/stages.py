@@ -57,13 +57,7 @@ class StageMeter(Protocol):
 
 @contextlib.contextmanager
 def stages_on(cluster: Cluster, work: Path, meter: StageMeter) -> Iterator[Stages]:
-    """Open the stages on a cluster, after a check that its executors can do the work.
-
-    Parameters
-    ----------
-    work
-        Directory that the driver and every executor see under this path.
-    """
+    """Open the stages on a cluster, after a check that its executors can do the work."""
     with contextlib.ExitStack() as stack:
         with meter.stage("start", 0, "steps"):
             spark = stack.enter_context(session(cluster, meter.progress))

@@ -13,7 +13,7 @@ Function = Callable[..., Any]
 def njit(**options: Any) -> Callable[[Function], Any]:
     """Compile a kernel when it is first called.
 
-    With ``cache=True`` the code is stored beside the module or in the user's cache directory. If neither is writable,
+    If neither is writable,
     as in some containers, each process compiles it again.
 
     A variable that is passed to another kernel starts as ``np.int64(0)``: for one that starts as ``0`` numba compiles

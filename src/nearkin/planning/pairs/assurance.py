@@ -57,8 +57,6 @@ class SamplePairs:
 
         Parameters
         ----------
-        found : float64 array, shape (n_pairs,)
-            Whether each pair is found, or the probability.
         chances : float64 array, shape (n_bits + 1,)
             Probability, by the model, that a pair at each distance is found.
         n_population

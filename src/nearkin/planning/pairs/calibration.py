@@ -76,8 +76,6 @@ def calibrated(cosines: F64, gaps: NDArray[np.integer], n_documents: int) -> Pre
 
     Parameters
     ----------
-    cosines : float64 array, shape (n_pairs,)
-        Cosines of pairs like those to be found.
     gaps : int array, shape (n_pairs, n_orders)
         Distance between the two documents of a pair in each order of both corpora.
     """

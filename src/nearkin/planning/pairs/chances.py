@@ -64,8 +64,6 @@ class Chances:
         ----------
         lengths : float64 array, shape (n_lengths,)
             Lengths of the prefix that brings two into one window; interpolated between integers.
-        distances : slice, optional
-            Distances to compute; by default all.
         """
         logs = self.log_agreement(lengths)[:, distances or slice(None)]
         with np.errstate(divide="ignore"):

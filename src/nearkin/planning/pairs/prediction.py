@@ -92,12 +92,6 @@ class Question:
 
     Parameters
     ----------
-    n_left, n_right
-        Number of documents with a vector; at least 1.
-    threshold, recall
-        Minimum cosine of a pair, and share of these pairs to find: above 0, at most 1.
-    left_terms, right_terms
-        Mean number of terms of a vector.
     spread
         Cosines of a sample of these documents; by default `CosineSpread.default`.
     prefix
@@ -163,14 +157,10 @@ class Prediction:
     ----------
     recall_low, recall, recall_high
         Share of the pairs at or above the threshold that are found.
-    n_comparisons
-        Comparisons of two signatures, or of two vectors.
     relative_cost
         Comparisons divided by all pairs, with the time for sorting expressed in comparisons.
     n_candidates, n_hits
         Pairs whose cosine is computed: each once; as often as they are found.
-    memory_bytes
-        All data of the search, in one process.
     signing_s, sorting_s, comparing_s, checking_s
         On one core: signatures, sorted orders, comparisons, cosines of candidates.
     elapsed_s

@@ -41,8 +41,6 @@ class Plan:
 
     Parameters
     ----------
-    alternatives
-        The fastest search of each method that was not chosen.
     reaches
         Whether the lower end of the band reaches the requested recall; if not, this plan comes nearest.
     is_quick
@@ -192,17 +190,7 @@ def _windows(most: int, halves: int) -> I64:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PairForecast:
-    """Forecast: a question whose unknown values were measured on samples.
-
-    Parameters
-    ----------
-    question
-        With all that was measured on the samples, and the costs of the machine.
-    n_left, n_right, n_compared
-        Sampled documents that have a vector, and left ones that were compared with all on the right.
-    n_pairs
-        Pairs at or above the threshold among these.
-    """
+    """Forecast: a question whose unknown values were measured on samples."""
 
     question: Question
     plan: Plan

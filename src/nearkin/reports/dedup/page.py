@@ -49,15 +49,13 @@ class SamplePair:
 
     Parameters
     ----------
-    source_a, source_b : str
+    source_a, source_b
         Where each stands: ``mail/1.txt:1``.
-    measure : str
-        The similarity's name: ``jaccard`` or ``containment``.
-    text_a, text_b : str
+    text_a, text_b
         As they were compared: normalised.
-    is_least_alike : bool
+    is_least_alike
         A is the principal of a group and B the member least similar to it.
-    is_bridge : bool
+    is_bridge
         The two are not in one group.
     """
 
@@ -169,22 +167,12 @@ def render_dedup_report(
 
     Parameters
     ----------
-    manifest : DedupManifest
-        What it lacks is left out of the page.
-    similarity_bin_edges : sequence of float, shape (n_bins + 1,)
-        Rising.
-    similarity_counts : sequence of int, shape (n_bins,)
-        Verified pairs in each bin.
-    group_size_counts : Mapping
-        Size of a group to the number of groups of that size.
-    samples : sequence of SamplePair
+    samples
         Shown from the least to the most similar, so the pairs just above the threshold come first.
     parts : sequence of Table
         Outcome of the documents of each source, and of each value of the carried columns.
-    curve : RecallCurve, optional
+    curve
         For a search that has no bands; with bands the curve follows from the manifest's plan.
-    dropped : sequence of DroppedRow
-        Of a run against another set, the first documents that were dropped.
     """
     return render_page(
         "dedup.html.j2",
@@ -233,7 +221,7 @@ class RecallCurve:
 
 
 def outcome_figure(facts: DedupManifest) -> Figure | None:
-    """Draw the kept and dropped documents; None if there are no documents. A table of the page has the numbers."""
+    """Draw the kept and dropped documents; None if there are no documents."""
     if not facts.count("documents"):
         return None
     dropped = {reason: n for reason, n in facts.by_reason.items() if n and outcome_of(reason) == "dropped"}

@@ -39,13 +39,7 @@ def plan_facts(
     min_pairs: int,
     max_pairs: int,
 ) -> Iterator[Fact]:
-    """Name the chosen method, the reason, the basis of the prediction, and its limits.
-
-    Parameters
-    ----------
-    min_pairs, max_pairs
-        Pairs that show how signatures cluster; pairs that are reported.
-    """
+    """Name the chosen method, the reason, the basis of the prediction, and its limits."""
     least = f"cosine ≥ {question.threshold:g}"
     yield Fact("documents", f"{question.n_left:,} × {question.n_right:,}", f"{many_text(question.n_pairs)} pairs")
     yield Fact("expected pairs", many_text(question.n_sought), least)

@@ -50,16 +50,8 @@ class Numbers:
 
     Parameters
     ----------
-    low, high
-        Values at the ends, ``low < high``.
     kind : {"linear", "log", "symlog"}
         ``symlog`` is the logarithm of 1 plus the value, for counts with zeros.
-    values
-        Ticks; by default round numbers.
-    n_ticks
-        About how many round numbers.
-    words
-        Label of a tick.
     """
 
     low: float

@@ -311,10 +311,6 @@ def picture(*parts: str, width: float, height: float, origin: tuple[float, float
 
     Parameters
     ----------
-    *parts : str
-        Elements, the first at the bottom.
-    origin
-        Upper left corner of the plot within the figure, in pixels.
     name
         Id of the figure: small letters, digits and hyphens.
     """

@@ -40,11 +40,11 @@ def compare_texts(
 
     Parameters
     ----------
-    context_lines : int, default 2
+    context_lines
         Non-empty lines shown before and after each difference.
-    context_words : int, default 40
+    context_words
         Maximum number of words of such a line that are shown beside a difference; the rest becomes a counted gap.
-    with_moves : bool, default False
+    with_moves
         Whether a passage that was removed in one place and added in another is a move; see :mod:`.moves`.
     ignore : collection of {"case", "punctuation", "numbers"}
         Differences that do not count, unless also of another kind, or a sign of a number: 1.5 is not 15.
@@ -116,10 +116,7 @@ def _has_same_counting(text_a: str, text_b: str, ignored: Collection[Ignored]) -
 
 @dataclass(frozen=True, slots=True)
 class FirstPassage:
-    """First difference of two texts: in words or in a sign of a number, else a moved passage, else in spelling.
-
-    Moved passages are no differences in the numbers.
-    """
+    """First difference of two texts: in words or in a sign of a number, else a moved passage, else in spelling."""
 
     pieces: tuple[Piece, ...] = ()
     n_differences: int = 0

@@ -97,18 +97,10 @@ class Comparison:
 
     Parameters
     ----------
-    hunks
-        Differences with the lines around them, in text order.
-    n_words_a, n_words_b
-        Number of words of each text, without punctuation.
     is_identical
         Whether the texts are identical, including white space.
     is_whole
         False: the texts were too long to be compared completely, and some shared words are marked as different.
-    n_ignored
-        Differences that were ignored on request.
-    ignored
-        Kinds of difference that were ignored.
     not_compared
         What differs between texts without differences: white space, the Unicode form of characters, or both.
     """

@@ -24,11 +24,7 @@ class TextSegment:
 
 
 def exact_segments(text_a: str, text_b: str) -> Iterator[TextSegment]:
-    """Yield the segments of two texts in order; at a difference, the segment of A comes first.
-
-    White space and canonically equivalent characters differ, too: the segments that are not only in B are A, those that
-    are not only in A are B.
-    """
+    """Yield the segments of two texts in order; at a difference, the segment of A comes first."""
     of_a, of_b = list[str](), list[str]()
     for one in _segments(text_a, text_b):
         if one.kind == "equal":

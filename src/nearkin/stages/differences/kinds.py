@@ -1,7 +1,5 @@
 """Kinds of a difference: numbers, dates, names, negations, formatting, other wording.
 
-The rules use two texts and lists of words, and nothing learned:
-
 - formatting: the words are the same, and capitals, punctuation, invisible characters or the Unicode form of characters
   differ: ½ and 1⁄2, ％ and %, but not m² and m2;
 - dates: months, weekdays, and all numbers of a date: ``3 March 2027``, ``March 3, 2027``, ``2027-03-03``, ``3.3.2027``;

@@ -72,8 +72,7 @@ class _MovedRun:
 def find_moves(a: Wording, b: Wording, found: Changes, ignored: Collection[Ignored] = ()) -> Moves:
     """Find passages of at least `MIN_MOVED_WORDS` words that were removed in one place and added in another.
 
-    Both have the same characters, except for white space and what is ignored, so no other change hides in it. Of equal
-    passages each is paired with at most one.
+    Both have the same characters, except for white space and what is ignored, so no other change hides in it.
     """
     if found.is_whole and min(found.counts.n_words) < MIN_MOVED_WORDS:
         return Moves(found.changes, {})

@@ -32,8 +32,6 @@ class OneSidedText:
         In text order, with single spaces. Signs without words are last, without those that only close a sentence.
     negations
         English negations of which this text has more at a difference, each once; without moved passages.
-    n_words_left_out
-        Number of words beyond the limit of 1,000,000 characters, which are not among the passages.
     negations_at
         Passages with such a negation: the number of each, from 0, and the place of its first negation.
     n_words_moved
@@ -106,8 +104,7 @@ def _with_negations(parts: Iterable[Sequence[Word]], negations: Sequence[Negatio
 def excerpt(passages: Sequence[str], negations_at: Sequence[tuple[int, int]], n_words: int, most: int) -> Excerpt:
     """Return the first passages, those with a negation first, cut after at most ``most`` characters.
 
-    If not all fits, a long passage with a negation begins shortly before it. ``n_words`` are those of all passages, and
-    of what they leave out.
+    If not all fits, a long passage with a negation begins shortly before it.
 
     Examples
     --------

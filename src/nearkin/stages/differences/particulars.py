@@ -182,8 +182,6 @@ class Side:
 
     Parameters
     ----------
-    n_words
-        Number of words, without joining words.
     n_names, n_numbers, n_dates, n_other
         Names of persons, parties and places; numbers and sums; months and weekdays; other words, with pronouns.
     is_signing

@@ -118,8 +118,6 @@ class Shortened(Annotations):
         One column of strings; in JSON Lines also the path of a string inside objects.
     cuts : mapping of line to list of (int, int)
         Parts to remove, in characters; ascending.
-    encoding
-        Of lines that are not UTF-8.
     """
 
     def __init__(

@@ -67,11 +67,11 @@ class Column:
 
     Parameters
     ----------
-    nested : str
+    nested
         "an object" or "a list" if it holds these, of JSON or of Arrow.
-    unfit : str
+    unfit
         Type of the values if they cannot be texts.
-    is_code : bool
+    is_code
         Whether the values are strings that all look like ids, numbers, dates, hashes or addresses.
     """
 
@@ -90,7 +90,7 @@ class ColumnSample:
 
     Parameters
     ----------
-    header : sequence of str
+    header
         Names as the source has them, which can repeat; empty if each record names its own.
     """
 

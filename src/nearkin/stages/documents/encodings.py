@@ -154,11 +154,6 @@ def _is_valid(data: bytes) -> bool:
 def why_not_utf8(data: bytes, encoding: str, mark: bytes = b"") -> RecordFault | None:
     r"""Return why a text cannot be used, with advice; None if it can.
 
-    Parameters
-    ----------
-    mark
-        Byte order mark of the file; then no other encoding is advised.
-
     Examples
     --------
     >>> print(why_not_utf8(b"\xe4", "cp1252"))

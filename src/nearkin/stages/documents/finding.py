@@ -76,8 +76,6 @@ def find(
     ----------
     file_format
         Format that the user named, for all files. A format of whole documents, such as "file", accepts every file.
-    notes
-        Gets what is not read, and how folders are read.
     """
     marks = [one for one in arguments if is_mark(one) and os.path.isfile(one)]
     marks += [] if len(arguments) == 1 else _image_lists(arguments)  # a shell expands * to all files of a folder

@@ -18,8 +18,6 @@ class Format:
     ----------
     of
         Module of the folder `readers` and class, such as "jsonl:JsonLines".
-    in_words, a_file
-        Name in a sentence; phrase for a file of the format, with the article.
     hint, listed
         Explanation in the help text of ``--format``; entry in that of input files, empty if another entry includes it.
     magic

@@ -57,8 +57,6 @@ class Ignored:
     passages
         Literal texts as ``text:...``, runs of words, whatever stands between them, as ``words:...``, patterns as
         ``re:...``.
-    numbers
-        Whether digits do not count.
     found
         Passages that occurred in a text so far; no part of the value.
 
@@ -112,13 +110,7 @@ class Ignored:
 
     @classmethod
     def parse(cls, content: str) -> Ignored:
-        """Read the lines of a file: one passage per line, or several lines between ``<<<`` and ``>>>``.
-
-        Raises
-        ------
-        ParameterError
-            A block has no end, or a passage is invalid.
-        """
+        """Read the lines of a file: one passage per line, or several lines between ``<<<`` and ``>>>``."""
         passages: list[str] = []
         block: list[str] | None = None
         begun = 0

@@ -40,8 +40,6 @@ def interwiki_links(
     ----------
     dump, langlinks
         Pages (XML) and, since 2013, the table ``langlinks`` (SQL) of one edition and day, possibly compressed.
-    language
-        The code of the other edition, such as "en".
     takes_damaged
         Use the links before the damage of a file; otherwise it is a TruncatedInputError.
 

@@ -129,8 +129,6 @@ class Origin:
     ----------
     sha256
         Of the original bytes of this document, in hexadecimal; None if they could not be read.
-    size_bytes
-        Number of these bytes.
     kind
         By content, such as "pdf" or "docx".
     declared_kind
@@ -143,15 +141,11 @@ class Origin:
         What the exception is, for people.
     is_partial
         Whether there is a text, but not all of it.
-    warnings
-        Joined by "; ".
     family
         Id of the outermost document that this one is inside of, or its own id if it has members. An archive or a
         mailbox is no document.
     position
         Position among the members of the parent, counted from 1; None for a file.
-    mail
-        Only for mails.
     """
 
     sha256: str | None

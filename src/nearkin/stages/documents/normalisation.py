@@ -85,13 +85,7 @@ class Normalisation:
 
     @classmethod
     def parse(cls, text: str) -> Normalisation:
-        """Parse names of `STEPS`, joined by commas, or ``"none"``; also the result of `str`.
-
-        Raises
-        ------
-        ParameterError
-            A step does not exist.
-        """
+        """Parse names of `STEPS`, joined by commas, or ``"none"``; also the result of `str`."""
         rule = f"steps out of {', '.join(STEPS)}, joined by commas, or 'none'"
         if not isinstance(text, str):
             raise ParameterError.of("normalise", rule, text)
@@ -128,13 +122,7 @@ class Normalisation:
 
     @checking_types
     def apply(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
-        """Return the normalised texts; nulls become empty.
-
-        Parameters
-        ----------
-        texts
-            Valid UTF-8.
-        """
+        """Return the normalised texts; nulls become empty."""
         return self.normalised(texts).texts
 
     @checking_types

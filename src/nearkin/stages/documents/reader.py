@@ -180,16 +180,10 @@ def read_batches(
         Its values become ``keep_value``: numbers, true as 1, dates and times as microseconds since 1970, others null.
     progress
         Receives the number of bytes of the file consumed since the last call; they add up to its size.
-    stdin : binary file, optional
-        Standard input, or a copy of it, for the source "-".
     encoding
         Encoding of text that is not valid UTF-8 and has no byte order mark, except in tables; see :mod:`.encodings`.
     note
         Receives sentences at the end of the source: on values in ``keep_column``, omitted pages, accepted damage.
-    content
-        All bytes of the file, if it was read already: it is not opened again.
-    nodes
-        Documents that extraction workers made from the file.
     carry
         More columns, which follow in batches under the names of `.rows.carried_field`.
     damage_is_row

@@ -31,13 +31,13 @@ class ReadingRules:
     on_error : {"skip-documents", "skip", "stop"}
         "skip-documents" leaves a bad document out and lists it; a damaged file ends the run. "skip" also uses what
         comes before the damage of a file. "stop" ends the run at the first bad document.
-    max_unreadable : float
+    max_unreadable
         Maximum share of documents that may be unreadable, from 0 to 1.
-    max_document_bytes : int
+    max_document_bytes
         Maximum size of a document: of its line or record, as UTF-8, or of the text in a table.
-    text_root : str or None
+    text_root
         Folder of the texts that load files name; None: that of the load file.
-    ocr : str or None
+    ocr
         Languages such as "eng+deu"; None: no text in images is recognised.
     """
 
@@ -66,13 +66,7 @@ class ReadingRules:
         extraction_limits: Mapping[str, int | str] | None = None,
         ocr: str | None = None,
     ) -> ReadingRules:
-        """Make rules from options in the user's syntax; for ``extraction_limits`` see `ExtractionLimits.of`.
-
-        Raises
-        ------
-        MissingExtraError
-            ``ocr`` needs libraries that are not installed.
-        """
+        """Make rules from options in the user's syntax; for ``extraction_limits`` see `ExtractionLimits.of`."""
         size = max_document_size
         if isinstance(size, str):
             size = parse_size(size, "max_document_size")
@@ -107,8 +101,7 @@ class ReadingRules:
     ) -> None:
         """Raise SourceError if all documents are unreadable, DocumentError if more than `max_unreadable` are.
 
-        ``n_beside`` of them count neither as unreadable nor as documents; see `.faults.is_beside`. ``of`` is the option
-        that names the documents, such as "--against".
+        ``n_beside`` of them count neither as unreadable nor as documents; see `.faults.is_beside`.
         """
         if not n_unreadable:
             return

@@ -40,12 +40,8 @@ class Source:
         One of `.formats.FORMATS`; or "collection", "results" and "table"; see `workflows.reading.inputs.StoredSource`.
     text, id
         The columns; None if there is none, and for a pipe whose first line is not visible: then the reader guesses.
-    size_bytes
-        Size of the stored file; 0 for a pipe.
     is_forced
         Whether the user named the format "file": text with markup is read unchanged.
-    text_root
-        Folder of the texts of a load file; None: its own folder.
     place
         Path that names the file in results if another file has the same name.
     """

@@ -86,20 +86,14 @@ def resolve_sources(
     ----------
     file_format
         One of `.formats.FORMATS`; by default determined by the suffix, else by the content.
-    text, doc_id
-        The columns; by default guessed from their names.
     optional
         Those of "text" and "doc_id" that a source may lack; it is then read by a column guessed there, with a note.
-    encoding
-        Encoding of the column names if they are not UTF-8.
-    stdin : binary file, optional
+    stdin
         It is inspected, but nothing is taken from it.
     in_order
         Keep the order of the arguments; by default all files are sorted by path, so that it does not matter.
     has_columns_later
         Do not look for columns: the caller chooses them.
-    without
-        A folder to skip although it lies in a folder of the input.
     """
     if file_format is not None and not is_among(file_format, FORMATS):
         every = ", ".join(FORMATS)

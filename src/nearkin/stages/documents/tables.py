@@ -75,12 +75,8 @@ def read_table(
         The columns; by default guessed from their names.
     keep_column
         Its numbers, dates and times become ``keep_value``; see `KeepColumn`.
-    batch_rows
-        Maximum number of rows per batch; fewer if texts are long.
     is_whole
         False for a part of a table: its first strings need not be dates although others are.
-    read_files
-        Sentence that says how to read files, for the refusal of their names.
     must_have_columns
         Refuse ``text`` and ``doc_id`` for documents without columns, where they have no effect.
     chosen

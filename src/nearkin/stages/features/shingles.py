@@ -59,11 +59,6 @@ class Shingling:
     def sets(self, texts: pa.LargeStringArray) -> ShingleSets:
         """Return the distinct shingles of each text, as 64-bit hashes.
 
-        Parameters
-        ----------
-        texts
-            Normalised, valid UTF-8; a null has no shingles.
-
         Examples
         --------
         >>> Words(2).sets(pa.array(["to be or to be", "", "to"], pa.large_string())).sizes.tolist()
@@ -130,13 +125,6 @@ def parse_shingling(text: str, *, parameter: str = "shingle") -> Shingling:
 @checking_types
 def count_features(texts: pa.LargeStringArray, shingling: Shingling) -> FeatureCounts:
     """Count the distinct features of each text.
-
-    Parameters
-    ----------
-    texts
-        Valid UTF-8; a null has no features.
-    shingling
-        The hashes are those of `Shingling.sets`.
 
     Examples
     --------

@@ -21,15 +21,7 @@ _MAX_COMMON = 0.5
 
 
 class TextWindows(NamedTuple):
-    """Words of a text, and its windows of as many words as the shortest passage has.
-
-    Parameters
-    ----------
-    words : uint64 array, shape (n_words,)
-        Hash of each word.
-    keys : uint64 array, shape (n_windows,)
-        Hash of each window.
-    """
+    """Words of a text, and its windows of as many words as the shortest passage has."""
 
     words: U64
     keys: U64

@@ -64,13 +64,7 @@ class Bands:
         return found_by_bands(similarity, self.bands, self.rows)
 
     def keys(self, signatures: Signatures) -> U64:
-        """Return a 64-bit hash of the ordered slots of each band, shape (bands, n_documents).
-
-        Raises
-        ------
-        ParameterError
-            The signatures have fewer slots than ``size``.
-        """
+        """Return a 64-bit hash of the ordered slots of each band, shape (bands, n_documents)."""
         if signatures.slots.shape[1] < self.size:
             raise ParameterError.of(
                 "signatures",

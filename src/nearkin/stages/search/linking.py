@@ -26,8 +26,6 @@ class Linking:
 
     Parameters
     ----------
-    sizes : uint32 array, shape (n_rows,)
-        Number of shingles of each row.
     sides : uint8 array, shape (n_rows,)
         A pair needs one row with bit 1 and one with bit 2. Rows with `FOLLOWS` are never paired with one another.
     min_size_ratio

@@ -75,13 +75,7 @@ class Occurrences:
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """Prefix filtering at a Jaccard threshold; no pair at or above it is missed.
-
-    Parameters
-    ----------
-    threshold
-        In (0, 1].
-    """
+    """Prefix filtering at a Jaccard threshold; no pair at or above it is missed."""
 
     threshold: float
 

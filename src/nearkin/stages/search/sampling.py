@@ -26,8 +26,6 @@ class Sampling:
 
     Parameters
     ----------
-    rate
-        In (0, 1].
     seed
         In [0, 2**64). A different seed samples other shingles.
     """

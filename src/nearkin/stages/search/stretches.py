@@ -32,15 +32,7 @@ class NearPairs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretches:
-    """Left signatures, right signatures in tiles, and the range with which each left one is compared.
-
-    Parameters
-    ----------
-    starts, ends : int64 arrays, shape (n_left,)
-        Range of each left signature, in right signatures.
-    is_one_set
-        Whether both sides are the same documents: then the lower row of a pair is the left one.
-    """
+    """Left signatures, right signatures in tiles, and the range with which each left one is compared."""
 
     left: U64
     tiles: U64

@@ -77,11 +77,6 @@ class MinHash:
         -------
         float64 array, shape (n_rows,)
             In [0, 1]; the standard error is at most ``0.5 / sqrt(size)``.
-
-        Raises
-        ------
-        FingerprintError
-            The signatures were made by different methods.
         """
         if a.fingerprint != b.fingerprint:
             raise FingerprintError(
@@ -103,8 +98,6 @@ class BitMinHash:
     ----------
     bits
         Length of a signature, a multiple of 8 from 8 to 1024.
-    seed
-        Random seed, in [0, 2**64).
 
     Examples
     --------

@@ -35,8 +35,6 @@ class TermVectors:
         Weights of the terms: absolute values of at most 2**20; differences below 2**-20 are ignored.
     offsets : int64 array, shape (n_documents + 1,)
         Document ``i`` has the terms from ``offsets[i]`` to ``offsets[i + 1]``.
-    fingerprint
-        Fingerprint of the terms and their weights.
     """
 
     hashes: U64
@@ -61,8 +59,6 @@ class RandomProjection:
     ----------
     bits
         Length of a signature, a multiple of 8 from 8 to 65,528.
-    seed
-        Random seed, in [0, 2**64).
 
     Examples
     --------

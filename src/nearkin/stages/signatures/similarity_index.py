@@ -57,8 +57,6 @@ class SimilarityIndexes:
         0 if a document has no number.
     has_value : bool array, shape (n_documents,)
         False: too few characters or words for a k-gram, no shingle that the method keeps, or, with method 14, too many.
-    fingerprint
-        Fingerprint of the method: numbers of different methods cannot be compared.
     """
 
     values: I64

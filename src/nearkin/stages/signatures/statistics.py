@@ -71,13 +71,7 @@ class Statistics:
 
     @classmethod
     def of(cls, batches: Iterable[FeatureCounts]) -> Statistics:
-        """Count batches of documents.
-
-        Raises
-        ------
-        FingerprintError
-            The batches have features of different kinds.
-        """
+        """Count batches of documents."""
         growing: GrowingStatistics | None = None
         if not isinstance(batches, Iterable):
             raise ParameterError.of("batches", "an iterable of FeatureCounts", batches)
@@ -140,13 +134,7 @@ class Statistics:
 
     @classmethod
     def load(cls, path: Path) -> Statistics:
-        """Read a file that `save` wrote.
-
-        Raises
-        ------
-        SourceError
-            The file has no statistics, has another format version, or is damaged.
-        """
+        """Read a file that `save` wrote."""
         path = path_of(path, "path")
         try:
             table = parquet.read_table(path)
@@ -179,11 +167,6 @@ class Statistics:
 @checking_records
 class GrowingStatistics:
     """Statistics to which documents can be added.
-
-    Parameters
-    ----------
-    features
-        Fingerprint of the definition of a feature.
 
     Attributes
     ----------

@@ -208,7 +208,7 @@ def soundex(word: str) -> str:
 
 
 def _code(word: bytes) -> str:
-    """Return a code; see `soundex`. Codes are cached, because words are repeated."""
+    """Return a code; see `soundex`."""
     code = _codes.get(word)
     if code is None:
         if len(_codes) >= _MAX_CODES:

@@ -66,8 +66,6 @@ class TopSig(_SparseProjection):
     density
         Share of the entries of a vector that are not 0, in (0, 1]. By default ``1 / sqrt(bits)``, as in the article;
         the article's code uses 1/16 up to 256 bits and 1/32 above.
-    seed
-        In [0, 2**64).
 
     Examples
     --------
@@ -108,8 +106,6 @@ class WeightedTopSig(_SparseProjection):
     ----------
     statistics
         Statistics of the whole set of documents.
-    bits, density, seed
-        See `TopSig`.
 
     Examples
     --------
@@ -137,13 +133,7 @@ class WeightedTopSig(_SparseProjection):
         return f"{self._named('weighted-topsig')};statistics={self.statistics.fingerprint}"
 
     def sign(self, counted: FeatureCounts) -> BitSignatures:
-        """Return one signature per document; 0 for documents without features.
-
-        Raises
-        ------
-        FingerprintError
-            The statistics count other features.
-        """
+        """Return one signature per document; 0 for documents without features."""
         return signatures(self._project(counted, weights(counted, self.statistics)), counted, self)
 
 
@@ -156,8 +146,6 @@ class OnlineTopSig(_SparseProjection):
     ----------
     growing
         Statistics of the documents so far; `sign` adds to it.
-    bits, density, seed
-        See `TopSig`.
 
     Examples
     --------

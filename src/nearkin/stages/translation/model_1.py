@@ -81,13 +81,7 @@ class Model1:
     def learn(
         self, pairs: SentencePairs, *, is_reverse: bool = False, advance: Callable[[int], None] = lambda n: None
     ) -> Learned:
-        """Learn p(target | source) of opposite words, or the reverse.
-
-        Parameters
-        ----------
-        advance
-            Called after each pass, ``iterations + 1`` times in all, with the number of pairs of words.
-        """
+        """Learn p(target | source) of opposite words, or the reverse."""
         prepared = _Prepared.of(pairs, is_reverse=is_reverse)
         rows = prepared.rows()
         n = prepared.n_emitted

@@ -218,8 +218,6 @@ class CompoundSplitter:
 
     Parameters
     ----------
-    frequencies
-        Known words and their frequencies, above 0.
     links
         Letters that may stand between two parts, including "".
 

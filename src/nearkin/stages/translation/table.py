@@ -39,12 +39,8 @@ class TableOrigin:
 
     Parameters
     ----------
-    source, target
-        Codes of the languages, as the user wrote them.
     words
         Fingerprint of the method that splits texts into words. Words to look up must be split by the same method.
-    aligner
-        Fingerprint of the aligner, or of another source of the probabilities.
     n_pairs
         Pairs of sentences, or dictionary entries, from which the table was made.
     """
@@ -89,10 +85,6 @@ class Direction:
     ----------
     offsets, words : int64 array of shape (n_words + 1,), int32 array of shape (n_translations,)
         Word ``i`` has the translations from ``offsets[i]`` to ``offsets[i + 1]``: words of the other language.
-    probabilities : float64 array, shape (n_translations,)
-        They sum to 1 for each word that has any.
-    rows : int64 array, shape (n_translations,)
-        Row of the table for each.
     """
 
     offsets: I64
@@ -196,11 +188,6 @@ class TranslationTable:
         ----------
         word
             In the form of the table: in lower case, and stemmed if the table has stems.
-
-        Returns
-        -------
-        tuple of Translation
-            Empty if the table lacks the word.
         """
         rows = self.rows
         own, others = (rows.target_words, rows.source_words) if is_reverse else (rows.source_words, rows.target_words)
@@ -242,13 +229,6 @@ class TranslationTable:
         """Merge tables of several corpora; each word's translations are weighted by its frequency in each corpus.
 
         The direction is that of the first table; tables of the other direction are turned.
-
-        Raises
-        ------
-        FingerprintError
-            The tables have different languages, or their words were split by different methods.
-        ParameterError
-            There are fewer than two tables.
         """
         if len(tables) < 2:
             raise ParameterError.of("tables", "two tables or more", len(tables))
@@ -301,8 +281,6 @@ class TranslationTable:
 
         Raises
         ------
-        SourceError
-            The file is not a translation table, has another format version, or is damaged.
         FingerprintError
             The table has other languages, or the other direction.
         """

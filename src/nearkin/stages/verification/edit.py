@@ -27,8 +27,6 @@ class EditSimilarity:
         In [0, 1]: 1 - distance / the longer length; 1 for two empty texts. None: the texts are too long and different.
     distance
         Minimum number of characters (code points) to insert, delete or replace.
-    length_a, length_b
-        Characters of each text.
     min_distance
         The distance, or a lower bound if it is unknown.
     """

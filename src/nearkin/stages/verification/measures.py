@@ -31,10 +31,6 @@ class Measure(ABC):
 
     Attributes
     ----------
-    name, title
-        Name in ``--measure``, and in a sentence.
-    summary, meaning
-        Descriptions for the help texts, and for reports.
     columns
         Its columns in ``pairs.parquet``: one, or one for each direction.
     search : {"bands", "sampling"}

@@ -9,13 +9,7 @@ from nearkin.records import I64, U64, Candidates, Matches
 
 
 def verify(candidates: Candidates, hashes: U64, starts: I64, ends: I64) -> Matches:
-    """Count the shingles that the two documents of each candidate share, whatever the similarity.
-
-    Parameters
-    ----------
-    hashes, starts, ends : uint64 and int64 arrays
-        The set of a row is ``hashes[starts[row]:ends[row]]``: distinct, in memory or memory-mapped.
-    """
+    """Count the shingles that the two documents of each candidate share, whatever the similarity."""
     left, right = candidates.left, candidates.right
     common = n_common(hashes, starts, ends, left, right)
     n_left, n_right = (ends[left] - starts[left]).astype(np.uint32), (ends[right] - starts[right]).astype(np.uint32)

@@ -249,12 +249,7 @@ _PROBLEMS = {
 
 
 def openapi(operations: Sequence[Operation]) -> JSONObject:
-    """Return the document.
-
-    Parameters
-    ----------
-    operations : sequence of Operation
-    """
+    """Return the document."""
     bodies = [one.body for one in operations if one.body not in (None, RequestBody)]
     types: list[Any] = [ApiProblem, Job, *(one.answer for one in operations), *bodies]
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)

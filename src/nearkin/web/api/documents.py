@@ -156,13 +156,7 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         )
 
     def under(self) -> CheckIn | None:
-        """Return the id and wave under which the text is stored.
-
-        Raises
-        ------
-        ParameterError
-            ``store`` and the id do not belong together.
-        """
+        """Return the id and wave under which the text is stored."""
         if not self.store:
             if self.id is not None or self.only_new:
                 raise ParameterError("id and only_new say how a document is stored: add store=true.")
@@ -269,21 +263,12 @@ def document_of(sent: RequestBody, name: str | None, encoding: str = "utf-8") ->
 
     Parameters
     ----------
-    sent : RequestBody
+    sent
         "text/plain" is text; anything else is a file as it is, whose kind its bytes say, or the suffix of ``name``.
-    name : str or None
+    name
         Name of the file, as messages show it. It never becomes a path.
-    encoding : str
+    encoding
         Encoding of a file of text that is not valid UTF-8.
-
-    Raises
-    ------
-    DocumentError
-        The text is not in the encoding that the request names.
-    ParameterError
-        An encoding of files is given for text.
-    SourceError
-        The file cannot be read, or holds no text.
     """
     if sent.media_type == TEXT:
         if not _is_utf8(encoding):

@@ -75,17 +75,14 @@ def operation(
 
     Parameters
     ----------
-    method : {"GET", "PUT", "POST", "DELETE"}
-    path : str
+    path
         Below `ROOT`. A segment in braces is a field of the parameters.
-    act : callable
+    act
         Receives the service, the visitor, the parameters and the body, and runs in a thread of the workers. Its types
         are those of the request: a body of JSON is a Struct, a text or a file a `RequestBody`, "object" is none. The
         first sentence of its documentation describes the operation.
-    answer : type, optional
+    answer
         Type of the answer as JSON; by default that of the record that ``act`` returns.
-    statuses : tuple of int
-        Statuses of success.
     """
     *_, query, body, returned = get_type_hints(act, include_extras=True).values()
     return Operation(

@@ -35,7 +35,7 @@ class GroupConflict:
 
     Parameters
     ----------
-    conflicts : tuple of Conflict
+    conflicts
         At least one; the most similar texts first.
     labels : tuple of (str, int)
         Labels and numbers of documents, that of most documents first.

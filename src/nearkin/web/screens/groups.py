@@ -247,13 +247,7 @@ def update(service: ReviewService, visitor: Visitor, body: GroupingQuery) -> GoT
 
 
 def update_groups(service: ReviewService, asked: GroupingQuery, *, by: str) -> Job:
-    """Update the groups at a tolerance, in the background if that takes long.
-
-    Raises
-    ------
-    NearkinError
-        The update failed within the time that this waits.
-    """
+    """Update the groups at a tolerance, in the background if that takes long."""
     begun = service.jobs.update_groups(asked.measure, asked.tolerance, by=by)
     return service.jobs.wait(begun.number) or begun
 

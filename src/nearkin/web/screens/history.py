@@ -64,13 +64,7 @@ def group_history(service: ReviewService, asked: GroupHistoryQuery) -> ScreenAns
 
 
 def group_history_table(service: ReviewService, asked: GroupHistoryQuery) -> pa.Table:
-    """Return a row for each member of a group, in order of time.
-
-    Raises
-    ------
-    ParameterError
-        The group is too large.
-    """
+    """Return a row for each member of a group, in order of time."""
     opened = service.collection.opened
     with opened.store.reading() as connection:
         n_documents = len(members_of(connection, asked.number, str(asked.tolerance)))
@@ -123,16 +117,13 @@ class DocumentToLookAt:
 
     Parameters
     ----------
-    doc_id, version, wave : str, int and str
-    group, group_was : int or None
+    group, group_was
         None: in no group now, or then.
-    change : str
+    change
         As in `GroupsSince.documents`.
-    is_current : bool
+    is_current
         Whether it is still stored: it may have been removed since the groups were updated, too.
-    reason : str
-        The change in words.
-    overtaken : tuple of str
+    overtaken
         Its tags, and decisions on it, that were made for an earlier text.
     """
 

@@ -84,14 +84,7 @@ def _n_not_compared(service: ReviewService, connection: Connection, tolerance: T
 
 
 def representatives_table(service: ReviewService, asked: RepresentativesQuery) -> pa.Table:
-    """Return a row for each document to review: representatives, then the documents in no group.
-
-    Raises
-    ------
-    ParameterError
-        No groups are stored at this tolerance; or they have too many documents, or too many of their texts are not
-        compared yet.
-    """
+    """Return a row for each document to review: representatives, then the documents in no group."""
     opened = service.collection.opened
     with opened.store.reading() as connection:
         groups = stored_groups(connection, asked.tolerance, limit=_ALL_GROUPS)

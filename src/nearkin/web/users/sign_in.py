@@ -51,13 +51,9 @@ class UserSignIn:
 
     Parameters
     ----------
-    users : CurrentUsers
-    sessions : Sessions
-    page : callable
+    page
         Renders the form from the token that it must have, the address to go to afterwards, and a message.
-    styles : bytes
-        Style sheet of the form.
-    say : callable
+    say
         Receives each attempt that failed, with the address of its sender.
     """
 
@@ -240,11 +236,9 @@ class AttemptLimit:
 
     Parameters
     ----------
-    max_attempts : int
-    window_s : float
-    max_keys : int
+    max_keys
         Keys in memory; beyond, the one that was not used for the longest time is forgotten.
-    clock : callable
+    clock
         Returns seconds that never go back.
 
     Examples
@@ -310,11 +304,11 @@ class Sessions:
 
     Parameters
     ----------
-    idle_s : float
+    idle_s
         Time without a request after which a session ends.
-    session_s : float
+    session_s
         Time after which a session ends in any case.
-    clock : callable
+    clock
         Returns seconds that never go back.
     """
 

@@ -56,10 +56,6 @@ def read_dictionary(
 
     Parameters
     ----------
-    path
-        Text file, optionally compressed by gzip, bzip2, xz or zstd.
-    encoding
-        Fallback encoding of text that is not UTF-8.
     on_error : {"stop", "skip-documents", "skip"}
         What to do at a line without a tab; "skip" also uses the part of a file before damage.
     """

@@ -38,12 +38,8 @@ class ParallelCorpus:
     ----------
     paths
         Two text files whose lines are translations of each other; or one TMX file or table.
-    source, target
-        Language codes, such as de and en.
     source_column, target_column
         Columns of a table; by default guessed from the codes.
-    file_format
-        tmx, or a format with columns; by default according to the file name.
     encoding
         Fallback encoding of text that is not UTF-8; a TMX file declares its own.
     """

@@ -53,8 +53,6 @@ class Aligned:
         Sentence pairs read; omitted because a side is empty, has more than 200 words, or is invalid.
     n_word_pairs
         Pairs of a word of a sentence and one of its translation, over all sentences.
-    perplexities
-        Perplexities of target words, then of source words: before the first iteration, then after each.
     """
 
     table: TranslationTable

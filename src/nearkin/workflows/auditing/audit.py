@@ -46,15 +46,7 @@ def audit(
     progress: Progress | None = None,
     in_memory: GivenAgain = NONE_GIVEN,
 ) -> Audited:
-    """Measure the recall of a finished run or of a collection's searches, by comparing a sample with everything.
-
-    Parameters
-    ----------
-    place
-        Directory of a finished run, or a collection, as for `Collection.open`.
-    in_memory
-        Documents of the run that were in memory.
-    """
+    """Measure the recall of a finished run or of a collection's searches, by comparing a sample with everything."""
     options, progress = options or AuditOptions(), progress or Silent()
     if is_collection(place):
         return audit_collection(place, options, progress)

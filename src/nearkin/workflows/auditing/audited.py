@@ -40,10 +40,6 @@ class AuditOptions:
         Number of documents to compare with everything; if there are fewer, all are compared.
     tolerance
         Search of a collection; None means range search at its usual tolerance. Only for collections.
-    cache
-        Cache of a collection in PostgreSQL; see `Collection.open`.
-    is_read_only
-        Write nothing into a collection.
     """
 
     sample: int = SAMPLE
@@ -123,8 +119,6 @@ class Audited:
     ----------
     what
         The audited run or collection, for example "a run of nearkin dedup, clean".
-    pairs
-        Definition of a true pair, for example "different texts with Jaccard ≥ 0.80 on word 5-grams".
     counting
         How often a pair counts, if not once.
     similarity
@@ -135,8 +129,6 @@ class Audited:
         Recall that the run or the search expected, or the ends of its range; None if there is none.
     expected_by : {"predicted", "estimated"}
         Whether that was predicted before the search, or estimated from the pairs that it found.
-    drawn
-        What the sample consists of.
     claims_all
         Whether the run guarantees to miss no pair, so that the prediction is certain.
     is_truncated

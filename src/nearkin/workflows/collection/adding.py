@@ -111,13 +111,7 @@ def _with_column(batch: pa.RecordBatch, name: str, values: pa.Array) -> pa.Recor
 
 @contextmanager
 def opened_to_preview(path_or_url: str | Path, open_at: Callable[..., Collection]) -> Iterator[Collection]:
-    """Open a collection, or an empty temporary one if there is none: nothing is left behind.
-
-    Parameters
-    ----------
-    open_at
-        `Collection.open` with its settings: it takes a place, and ``create``.
-    """
+    """Open a collection, or an empty temporary one if there is none: nothing is left behind."""
     with ExitStack() as stack:
         try:
             opened = open_at(path_or_url)

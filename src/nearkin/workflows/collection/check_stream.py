@@ -35,8 +35,6 @@ class LineAnswer:
 
     Parameters
     ----------
-    data
-        The line itself, without its newline.
     is_repeated
         Whether an earlier line of the stream, whose document is stored, has the same id and text.
     """
@@ -101,11 +99,6 @@ def check_stream(
 
     Lines that have arrived together are stored in one transaction. ``answered`` is called when it has ended, so a
     document that was reported as stored is never lost.
-
-    Parameters
-    ----------
-    collection
-        Returns the same `Collection`, when a document can be checked.
     """
     started, first_problem, n_unreadable = time.perf_counter(), "", 0
     summary = StreamSummary(

@@ -23,7 +23,7 @@ class IndexedText:
 
     Parameters
     ----------
-    band_keys, sample_keys : tuples of int
+    band_keys, sample_keys
         Together with ``text_key`` the rows of ``check_keys``.
     problem
         Why the document could not be read; it has no numbers then.

@@ -32,7 +32,7 @@ def write_group_overlay(
 
     Parameters
     ----------
-    left_out : container of str
+    left_out
         Documents whose groups are not known, which get no row.
     """
     with collection.opened.store.reading() as connection:

@@ -41,8 +41,6 @@ class Corpus:
         READABLE, EMPTY, UNREADABLE, or ONLY_NUMBERS or ONLY_IGNORED if numbers or passages do not count.
     n_characters : int64 array, shape (n_documents,)
         Length of the original text.
-    keep_value : float64 array, shape (n_documents,)
-        What ``--keep`` compares; NaN if there is none. See `Keep.order`.
     node : uint32 array, shape (n_documents,)
         NO_NODE for documents without a text.
     is_against
@@ -179,7 +177,6 @@ def copies_of(digests: U64, rows: U32) -> tuple[U32, I64, U32]:
         The rows, with those of a class adjacent and ascending.
     class_of : int64 array, shape (n_rows,)
         Class of each of `ordered`.
-    first_of_class : uint32 array, shape (n_classes,)
 
     Examples
     --------
@@ -207,7 +204,6 @@ def number_by_first(
     -------
     node : uint32 array, shape (n_documents,)
         NO_NODE for all other rows.
-    first_row : uint32 array, shape (n_classes,)
     """
     by_first = np.argsort(first_of_class, kind="stable")
     number = np.empty(len(by_first), np.uint32)

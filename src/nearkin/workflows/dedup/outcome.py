@@ -78,8 +78,6 @@ class OtherTable:
         Documents of the input that were dropped because of it; each may count for several documents here.
     document : uint32 array
         Row of the most similar of them; NO_ROW if there is none.
-    similarity : float64 array
-        Similarity of that document; NaN if there is none.
     n_short_matches
         Documents that are too short to be found inside a longer document, and match.
     """

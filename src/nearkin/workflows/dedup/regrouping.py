@@ -108,8 +108,6 @@ def regroup(
         Must be at least that of the run: pairs below it were not stored.
     write_kept
         Whether to write the cleaned corpus, from the input of the run, which must not have changed.
-    overlay
-        Review tool for which an overlay is written.
     """
     meter = Meter(progress or Silent())
     if overlay is not None:

@@ -72,8 +72,6 @@ def render_page(
     ----------
     matches
         All verified matches of texts, down to the threshold ``searched``.
-    files
-        Input files by the numbers of the sources, as far as they are known.
     """
     groups, outcome = judged.groups, judged.outcome
     similarity = options.measure.similarity(judged.matches)

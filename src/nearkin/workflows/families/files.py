@@ -127,8 +127,6 @@ class Members:
     ----------
     rows : int64 array, shape (n_documents,)
         Documents of one family after another: the principal, then the others, the most similar first.
-    copy_of : uint32 array
-        For each row of the run; see `outcome.Outcome`.
     keys : uint64 array, shape (n_matches,)
         Both rows of each match in one number, ascending.
     """

@@ -86,12 +86,6 @@ class PairEngine:
 
     Parameters
     ----------
-    collect
-        See `workflows.pairing.collecting.collect`.
-    weigh
-        See `workflows.pairing.vectors.weigh_here`.
-    search
-        See `workflows.pairing.searching.search`.
     about
         Record of the engine for the manifest; None for threads.
     records

@@ -36,8 +36,6 @@ class Known:
 
     Parameters
     ----------
-    told_by
-        Source of the pairs, in words.
     keys : uint64 array, shape (n_pairs,)
         Ascending: the left row in the upper 32 bits of each, the right row in the lower.
     n_told
@@ -127,8 +125,6 @@ def known_by_links(
     ----------
     langlinks
         Dump of the table ``langlinks``, which holds the links since 2013; None: use the links in the articles.
-    takes_damaged
-        Whether to use the links before the damage of a file.
     """
     dumps = [Path(one.source.path) for one in left.inputs if one.source.format == "wikipedia"]
     if not dumps:

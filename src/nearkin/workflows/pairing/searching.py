@@ -155,13 +155,7 @@ def check_not_too_many(n_pairs: int, threshold: float) -> None:
 
 
 def best_of_each(keys: U64, cosines: F64, top: int) -> I64:
-    """Return the places of the best pairs of each left document, ascending; ties go to the lower right row.
-
-    Parameters
-    ----------
-    keys : uint64 array, shape (n_pairs,)
-        Ascending: the left row in the upper 32 bits of each, the right row in the lower.
-    """
+    """Return the places of the best pairs of each left document, ascending; ties go to the lower right row."""
     left = keys >> np.uint64(32)
     order = np.lexsort((keys, -cosines, left))
     rank = np.arange(len(keys)) - np.searchsorted(left[order], left[order])
@@ -203,13 +197,7 @@ def search(
     meter: Meter,
     kept: KeptSearch | None = None,
 ) -> FoundPairs:
-    """Return all pairs at the threshold that a method finds; the result does not depend on ``threads``.
-
-    Parameters
-    ----------
-    top
-        Maximum number of pairs per document on the left.
-    """
+    """Return all pairs at the threshold that a method finds; the result does not depend on ``threads``."""
     verifier, kept = Verifier(vectors, threshold, threads, top), kept or KeptSearch(None)
     if way.method == "vectors":
         return _by_vectors(vectors, verifier, threshold, threads=threads, meter=meter, kept=kept)

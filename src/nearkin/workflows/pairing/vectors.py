@@ -205,8 +205,6 @@ class Weighing:
         Whether each of the side's own words is kept.
     numbers : int64 array, shape (n_words,), or None
         Numbers of the side's own words in the vocabulary. None: they are translated, or are its first words.
-    min_terms
-        Minimum number of terms of a document with a vector.
     """
 
     is_kept: Bool

@@ -156,15 +156,7 @@ def _place(text: str, start: int, end: int, name: str) -> PassagePlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Passages of a run, before they are written.
-
-    Parameters
-    ----------
-    corpus, places, texts
-        The documents.
-    flags : uint8 array
-        Of the windows.
-    """
+    """Passages of a run, before they are written."""
 
     corpus: Corpus
     places: Places

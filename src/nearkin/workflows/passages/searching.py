@@ -76,17 +76,7 @@ class _Tokens(NamedTuple):
 
 
 class KeyPartitions:
-    """Keys with their places, divided by key so that each part can be sorted in memory.
-
-    Parameters
-    ----------
-    folder
-        A new folder.
-    n_entries
-        Expected number.
-    memory_bytes
-        Memory for a sort.
-    """
+    """Keys with their places, divided by key so that each part can be sorted in memory."""
 
     def __init__(self, folder: Path, n_entries: int, memory_bytes: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)

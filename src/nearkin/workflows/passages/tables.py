@@ -35,8 +35,6 @@ class TextParts:
 
     Parameters
     ----------
-    row : int64 array, shape (n_parts,)
-        Row of the document of each.
     start, end : int64 array, shape (n_parts,)
         In characters of the original text.
     start_byte, end_byte : int64 array, shape (n_parts,)
@@ -59,13 +57,7 @@ class TextParts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OriginalTexts:
-    """Original texts of a run with their words; the documents of the other set come first.
-
-    Parameters
-    ----------
-    n_inputs, n_others
-        Documents of the input, whose rows come first, and of the other set.
-    """
+    """Original texts of a run with their words; the documents of the other set come first."""
 
     chunks: Sequence[Chunk]
     words: CorpusWords

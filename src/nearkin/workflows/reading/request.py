@@ -32,11 +32,9 @@ class ReadingRequest:
 
     Parameters
     ----------
-    file_format, text, doc_id
-        Format and columns; None: guessed.
     encoding
         Fallback encoding of text files, lines, CSV and TSV.
-    stdin : binary file or None
+    stdin
         Used instead of the process's standard input.
     named
         Parameters by which the user named the columns; see `names_of_columns`.

@@ -239,8 +239,6 @@ class KeptDocuments(StoredDocuments):
 
     Parameters
     ----------
-    rows : int64 array, shape (n_kept,)
-        Kept documents, in the order of the run.
     ids : Array, shape (n_kept,)
         large_string, or int64: those of the run, which may differ from those in the files.
     parents

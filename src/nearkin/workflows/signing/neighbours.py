@@ -42,17 +42,11 @@ class NeighboursFound:
 
     Parameters
     ----------
-    distance
-        In bits.
     n_documents, n_signed, n_distinct
         Documents in the file; those with features; distinct signatures of these.
-    n_pairs
-        Pairs of documents within the distance.
     n_written
         Pairs verified and written; equal to ``n_pairs`` if nothing was verified and documents with equal
         signatures were all paired.
-    plan
-        Search method, and why.
     sample
         Recall and precision by distance, if the default distance comes from a sample.
     expected
@@ -108,8 +102,6 @@ def find_neighbours(
 
     Parameters
     ----------
-    out
-        File for the pairs; its suffix determines the format.
     distance
         In bits, less than the length of a signature; see `chosen_distance`.
     equal : {"all", "first"}
@@ -197,11 +189,6 @@ def nearest_documents(
     progress: Progress | None = None,
 ) -> pa.Table:
     """Return the documents within a Hamming distance of a document, the nearest first.
-
-    Parameters
-    ----------
-    doc_id
-        Id or name (column ``name``) of the document.
 
     Returns
     -------
@@ -318,11 +305,6 @@ def write_pairs(
         Ids of the left and of the right documents; the same array twice if there is one file.
     suffix
         Suffix of the final name, which determines the format; see `formats.by_suffix`.
-
-    Returns
-    -------
-    int
-        Number of pairs written.
     """
     n_written = 0
     schema = _schema(ids[0].type, ids[1].type, is_verified=verifier is not None)

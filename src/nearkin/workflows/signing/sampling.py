@@ -39,10 +39,6 @@ class SampledDistance:
     ----------
     n_sampled
         Number of distinct signatures in the sample, each compared with all others.
-    n_true
-        Number of their true pairs, among the nearest of each.
-    criterion
-        Definition of a true pair.
     best
         Its threshold is the distance with the largest F1.
     points

@@ -56,8 +56,6 @@ class StreamMatch:
 
     Parameters
     ----------
-    jaccard
-        Jaccard similarity, in [0, 1].
     is_verified
         Whether it is exact: the text was fetched, or the texts are the same. Otherwise it is estimated from the
         sketches, and the true similarity can be below the threshold.
@@ -335,8 +333,6 @@ class StreamDeduplicator:
 
         Raises
         ------
-        ParameterError
-            An id is neither a str nor an int, or ``path`` is no path.
         OutputExistsError, OutputError
             There is another file at ``path``; or it cannot be written there.
 
@@ -377,8 +373,6 @@ class StreamDeduplicator:
         ------
         RunError, FingerprintError, SourceError
             The file is damaged, has another format, was written by a version that makes other sketches, or is missing.
-        ParameterError
-            ``path`` is no path, or ``fetch`` is no function.
         """
         about, arrays = read_stream(path_of(path, "path"))
         stream = cls(fetch=fetch, **about["parameters"])

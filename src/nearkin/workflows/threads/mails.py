@@ -39,18 +39,12 @@ class ReadMails:
 
     Parameters
     ----------
-    rows : int64 array
-        Row of each mail in ``documents``.
     attachments
         SHA-256 of all that is inside each mail, without technical attachments.
-    is_read
-        Whether all of the text could be read.
     original
         Number of the mail of which each one is a spare, see `_copy_key`; that of the mail itself, if it is no spare.
     documents
         Everything that was read: ``id``, ``name``, ``line``, ``problem``, ``source``, ``parent``.
-    n_inside
-        Documents inside of mails.
     """
 
     mails: list[NamedMail]

@@ -79,7 +79,7 @@ NOTHING_RECOGNISED = "OCR recognised no text"
 
 
 def read_image(given: Given) -> DocumentRead:
-    """Return the text that is recognised in an image. Raises ExtractionError if there is none."""
+    """Return the text that is recognised in an image."""
     kind = next((kind for magic, kind in _MIME_TYPES if given.data.startswith(magic)), None)
     if kind is None or given.ocr is None:
         raise ExtractionError("image only", "an image of a kind that OCR does not read")

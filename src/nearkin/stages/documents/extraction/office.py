@@ -184,7 +184,7 @@ def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[st
 
 
 def asked_of_xberg(data: bytes, mime_type: str, config: xberg.ExtractionConfig) -> xberg.ExtractedDocument:
-    """Return what xberg extracts. Raises whatever xberg raises, or ExtractionError with its message."""
+    """Return what xberg extracts."""
     import xberg
 
     asked = xberg.ExtractInput(kind="bytes", bytes=data, mime_type=mime_type)

@@ -47,7 +47,7 @@ class OleFile:
         return self._sizes.get(_key(path))
 
     def stream(self, *path: str) -> bytes | None:
-        """Return the content of a stream; None if there is none. Raises OleError."""
+        """Return the content of a stream; None if there is none."""
         if (size := self.size(path)) is None:
             return None
         if len(content := self.available(path)) < size:

@@ -22,7 +22,7 @@ from nearkin.stages.documents.foreign import foreign
 
 
 def read_text(given: Given) -> DocumentRead:
-    """Return a plain text. Raises ExtractionError for binary data of an unknown kind."""
+    """Return a plain text."""
     data = given.data
     mark = next((mark for mark, _ in BYTE_ORDER_MARKS if data.startswith(mark)), b"")
     if (encoding := _certain_encoding(data, mark, given.encoding)) is not None:

@@ -248,7 +248,7 @@ def _in_words(data: LanguageData) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Input of an extractor. ``begin_again`` restarts the time limits, for each page that is recognised."""
+    """Input of an extractor."""
 
     blob: Blob
     kind: str

@@ -1,6 +1,6 @@
 """Sandbox of an extraction worker, applied before it reads a file: limits of the kernel, no network, no other files.
 
-The sandbox reports which of its parts are in force, because older kernels lack some. Sources: Linux,
+Sources: Linux,
 Documentation/userspace-api/landlock.rst and seccomp_filter.rst.
 """
 

@@ -75,7 +75,7 @@ def thread_mails(
 
     Parameters
     ----------
-    window : timedelta, default 14 days
+    window
         Time within which answers are linked by their subject, if their headers name no mail that is there; zero: never.
     quotations
         Of the mails that an answer may be linked to, the one whose new text it quotes most comes first, then the

@@ -29,7 +29,7 @@ class MembersReader(Reader):
         raise NotImplementedError
 
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
-        """Yield batches; a document's line is its number in the file. See `Reader`."""
+        """Yield batches; a document's line is its number in the file."""
         rows = RowList(batch_bytes=opened.batch_bytes, batch_rows=_BATCH_DOCUMENTS)
         for number, one in enumerate(self.whole_documents(opened), 1):
             rows.add(number, one.doc_id, one.text, one.problem, parent=one.parent, origin=one.origin)

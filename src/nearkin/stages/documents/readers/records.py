@@ -31,7 +31,7 @@ class Records:
 
     Parameters
     ----------
-    data : memoryview
+    data
         Contains the records. The memory is reused for the next block: copy what you keep.
     starts, ends : int64 array, shape (n_records,)
         Bounds of each record in ``data``, with its line end.

@@ -70,8 +70,6 @@ def neighbour_pairs(
         Search method; by default the cheaper one. Both give the same result.
     max_pairs
         Maximum number of pairs of distinct signatures, which limits memory.
-    progress
-        Receives the plan as a sentence, and every step.
 
     Raises
     ------

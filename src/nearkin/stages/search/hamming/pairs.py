@@ -85,10 +85,6 @@ class HammingPairs:
         Classes of ``classes``, ``left < right``, each pair once, sorted.
     distance : uint16 array, shape (n_pairs,)
         At least 1; documents of the same class have distance 0.
-    plan
-        Plan of the search.
-    fingerprint
-        Fingerprint of the signatures.
 
     Examples
     --------
@@ -120,11 +116,6 @@ class HammingPairs:
 
     def within(self, distance: int) -> HammingPairs:
         """Return the pairs within a shorter distance.
-
-        Raises
-        ------
-        ParameterError
-            The distance is longer than the one that was searched.
 
         Examples
         --------

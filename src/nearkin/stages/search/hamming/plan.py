@@ -54,8 +54,6 @@ class HammingPlan:
     ----------
     n_queries
         None: the signatures are compared with each other.
-    n_signatures
-        Number of compared signatures, equal ones counted once.
     blocks : uint64 array, shape (n_blocks, n_words)
         Bits of each block; empty for brute force.
     order : int64 array, shape (64 * n_words,), or None

@@ -36,8 +36,6 @@ class RangeMatches:
     ----------
     query, row : int64 arrays, shape (n_matches,)
         Documents are numbered through all segments.
-    squared_distance : int64 array, shape (n_matches,)
-        Exact.
     is_answered : bool array, shape (n_queries,)
         False: the query has almost no counted letters, and was skipped.
     stages
@@ -84,8 +82,6 @@ class RangeQueries:
 
     Parameters
     ----------
-    gammas, lengths : float64 and int64 arrays, shape (n_queries,)
-        Lengths are squared.
     limits : int64 array, shape (n_queries,)
         Maximum squared distance of a match; -1 for a query to skip.
     """
@@ -188,7 +184,7 @@ class RangeIndex:
         ----------
         queries
             Queries with almost no counted letters are skipped; such documents are not found either.
-        gamma : float, or one for each query
+        gamma
             At least 0, finite. It means the decimal number as which it is written: 0.3 is three tenths.
         """
         check_threads(threads)

@@ -105,8 +105,6 @@ class RangeSegment:
         ----------
         lengths, limits : int64 arrays, shape (n_queries,)
             Squared lengths of the queries, and maximum squared distances of matches; negative to skip a query.
-        counts : int64 array, shape (n_queries, 3), added to
-            Points compared, points within reach, matches.
         """
         if not len(self.rows):
             return
@@ -189,8 +187,8 @@ class Directions:
     def learn(cls, counts: U32, rows: U32 | None = None) -> Directions:
         """Learn the principal directions of a sample of vectors, scaled to equal length.
 
-        Lengths must not matter, since the tolerance grows with a document's length. The sample is spread evenly over
-        the rows. The sign of a direction makes its largest entry positive.
+        Lengths must not matter, since the tolerance grows with a document's length. The sign
+        of a direction makes its largest entry positive.
         """
         n_rows = len(counts) if rows is None else len(rows)
         places = _sampled(n_rows)

@@ -215,11 +215,6 @@ def profiles_of(sets: ShingleSets, n_bins: int) -> U8:
 def most_common(profiles: U8, left: I64, right: I64) -> tuple[I64, Bool]:
     """Return the maximum number of shingles that each pair of sets can share, and the pairs for which it is unknown.
 
-    Parameters
-    ----------
-    left, right : int64 arrays, shape (n_pairs,)
-        Indices of sets.
-
     Examples
     --------
     >>> profiles = np.array([[2, 1], [0, 3]], np.uint8)

@@ -26,13 +26,10 @@ class Partitions:
 
     Parameters
     ----------
-    work : Path
-        Folder that the driver and every executor see under this path.
     parts, numbers : uint32 arrays, shape (n_chunks,)
         Number of each chunk's file in the spool.
     starts : int64 array, shape (n_chunks + 1,)
         First row of each chunk.
-    first_chunk : int64 array, shape (n_partitions + 1,)
     first_node : int64 array, shape (n_partitions + 1,)
         First distinct text of each partition, once they are known; a text belongs to its first row.
     """

@@ -44,8 +44,6 @@ def link_skewed(
     ----------
     linked
         `PAIRS` of the other keys; `SKEWED`, `LENGTHS` and `HOT`.
-    ratio : float
-        See `Linking`.
     """
     pairs, max_pivots = linked.of(PAIRS.stream), _max_pivots(linked, meetings)
     if not max_pivots:

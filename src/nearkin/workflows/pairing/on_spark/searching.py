@@ -247,15 +247,7 @@ def _with_those_before(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tile:
-    """Vectors of a part of each side, mapped into memory.
-
-    Parameters
-    ----------
-    rows : (int64 array, int64 array)
-        Rows of the documents that have a vector.
-    firsts
-        First row of each part.
-    """
+    """Vectors of a part of each side, mapped into memory."""
 
     vectors: PairVectors
     rows: tuple[I64, I64]
