@@ -126,7 +126,7 @@ _KEEP_MEMBERS = (None, "image only", "partial", "empty", "damaged", "time-out", 
 _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds whose files are documents even without a text: a mail has headers."""
 _READERS = {
-    "text": "plain.read_text", "html": "html.read_page", "eml": "mail.read_mail", "mbox": "mail.read_mailbox",
+    "text": "plain.read_text", "html": "plain.read_page", "eml": "mail.read_mail", "mbox": "mail.read_mailbox",
     "msg": "outlook.read_message", "pst": "outlook.read_mailbox", "zip": "archives.read_zip",
     "tar": "archives.read_tar", "pdf": "pdf.read_pdf", **dict.fromkeys(OFFICE, "office.read_office"),
 }  # fmt: skip
