@@ -6,6 +6,7 @@ import codecs
 import os
 import re
 import struct
+import tarfile
 from functools import lru_cache
 from typing import Final
 
@@ -48,8 +49,6 @@ _PROGRAMS = (".npz", ".pt", ".pth", ".jar")
 _LOCAL_HEADER = b"PK\x03\x04"
 _BEFORE_ARCHIVES = ("a program", "a ZIP archive")
 """Names of what unpacks an archive behind it, and of a part of an archive."""
-_TAR_BLOCK = 512
-_CHECKSUM = re.compile(rb"[0-7]{3,7}")
 
 
 @lru_cache(maxsize=4)  # asked for more than once for each file
@@ -158,15 +157,11 @@ def _ole_kind(blob: Blob, declared: str | None) -> str:
 
 
 def _is_tar(head: bytes) -> bool:
-    block = head[:_TAR_BLOCK]
-    if len(block) < _TAR_BLOCK or not block[0]:
+    block = head[: tarfile.BLOCKSIZE]
+    try:
+        return block[257:262] == b"ustar" or bool(tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape"))
+    except tarfile.HeaderError:
         return False
-    if block[257:262] == b"ustar":
-        return True
-    told = block[148:156].strip(b" \0")
-    if not _CHECKSUM.fullmatch(told):
-        return False
-    return int(told, 8) == sum(block[:148]) + 8 * 32 + sum(block[156:])
 
 
 _OWN = {

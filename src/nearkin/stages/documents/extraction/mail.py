@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from email import message_from_bytes
 from email.errors import (
     CloseBoundaryNotFoundDefect,
@@ -19,14 +19,14 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from email.policy import compat32
 from functools import partial
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
-from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
-from nearkin.stages.documents.extraction.plain import decoded
+from nearkin.stages.documents.extraction.plain import decoded, decoded_page, text_of_html
 from nearkin.stages.documents.extraction.reading import Blob, DocumentRead, Given, Member, safe_name, too_big
 from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.mail.headers import decoded_header, headers_of
 
+_Value = TypeVar("_Value")
 _FROM_LINE = re.compile(rb"From [^\r\n]*\r?\n")
 _NO_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 _UNENDED = "the mail ends in its headers or without its closing boundary: text or attachments may be missing"
@@ -54,7 +54,6 @@ class MailReading:
 
     def __init__(self, message: Message, given: Given, data: bytes = b"") -> None:
         self._message, self._given = message, given
-        self._warnings: list[str] = []
         self._cut_off: Message | None = None
         kinds = {type(defect) for defect in message.defects}
         is_whole = message.is_multipart() or end_of_headers(data) is not None
@@ -74,7 +73,6 @@ class MailReading:
         texts = [text for part in body if (text := self._text(part)).strip()]
         read = DocumentRead(
             text="\n\n".join(text.strip("\r\n") for text in texts),
-            warnings=tuple(dict.fromkeys(self._warnings)),
             mail=headers,
             members=partial(self._members, attached) if attached else None,
         )
@@ -104,13 +102,10 @@ class MailReading:
             yield Member(name=name, blob=blob, kind=own_kind, exception=exception, sentence=damage)
 
     def _text(self, part: Message) -> str:
-        decode = decoded_page if part.get_content_subtype() == "html" else decoded
-        content = decode(_payload(part), _charset(part), self._given.encoding)
-        self._warnings += content.warnings
-        if decode is decoded_page:
-            return text_of_html(content.text)
-        text = content.text.replace("\r\n", "\n") if "\r" in content.text else content.text
-        return text.replace("\0", "")
+        data, charset = _payload(part), _tried(part.get_content_charset) or None
+        if part.get_content_subtype() == "html":
+            return text_of_html(decoded_page(data, charset, self._given.encoding))
+        return decoded(data, charset, self._given.encoding).replace("\r\n", "\n").replace("\0", "")
 
 
 _SIGNATURES = ("application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature")
@@ -169,26 +164,24 @@ def _has_name(part: Message) -> bool:
     return _is_attached(part) or bool(_file_name(part))
 
 
-def _as_bytes(message: object) -> bytes:
+def _tried(read: Callable[..., _Value], **arguments: Any) -> _Value | None:
+    """Return what `email` reads of a part; None if it fails, as it does for many damaged ones."""
     try:
-        return message.as_bytes(policy=compat32) if isinstance(message, Message) else b""
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return b""
+        return read(**arguments)
+    except (ValueError, LookupError, TypeError, AttributeError, AssertionError):
+        return None
+
+
+def _as_bytes(message: Any) -> bytes:
+    return _tried(message.as_bytes, policy=compat32) or b""
 
 
 def _file_name(part: Message) -> str | None:
-    try:
-        name = part.get_filename()
-    except (ValueError, LookupError, TypeError):
-        return None
-    return None if name is None else decoded_header(name) or None
+    return decoded_header(_tried(part.get_filename) or "") or None
 
 
 def _payload(part: Message) -> bytes:
-    try:
-        data = part.get_payload(decode=True)
-    except (ValueError, LookupError, AssertionError):
-        data = None
+    data = _tried(part.get_payload, decode=True)
     if isinstance(data, bytes) and not any(isinstance(one, InvalidBase64LengthDefect) for one in part.defects):
         return data
     raw = part.get_payload()
@@ -213,14 +206,6 @@ def _may_be_cut_off(part: Message) -> bool:
         return False
     raw = part.get_payload()
     return isinstance(raw, str) and bool(raw.strip()) and not raw.rstrip().endswith("=")
-
-
-def _charset(part: Message) -> str | None:
-    try:
-        found = part.get_content_charset()
-    except (ValueError, LookupError, TypeError):
-        return None
-    return found or None
 
 
 _BLANK_LINE = re.compile(rb"\n(?:\r\n?|\n)|\r(?:\n(?:\r\n?|\n)|\r\n?)")

@@ -22,9 +22,9 @@ _MAX_NUMBER = (1 << 53) - 1
 """Largest number that every table and program takes."""
 HEAD = struct.Struct("<I")
 """Size of the record."""
-PLACE = struct.Struct("<QQQ")
-"""What a worker writes into a file that it shares with Nearkin: the files that it has begun, the number of the document
-at which it is, and its steps so far."""
+PLACE = struct.Struct("<QQ")
+"""What a worker writes into a file that it shares with Nearkin: the files that it has begun, and the number of the
+document at which it is."""
 _Record = TypeVar("_Record")
 
 
@@ -74,12 +74,8 @@ class ExtractedNode:
     text: bytes | None = None
 
 
-@dataclass(slots=True)
-class AnswerPart:
-    """Nodes of one file, or the next of them, and whether they are the last."""
-
-    nodes: list[ExtractedNode]
-    is_over: bool = False
+Answer = list[ExtractedNode | None]
+"""Nodes of one file after another; None ends a file."""
 
 
 def as_message(record: object) -> bytes:
@@ -105,23 +101,18 @@ def messages_in(buffer: bytearray) -> Iterator[bytes]:
         del buffer[:at]
 
 
-def answer_in(content: bytes) -> list[AnswerPart]:
+def answer_in(content: bytes) -> Answer:
     """Restore the answer of a worker; see `restored`."""
-    parts = restored(list[AnswerPart], content)
-    for part in parts:
-        for node in part.nodes:
-            _check(node)
-    return parts
-
-
-def _check(node: ExtractedNode) -> None:
-    origin = node.origin
-    for number in (node.number, node.parent, origin.size_bytes, origin.n_pages, origin.position):
-        if number is not None and not 0 <= number <= _MAX_NUMBER:
-            raise WorkerFault("the worker sent a number that is out of range")
-    sent_at = None if origin.mail is None else origin.mail.sent_at
-    if sent_at is not None and sent_at.utcoffset() != timedelta(0):
-        raise WorkerFault("the worker sent a time that is not in UTC")
+    answer = restored(Answer, content)
+    for node in filter(None, answer):
+        origin = node.origin
+        for number in (node.number, node.parent, origin.size_bytes, origin.n_pages, origin.position):
+            if number is not None and not 0 <= number <= _MAX_NUMBER:
+                raise WorkerFault("the worker sent a number that is out of range")
+        sent_at = None if origin.mail is None else origin.mail.sent_at
+        if sent_at is not None and sent_at.utcoffset() != timedelta(0):
+            raise WorkerFault("the worker sent a time that is not in UTC")
+    return answer
 
 
 def restored(kind: type[_Record], content: bytes) -> _Record:

@@ -165,7 +165,7 @@ class _MessageReader:
         if (wide := self._bytes(place, code, "001F")) is not None:
             return wide.decode("utf-16-le", "replace").rstrip("\0")
         narrow = self._bytes(place, code, "001E")
-        return None if narrow is None else decoded(narrow, self._code_page).text.rstrip("\0")
+        return None if narrow is None else decoded(narrow, self._code_page).rstrip("\0")
 
     def _numbers(self, place: Path, n_header: int) -> dict[int, int]:
         table = self.file.available((*place, "__properties_version1.0"))[n_header:]

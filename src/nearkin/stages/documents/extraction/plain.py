@@ -1,10 +1,9 @@
-"""Plain text inside archives and mails, the encodings of texts, and files that cannot be read at all."""
+"""Plain text and HTML pages with their encodings, and files that cannot be read at all."""
 
 from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 
 from nearkin.stages.documents.encodings import (
@@ -32,8 +31,7 @@ def read_text(given: Given) -> DocumentRead:
         return DocumentRead(text=content.decode())
     if looks_binary(data):
         raise ExtractionError("unsupported", "binary data of an unknown kind")
-    found = decoded(data, None, given.encoding)
-    return DocumentRead(text=found.text, warnings=found.warnings)
+    return DocumentRead(text=decoded(data, None, given.encoding))
 
 
 def _certain_encoding(data: bytes, mark: bytes, encoding: str) -> str | None:
@@ -83,40 +81,28 @@ _NO_CHARACTER_SETS = ("idna", "punycode", "undefined", "unicode_escape")
 _NOT_ASCII = bytes(range(128, 256))
 _MIN_EVIDENCE = 64
 """Bytes beyond ASCII from which on a guess is better than Windows-1252."""
-_REPLACED = "bytes that are not valid {} were replaced"
 _TEXTUAL = re.compile(r"[\w.:+-]{1,40}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class DecodedText:
-    """A text, and what was wrong with its encoding."""
-
-    text: str
-    warnings: tuple[str, ...] = ()
-
-
-def decoded(data: bytes, declared: str | None, fallback: str = "utf-8") -> DecodedText:
+def decoded(data: bytes, declared: str | None, fallback: str = "utf-8") -> str:
     """Return bytes as text.
 
-    A byte order mark comes first, then the declared character set, then UTF-8, then the user's (``fallback``), then a
-    guess by charset-normalizer where it is installed, then Windows-1252.
+    A byte order mark comes first, then the declared character set, then UTF-8, then the user's (``fallback``), then the
+    declared one without a few bytes that are damaged, then a guess by charset-normalizer where it is installed, then
+    Windows-1252.
     """
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
-            content = data[len(mark) :]
-            if (text := _strictly(content, encoding)) is not None:
-                return DecodedText(text)
-            return DecodedText(content.decode(encoding, "replace"), (_REPLACED.format(encoding),))
+            return data[len(mark) :].decode(encoding, "replace")
     known = None if declared is None else encoding_of(declared)
-    if known is not None and (text := _strictly(data, known)) is not None:
-        return DecodedText(text)
-    for encoding in dict.fromkeys(("utf-8", fallback)):
-        if (text := _strictly(data, encoding)) is not None:
-            return DecodedText(text, _said(declared, known, encoding))
-    if known is not None and _is_nearly(data, known):
-        return DecodedText(data.decode(known, "replace"), (_REPLACED.format(known),))
-    guessed = _guessed(data) or _FALLBACK
-    return DecodedText(data.decode(guessed, "replace"), _said(declared, known, guessed) or (f"read as {guessed}",))
+    for encoding in filter(None, (known, "utf-8", fallback)):
+        try:
+            return data.decode(encoding)
+        except (UnicodeError, LookupError):
+            continue
+    if known is not None and (text := data.decode(known, "replace")).count("\ufffd") * 100 <= len(text):
+        return text
+    return data.decode(_guessed(data) or _FALLBACK, "replace")
 
 
 def encoding_of(declared: str) -> str | None:
@@ -142,21 +128,6 @@ def _python_name(name: str) -> str | None:
     return None if encoding in _NO_CHARACTER_SETS else _TAKEN_AS.get(encoding, encoding)
 
 
-def _strictly(data: bytes, encoding: str) -> str | None:
-    try:
-        return data.decode(encoding)
-    except (UnicodeError, LookupError):
-        return None
-
-
-def _is_nearly(data: bytes, encoding: str) -> bool:
-    try:
-        text = data.decode(encoding, "replace")
-    except (UnicodeError, LookupError):
-        return False
-    return text.count("\ufffd") * 100 <= len(text)
-
-
 def _guessed(data: bytes) -> str | None:
     if len(data) - len(data.translate(None, _NOT_ASCII)) < _MIN_EVIDENCE:
         return None
@@ -168,9 +139,64 @@ def _guessed(data: bytes) -> str | None:
     return None if best is None else best.encoding
 
 
-def _said(declared: str | None, known: str | None, used: str) -> tuple[str, ...]:
-    if declared is None or known == used:
-        return ()
-    if known is None:
-        return (f"the character set {declared[:40]!r} is unknown; read as {used}",)
-    return (f"not valid {declared[:40]}; read as {used}",)
+_HIDDEN = ["script", "style", "template", "title", "object", "svg", "math", "iframe", "noembed", "noframes"]
+_TAG = re.compile(
+    r"</?(?:(td|th|button|input|meter|progress|textarea)|p|div|br|li|tr|h[1-6r]|ul|ol|table|d[dlt]|pre|blockquote|body"
+    r"|address|article|aside|caption|center|details|dialog|dir|fieldset|figcaption|figure|footer|form|header|hgroup"
+    r"|legend|listing|main|menu|nav|optgroup|option|plaintext|search|section|select|summary|xmp)(?=[\s/>])",
+    re.IGNORECASE,
+)
+"""Tag of an element in a line that is apart from the words beside it, or else of one in lines of its own.
+
+Source: HTML Standard, 15.3 Non-replaced elements.
+"""
+_BREAK, _KEPT_SPACE = "\f", "\x1f"
+"""Marks: white space of HTML, which may stand between the rows of a table, and a space that is shown as it is."""
+_AS_IS = {ord("\n"): _BREAK + _KEPT_SPACE, ord("\t"): _KEPT_SPACE, ord(" "): _KEPT_SPACE}
+_CHARSET = re.compile(
+    rb"""<meta[^>]{0,1000}?charset\s*=\s*["']?\s*([\w.:+-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})""",
+    re.IGNORECASE,
+)
+_DECLARED_WITHIN = 1 << 14
+_COMMENT, _END_OF_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL), b"-->"
+
+
+def read_page(given: Given) -> DocumentRead:
+    """Return the text of a page in a file."""
+    return DocumentRead(text=text_of_html(decoded_page(given.data, given.charset, given.encoding)))
+
+
+def decoded_page(data: bytes, declared: str | None = None, fallback: str = "utf-8") -> str:
+    """Return a page as characters, by the character set declared outside or in it."""
+    if declared is None:
+        head = data[:_DECLARED_WITHIN]
+        found = _CHARSET.search(head) if b"=" in head else None
+        if found is not None and _END_OF_COMMENT in head:  # a comment may mention another character set
+            closed, end, rest = head.rpartition(_END_OF_COMMENT)  # else each comment that has no end would be searched
+            found = _CHARSET.search(_COMMENT.sub(b"", closed + end) + rest)
+        declared = None if found is None else (found[1] or found[2]).decode("ascii")
+        if declared is not None and declared.lower().startswith("utf-16"):
+            declared = "utf-8"  # it could not have been read otherwise
+    return decoded(data, declared, fallback)
+
+
+def text_of_html(page: str) -> str:
+    """Return the text that a page shows."""
+    from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+    page = page.replace(_BREAK, " ").replace("\0", "")
+    marked = _TAG.sub(lambda tag: f"{' ' if tag[1] else _BREAK}{tag[0]}", page)
+    try:
+        tree = LexborHTMLParser(marked)
+    except SelectolaxError as error:  # any characters are a page
+        raise MemoryError from error
+    tree.strip_tags(_HIDDEN)
+    for element in tree.css("pre, textarea, listing, xmp, plaintext"):
+        for node in [node for node in element.traverse(include_text=True) if node.is_text_node]:
+            node.replace_with((node.text_content or "").translate(_AS_IS))
+    shown = "" if tree.root is None else tree.root.text(deep=True).replace("\xa0", " ").replace("\xad", "")
+    shown = shown.replace("\n", " ").replace("\t", " ").replace("\r", " ")
+    while "  " in shown:  # a pattern would take ten times as long
+        shown = shown.replace("  ", " ")
+    lines = (line.strip(" ") for line in shown.split(_BREAK))
+    return "\n".join(line.replace(_KEPT_SPACE, " ").strip(" ") for line in lines if line).strip("\n")

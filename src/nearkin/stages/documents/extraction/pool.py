@@ -28,7 +28,7 @@ from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.nodes import (
     PLACE,
-    AnswerPart,
+    Answer,
     ExtractedNode,
     ExtractionRequest,
     WorkerFault,
@@ -44,10 +44,9 @@ from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.members import Origin
 from nearkin.stages.documents.streams import keep_memory
 
-_REQUEST_BYTES, _LEAST_BYTES = 1 << 18, 1 << 13
-"""Size of the files of one request, together, and the least that each counts: so 32 files are the most."""
-_IN_FLIGHT = 4
-"""Files that a worker has at a time, whatever their size: the one that it reads, and the next ones."""
+_REQUEST_BYTES, _LEAST_BYTES, _MOST_BYTES = 1 << 18, 1 << 13, 1 << 16
+"""Size of the files of one request, and the least and the most that each counts: so they are 4 to 32. A worker gets the
+next request when it has less than one; or than four short files, if few wait."""
 _HELD_BYTES = 64 << 20
 """Texts for each worker that wait for the files before them; then the workers wait, too."""
 _GRACE_S = 10
@@ -184,7 +183,7 @@ class ExtractionPool:
             for descriptor, _ in poll.poll(1000 * patience_s):
                 self._receive(polled[descriptor])
             for worker in polled.values():
-                if worker in self.workers and worker.is_silent(since, patience_s):
+                if worker in self.workers and time.monotonic() - max(since, worker.heard_at) > patience_s:
                     self._end(worker, TimeoutError())
 
     def drop(self, answer: ExtractionAnswer) -> None:
@@ -215,9 +214,7 @@ class ExtractionPool:
                 worker = WorkerProcess(self.limits, self._ocr)
                 self.workers.append(worker)
             n_most = -(-len(self._asked) // self.n_workers)
-            if len(worker.given) >= _IN_FLIGHT and (
-                n_most < _REQUEST_BYTES // _LEAST_BYTES or sum(answer.size for answer in worker.given) >= _REQUEST_BYTES
-            ):
+            if sum(answer.size for answer in worker.given) >= min(_REQUEST_BYTES, 4 * n_most * _LEAST_BYTES):
                 return
             descriptors = dict[ExtractionAnswer, int]()
             n_bytes = 0
@@ -228,7 +225,7 @@ class ExtractionPool:
                 except OSError as error:
                     answer.error, answer.is_over = error, True
                     continue
-                answer.size = max(_LEAST_BYTES, os.fstat(descriptors[answer]).st_size)
+                answer.size = min(max(_LEAST_BYTES, os.fstat(descriptors[answer]).st_size), _MOST_BYTES)
                 n_bytes += answer.size
             is_sent = worker.ask(descriptors)
             for descriptor in descriptors.values():
@@ -239,13 +236,11 @@ class ExtractionPool:
 
     def _receive(self, worker: WorkerProcess) -> None:
         try:
-            for part in worker.received():
-                answer = worker.given[0]
-                for node in part.nodes:
-                    answer.add(node)
-                if part.is_over:
-                    answer.is_over = True
-                    worker.given.popleft()
+            for node in worker.received():
+                if node is None:
+                    worker.given.popleft().is_over = True
+                else:
+                    worker.given[0].add(node)
         except (OSError, EOFError, WorkerFault, IndexError) as error:
             self._end(worker, error)
 
@@ -296,8 +291,8 @@ class WorkerProcess:
     def __init__(self, limits: ExtractionLimits, ocr: LanguageData | None = None) -> None:
         self.given: deque[ExtractionAnswer] = deque()
         self.sandbox: Sandbox | None = None
-        self._n_given = self._n_steps = 0
-        self._heard_at = time.monotonic()
+        self.heard_at = time.monotonic()
+        self._n_given = 0
         self._limits = limits
         self._buffer = bytearray()
         self._directory = tempfile.mkdtemp(prefix="nearkin-worker-")
@@ -353,40 +348,27 @@ class WorkerProcess:
         self._n_given += len(descriptors)
         return True
 
-    def received(self) -> list[AnswerPart]:
+    def received(self) -> Answer:
         """Return the answers that have come as a whole; EOFError or OSError if the process ended, else WorkerFault."""
         piece = self._socket.recv(_PIECE_BYTES)
         if not piece:
             raise EOFError
-        self._heard_at = time.monotonic()
+        self.heard_at = time.monotonic()
         self._buffer += piece
-        parts: list[AnswerPart] = []
+        answer: Answer = []
         for content in messages_in(self._buffer):
             if self.sandbox is None:
                 self.sandbox = restored(Sandbox, content)
             else:
-                parts += answer_in(content)
-        return parts
+                answer += answer_in(content)
+        return answer
 
     @property
     def at_death(self) -> tuple[ExtractionAnswer, int]:
         """The file that it was at, and the number of the document in it."""
         first = self._n_given - len(self.given) + 1
-        n_files, number, _ = self._last_step
+        n_files, number = PLACE.unpack(os.pread(self._place.fileno(), PLACE.size, 0).ljust(PLACE.size, b"\0"))
         return self.given[min(max(n_files, first), self._n_given) - first], number
-
-    @property
-    def _last_step(self) -> tuple[int, int, int]:
-        said = os.pread(self._place.fileno(), PLACE.size, 0)
-        n_files, number, n_steps = PLACE.unpack(said.ljust(PLACE.size, b"\0"))
-        return n_files, number, n_steps
-
-    def is_silent(self, since: float, patience_s: float) -> bool:
-        """Whether it has neither sent anything nor begun a step for that long."""
-        if time.monotonic() - max(since, self._heard_at) <= patience_s:
-            return False
-        before, self._n_steps, self._heard_at = self._n_steps, self._last_step[2], time.monotonic()
-        return before == self._n_steps
 
     def death(self, error: Exception) -> tuple[Reason, str]:
         """Return why the worker ended, for people; raise `RunError` if it did not even start."""

@@ -29,7 +29,7 @@ from nearkin.stages.documents.extraction.nodes import (
     HEAD,
     MAX_TEXT_BYTES,
     PLACE,
-    AnswerPart,
+    Answer,
     ExtractedNode,
     ExtractionRequest,
     as_message,
@@ -79,10 +79,9 @@ class _Worker:
 
     def __init__(self, link: socket.socket, place: int, limits: ExtractionLimits, ocr: LanguageData | None) -> None:
         self._link, self._place, self._limits, self._ocr = link, place, limits, ocr
-        self._n_files = self._n_steps = self._end_s = 0
+        self._n_files = self._end_s = self._n_bytes = 0
         self._sent_at = time.monotonic()
-        self._parts: list[AnswerPart] = []
-        self._n_bytes = 0
+        self._answer: Answer = []
 
     def serve(self) -> None:
         while True:
@@ -94,30 +93,25 @@ class _Worker:
             requests = restored(list[ExtractionRequest], content)
             for request, descriptor in zip(requests, descriptors, strict=True):
                 self._n_files += 1
-                self._parts.append(AnswerPart([]))
                 for node in FileWalk(request, self._limits, self._begin, self._ocr).nodes(Blob(descriptor=descriptor)):
-                    self._add(node)
-                self._parts[-1].is_over = True
+                    self._answer.append(node)
+                    self._n_bytes += len(node.text or b"")
+                    if self._n_bytes >= _ANSWER_BYTES:
+                        self._send()
+                self._answer.append(None)
                 os.close(descriptor)
             self._send()
 
-    def _add(self, node: ExtractedNode) -> None:
-        self._parts[-1].nodes.append(node)
-        self._n_bytes += len(node.text or b"")
-        if self._n_bytes >= _ANSWER_BYTES:
-            self._send(AnswerPart([]))
-
-    def _send(self, *begun: AnswerPart) -> None:
+    def _send(self) -> None:
         """Send what has been read; an idle or waiting worker has no time limit."""
         signal.setitimer(signal.ITIMER_REAL, 0)
-        self._link.sendall(as_message(self._parts))
-        self._parts, self._n_bytes, self._sent_at = list(begun), 0, time.monotonic()
+        self._link.sendall(as_message(self._answer))
+        self._answer, self._n_bytes, self._sent_at = [], 0, time.monotonic()
 
     def _begin(self, number: int) -> None:
         if time.monotonic() - self._sent_at > _ANSWER_S:
-            self._send(AnswerPart([]))
-        self._n_steps += 1
-        os.pwrite(self._place, PLACE.pack(self._n_files, number, self._n_steps), 0)
+            self._send()
+        os.pwrite(self._place, PLACE.pack(self._n_files, number), 0)
         end_s = int(time.process_time()) + 1 + self._limits.time
         if end_s != self._end_s:  # once a second is enough
             self._end_s = end_s
@@ -132,7 +126,7 @@ _KEEP_MEMBERS = (None, "image only", "partial", "empty", "damaged", "time-out", 
 _MAY_BE_EMPTY = ("text", "eml", "msg")
 """Kinds whose files are documents even without a text: a mail has headers."""
 _READERS = {
-    "text": "plain.read_text", "html": "html.read_page", "eml": "mail.read_mail", "mbox": "mail.read_mailbox",
+    "text": "plain.read_text", "html": "plain.read_page", "eml": "mail.read_mail", "mbox": "mail.read_mailbox",
     "msg": "outlook.read_message", "pst": "outlook.read_mailbox", "zip": "archives.read_zip",
     "tar": "archives.read_tar", "pdf": "pdf.read_pdf", **dict.fromkeys(OFFICE, "office.read_office"),
 }  # fmt: skip

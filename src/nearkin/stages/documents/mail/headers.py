@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Collection, Iterable
 from datetime import UTC, datetime, timedelta
+from email.errors import HeaderParseError
+from email.header import decode_header
 from email.message import Message
 from email.utils import mktime_tz, parsedate_tz
-from quopri import decodestring
 
 from nearkin.stages.documents.members import MailHeaders
 
@@ -80,7 +79,7 @@ def addresses_of(values: Iterable[str | None]) -> frozenset[str]:
 def sent_at_of(value: str) -> datetime | None:
     """Return the time of a header Date, in UTC; None if it is not a date since 1970."""
     try:
-        parts = parsedate_tz(_plain(value))
+        parts = parsedate_tz(_raw(value))
         if parts is not None and 100 <= parts[0] < 1000:
             parts = (parts[0] + 1900, *parts[1:])
         if parts is None:
@@ -101,13 +100,9 @@ def _is_a_time(parts: tuple[int | None, ...]) -> bool:
     return is_day and hour < 24 and minute < 60 and second <= 60 and abs(parts[9] or 0) <= _MAX_OFFSET_S
 
 
-def _plain(value: str) -> str:
-    return value if value.isascii() else value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def _unencoded(value: str) -> str:
     """Some programs encode long identifiers like words."""
-    return decoded_header(value) if "=?" in value else _plain(value)
+    return decoded_header(value) if "=?" in value else _raw(value)
 
 
 def _shown(values: Iterable[str]) -> str | None:
@@ -183,50 +178,24 @@ def _bare(value: str) -> list[str]:
     return [word for word in words if "@" in word.strip("@")]
 
 
-_WORD = re.compile(r"=\?([!-)+->@-~]{1,75})(?:\*[!->@-~]{0,75})?\?([bBqQ])\?([^?\r\n]*)\?=")
-_BETWEEN = re.compile(r"\s*")
-
-
 def decoded_header(value: str) -> str:
     """Return a header value, with surrogates for bytes that are not ASCII as in `email`, as text in one line."""
-    if "=?" not in value:
-        return _in_one_line(_raw(value))
-    pieces: list[str] = []
-    pending, charset, end = b"", "", 0
-    for found in _WORD.finditer(value):
-        between = value[end : found.start()]
-        is_joined = bool(end) and _BETWEEN.fullmatch(between) is not None
-        data = _bytes_of(found[2], found[3])
-        if data is None:
-            continue  # it stays as it is, with what is around it
-        if is_joined and found[1].lower() == charset:
-            pending += data  # a character may be divided between two words
-        else:
-            pieces.append(_text(pending, charset))
-            pieces.append("" if is_joined else _raw(between))
-            pending, charset = data, found[1].lower()
-        end = found.end()
-    pieces += [_text(pending, charset), _raw(value[end:])]
-    return _in_one_line("".join(pieces))
-
-
-def _in_one_line(text: str) -> str:
-    return " ".join(text.replace("\0", "").split())
-
-
-def _bytes_of(encoding: str, data: str) -> bytes | None:
-    raw = data.encode("utf-8", "surrogateescape")
-    if encoding in "qQ":
-        return decodestring(raw.replace(b"_", b" "), header=True)
+    text = " ".join(_raw(value).replace("\0", "").split())
+    if "=?" not in text:
+        return text
     try:
-        return base64.b64decode(raw + b"=" * (-len(raw) % 4))
-    except binascii.Error:
-        return None
+        parts = decode_header(text)
+    except HeaderParseError:  # damaged base64
+        return text
+    joined = "".join(part if isinstance(part, str) else _text(part, charset) for part, charset in parts)
+    return " ".join(joined.replace("\0", "").split())
 
 
-def _text(data: bytes, charset: str) -> str:
+def _text(data: bytes, charset: str | None) -> str:
+    if charset is None:  # what stands between encoded words, as `decode_header` writes it
+        return data.decode("raw_unicode_escape")
     try:
-        return data.decode(charset) if charset else ""
+        return data.decode(charset.partition("*")[0])
     except (LookupError, UnicodeError):  # an unknown charset, or bytes that are not in it
         return _legible(data)
 

@@ -146,7 +146,7 @@ def _documents_of(stream: ByteStream, opened: OpenedSource, pool: ExtractionPool
                 page = FileToExtract("", "", "html", opened.encoding, data, charset)
                 yield _Document(number, values, pool.submit(page), len(data))
             else:
-                text = decoded(data, charset, opened.encoding).text
+                text = decoded(data, charset, opened.encoding)
                 content = text.encode() if text.strip() else RecordFault("empty", NO_TEXT)
                 yield _Document(number, values, content, len(data))
         file.check_end()

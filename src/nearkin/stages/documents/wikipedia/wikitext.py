@@ -9,27 +9,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections import Counter
 
-_CODES = """
-    aa ab ace ady af ak als alt am ami an ang ann anp ar arc ary arz as ast atj av avk awa ay az azb ba ban bar bat-smg
-    bbc bcl bdr be be-tarask be-x-old bew bg bh bi bjn blk bm bn bo bpy br bs btm bug bxr ca cbk-zam cdo ce ceb ch cho
-    chr chy ckb co cr crh cs csb cu cv cy da dag de dga din diq dsb dtp dty dv dz ee el eml en eo es et eu ext fa fat ff
-    fi fiu-vro fj fo fon fr frp frr fur fy ga gag gan gcr gd gl glk gn gom gor got gpe gsw gu guc gur guw gv ha hak haw
-    he hi hif ho hr hsb ht hu hy hyw hz ia iba id ie ig igl ii ik ilo inh io is it iu ja jam jbo jv ka kaa kab kbd kbp
-    kcg kg kge ki kj kk kl km kn knc ko koi kr krc ks ksh ku kus kv kw ky la lad lb lbe lez lfn lg li lij lld lmo ln lo
-    lrc lt ltg lv lzh mad mai map-bms mdf mg mh mhr mi min mk ml mn mni mnw mo mos mr mrj ms mt mus mwl my myv mzn na
-    nah nan nap nds nds-nl ne new ng nia nl nn no nov nqo nr nrm nso nup nv ny oc olo om or os pa pag pam pap pcd pcm
-    pdc pfl pi pih pl pms pnb pnt ps pt pwn qu rm rmy rn ro roa-rup roa-tara rsk ru rue rup rw sa sah sat sc scn sco sd
-    se sg sgs sh shi shn shy si simple sk skr sl sm smn sn so sq sr srn ss st stq su sv sw syl szl szy ta tay tcy tdd te
-    tet tg th ti tig tk tl tly tn to tpi tr trv ts tt tum tw ty tyv udm ug uk ur uz ve vec vep vi vls vo vro wa war wo
-    wuu xal xh xmf yi yo yue za zea zgh zh zh-classical zh-min-nan zh-yue zu
-    """
-EDITIONS = frozenset(_CODES.split())
-
-
-HIDDEN = EDITIONS | {"file", "image", "media", "category", "datei", "bild", "kategorie"}
-"""Prefixes of links that are not text of the page: files, categories, the same article in other languages."""
+HIDDEN = frozenset({"file", "image", "media", "category", "datei", "bild", "kategorie"})
+"""Prefixes of links that are not text of the page: files and categories."""
+_EDITION = re.compile(r"(?:[a-z]{2,3}(?:-[a-z]{1,8}){0,2}|simple):")
+"""Beginning of a link to the same article in another language."""
 
 # Each part ends where the next mark could begin, so that each character is examined by only a few of them; the
 # possessive "*+" never backtracks. Complete calls and links without inner marks are the most frequent, and come first.
@@ -123,7 +107,7 @@ class _Walk:
 
     def _is_hidden(self, target: str) -> bool:
         prefix, colon, _ = target.partition(":")
-        return bool(colon) and prefix.strip(" _").lower() in self._hidden_prefixes
+        return bool(colon) and (prefix.strip(" _").lower() in self._hidden_prefixes or bool(_EDITION.match(target)))
 
     def _open(self, kind: int, n_times: int = 1) -> None:
         self._stack += [(kind, len(self._shown))] * n_times
@@ -251,10 +235,9 @@ def _line(line: str, has_open_table: bool) -> str:
     return line.lstrip("-").lstrip() if line.startswith("----") else line
 
 
-def template_names(wikitext: str) -> Counter[str]:
-    """Count the names of the templates that a page calls, in lower case."""
-    found = _NAME.findall(wikitext)
-    return Counter(name.strip(" _\n").replace("_", " ").lower() for name in found)
+def template_names(wikitext: str) -> set[str]:
+    """Return the names of the templates that a page calls, in lower case."""
+    return {name.strip(" _\n").replace("_", " ").lower() for name in _NAME.findall(wikitext)}
 
 
 _NAME = re.compile(r"\{\{([^{}|<>\[\]]{1,99}+)")

@@ -14,10 +14,9 @@ from compound_files import compound_file
 from example_counts import examples
 from extraction_files import extracted, written
 from generator import office_files as make
-from nearkin.stages.documents.extraction.html import decoded_page, text_of_html
 from nearkin.stages.documents.extraction.kinds import KIND_OF_SUFFIX, kind_of
 from nearkin.stages.documents.extraction.ole import OleError, OleFile
-from nearkin.stages.documents.extraction.plain import decoded
+from nearkin.stages.documents.extraction.plain import decoded, decoded_page, text_of_html
 from nearkin.stages.documents.extraction.reading import Blob, safe_name
 
 PAGES = [
@@ -73,13 +72,13 @@ CHARSETS = [
 
 @pytest.mark.parametrize(("data", "end"), CHARSETS, ids=[repr(data)[:40] for data, _ in CHARSETS])
 def test_character_sets_of_pages(data, end):
-    assert decoded_page(data).text.endswith(end)
+    assert decoded_page(data).endswith(end)
 
 
 @given(st.binary(max_size=200), st.one_of(st.none(), st.text(max_size=20), st.sampled_from(["utf-7", "hex", "idna"])))
 @settings(max_examples=examples(200), deadline=None)
 def test_any_bytes_are_decoded_whatever_they_say_of_themselves(data, declared):
-    assert isinstance(decoded(data, declared).text, str)
+    assert isinstance(decoded(data, declared), str)
 
 
 @given(st.binary(max_size=700), st.sampled_from(["", *KIND_OF_SUFFIX]))

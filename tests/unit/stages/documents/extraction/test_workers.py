@@ -18,7 +18,7 @@ from generator import office_files as make
 from made_up_prose import Prose
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.extraction.nodes import (
-    AnswerPart,
+    Answer,
     ExtractedNode,
     WorkerFault,
     answer_in,
@@ -152,7 +152,7 @@ def test_messages_come_back_as_they_were_and_others_are_refused():
         number=1, parent=0, name="ä\n", text="Größe".encode(),
         origin=Origin(sha256="0" * 64, size_bytes=None, kind="eml", extractor="x 1", warnings="w", mail=mail),
     )  # fmt: skip
-    answer = [AnswerPart([]), AnswerPart([node], is_over=True)]
+    answer = [None, node, None]
     message = as_message(answer)
     assert [answer_in(one) for one in messages_in(bytearray(message + message))] == [answer, answer]
     assert list(messages_in(bytearray(message[:-1]))) == []
@@ -166,7 +166,7 @@ def test_messages_come_back_as_they_were_and_others_are_refused():
             {"mail": {"sent_at": "2024-01-01T00:00:00+14:00"}}, {"mail": {"references": [1]}},
         )),
     ]  # fmt: skip
-    bad = [msgspec.msgpack.encode([{"nodes": [usual | more]}]) for more in changed]
+    bad = [msgspec.msgpack.encode([usual | more]) for more in changed]
     for content in (b"\x80", b"\xff", b"\x91" * 60_000, message[4:-3], *bad):
         with pytest.raises(WorkerFault):
             answer_in(content)
@@ -194,13 +194,13 @@ def test_a_worker_that_sends_a_document_out_of_its_place_is_one_that_failed(tmp_
     n_forged = 0
     received = WorkerProcess.received
 
-    def forging(worker: WorkerProcess) -> list[AnswerPart]:
+    def forging(worker: WorkerProcess) -> Answer:
         nonlocal n_forged
-        parts = received(worker)
-        if parts and worker.given[0].request.name == "a.zip" and n_forged < 2:
+        answer = received(worker)
+        if answer and worker.given[0].request.name == "a.zip" and n_forged < 2:
             n_forged += 1
-            return [AnswerPart(nodes, is_over=True)]
-        return parts
+            return [*nodes, None]
+        return answer
 
     monkeypatch.setattr(WorkerProcess, "received", forging)
     with ExtractionPool(1) as pool:
