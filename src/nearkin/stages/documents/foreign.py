@@ -117,16 +117,13 @@ def _angled(text: bytes) -> str | None:
     if _DOC.match(text) and re.search(rb"</doc>", text, re.IGNORECASE):
         return "a file of <doc> elements; convert it to JSON Lines first"
     root = _ELEMENT.search(text)
-    if not _XML.match(text) and not (root is not None and root.start() == 0 and _is_declared(root, text)):
+    name = b"?" if root is None else root[1]
+    is_first = root is not None and root.start() == 0  # prose may begin with a tag, but has no known name or namespace
+    if not _XML.match(text) and not (is_first and (name.lower() in _ROOTS or b"xmlns" in text[: text.find(b">")])):
         return None
-    if root is None:
-        return "an XML file"
-    return _ROOTS.get(root[1].lower(), f"an XML file (<{root[1].decode('ascii', 'replace')[:40]}>)")
-
-
-def _is_declared(root: re.Match[bytes], text: bytes) -> bool:
-    """Whether an element has a known name or a namespace; prose may begin with a tag."""
-    return root[1].lower() in _ROOTS or b"xmlns" in text[: text.find(b">")]
+    return _ROOTS.get(
+        name.lower(), f"an XML file (<{name.decode('ascii', 'replace')[:40]}>)" if name else "an XML file"
+    )
 
 
 COMPOUND_FILE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

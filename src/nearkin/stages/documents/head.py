@@ -180,14 +180,7 @@ def sniffed(head: Head) -> str | None:
 
 
 def unreadable(name: str, error: OSError) -> SourceError:
-    """Return the error for a file that cannot be opened, with advice."""
-    if error.errno in (errno.EMFILE, errno.ENFILE):
-        return SourceError(f"Cannot open {name}: {why(error)}.")
+    """Return the error for a file that cannot be opened."""
     if error.errno == errno.ESPIPE:
         return SourceError(f"{name} is a pipe, and this input is read twice. Save it to a file first.")
-    advice = {
-        FileNotFoundError: "Check the path.",
-        PermissionError: "Give yourself permission to read it, or omit it.",
-        IsADirectoryError: "Name the folder on its own, or the files in it.",
-    }.get(type(error), "Check the file, or omit it.")
-    return SourceError(f"Cannot open {name}: {error.strerror or error}. {advice}")
+    return SourceError(f"Cannot open {name}: {why(error)}.")

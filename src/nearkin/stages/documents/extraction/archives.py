@@ -10,20 +10,17 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from functools import partial
-from typing import IO
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.limits import ExtractionLimits, raised_by
 from nearkin.stages.documents.extraction.reading import (
     ARCHIVE_FAULTS,
-    FREE_BYTES,
-    Blob,
     DocumentRead,
     ExtractionError,
     Given,
     Member,
-    bomb,
     first_line,
+    gathered,
     safe_name,
     too_big,
 )
@@ -75,27 +72,13 @@ def _file_of_zip(
         return Member.failed(name, "unsupported", _LINK)
     try:
         with archive.open(entry) as file:
-            return Member(name=name, blob=Blob(_unpacked(file, entry.compress_size, limits)))
+            return Member(name=name, blob=gathered(file.read, entry.compress_size, limits))
     except ExtractionError as error:
         return Member.failed(name, error.exception, error.sentence)
     except (NotImplementedError, RuntimeError) as error:
         return Member.failed(name, "unsupported", f"it cannot be unpacked: {error}")
     except _FAULTS as error:
         return Member.failed(name, "damaged", f"damaged in its ZIP archive: {first_line(error)}")
-
-
-def _unpacked(file: IO[bytes], packed_bytes: int, limits: ExtractionLimits) -> bytes:
-    most, by_ratio = limits.size, max(FREE_BYTES, packed_bytes * limits.ratio)
-    pieces, size = [], 0
-    while piece := file.read(_PIECE_BYTES):
-        size += len(piece)
-        if size > by_ratio:
-            raise bomb(by_ratio, packed_bytes)
-        if size > most:
-            sentence = f"too big to be extracted: more than the limit of {counted(most, 'byte')}{raised_by('size')}"
-            raise ExtractionError("too large", sentence)
-        pieces.append(piece)
-    return b"".join(pieces)
 
 
 def _zip_name(entry: zipfile.ZipInfo) -> str:
@@ -120,7 +103,7 @@ def _files_of_tar(given: Given) -> Iterator[Member]:
                 while (entry := archive.next()) is not None:
                     archive.members.clear()  # type: ignore[attr-defined]  # the list of all would grow with the archive
                     if not entry.isdir():
-                        yield _file_of_tar(archive, entry, given.limits.size)
+                        yield _file_of_tar(archive, entry, given.limits)
                 raw.seek(archive.offset)
         except (tarfile.TarError, *_FAULTS) as error:
             raise ExtractionError("damaged", f"the tar archive is damaged: {first_line(error)}") from error
@@ -132,15 +115,15 @@ def _files_of_tar(given: Given) -> Iterator[Member]:
                 raise ExtractionError("damaged", "the tar archive ends before its file: what follows was not read")
 
 
-def _file_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo, most: int) -> Member:
+def _file_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo, limits: ExtractionLimits) -> Member:
     name = safe_name(entry.name) or None
     if not entry.isfile():
         is_link = entry.issym() or entry.islnk()
         return Member.failed(name, "unsupported", _LINK if is_link else "a device in an archive, which is not read")
-    if entry.size > most:
-        return Member.failed(name, "too large", too_big(entry.size, most))
-    file = archive.extractfile(entry)
-    data = b"" if file is None else file.read(entry.size)
-    if len(data) < entry.size:
+    if entry.size > limits.total:
+        return Member.failed(name, "too large", too_big(entry.size, limits.total))
+    with archive.extractfile(entry) as file:  # type: ignore[union-attr]  # it is a file
+        blob = gathered(file.read, entry.size, limits)
+    if blob.size < entry.size:
         raise ExtractionError("damaged", "the tar archive is truncated")
-    return Member(name=name, blob=Blob(data))
+    return Member(name=name, blob=blob)

@@ -49,18 +49,13 @@ def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageD
         data = LanguageData(languages, folder)
         if all(map(os.path.isfile, data.files)):
             return data
-    raise ParameterError(f"{_missing(names, folders)}", parameter="ocr")
-
-
-def _missing(names: Sequence[str], folders: Sequence[str]) -> str:
     known = {name for folder in folders for name in names if os.path.isfile(LanguageData(name, folder).files[0])}
-    lacking = [name for name in names if name not in known] or names
-    files = ", ".join(f"{one}.traineddata" for one in lacking)
-    packages = " ".join(f"tesseract-ocr-{one.lower().replace('_', '-')}" for one in lacking)
-    return (
-        f"needs the language data of tesseract: {files} not found in "
-        f"{', '.join(folders)}. On Debian and Ubuntu: apt-get install {packages}. "
-        "Or put the files into one of these folders."
+    files = ", ".join(f"{one}.traineddata" for one in names if one not in known) or "the data of all languages together"
+    packages = " ".join(f"tesseract-ocr-{name.lower().replace('_', '-')}" for name in names)
+    raise ParameterError(
+        f"needs the language data of tesseract: {files} not found in {', '.join(folders)}. Put the files into one of "
+        f"these folders; on Debian and Ubuntu: apt-get install {packages}.",
+        parameter="ocr",
     )
 
 

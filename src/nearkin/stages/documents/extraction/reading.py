@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import os
 import re
 import struct
+import tempfile
 import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from nearkin.nouns import agreeing, counted
 from nearkin.stages.documents.digest import file_sha256
@@ -146,11 +148,37 @@ def first_line(error: Exception) -> str:
     return (str(error) or type(error).__name__).splitlines()[0][:200]
 
 
-def bomb(limit: int, n_packed: int, by: str = "ratio") -> ExtractionError:
-    """Return the error for data whose unpacked size is too large; ``by`` names the limit."""
-    packed = f"{counted(n_packed, 'packed byte')} {agreeing(n_packed, 'unpacks', 'unpack')}"
-    sentence = f"{packed} to more than the limit of {counted(limit, 'byte')}{raised_by(by)}"
-    return ExtractionError("too large", sentence)
+_IN_MEMORY = 64 << 20
+
+
+def gathered(read: Callable[[int], bytes], n_packed: int, limits: ExtractionLimits) -> Blob:
+    """Unpack into memory up to 64 MiB, and more into a nameless file. Raises ExtractionError if it is too much."""
+    size, by_ratio, pieces = 0, max(FREE_BYTES, n_packed * limits.ratio), list[bytes]()
+    most, by = (limits.total, "total") if limits.total < by_ratio else (by_ratio, "ratio")
+    file: IO[bytes] | None = None
+    try:
+        while piece := read(_PIECE_BYTES):
+            size += len(piece)
+            if size > most:
+                packed = f"{counted(n_packed, 'packed byte')} {agreeing(n_packed, 'unpacks', 'unpack')}"
+                sentence = f"{packed} to more than the limit of {counted(most, 'byte')}{raised_by(by)}"
+                raise ExtractionError("too large", sentence)
+            pieces.append(piece)
+            if file is not None or size > _IN_MEMORY:
+                file = file or tempfile.TemporaryFile()  # noqa: SIM115  (the blob outlives this function)
+                file.writelines(pieces)
+                pieces.clear()
+        if file is None:
+            return Blob(b"".join(pieces))
+        file.flush()
+    except OSError as error:
+        if error.errno not in (errno.EFBIG, errno.ENOSPC):
+            raise
+        sentence = f"it unpacks to more than the limit of {counted(limits.disk, 'byte')} on the disk{raised_by('disk')}"
+        if error.errno == errno.ENOSPC:
+            sentence = f"it unpacks to more than fits into the temporary directory: {error.strerror}"
+        raise ExtractionError("too large", sentence) from error
+    return Blob(descriptor=file.fileno(), owner=file)
 
 
 _OUT_OF_MEMORY = (

@@ -6,20 +6,17 @@ file that it shares with the pool: so the document that kills it is known. The o
 
 from __future__ import annotations
 
-import errno
 import os
 import resource
 import signal
 import socket
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
-from typing import IO
 
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.kinds import LIBRARY_OF, OFFICE, declared_kind, extractor_of, kind_of
@@ -37,14 +34,13 @@ from nearkin.stages.documents.extraction.nodes import (
 )
 from nearkin.stages.documents.extraction.ocr import extractor_name
 from nearkin.stages.documents.extraction.reading import (
-    FREE_BYTES,
     Blob,
     DocumentRead,
     ExtractionError,
     Given,
     LanguageData,
     Member,
-    bomb,
+    gathered,
     is_out_of_memory,
     too_big,
     too_much_memory,
@@ -179,7 +175,7 @@ class FileWalk:
             for _ in range(2):
                 if compression_of(blob.head) == "none":
                     break
-                blob = unpacked_blob(blob, self._limits)
+                blob = self._unpacked(blob)
                 inner = os.path.splitext(inner)[0]
             kind = kind or self._kind(blob, inner, number)
             if kind == "packed":
@@ -191,6 +187,15 @@ class FileWalk:
             charset=None if number else self._request.charset, begin_again=lambda: self._begin(number),
         )  # fmt: skip
         return given, problem
+
+    def _unpacked(self, blob: Blob) -> Blob:
+        with blob.opened() as raw:
+            try:
+                return gathered(unpacked(raw.read, compression_of(blob.head)), blob.size, self._limits)
+            except StreamFault as fault:
+                if isinstance(fault.__cause__, MemoryError):
+                    raise ExtractionError("too large", too_much_memory(self._limits.memory)) from fault
+                raise ExtractionError("damaged", str(fault)) from fault
 
     def _kind(self, blob: Blob, name: str, number: int) -> str:
         """Return the kind by content; for plain text, the one that the user named."""
@@ -299,49 +304,6 @@ def _in_words(error: Exception, limits: ExtractionLimits) -> ExtractionError:
     if isinstance(error, RecursionError):
         return ExtractionError("too large", "it is nested too deeply")
     return ExtractionError("crashed", f"the extractor failed: {type(error).__name__}: {error}"[:300])
-
-
-_PIECE_BYTES = 1 << 18
-_IN_MEMORY = 64 << 20
-
-
-def unpacked_blob(blob: Blob, limits: ExtractionLimits) -> Blob:
-    """Unpack into memory up to 64 MiB, and more into a nameless file; ExtractionError if damaged or too much."""
-    by_ratio, total = max(FREE_BYTES, blob.size * limits.ratio), limits.total
-    size, most = 0, min(total, by_ratio)
-    file: IO[bytes] | None = None
-    pieces: list[bytes] = []
-    with blob.opened() as raw:
-        pull = unpacked(raw.read, compression_of(blob.head))
-        try:
-            while piece := pull(_PIECE_BYTES):
-                size += len(piece)
-                if size > most:
-                    raise bomb(most, blob.size, "total" if total < by_ratio else "ratio")
-                if file is None and size > _IN_MEMORY:
-                    file = tempfile.TemporaryFile()  # noqa: SIM115  (the blob outlives this function)
-                    file.writelines(pieces)
-                    pieces = []
-                if file is None:
-                    pieces.append(piece)
-                else:
-                    file.write(piece)
-        except StreamFault as fault:
-            if isinstance(fault.__cause__, MemoryError):
-                raise ExtractionError("too large", too_much_memory(limits.memory)) from fault
-            raise ExtractionError("damaged", str(fault)) from fault
-        except OSError as error:
-            raise ExtractionError("too large", _too_big_for_disk(error, limits.disk)) from error
-    if file is None:
-        return Blob(b"".join(pieces))
-    file.flush()
-    return Blob(descriptor=file.fileno(), owner=file)
-
-
-def _too_big_for_disk(error: OSError, limit: int) -> str:
-    if error.errno == errno.EFBIG:
-        return f"it unpacks to more than the limit of {counted(limit, 'byte')} on the disk{raised_by('disk')}"
-    return f"it unpacks to more than fits into the temporary directory: {error.strerror}"
 
 
 @lru_cache  # an import costs as much as a message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
@@ -36,16 +36,6 @@ class Page:
     problem: str | None = None
 
 
-@dataclass(slots=True)
-class _Characters:
-    most: int
-    parts: list[str] = field(default_factory=list)
-    n: int = 0
-
-    def text(self) -> str | None:
-        return None if self.n > self.most else "".join(self.parts)
-
-
 class PageReader:
     """Reader of the pages of a dump; a text of more than ``max_characters`` is a problem."""
 
@@ -63,7 +53,8 @@ class PageReader:
         self._namespaces: dict[str, int] = {}
         self._namespace = 0
         self._page: Page | None = None
-        self._wanted: _Characters | None = None
+        self._wanted: list[str] | None = None
+        self._n_left = 0
         self._depth = 0
         self._pages: list[Page] = []
         self.hidden = HIDDEN
@@ -99,20 +90,23 @@ class PageReader:
             elif name == "namespace" and len(self._namespaces) < _MAX_NAMESPACES:
                 key = attributes.get("key", "")
                 self._namespace = int(key) if re.fullmatch(r"-?[0-9]{1,9}", key) else 0
-                self._wanted = _Characters(_MAX_OF_A_NAME)
+                self._want(_MAX_OF_A_NAME)
         elif self._depth == 3:
             if name == "redirect":
                 self._page.is_redirect = True
             elif name in ("title", "ns", "id"):
-                self._wanted = _Characters(_MAX_OF_A_NAME)
+                self._want(_MAX_OF_A_NAME)
         elif name == "text" and self._depth == 4 and not self._page.is_redirect and not self._page.namespace:
-            self._wanted = _Characters(self._max_characters)
+            self._want(self._max_characters)
+
+    def _want(self, max_characters: int) -> None:
+        self._wanted, self._n_left = [], max_characters
 
     def _characters(self, text: str) -> None:
-        if (wanted := self._wanted) is not None:
-            wanted.n += len(text)
-            if wanted.n <= wanted.most:
-                wanted.parts.append(text)
+        if self._wanted is not None:
+            self._n_left -= len(text)
+            if self._n_left >= 0:
+                self._wanted.append(text)
 
     def _skipped(self, name: str, is_parameter: int) -> None:
         if self._page is not None and not is_parameter:
@@ -123,12 +117,12 @@ class PageReader:
         page, wanted = self._page, self._wanted
         if wanted is not None:
             self._wanted = None
-            text = wanted.text()
+            text = "".join(wanted)
             if page is None:
-                self._add_namespace(text or "")
-            elif text is None:
-                what = "its text" if name == "text" else f"its {name}"
-                page.problem = f"too large: {what} is longer than {counted(wanted.most, 'character')}"
+                self._add_namespace(text if self._n_left >= 0 else "")
+            elif self._n_left < 0:
+                most = self._max_characters if name == "text" else _MAX_OF_A_NAME
+                page.problem = f"too large: its {name} is longer than {counted(most, 'character')}"
             elif name == "title":
                 page.title = text.strip()
             elif name == "text":

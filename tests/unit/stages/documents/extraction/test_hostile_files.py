@@ -191,25 +191,6 @@ def test_a_link_in_a_zip_archive_is_not_followed(pool, tmp_path):
     assert (found.text, found.origin.exception) == (None, "unsupported")
 
 
-def test_a_tar_archive_that_does_not_end_says_so(pool, tmp_path):
-    """A header and a block for each of four files; tarfile takes what is no header for the end."""
-    sink = io.BytesIO()
-    with tarfile.open(fileobj=sink, mode="w") as archive:
-        for number in range(4):
-            entry = tarfile.TarInfo(f"t{number}.txt")
-            entry.size = 7
-            archive.addfile(entry, io.BytesIO(b"It was."))
-    whole = sink.getvalue()
-    damaged = bytearray(whole)
-    damaged[2048 + 10] ^= 255
-    cut = {f"{at}.tar": whole[:at] for at in (512, 600, 1024, 1536, 2000, 2048, 2348, 4096)}
-    found = extracted(pool, written(tmp_path, {"whole.tar": whole, "damaged.tar": bytes(damaged), **cut}))
-    assert sum(doc_id.startswith("whole.tar!t") for doc_id in found) == 4
-    faults = {doc_id.split("!")[0]: one for doc_id, one in found.items() if one.origin.exception == "damaged"}
-    assert faults.keys() == {"damaged.tar", *cut}
-    assert {doc_id for doc_id in found if "2348" in doc_id} == {"2348.tar!t0.txt", "2348.tar!t1.txt", "2348.tar!#3"}
-
-
 @pytest.mark.parametrize("kept", [0.02, 0.6, 0.99])
 def test_truncated_files_of_every_kind(pool, tmp_path, kept):
     told = ["It was a dark and stormy night."] * 200

@@ -52,22 +52,6 @@ def test_one_two_and_three_workers_say_the_same(tmp_path):
     assert len(answers[0]) == 6 * (2 + 1 + 2 + 3)
 
 
-@pytest.mark.parametrize(("n_files", "possible"), [(40, range(2, 11)), (600, {32})])
-def test_short_files_that_are_few_are_shared_among_the_workers(tmp_path, monkeypatch, n_files, possible):
-    files = written(tmp_path, {f"{at:03d}.html": b"<p>It was." for at in range(n_files)})
-    asked, ask = [], WorkerProcess.ask
-
-    def told(worker, descriptors):
-        asked.append(len(descriptors))
-        return ask(worker, descriptors)
-
-    monkeypatch.setattr(WorkerProcess, "ask", told)
-    with ExtractionPool(4) as pool:
-        assert [(file.name, len(list(nodes))) for file, nodes in each(pool, files)] == [(one.name, 1) for one in files]
-    assert sum(asked) == n_files
-    assert max(asked) in possible
-
-
 def test_a_reader_that_stops_leaves_no_process_behind(tmp_path):
     files = written(tmp_path, many_files())
     pool = ExtractionPool(2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from email.header import Header
 from email.message import EmailMessage
 from email.policy import SMTP
 
@@ -20,23 +19,11 @@ from nearkin.stages.documents.mail.headers import (
 from nearkin.stages.documents.mail.threads import base_subject
 from nearkin.stages.documents.members import MailHeaders
 
-WORDS = st.text(st.characters(codec="utf-8", categories=("L", "N")), min_size=1, max_size=30)
-
 
 def headers_in(data: bytes) -> MailHeaders:
     found = read_mail(Given(blob=Blob(data), kind="mail")).mail
     assert found is not None
     return found
-
-
-@given(st.lists(WORDS, min_size=1, max_size=6), st.sampled_from(["utf-8", "iso-8859-1", "utf-16-be"]))
-def test_encoded_words_of_the_standard_library_are_read(words: list[str], charset: str) -> None:
-    text = " ".join(words)
-    try:
-        encoded = Header(text, charset, maxlinelen=40).encode()
-    except UnicodeEncodeError:
-        return
-    assert decoded_header(encoded) == text
 
 
 def test_a_message_of_the_standard_library_is_read() -> None:
