@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import lzma
 import os
 import re
 import struct
 import tempfile
 import unicodedata
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,9 +27,10 @@ HEAD_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20
 CUT_ARCHIVE = "its list of files, at its end, does not list the first of them: it is truncated, or there are several"
 ARCHIVE_FAULTS = (
-    zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error,
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, ValueError, RuntimeError, EOFError,
+    LookupError, struct.error,
 )  # fmt: skip
-"""Errors of a ZIP archive that is damaged."""
+"""Errors of an archive that is damaged."""
 
 
 class Blob:
