@@ -37,7 +37,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes], str, str]] = {
     "time=1": ("x.html", lambda: b"<html><body>" + b"<div>" * 30_000, "time-out", "x.html"),
     "memory=400MiB": ("x.html", lambda: b"<html><body>" + b"It was. " * (20 * MIB), "too large", "x.html"),
     "size=1MiB": ("x.zip", lambda: make.zipped({"a.txt": LONG}, compression=0), "too large", "x.zip!a.txt"),
-    "total=100": ("x.zip", lambda: make.zipped({"a.txt": TEXT}), "too large", "x.zip!#1"),
+    "total=100": ("x.zip", lambda: make.zipped({"a.txt": TEXT}), "too large", "x.zip!a.txt"),
     "disk=1MiB": ("x.tgz", lambda: gzip.compress(tar({"a.txt": bytes(65 * MIB), "b.txt": TEXT.encode()})), "too large",
                   "x.tgz"),
     "files=1": ("x.zip", lambda: make.zipped({"a.txt": TEXT, "b.txt": TEXT}), "too large", "x.zip!#2"),

@@ -202,15 +202,11 @@ def looks_binary(data: bytes) -> bool:
 
 def looks_like_utf16(data: bytes) -> str | None:
     """Return advice for a file that looks like UTF-16 without a byte order mark; None otherwise."""
-    import numpy as np  # a worker that extracts texts begins sooner without it
-
-    view = np.frombuffer(data[: len(data[:4096]) // 2 * 2], np.uint8)
-    for name, low, high in (("utf-16-le", view[::2], view[1::2]), ("utf-16-be", view[1::2], view[::2])):
-        is_zero = high == 0
-        n_zeros = int(is_zero.sum())
-        if n_zeros < max(_FEWEST_ZEROS, len(high) // 16) or 20 * int((low == 0).sum()) > n_zeros:
-            continue
-        beside_blanks = is_zero[np.isin(low, np.frombuffer(_BLANKS, np.uint8))]
-        if (beside_blanks if len(beside_blanks) else is_zero).mean() > 0.9:
-            return f"looks like UTF-16 without a byte order mark: {ADVICE} {name}"
+    head = data[: len(data[:_BINARY_BYTES]) // 2 * 2]
+    for name, low, high in (("utf-16-le", head[::2], head[1::2]), ("utf-16-be", head[1::2], head[::2])):
+        n_zeros = high.count(0)
+        if n_zeros >= max(_FEWEST_ZEROS, len(high) // 16) and 20 * low.count(0) <= n_zeros:
+            beside_blanks = bytes(one for one, beside in zip(high, low, strict=True) if beside in _BLANKS) or high
+            if beside_blanks.count(0) > 0.9 * len(beside_blanks):
+                return f"looks like UTF-16 without a byte order mark: {ADVICE} {name}"
     return None

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import lzma
 import stat
-import struct
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from functools import partial
 
@@ -33,9 +30,6 @@ _ATTRIBUTES_OF_UNIX = 3
 _OF_THE_SYSTEM = "__MACOSX/"
 """Folder that macOS adds to archives, for attributes of the files: it holds no documents."""
 _LINK = "a link in an archive, which is not followed"
-_FAULTS = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, struct.error, ValueError, IndexError, KeyError,
-)  # fmt: skip
 
 
 def read_zip(given: Given) -> DocumentRead:
@@ -77,7 +71,7 @@ def _file_of_zip(
         return Member.failed(name, error.exception, error.sentence)
     except (NotImplementedError, RuntimeError) as error:
         return Member.failed(name, "unsupported", f"it cannot be unpacked: {error}")
-    except _FAULTS as error:
+    except ARCHIVE_FAULTS as error:
         return Member.failed(name, "damaged", f"damaged in its ZIP archive: {first_line(error)}")
 
 
@@ -105,7 +99,7 @@ def _files_of_tar(given: Given) -> Iterator[Member]:
                     if not entry.isdir():
                         yield _file_of_tar(archive, entry, given.limits)
                 raw.seek(archive.offset)
-        except (tarfile.TarError, *_FAULTS) as error:
+        except (tarfile.TarError, *ARCHIVE_FAULTS) as error:
             raise ExtractionError("damaged", f"the tar archive is damaged: {first_line(error)}") from error
         if raw.read(len(_END_OF_TAR)) != _END_OF_TAR:  # tarfile takes a damaged header for the end
             sentence = f"the tar archive is damaged or truncated at byte {archive.offset:,}: files may be missing"

@@ -171,7 +171,7 @@ _OWN = {
 """Extractors that are Nearkin's own, with their versions, by kinds of files."""
 LIBRARY_OF = {"pdf": "pypdfium2", **dict.fromkeys(OFFICE, "xberg")}
 OCR = "xberg OCR"
-"""Beginning of the name for OCR; the languages, the digests of their data and the version of xberg follow."""
+"""Beginning of the name for OCR; the languages and the version of xberg follow."""
 _REVISION_OF_XBERG = "+nearkin.4"
 """Revision of what Nearkin adds to the texts of xberg and removes from them; raised when that changes a text."""
 

@@ -114,8 +114,8 @@ class ImageReading:
 
 
 def extractor_name(data: LanguageData) -> str:
-    """Return the program, the languages with digests of their data, and the version."""
-    return kinds.current_name(f"{kinds.OCR} {data.in_words}") or "none"
+    """Return the program, the languages and the version."""
+    return kinds.current_name(f"{kinds.OCR} {data.languages}") or "none"
 
 
 def by_ocr(data: LanguageData, pages: str = "") -> str:

@@ -122,7 +122,7 @@ def _in_archive(blob: Blob) -> _Embedded:
         if _EMBEDDINGS.fullmatch(name) is not None and not inside.is_encrypted:
             try:
                 member = unwrapped(name.rpartition("/")[2], blob.archive.read(entry))
-            except (*ARCHIVE_FAULTS, zlib.error):
+            except ARCHIVE_FAULTS:
                 member = None
             if member is None:
                 inside.n_lost += 1
@@ -384,7 +384,7 @@ def with_parts(read: DocumentRead, given: Given) -> DocumentRead:
 def _part(data: bytes, archive: zipfile.ZipFile, name: str) -> bytes:
     try:
         part = _unpacked(data, archive, archive.getinfo(name)).rstrip()
-    except (*ARCHIVE_FAULTS, zlib.error):
+    except ARCHIVE_FAULTS:
         part = b""
     root = _ROOT.match(part)
     end = -1 if root is None else part.find(b">", root.end())

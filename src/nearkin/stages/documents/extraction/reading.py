@@ -5,19 +5,20 @@ from __future__ import annotations
 import errno
 import hashlib
 import io
+import lzma
 import os
 import re
 import struct
 import tempfile
 import unicodedata
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import IO, BinaryIO
 
 from nearkin.nouns import agreeing, counted
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits, raised_by
 from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.members import MailHeaders
@@ -26,9 +27,10 @@ HEAD_BYTES = 1 << 16
 _PIECE_BYTES = 1 << 20
 CUT_ARCHIVE = "its list of files, at its end, does not list the first of them: it is truncated, or there are several"
 ARCHIVE_FAULTS = (
-    zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError, struct.error,
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, ValueError, RuntimeError, EOFError,
+    LookupError, struct.error,
 )  # fmt: skip
-"""Errors of a ZIP archive that is damaged."""
+"""Errors of an archive that is damaged."""
 
 
 class Blob:
@@ -241,10 +243,6 @@ class DocumentRead:
         return self if self.exception is not None else replace(self, exception=exception, sentence=sentence)
 
 
-_DIGITS = 8
-"""Number of digits of a digest in the name of an extractor: enough to distinguish releases of language data."""
-
-
 @dataclass(frozen=True, slots=True)
 class LanguageData:
     """Folder with language data of tesseract for ``languages``, joined by "+"."""
@@ -261,17 +259,6 @@ class LanguageData:
     def paths(self) -> list[str]:
         """Paths that a worker may read: the folder, and targets of links that lead out of it."""
         return [self.folder, *map(os.path.realpath, self.files)]
-
-    @property
-    def in_words(self) -> str:
-        """The languages with digests of their data: other releases recognise other texts."""
-        return _in_words(self)
-
-
-@lru_cache(maxsize=4)  # some megabytes for each language
-def _in_words(data: LanguageData) -> str:
-    digests = [file_sha256(path)[:_DIGITS] for path in data.files]
-    return f"{data.languages} (data {'+'.join(digests)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,16 +65,16 @@ class Sandbox:
         Examples
         --------
         >>> Sandbox(limits=True, system_calls=True, file_system=False).in_words
-        'limits of memory and time, no network (seccomp); not confined to its own files: this kernel has no Landlock'
+        'limits of memory and time, no network (seccomp); not here: no files but its own (Landlock)'
         """
-        network = "no network (seccomp)" if self.system_calls else ""
-        files = "no files but its own (Landlock)" if self.file_system else ""
-        held = ", ".join(one for one in ("limits of memory and time" if self.limits else "", network, files) if one)
-        missing = [
-            *(() if self.system_calls else ("not cut off from the network: no seccomp filter here",)),
-            *(() if self.file_system else ("not confined to its own files: this kernel has no Landlock",)),
-        ]
-        return "; ".join([held or "no limits", *missing])
+        parts = {
+            "limits of memory and time": self.limits, "no network (seccomp)": self.system_calls,
+            "no files but its own (Landlock)": self.file_system,
+        }  # fmt: skip
+        held, missing = (
+            ", ".join(name for name, is_held in parts.items() if is_held is want) for want in (True, False)
+        )
+        return f"{held or 'no limits'}; not here: {missing}" if missing else held
 
 
 def apply_sandbox(*, memory_bytes: int, file_bytes: int, directory: str, libraries: Sequence[str]) -> Sandbox:

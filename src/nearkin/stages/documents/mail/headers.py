@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
-from email.utils import mktime_tz, parsedate_tz
+from email.utils import parsedate_to_datetime
 
 from nearkin.stages.documents.members import MailHeaders
 
@@ -18,10 +18,6 @@ _ADDRESSED = ("from", "sender", "reply-to", "to", "cc")
 _READ = frozenset(
     (*_ADDRESSED, "bcc", "message-id", "in-reply-to", "references", "subject", "date", "thread-index", "thread-topic")
 )
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY_S = 86_400
-_MAX_OFFSET_S = _DAY_S
-_END_OF_TIME_S = 253_402_300_800  # the year 10000
 
 
 def headers_of(message: Message) -> MailHeaders:
@@ -79,25 +75,16 @@ def addresses_of(values: Iterable[str | None]) -> frozenset[str]:
 def sent_at_of(value: str) -> datetime | None:
     """Return the time of a header Date, in UTC; None if it is not a date since 1970."""
     try:
-        parts = parsedate_tz(_raw(value))
-        if parts is not None and 100 <= parts[0] < 1000:
-            parts = (parts[0] + 1900, *parts[1:])
-        if parts is None:
+        try:
+            moment = parsedate_to_datetime(_raw(value))
+        except (ValueError, TypeError, IndexError):
             moment = datetime.fromisoformat(value.strip())
-            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        elif not _is_a_time(parts):
-            return None
-        else:
-            seconds = mktime_tz((*parts[:9], parts[9] or 0))
-        return _EPOCH + timedelta(seconds=seconds) if 0 <= seconds < _END_OF_TIME_S else None
-    except (ValueError, OverflowError, TypeError, IndexError):
+        if 100 <= moment.year < 1000:  # years since 1900
+            moment = moment.replace(year=moment.year + 1900)
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
-
-
-def _is_a_time(parts: tuple[int | None, ...]) -> bool:
-    year, month, day, hour, minute, second, *_ = (part or 0 for part in parts)
-    is_day = 1 <= month <= 12 and 1 <= day <= 31 and 1970 <= year <= 9999
-    return is_day and hour < 24 and minute < 60 and second <= 60 and abs(parts[9] or 0) <= _MAX_OFFSET_S
+    return moment if moment.year >= 1970 else None
 
 
 def _unencoded(value: str) -> str:
