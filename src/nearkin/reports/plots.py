@@ -1,18 +1,21 @@
-"""Plot between two axes; each of its methods draws one kind of mark."""
+"""Charts as SVG, drawn without a library: axes, a plot between them with its marks, and kinds of chart.
+
+Shared parameters of charts: ``name`` is the id of the SVG, ``title`` and ``description`` are its words for a screen
+reader, ``width`` and ``height`` are those of the plot without its margins, in pixels.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import pairwise
 from typing import Literal
 
 from nearkin.errors import ParameterError
-from nearkin.reports.plots.axes import Labels, Numbers
-from nearkin.reports.theme import ACCENT, AXIS, FONT, GRID, INK, QUIET, SIGNAL, SURFACE, Colour
+from nearkin.reports.theme import ACCENT, AXIS, DASHES, FONT, GRID, INK, QUIET, SERIES, SIGNAL, SURFACE, Colour
 from nearkin.wording import reveal_line
 
 MARGIN_TOP = 44
@@ -144,36 +147,11 @@ class Plot:
         dots = "".join(f"{_path_of(piece)}h0" for piece in pieces if len(piece) == 1)
         return (_stroke(lines, colour, dash) if lines else "") + (_stroke(dots, colour, ()) if dots else "")
 
-    def area(self, xs: Sequence[float], lows: Sequence[float], highs: Sequence[float], colour: Colour) -> str:
-        """Draw a faint area between two lines; heights outside the plot are those of its edges."""
-        there, back = (
-            [(self.across(x), self.down(min(max(y, self.y.low), self.y.high))) for x, y in zip(xs, ys, strict=True)]
-            for ys in (highs, lows)
-        )
-        return element("path", fill=colour, d=f"{_path_of([*there, *back[::-1]])}Z", fill_opacity="0.22")
-
-    def dots(self, points: Iterable[tuple[float, float]], colour: Colour = ACCENT, *, radius: float = 2.6) -> str:
-        """Draw dots."""
-        return "".join(element("circle", fill=colour, cx=self.across(x), cy=self.down(y), r=radius) for x, y in points)
-
     def marked(self, x: float, y: float, colour: Colour = SIGNAL) -> str:
         """Draw a dot that stands out, with a rim."""
         return element(
             "circle", fill=colour, stroke=SURFACE, cx=self.across(x), cy=self.down(y), r=4.7, stroke_width=1.5
         )
-
-    def diamonds(
-        self,
-        points: Iterable[tuple[float, float]],
-        fill: Colour = SIGNAL,
-        stroke: Colour = SURFACE,
-        *,
-        size: float = 5,
-    ) -> str:
-        """Draw diamonds, ``2 * size`` high; hollow ones have the fill of the surface."""
-        corners = f"l{size},{size}l{-size},{size}l{-size},{-size}Z"
-        tops = (f"M{number(self.across(x))},{number(self.down(y) - size)}" for x, y in points)
-        return "".join(element("path", fill=fill, stroke=stroke, stroke_width=1.5, d=top + corners) for top in tops)
 
     def mark(self, value: float, label: str) -> str:
         """Draw a dashed line from top to bottom at a value of the x axis, its label above it."""
@@ -183,16 +161,13 @@ class Plot:
             "path", d=f"M{number(at)},0V{self.height}", stroke=SIGNAL, stroke_width=1.5, stroke_dasharray="5,3"
         ) + self.text(at + (2 if is_right else -2), -8, label, anchor="end" if is_right else "start", colour=SIGNAL)
 
-    def legend(self, rows: Sequence[tuple[str, Colour, Sequence[int]]], *, is_filled: bool = False) -> str:
-        """Draw a legend above the title of the y axis: a stroke, or a filled square, and a label for each row."""
+    def legend(self, rows: Sequence[tuple[str, Colour, Sequence[int]]]) -> str:
+        """Draw a legend above the title of the y axis: a stroke and a label for each row."""
         parts = []
         for i, (label, colour, dash) in enumerate(rows):
             at = -46 - _LEGEND_STEP * (len(rows) - 1 - i)
-            if is_filled:
-                parts.append(element("rect", fill=colour, x=-40, y=at - 10, width=12, height=12))
-            else:
-                parts.append(_stroke(f"M-40,{at - 4}h24", colour, dash))
-            parts.append(self.text(-22 if is_filled else -10, at, self._shortened(label)))
+            parts.append(_stroke(f"M-40,{at - 4}h24", colour, dash))
+            parts.append(self.text(-10, at, self._shortened(label)))
         return "".join(parts)
 
     def _shortened(self, label: str) -> str:
@@ -326,3 +301,232 @@ def picture(*parts: str, width: float, height: float, origin: tuple[float, float
 
 def _value(value: object) -> str:
     return number(value) if isinstance(value, int | float) else escape(reveal_line(str(value)))
+
+
+Tick = tuple[float, str]
+"""Position of a tick, as a fraction of the axis, with its label."""
+
+_TRANSFORMS: Mapping[str, Callable[[float], float]] = {"linear": float, "log": math.log, "symlog": math.log1p}
+_SKEWED = 60  # a maximum this many times the median count leaves the others no height on a linear scale
+
+
+def short_number(value: float) -> str:
+    """Return a number without trailing zeros.
+
+    Examples
+    --------
+    >>> short_number(0.30000000000000004), short_number(1000.0)
+    ('0.3', '1000')
+    """
+    return f"{value:.6g}" if value < 1e6 else f"{value:.0f}"
+
+
+def grouped(value: float) -> str:
+    """Return a count with thousands separators."""
+    return f"{value:,.0f}"
+
+
+def with_prefix(value: float) -> str:
+    """Return a count with an SI prefix.
+
+    Examples
+    --------
+    >>> with_prefix(20_000), with_prefix(1_500_000), with_prefix(0)
+    ('20k', '1.5M', '0')
+    """
+    for size, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.4g}{prefix}"
+    return f"{value:g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Numbers:
+    """Axis for numbers.
+
+    Parameters
+    ----------
+    kind : {"linear", "log", "symlog"}
+        ``symlog`` is the logarithm of 1 plus the value, for counts with zeros.
+    """
+
+    low: float
+    high: float
+    title: str = ""
+    kind: Literal["linear", "log", "symlog"] = "linear"
+    values: Sequence[float] | None = None
+    n_ticks: int = 5
+    words: Callable[[float], str] = short_number
+
+    def fraction(self, value: float) -> float:
+        """Return the position of a value: 0 at the low end, 1 at the high one."""
+        transform = _TRANSFORMS[self.kind]
+        low, high = transform(self.low), transform(self.high)
+        return (transform(value) - low) / (high - low)
+
+    def ticks(self, n_pixels: float) -> list[Tick]:
+        """Return the ticks inside the ends."""
+        values = round_numbers(self.low, self.high, self.n_ticks) if self.values is None else self.values
+        return [(self.fraction(v), self.words(v)) for v in values if self.low <= v <= self.high]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Axis for labels at equal distances.
+
+    Parameters
+    ----------
+    gap
+        Share of a step between two columns; 1 for points without a width.
+    label_pixels
+        Space that the longest label takes; 0 shows every label.
+    """
+
+    labels: Sequence[str]
+    title: str = ""
+    gap: float = 0.2
+    label_pixels: float = 0.0
+
+    @property
+    def step(self) -> float:
+        """Distance between two labels, as a fraction of the axis."""
+        margin = 0.3 if self.gap == 1 else self.gap
+        return 1 / max(len(self.labels) - self.gap + 2 * margin, 1e-9) if self.labels else 1.0
+
+    @property
+    def column(self) -> float:
+        """Width of a column, as a fraction of the axis."""
+        return self.step * (1 - self.gap)
+
+    def fraction(self, position: float) -> float:
+        """Return the centre of a label by its position in the sequence."""
+        margin = 0.3 if self.gap == 1 else self.gap
+        return self.step * (margin + position) + self.column / 2
+
+    def ticks(self, n_pixels: float) -> list[Tick]:
+        """Return the labels that have room."""
+        every = max(1, math.ceil(len(self.labels) * self.label_pixels / n_pixels))
+        return [(self.fraction(i), label) for i, label in enumerate(self.labels) if i % every == 0]
+
+
+def round_numbers(low: float, high: float, n: int) -> list[float]:
+    """Return about ``n`` round numbers from low to high: multiples of 1, 2 or 5 times a power of ten.
+
+    Examples
+    --------
+    >>> round_numbers(0.8, 1.0, 5)
+    [0.8, 0.85, 0.9, 0.95, 1.0]
+    >>> round_numbers(0, 36, 5)
+    [0.0, 10.0, 20.0, 30.0]
+    """
+    rough = (high - low) / max(n, 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    excess = rough / power
+    step = power * (10 if excess >= 50**0.5 else 5 if excess >= 10**0.5 else 2 if excess >= 2**0.5 else 1)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    decimals = max(0, -math.floor(math.log10(step)) + 1)
+    return [round(i * step, decimals) for i in range(first, last + 1)]
+
+
+def count_axis(counts: Sequence[float], title: str, *, n_ticks: int = 5) -> Numbers:
+    """Return an axis of counts from 0; logarithmic where they differ by orders of magnitude, which its title says."""
+    seen = sorted(count for count in counts if count > 0)
+    top = seen[-1] if seen else 1.0
+    words = grouped if top < 10_000 else with_prefix
+    if not seen or top <= _SKEWED * seen[len(seen) // 2]:
+        values = list(range(int(top) + 1)) if top <= 4 else None
+        return Numbers(low=0, high=top * 1.05, title=title, values=values, n_ticks=n_ticks, words=words)
+    powers = [10**exponent for exponent in range(len(str(int(top))))]
+    values = [0, *powers[:: 1 + len(powers) // 5]]
+    return Numbers(low=0, high=top * 1.3, title=f"{title}, log scale", kind="symlog", values=values, words=words)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Line of a chart: its label and its points."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+
+
+def interval_chart(
+    bin_edges: Sequence[float],
+    counts: Sequence[int],
+    *,
+    name: str,
+    title: str,
+    description: str,
+    x_title: str,
+    y_title: str,
+    mark: tuple[float, str] | None = None,
+    width: int = 640,
+    height: int = 220,
+) -> str:
+    """Draw a histogram; ``mark`` is a value on the x axis, drawn as a line across, with its label."""
+    check_bins(bin_edges, counts)
+    x = Numbers(low=bin_edges[0], high=bin_edges[-1], title=x_title, n_ticks=6)
+    plot = Plot(x=x, y=count_axis(counts, y_title), width=width, height=height)
+    parts = [plot.axes(), plot.intervals(bin_edges, counts), plot.mark(*mark) if mark else ""]
+    return plot.svg(*parts, name=name, title=title, description=description)
+
+
+def column_chart(
+    labels: Sequence[str],
+    values: Sequence[int],
+    *,
+    name: str,
+    title: str,
+    description: str,
+    x_title: str,
+    y_title: str,
+    width: int = 640,
+    height: int = 220,
+) -> str:
+    """Draw columns side by side, in the order given, each with its value above it."""
+    plot = Plot(x=Labels(labels, x_title), y=count_axis(values, y_title), width=width, height=height)
+    numbers = plot.above(values, [f"{n:,}" for n in values])
+    return plot.svg(plot.axes(), plot.columns(values), numbers, name=name, title=title, description=description)
+
+
+def line_chart(
+    series: Sequence[Series],
+    *,
+    name: str,
+    title: str,
+    description: str,
+    x_title: str,
+    y_title: str,
+    x_domain: tuple[float, float] | None = None,
+    y_domain: tuple[float, float] | None = None,
+    mark: tuple[float, str] | None = None,
+    width: int = 640,
+    height: int = 260,
+) -> str:
+    """Draw lines that differ in dashes as well as colours, with a legend above if there are several."""
+    if not 1 <= len(series) <= len(SERIES):
+        raise ParameterError.of("series", f"1 to {len(SERIES)} lines", len(series))
+    left, right = x_domain or _span([float(v) for line in series for v in line.x])
+    low, high = y_domain or _span([0.0, *(float(v) for line in series for v in line.y)])
+    x, y = Numbers(low=left, high=right, title=x_title, n_ticks=6), Numbers(low=low, high=high, title=y_title)
+    rows = [(line.label, colour, dash) for line, colour, dash in zip(series, SERIES, DASHES, strict=False)]
+    has_legend = len(series) > 1
+    top = legend_height(len(series)) if has_legend else MARGIN_TOP
+    plot = Plot(x=x, y=y, width=width, height=height, top=top)
+    lines = [plot.line(line.x, line.y, colour, dash) for line, (_, colour, dash) in zip(series, rows, strict=True)]
+    parts = [plot.axes(), *lines, plot.mark(*mark) if mark else "", plot.legend(rows) if has_legend else ""]
+    return plot.svg(*parts, name=name, title=title, description=description)
+
+
+def check_bins(bin_edges: Sequence[float], counts: Sequence[int]) -> None:
+    """Refuse invalid bins: fewer than one, edges that do not increase, or not one count for each."""
+    if len(bin_edges) < 2 or any(a >= b for a, b in pairwise(bin_edges)):
+        raise ParameterError.of("bin_edges", "two or more rising numbers", list(bin_edges))
+    if len(counts) != len(bin_edges) - 1:
+        raise ParameterError.of("counts", f"one for each of {len(bin_edges) - 1} bins", len(counts))
+
+
+def _span(values: Sequence[float]) -> tuple[float, float]:
+    """Return the minimum and the maximum, apart even where they are equal."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    return (low, high) if low < high else (low, low + 1.0)
