@@ -17,8 +17,9 @@ from nearkin._version import __version__
 from nearkin.cli.bars import bars_shown
 from nearkin.errors import NearkinError, OutputExistsError
 from nearkin.formats.delimited import SheetWriter
+from nearkin.reports.axes import Labels, Numbers
 from nearkin.reports.pages import page_environment
-from nearkin.reports.plots import Labels, Numbers, Plot, legend_height
+from nearkin.reports.plots import Plot, legend_height
 from nearkin.reports.theme import DASHES, SERIES, SURFACE, Colour
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.progress import Progress

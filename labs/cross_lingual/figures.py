@@ -17,7 +17,8 @@ from labs.cross_lingual.published import CLAIMS, THRESHOLD
 from labs.cross_lingual.windows import ORDERS, TIMED_ORDERS, WindowPoint, Windows
 from labs.experiment import FigureLine, labelled_lines
 from labs.marks import area, diamonds, legend_of_bars
-from nearkin.reports.plots import Numbers, Plot, Series, grouped, legend_height, line_chart
+from nearkin.reports.axes import Numbers, grouped
+from nearkin.reports.plots import Plot, Series, legend_height, line_chart
 from nearkin.reports.theme import DASHES, INK, SERIES, SURFACE
 
 MAX_SETS = 3

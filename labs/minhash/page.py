@@ -21,7 +21,8 @@ from labs.minhash.experiment import (
 )
 from labs.minhash.truth import N_HASHES, Banding
 from nearkin.nouns import counted
-from nearkin.reports.plots import Labels, Numbers, Plot, Series, count_axis, interval_chart, line_chart
+from nearkin.reports.axes import Labels, Numbers, count_axis
+from nearkin.reports.plots import Plot, Series, interval_chart, line_chart
 
 
 def draw(results: MinhashResults) -> tuple[Drawn, ...]:

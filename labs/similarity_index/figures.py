@@ -15,18 +15,8 @@ from labs.similarity_index.larger import BITS, LENGTH, Larger, bands_key, si_key
 from labs.similarity_index.published import BEST_SCORE, N_OVER_ONE
 from labs.similarity_index.runs import frequencies, label
 from nearkin.records import F64, I64
-from nearkin.reports.plots import (
-    Labels,
-    Numbers,
-    Plot,
-    Series,
-    element,
-    grouped,
-    interval_chart,
-    legend_height,
-    line_chart,
-    number,
-)
+from nearkin.reports.axes import Labels, Numbers, grouped
+from nearkin.reports.plots import Plot, Series, element, interval_chart, legend_height, line_chart, number
 from nearkin.reports.theme import DASHES, SERIES, SIGNAL, SURFACE
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 
