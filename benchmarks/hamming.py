@@ -36,8 +36,8 @@ from environments import HERE, Peer, install
 from nearkin.kernels.hamming_tables import near_in_table, sort_by_block
 from nearkin.kernels.hamming_tiles import scan_tiles
 from nearkin.records import BitSignatures
-from nearkin.reports.plots.axes import Numbers, with_prefix
-from nearkin.reports.plots.plot import Plot
+from nearkin.reports.axes import Numbers, with_prefix
+from nearkin.reports.plots import Plot
 from nearkin.stages.search.hamming import plan as hamming_plan
 from nearkin.stages.search.hamming.neighbours import nearest, neighbour_pairs
 from nearkin.stages.search.hamming.pairs import HammingPairs

@@ -22,7 +22,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from nearkin.reports.comparison.terminal import to_terminal
+from nearkin.reports.comparison import to_terminal
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.wording import share_text
 

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, Concatenate, Generic, Protocol, TypeVar
 
 from labs.corpus import shown_inputs
+from labs.marks import diamonds
 from nearkin._version import __version__
 from nearkin.cli.bars import bars_shown
 from nearkin.errors import NearkinError, OutputExistsError
 from nearkin.formats.delimited import SheetWriter
+from nearkin.reports.axes import Labels, Numbers
 from nearkin.reports.pages import page_environment
-from nearkin.reports.plots.axes import Labels, Numbers
-from nearkin.reports.plots.plot import Plot, legend_height
+from nearkin.reports.plots import Plot, legend_height
 from nearkin.reports.theme import DASHES, SERIES, SURFACE, Colour
 from nearkin.runs.files import published, write_json, writing
 from nearkin.runs.progress import Progress
@@ -350,7 +351,8 @@ def labelled_lines(
     plot = Plot(x=x, y=y, width=width, height=240, top=legend_height(len(lines)))
     drawn = [plot.line(range(len(labels)), line.y, line.colour, line.dash) for line in lines]
     marked = [
-        plot.diamonds(
+        diamonds(
+            plot,
             [(labels.index(label), height) for label, height in line.points],
             SURFACE if line.dash else line.colour,
             line.colour,

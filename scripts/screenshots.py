@@ -15,7 +15,7 @@ from pathlib import Path
 from example_pages import SHOWN, run, shown, write_pages
 from review_pictures import take_review
 
-from nearkin.reports.plots.plot import element, picture
+from nearkin.reports.plots import element, picture
 from nearkin.reports.theme import ACCENT, INK, SOFT, SURFACE
 
 ROOT = Path(__file__).parents[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 from nearkin.manifests.dedup import DedupManifest
-from nearkin.reports.dedup.page import GroupRow, SamplePair, render_dedup_report
+from nearkin.reports.dedup import GroupRow, SamplePair, render_dedup_report
 from nearkin.reports.pages import problems_table
 
 MANIFEST: dict[str, object] = {

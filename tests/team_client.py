@@ -15,8 +15,7 @@ from nearkin.web.app import application
 from nearkin.web.service import ReviewService, Workers
 from nearkin.web.serving import server_config, users_of
 from nearkin.web.settings import ServiceSettings
-from nearkin.web.users.file import change_users
-from nearkin.web.users.records import User, Users, new_token, with_token
+from nearkin.web.users.file import User, Users, change_users, new_token, with_token
 
 PUBLIC = "https://review.example.org"
 PASSWORD = "correct horse battery"

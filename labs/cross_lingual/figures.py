@@ -16,9 +16,9 @@ from labs.cross_lingual.experiment import (
 from labs.cross_lingual.published import CLAIMS, THRESHOLD
 from labs.cross_lingual.windows import ORDERS, TIMED_ORDERS, WindowPoint, Windows
 from labs.experiment import FigureLine, labelled_lines
-from nearkin.reports.plots.axes import Numbers, grouped
-from nearkin.reports.plots.charts import Series, line_chart
-from nearkin.reports.plots.plot import Plot, legend_height
+from labs.marks import area, diamonds, legend_of_bars
+from nearkin.reports.axes import Numbers, grouped
+from nearkin.reports.plots import Plot, Series, legend_height, line_chart
 from nearkin.reports.theme import DASHES, INK, SERIES, SURFACE
 
 MAX_SETS = 3
@@ -51,7 +51,7 @@ def cosines(one: SetResults, *, name: str, width: int) -> str:
         plot.axes(),
         *drawn,
         plot.mark(THRESHOLD, f"{THRESHOLD:g}"),
-        plot.legend([(way.label, SERIES[i], ()) for i, way in enumerate(ways)], is_filled=True),
+        legend_of_bars(plot, [(way.label, SERIES[i]) for i, way in enumerate(ways)]),
         name=name,
         title=f"Cosines of documents and their translations: {one.name}",
         description=", ".join(f"{way.label}: mean {way.finding.mean_cosine:.2f}" for way in ways),
@@ -124,7 +124,7 @@ def _banded(
     for window, colour, dash in zip(windows, SERIES, DASHES, strict=False):
         own = [slid.of(permutations, window) for permutations in ORDERS]
         lows, highs = zip(*map(ends, own), strict=True)
-        areas.append(plot.area(ORDERS, lows, [max(high, low + _THINNEST) for low, high in zip(lows, highs)], colour))
+        areas.append(area(plot, ORDERS, lows, [max(high, low + _THINNEST) for low, high in zip(lows, highs)], colour))
         lines.append(plot.line(ORDERS, [one.recall for one in own], colour, dash))
         legend.append((f"window {window}", colour, dash))
     names = ", ".join(label for label, _, _ in legend)
@@ -149,7 +149,7 @@ def effectiveness(slid: Windows, *, name: str, width: int) -> str:
     return plot.svg(
         plot.axes(),
         *lines,
-        plot.diamonds([(cost, share) for share, cost in CLAIMS], SURFACE, INK, size=5.5),
+        diamonds(plot, [(cost, share) for share, cost in CLAIMS], SURFACE, INK, size=5.5),
         plot.legend(legend),
         name=name,
         title="Relative effectiveness by relative cost",

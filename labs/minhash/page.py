@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from labs.corpus import shown_inputs
 from labs.experiment import Cell, Drawn, Experiment, LabPage, Table, drawn, places
+from labs.marks import diamonds
 from labs.minhash.corpus import TitledRequest
 from labs.minhash.experiment import (
     HIGH_THRESHOLD,
@@ -20,9 +21,8 @@ from labs.minhash.experiment import (
 )
 from labs.minhash.truth import N_HASHES, Banding
 from nearkin.nouns import counted
-from nearkin.reports.plots.axes import Labels, Numbers, count_axis
-from nearkin.reports.plots.charts import Series, interval_chart, line_chart
-from nearkin.reports.plots.plot import Plot
+from nearkin.reports.axes import Labels, Numbers, count_axis
+from nearkin.reports.plots import Plot, Series, interval_chart, line_chart
 
 
 def draw(results: MinhashResults) -> tuple[Drawn, ...]:
@@ -228,7 +228,7 @@ def _columns_and_points(
     return plot.svg(
         plot.axes(),
         plot.columns([row.column for row in rows]),
-        plot.diamonds((i, row.point) for i, row in enumerate(rows)),
+        diamonds(plot, ((i, row.point) for i, row in enumerate(rows))),
         plot.above([max(row.column, row.point) for row in rows], [row.shown for row in rows], gap=10),
         name=name,
         title=title,

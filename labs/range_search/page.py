@@ -48,8 +48,8 @@ from labs.range_search.published import (
 )
 from labs.range_search.similarity import EDGES, EXACT_UP_TO, FLOOR, Alikeness
 from nearkin.nouns import counted
-from nearkin.reports.plots.axes import Labels, Numbers
-from nearkin.reports.plots.plot import Plot
+from nearkin.reports.axes import Labels, Numbers
+from nearkin.reports.plots import Plot
 from nearkin.reports.theme import ACCENT, SIGNAL
 from nearkin.stages.features.letters import LetterCounts
 from nearkin.workflows.reading.request import ReadingRequest

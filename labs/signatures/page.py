@@ -32,8 +32,8 @@ from labs.signatures.retrieval import DISTANCES, Retrieval, RetrievalQuality
 from labs.signatures.truth import BY_CHARACTERS, BY_WORDS, CHARACTER_THRESHOLD, WORD_THRESHOLD
 from labs.signatures.uniqueness import MAX_COUNTED
 from nearkin.planning.neighbour_recall import SIMILARITY, usual_distance
-from nearkin.reports.plots.axes import Numbers, count_axis
-from nearkin.reports.plots.charts import Series, line_chart
+from nearkin.reports.axes import Numbers, count_axis
+from nearkin.reports.plots import Series, line_chart
 from nearkin.workflows.reading.request import ReadingRequest
 
 

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from labs.experiment import FigureLine, labelled_lines
+from labs.marks import dots
 from labs.similarity_index.columns import SHARED_EDGES, FoundByColumn, scale
 from labs.similarity_index.experiment import IndexResults
 from labs.similarity_index.larger import BITS, LENGTH, Larger, bands_key, si_key
 from labs.similarity_index.published import BEST_SCORE, N_OVER_ONE
 from labs.similarity_index.runs import frequencies, label
 from nearkin.records import F64, I64
-from nearkin.reports.plots.axes import Labels, Numbers, grouped
-from nearkin.reports.plots.charts import Series, interval_chart, line_chart
-from nearkin.reports.plots.plot import Plot, element, legend_height, number
+from nearkin.reports.axes import Labels, Numbers, grouped
+from nearkin.reports.plots import Plot, Series, element, interval_chart, legend_height, line_chart, number
 from nearkin.reports.theme import DASHES, SERIES, SIGNAL, SURFACE
 from nearkin.stages.signatures.similarity_index import SimilarityIndex
 
@@ -162,9 +162,9 @@ def _curves(
     )
     looks = [(words, colour, dash) for (words, _, _), colour, dash in zip(lines, SERIES, DASHES, strict=False)]
     drawn = [plot.line(xs, ys, colour, dash) for (_, xs, ys), (_, colour, dash) in zip(lines, looks, strict=True)]
-    dots = [plot.dots(zip(xs, ys, strict=True), look[1]) for (_, xs, ys), look in zip(lines, looks, strict=True)]
+    drawn += [dots(plot, zip(xs, ys, strict=True), look[1]) for (_, xs, ys), look in zip(lines, looks, strict=True)]
     names = ", ".join(words for words, _, _ in lines)
-    return plot.svg(plot.axes(), *drawn, *dots, plot.legend(looks), name=name, title=title, description=names)
+    return plot.svg(plot.axes(), *drawn, plot.legend(looks), name=name, title=title, description=names)
 
 
 def size_by_length(larger: Larger, *, name: str, width: int) -> str:
@@ -197,7 +197,7 @@ def size_by_length(larger: Larger, *, name: str, width: int) -> str:
     plot = Plot(x=x, y=y, width=width, height=260, top=56)
     return plot.svg(
         plot.axes(),
-        plot.dots(zip(n_grams.tolist(), size.tolist(), strict=True), radius=1.4),
+        dots(plot, zip(n_grams.tolist(), size.tolist(), strict=True), radius=1.4),
         plot.line(line.tolist(), expected.tolist(), SIGNAL),
         name=name,
         title="Similarity index by length of the document",

@@ -15,9 +15,8 @@ TYPE_CHECKING = False  # typing is imported late: until a command can catch Ctrl
 if TYPE_CHECKING:
     from nearkin.collection.collection import Collection
     from nearkin.errors import NearkinError
-    from nearkin.jobs.auditing import audit
+    from nearkin.jobs.auditing import audit, evaluate
     from nearkin.jobs.deduplicating import dedup
-    from nearkin.jobs.evaluating import evaluate
     from nearkin.jobs.families import families
     from nearkin.jobs.pairing import pairs
     from nearkin.jobs.passages import passages
@@ -64,7 +63,7 @@ __getattr__ = lazy(
         "audit": "nearkin.jobs.auditing",
         "compare": "nearkin.workflows.comparing",
         "dedup": "nearkin.jobs.deduplicating",
-        "evaluate": "nearkin.jobs.evaluating",
+        "evaluate": "nearkin.jobs.auditing",
         "families": "nearkin.jobs.families",
         "neighbours": "nearkin.jobs.signing",
         "pairs": "nearkin.jobs.pairing",

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from nearkin.collection.results import SimilarDocuments
     from nearkin.collection.versions import Versions
     from nearkin.collection.word_search.searching import SearchResult
-    from nearkin.jobs.auditing import AuditResult
+    from nearkin.jobs.auditing import AuditResult, EvaluationResult
     from nearkin.jobs.deduplicating import DedupResult
-    from nearkin.jobs.evaluating import EvaluationResult
     from nearkin.jobs.families import FamiliesResult
     from nearkin.jobs.pairing import PairsResult
     from nearkin.jobs.passages import PassagesResult
@@ -82,7 +81,7 @@ __getattr__ = lazy(
         "DedupResult": "nearkin.jobs.deduplicating",
         "DocumentFilter": "nearkin.collection.listing.lists",
         "DocumentHistory": "nearkin.collection.history",
-        "EvaluationResult": "nearkin.jobs.evaluating",
+        "EvaluationResult": "nearkin.jobs.auditing",
         "FamiliesResult": "nearkin.jobs.families",
         "GroupsSince": "nearkin.collection.groups.changes",
         "ListedDocuments": "nearkin.collection.listing.lists",

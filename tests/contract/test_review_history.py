@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nearkin.web.screens import history
+from nearkin.web.screens import document
 from places import SomePlace, on_one_database
 from review_client import LEASE, Visit, words_of
 
@@ -105,7 +105,7 @@ def grams(text: str) -> set[tuple[str, ...]]:
 def test_pages_and_exports_have_the_same_steps(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     dated(visit, *DATES)
     whole = steps(visit)
-    monkeypatch.setattr(history, "_MEMBERS_OF_A_PAGE", 3)
+    monkeypatch.setattr(document, "_MEMBERS_OF_A_PAGE", 3)
     assert [one for page in (1, 2) for one in steps(visit, page=page)] == whole
     assert steps(visit, page=9) == []
     page = visit.get("/group/history", number=1, page=2).text
@@ -116,7 +116,7 @@ def test_pages_and_exports_have_the_same_steps(visit: Visit, monkeypatch: pytest
     assert [row["date"] for row in rows] == list(DATES.values())
     assert (rows[2]["kinds"], rows[2]["passage"].count("950")) == ("numbers", 1)
 
-    monkeypatch.setattr(history, "_MAX_EXPORTED", 3)
+    monkeypatch.setattr(document, "_MAX_EXPORTED", 3)
     page = visit.get("/group/history", number=1).text
     assert "Groups of more than 3 documents have no export here" in words_of(page)
     assert "/group/history.csv" not in page

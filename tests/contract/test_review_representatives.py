@@ -11,7 +11,7 @@ import pytest
 
 from nearkin.collection import relations
 from nearkin.web import jobs
-from nearkin.web.screens import representatives
+from nearkin.web.screens import groups
 from places import SomePlace, on_one_database
 from review_client import DOCUMENTS, LEASE, Visit, words_of
 
@@ -35,7 +35,7 @@ def few(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> Visit:
     """A page and an export compare one text, and the other texts of the group are a lot."""
     visit.service.collection.add(OTHERS)
     visit.service.collection.groups()
-    monkeypatch.setattr(representatives, "_MAX_NEW", 1)
+    monkeypatch.setattr(groups, "_MAX_NEW", 1)
     return visit
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from nearkin.collection.groups.changes import ChangeKind
 from nearkin.reports.facts.queries import reason_words
-from nearkin.web.screens import history
+from nearkin.web.screens import document
 from places import SomePlace, on_one_database
 from review_client import Visit, words_of
 
@@ -89,7 +89,7 @@ def test_every_kind_of_change_is_a_reason(kind: str) -> None:
 @on_one_database
 def test_pages_have_what_the_export_has(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = list(csv.DictReader(io.StringIO(visit.get("/since.csv", wave="march").text)))
-    monkeypatch.setattr(history, "_CHANGES_OF_A_PAGE", 2)
+    monkeypatch.setattr(document, "_CHANGES_OF_A_PAGE", 2)
     paged = [one for page in (1, 2, 3, 4) for one in listed(visit, page=page)]
     assert [(one["doc_id"], one["change"], "; ".join(one["overtaken"])) for one in paged] == [
         (row["doc_id"], row["change"], row["overtaken"]) for row in rows

@@ -80,7 +80,7 @@ def test_words_with_one_meaning_are_defined() -> None:
     """Words that other tools use in several meanings, or that a reader of messages looks up."""
     words = {
         "verify", "check", "fsck", "audit", "align", "signature", "family", "form group", "collection", "corpus",
-        "group", "principal", "profile", "run", "row", "plan", "partition", "shuffle", "skewed key", "hub",
-        "unrelated pair", "n-gram", "shingle", "sketch", "band key", "recall", "precision",
+        "group", "principal", "profile", "run", "row", "plan", "partition", "shuffle", "skewed key",
+        "unrelated pair", "n-gram", "shingle", "sketch", "recall", "precision",
     }  # fmt: skip
     assert words <= set(re.findall(r"^### (.+)$", PAGE, re.MULTILINE))

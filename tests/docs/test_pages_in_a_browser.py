@@ -11,7 +11,7 @@ import pytest
 from chromium import Chromium
 from docs.pages import ROOT
 from functional.conftest import nearkin_here
-from nearkin.reports.comparison.page import comparison_html
+from nearkin.reports.comparison import comparison_html
 from nearkin.reports.facts.fact import Fact
 from nearkin.stages.differences.comparing import compare_texts
 from translated_corpus import translated_corpus

@@ -100,7 +100,7 @@ class TableCommand(FileCommand):
 
     def check_out(self) -> None:
         """Refuse a file that cannot be written, before any work is done."""
-        from nearkin.cli.result_file import check_free
+        from nearkin.cli.answering import check_free
 
         check_free(self.out, overwrite=self.overwrite, holds="a translation table")
 

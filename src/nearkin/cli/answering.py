@@ -1,10 +1,17 @@
-"""What commands do alike: show progress, open a collection, print the answer."""
+"""What commands do alike: check files of results, show progress, open a collection, print the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
+
+from nearkin.cli.command_line import places_read
+from nearkin.nouns import counted
+from nearkin.wording import reveal_line
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +56,6 @@ def opened_with_bars(options: PlaceOptions) -> Iterator[Collection]:
 def check_list(options: PrintOptions) -> None:
     """Refuse a file of the list that cannot be written, before any work is done."""
     if (out := vars(options).get("out")) is not None:
-        from nearkin.cli.result_file import check_free
         from nearkin.formats.delimited import check_suffix
 
         check_suffix(out, "out")
@@ -68,10 +74,24 @@ def answer(
     from nearkin.cli.printing import tell
 
     if rows is not None and (out := vars(options)["out"]) is not None:
-        from nearkin.cli.result_file import say_written
         from nearkin.workflows.collection.tables import write_table
 
         listed = rows()
         write_table(listed, out)
         say_written(options, len(listed), row, out)
     tell(summary, show, as_json=options.as_json, quiet=options.quiet)
+
+
+def check_free(
+    out: Path, *, overwrite: bool, inputs: Sequence[str | Path] = (), option: str = "--out", holds: str = ""
+) -> None:
+    """Refuse a file for a result; ``inputs`` are others than those of the arguments and options."""
+    from nearkin.runs import result_file
+
+    result_file.check_free(out, overwrite=overwrite, inputs=[*inputs, *places_read()], option=option, holds=holds)
+
+
+def say_written(options: PrintOptions, n_rows: int, row: str, out: Path) -> None:
+    """Say on standard error that a table was written."""
+    if not options.is_silent:
+        click.echo(f"wrote {counted(n_rows, row)} to {reveal_line(str(out))}", err=True)

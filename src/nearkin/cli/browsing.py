@@ -157,7 +157,7 @@ class ListCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 
 def list_documents(job: ListCommand) -> None:
     """List stored documents."""
-    from nearkin.cli.result_file import say_written
+    from nearkin.cli.answering import say_written
     from nearkin.collection.dates import DATE_TAG
     from nearkin.collection.listing.lists import DocumentFilter
     from nearkin.collection.tolerance import Tolerance

@@ -116,7 +116,7 @@ class CompareCommand(ListOptions, ReadOnlyOptions, EncodingOptions, PrintOptions
 
 def compare(job: CompareCommand) -> None:
     """Compare two documents."""
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.answering import check_free
     from nearkin.wording import reveal_line
 
     names = list(job.documents)
@@ -144,7 +144,7 @@ def compare(job: CompareCommand) -> None:
 
 
 def _write_html(found: _Answer, out: Path) -> None:
-    from nearkin.reports.comparison.page import comparison_html
+    from nearkin.reports.comparison import comparison_html
     from nearkin.runs.files import published
 
     page = comparison_html(found.comparison, name_a=found.name_a, name_b=found.name_b, facts=found.facts)
@@ -155,7 +155,7 @@ def _write_html(found: _Answer, out: Path) -> None:
 def _write_docx(found: _Answer, out: Path) -> None:
     """Write the changes to a Word document; their author is the user of the operating system."""
     from nearkin.collection.decisions.log import checked_by
-    from nearkin.reports.comparison.tracked_changes import tracked_changes
+    from nearkin.reports.comparison import tracked_changes
     from nearkin.runs.files import published
 
     made = tracked_changes(*found.texts, name_a=found.name_a, name_b=found.name_b, author=checked_by(None))
@@ -262,7 +262,7 @@ def _compared_with_file(job: CompareCommand, place: str, doc_id: str, file: Path
 def _show(console: Printer, found: _Answer) -> None:
     from rich.text import Text
 
-    from nearkin.reports.comparison.terminal import to_terminal
+    from nearkin.reports.comparison import to_terminal
     from nearkin.reports.facts.comparing import comparison_facts
 
     if found.comparison.hunks:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from nearkin.cli.printing import Printer
-    from nearkin.collection.collection import Collection
     from nearkin.collection.decisions.deciding import Tags
     from nearkin.collection.decisions.log import Activity, ActivityResult
     from nearkin.collection.decisions.removing import Removed
@@ -159,14 +157,14 @@ def tag(job: TagCommand) -> None:
             _change(job, partial(collection.tag_values, values, job.tag))
         return
     (field, set_to), ids, of_group = parsed(job.tag), named_ids(job), job.part(GroupOptions).given()
-    with opened(job) as collection, _hinting_at_order(collection, "tag", job.tag, job.ids):
+    with opened(job) as collection:
         _change(job, partial(collection.tag, ids, field, set_to, **of_group))
 
 
 def untag(job: UntagCommand) -> None:
     """Remove a tag."""
     ids, of_group = named_ids(job), job.part(GroupOptions).given()
-    with opened(job) as collection, _hinting_at_order(collection, "untag", job.field, job.ids):
+    with opened(job) as collection:
         _change(job, partial(collection.untag, ids, job.field, **of_group))
 
 
@@ -217,17 +215,11 @@ def decide(job: DecideCommand) -> None:
     _answer_change(job, found, limit=1)
 
 
-def _activity_number(text: Any) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 19 and int(text)):
-        raise ParameterError(f"{text!r} is not an activity number; `nearkin log COLLECTION` lists them.")
-    return int(text)
-
-
 class UndoCommand(ManyOptions, PlaceOptions):
     """Options of the command."""
 
-    number: Option[int, str] = argument(
-        "NUMBER", parse=_activity_number, help="Number of the activity; see nearkin log."
+    number: Same[int] = argument(
+        "NUMBER", kind=int, minimum=1, maximum=2**63 - 1, help="Number of the activity; see nearkin log."
     )
 
 
@@ -306,23 +298,6 @@ def _answer_change(
     answer(job, found.to_dict, lambda console: _show_result(console, found, limit, is_asked_dry=is_asked_dry))
 
 
-@contextmanager
-def _hinting_at_order(opened: Collection, command: str, tag: str, ids: Sequence[str]) -> Iterator[None]:
-    """Add to the error of an unknown id that the tag comes first, if an id looks like a tag, or the tag is an id."""
-    from nearkin.errors import UnknownDocumentError
-
-    try:
-        yield
-    except UnknownDocumentError as error:
-        swapped = next((one for one in ids if "=" in one and not opened.has_document(one)), None)
-        if swapped is None and ids and opened.has_document(tag):
-            swapped = next((one for one in ids if not opened.has_document(one)), None)
-        if swapped is not None:
-            name = swapped.partition("=")[0] if command == "untag" else swapped
-            error.add_note(f"The tag comes before the ids: nearkin {command} COLLECTION {name} {tag}")
-        raise
-
-
 def named_ids(job: IdsOptions) -> list[str]:
     """Return the ids that were typed and those of a file."""
     from nearkin.workflows.collection.id_files import read_ids
@@ -344,8 +319,7 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
 
 def _show_result(console: Printer, found: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.facts.changed_values import change_cells
-    from nearkin.reports.facts.stored import result_facts
+    from nearkin.reports.facts.stored import change_cells, result_facts
 
     if found.is_dry_run and found.changes:
         rows = table("document", "changes", "from", "to")
@@ -407,7 +381,7 @@ class LogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 
 def log(job: LogCommand) -> None:
     """List activities."""
-    from nearkin.reports.facts.changed_values import log_in_words
+    from nearkin.reports.facts.stored import log_in_words
 
     with opened(job) as collection:
         listed = collection.log(since=job.since, of=job.of_document)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from nearkin.cli.answering import answer, working
 from nearkin.options.declared import Same, argument, option
 from nearkin.options.dedup import DedupJob, DedupOptions, Delivery
-from nearkin.options.engine import EngineOptions
 from nearkin.options.reading import InputsArgument
-from nearkin.options.running import OVERLAY, RESUME, DirectoryCommand, PrintOptions
+from nearkin.options.running import OVERLAY, RESUME, DirectoryCommand, EngineOptions, PrintOptions
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer

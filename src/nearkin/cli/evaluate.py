@@ -44,8 +44,8 @@ class EvaluateCommand(PrintOptions, EvaluateJob):
 
 def evaluate(job: EvaluateCommand) -> None:
     """Compare a result with the truth."""
-    from nearkin.cli.result_file import check_free
-    from nearkin.jobs.evaluating import evaluated_at
+    from nearkin.cli.answering import check_free
+    from nearkin.jobs.auditing import evaluated_at
     from nearkin.paths import path_of
 
     out = None if job.out is None else path_of(job.out, "out")

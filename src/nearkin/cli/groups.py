@@ -79,7 +79,7 @@ class GroupsCommand(
 
 def groups(job: GroupsCommand) -> None:
     """Group documents, or list what changed in their groups."""
-    from nearkin.cli.result_file import check_free, say_written
+    from nearkin.cli.answering import check_free, say_written
     from nearkin.collection.groups.changes import groups_since
     from nearkin.collection.groups.current import group
     from nearkin.collection.tolerance import Tolerance

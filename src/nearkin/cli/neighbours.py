@@ -49,7 +49,7 @@ class NeighboursCommand(PrintOptions, NeighboursJob):
 
 def neighbours(job: NeighboursCommand) -> None:
     """Find neighbours."""
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.answering import check_free
     from nearkin.errors import ParameterError
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.neighbours import find_neighbours, nearest_documents

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer, working
 from nearkin.options.declared import Same, option
-from nearkin.options.engine import EngineOptions
 from nearkin.options.pairs import PairOptions, PairsJob
-from nearkin.options.running import RESUME, DirectoryCommand
+from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
@@ -76,7 +75,8 @@ def pairs(job: PairsCommand) -> None:
 
 def _show(console: Printer, manifest: PairsManifest, out: Path) -> None:
     from nearkin.cli.printing import say_results
-    from nearkin.reports.facts.jobs import cost_facts, pairs_facts, sides_table
+    from nearkin.reports.facts.jobs import cost_facts
+    from nearkin.reports.pairs import pairs_facts, sides_table
 
     console.show(sides_table(manifest))
     n_documents = manifest.left.n_documents + manifest.right.n_documents

@@ -11,10 +11,9 @@ from nearkin.cli.answering import answer, working
 from nearkin.cli.command_line import CommandEntry, CommandGroup
 from nearkin.errors import ParameterError
 from nearkin.options.declared import Same, argument, option
-from nearkin.options.engine import check_engine
 from nearkin.options.measuring import CORES, PlanJob, PlanPairsJob
 from nearkin.options.pairs import SideOptions
-from nearkin.options.running import PrintOptions
+from nearkin.options.running import PrintOptions, check_engine
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer

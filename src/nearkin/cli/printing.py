@@ -135,7 +135,7 @@ def say_results(console: Console, out: Path, otherwise: str, *, before: str = ""
 
 def say_passage(console: Console, pieces: Sequence[Piece], *, n_differences: int = 0, n_moves: int = 0) -> None:
     """Print a passage of a comparison, with its marks in colour, and the number of all if it is the first."""
-    from nearkin.reports.comparison.terminal import pieces_to_terminal
+    from nearkin.reports.comparison import pieces_to_terminal
     from nearkin.reports.quantities import first_difference_text
 
     spans = pieces_to_terminal(pieces)

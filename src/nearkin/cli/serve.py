@@ -18,7 +18,7 @@ from nearkin.options.declared import Same, argument, option
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
-    from nearkin.web.users.records import Users
+    from nearkin.web.users.file import Users
 
 
 HELP = """
@@ -162,7 +162,7 @@ def users(job: UsersCommand) -> None:
         store = opened.opened.store
         path = job.users_file or usual_users_file(store.place, store.facts["collection"])
     if action == "token" and name is not None:
-        from nearkin.web.users.records import checked_role, new_token, with_token
+        from nearkin.web.users.file import checked_role, new_token, with_token
 
         token = new_token()
         change_users(path, lambda there: with_token(there, name, label or "", checked_role(role), token))
@@ -176,7 +176,7 @@ def users(job: UsersCommand) -> None:
 
 def _check(action: str, name: str | None, role: str | None, label: str | None) -> None:
     from nearkin.web.roles import ROLES
-    from nearkin.web.users.records import checked_role
+    from nearkin.web.users.file import checked_role
 
     if action not in _ACTIONS:
         raise ParameterError(f"ACTION must be one of {', '.join(_ACTIONS)}. Got {action!r} instead.")
@@ -193,9 +193,8 @@ def _check(action: str, name: str | None, role: str | None, label: str | None) -
 
 
 def _changed(path: Path, action: str, name: str, role: str | None, label: str | None) -> Users:
-    from nearkin.web.users import records
-    from nearkin.web.users.file import change_users, read_users
-    from nearkin.web.users.records import checked_name
+    from nearkin.web.users import file as records
+    from nearkin.web.users.file import change_users, checked_name, read_users
 
     there = read_users(path)
     if action == "add":  # before a password is asked in vain

@@ -41,7 +41,7 @@ class SignCommand(FileCommand, SignJob, InputsArgument):
 
 def sign(job: SignCommand) -> None:
     """Sign documents."""
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.answering import check_free
     from nearkin.workflows.reading.request import ReadingRequest
     from nearkin.workflows.resources import Resources
     from nearkin.workflows.signing.job import exceptions_beside
@@ -91,7 +91,7 @@ class StatisticsCommand(FileCommand, StatisticsJob, InputsArgument):
 
 def statistics(job: StatisticsCommand) -> None:
     """Count features."""
-    from nearkin.cli.result_file import check_free
+    from nearkin.cli.answering import check_free
     from nearkin.errors import ParameterError
     from nearkin.runs.progress import Meter
     from nearkin.runs.result_file import refuse_input

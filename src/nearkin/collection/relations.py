@@ -25,8 +25,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.records import U64
 from nearkin.stages.differences.one_sided import MAX_CHARACTERS
 from nearkin.stages.differences.particulars import Original
-from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison, compare
-from nearkin.stages.differences.relations import RULES_NUMBER
+from nearkin.stages.differences.relations import COPY, N_SHOWN, RULES_NUMBER, MemberComparison, compare
 from nearkin.stages.features.shingles import Words
 from nearkin.store.bulk import in_slices, insert_rows, n_rows
 from nearkin.store.failures import reason_of

@@ -9,7 +9,7 @@ from nearkin.planning.evaluation import DISTANCE, CurvePoint, Evaluated, Evaluat
 from nearkin.reports.facts.fact import Fact, Table
 from nearkin.reports.figures import Figure, at_both_widths
 from nearkin.reports.pages import render_page
-from nearkin.reports.plots.charts import Series, line_chart
+from nearkin.reports.plots import Series, line_chart
 from nearkin.wording import share_text
 
 _SHOWN = 12

@@ -8,12 +8,12 @@ from functools import partial
 
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts
 from nearkin.nouns import counted
-from nearkin.reports.comparison.page import shown_pieces
+from nearkin.reports.comparison import shown_pieces
 from nearkin.reports.facts.fact import Table
 from nearkin.reports.facts.jobs import families_facts
 from nearkin.reports.pages import render_page
 from nearkin.reports.quantities import criterion_of, grams_text, share_percent_text
-from nearkin.stages.differences.relating import N_SHOWN, MemberComparison
+from nearkin.stages.differences.relations import N_SHOWN, MemberComparison
 
 _OPEN_FAMILIES = 1
 

@@ -8,9 +8,8 @@ from itertools import pairwise
 
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
-from nearkin.reports.plots.axes import Numbers, count_axis
-from nearkin.reports.plots.charts import check_bins, column_chart
-from nearkin.reports.plots.plot import Plot, element, number, picture
+from nearkin.reports.axes import Numbers, count_axis
+from nearkin.reports.plots import Plot, check_bins, column_chart, element, number, picture
 from nearkin.reports.quantities import parameter_text
 from nearkin.reports.theme import ACCENT, INK, QUIET, SIGNAL, Colour
 from nearkin.wording import share_text

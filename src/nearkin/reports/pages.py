@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from nearkin.errors import MissingExtraError
 from nearkin.nouns import counted, wave_text
@@ -101,7 +101,7 @@ def report_environment(*packages: str) -> jinja2.Environment:
     environment = page_environment(*packages)
     environment.filters |= {
         "name": short_name, "beginning": _beginning, "share": share_text, "percent": percent_text, "size": size_text,
-        "counted": counted, "wave_text": wave_text, "counted_inputs": counted_inputs, "digested": digested_text,
+        "counted": counted, "wave_text": wave_text, "counted_inputs": counted_inputs,
     }  # fmt: skip
     return environment
 
@@ -143,30 +143,12 @@ def short_name(value: object) -> str:
     return f"{reveal(text[: _LONGEST_NAME - end])} … {reveal(text[-end:])} ({counted(len(text), 'character')})"
 
 
-_FILE = "file"
 _KINDS = {"collection": "collection", "results": "earlier run", "table": "table in memory"}
 """Names of the inputs that are not files, by format."""
-_DIGESTED = {
-    _FILE: "the SHA-256 of the file",
-    "collection": (
-        "the SHA-256 of the collection's own id and of the numbers and sizes of its current documents and texts"
-    ),
-    "earlier run": "the SHA-256 of the run's manifest.json",
-    "table in memory": "the SHA-256 of its ids and texts",
-}
-_WITH_UNREAD = ", here with those that gave no text, which are counted, too"
 
 
-class OfFormat(Protocol):
-    """An input, of which only the format matters here."""
-
-    @property
-    def format(self) -> str | None:
-        """Name of a format of files, or the key of another kind of input."""
-
-
-def counted_inputs(files: Sequence[OfFormat]) -> str:
-    """Count the inputs of each kind.
+def counted_inputs(files: Sequence[Any]) -> str:
+    """Count the inputs of each kind, by their ``format``.
 
     Examples
     --------
@@ -174,31 +156,8 @@ def counted_inputs(files: Sequence[OfFormat]) -> str:
     >>> counted_inputs([InputFile(format="jsonl"), InputFile(format="results"), InputFile(format="csv")])
     '2 files, 1 earlier run'
     """
-    return ", ".join(counted(n, kind, _plural(kind)) for kind, n in _by_kind(files).items())
-
-
-def digested_text(files: Sequence[OfFormat], *, with_unread: bool = False) -> str:
-    """Say of what the digest of each input is the SHA-256.
-
-    Examples
-    --------
-    >>> from nearkin.manifests.stored import InputFile
-    >>> digested_text([InputFile(format="jsonl")])
-    'the digest is the SHA-256 of the file'
-    >>> digested_text([InputFile(format="jsonl"), InputFile(format="results")])
-    "the digest of a file is the SHA-256 of the file; that of an earlier run is the SHA-256 of the run's manifest.json"
-    """
-    digested = {
-        kind: _DIGESTED[kind] + _WITH_UNREAD * (with_unread and kind == "collection") for kind in _by_kind(files)
-    }
-    if len(digested) == 1:
-        return f"the digest is {next(iter(digested.values()))}"
-    parts = [f"of {'an' if kind[0] == 'e' else 'a'} {kind} is {of_what}" for kind, of_what in digested.items()]
-    return "the digest " + "; that ".join(parts)
-
-
-def _by_kind(files: Sequence[OfFormat]) -> Counter[str]:
-    return Counter(_KINDS.get(str(one.format), _FILE) for one in files)
+    kinds = Counter(_KINDS.get(str(one.format), "file") for one in files)
+    return ", ".join(counted(n, kind, _plural(kind)) for kind, n in kinds.items())
 
 
 def _plural(kind: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from decimal import ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
@@ -13,9 +12,6 @@ from nearkin.stages.verification.measures import MEASURES
 
 if TYPE_CHECKING:
     from nearkin.manifests.dedup import DedupManifest
-
-
-NBSP = "\N{NO-BREAK SPACE}"
 
 
 def parameter_text(value: float) -> str:
@@ -162,33 +158,17 @@ def recall_text(value: float, digits: int = 1) -> str:
 
 
 def magnitude_text(n: float) -> str:
-    r"""Write a large count approximately: in full up to a million, in millions or more above.
+    """Write a large count approximately: in full up to a million, in millions or more above.
 
     Examples
     --------
-    >>> [magnitude_text(n).replace("\N{NO-BREAK SPACE}", " ") for n in (15_129, 383_667_000, 5.0568e12)]
-    ['15,129', '383.7 million', '5.1 trillion']
+    >>> [magnitude_text(n) for n in (0.02, 15_129, 383_667_000, 5.0568e12)]
+    ['under 1', '15,129', '383.7 million', '5.1 trillion']
     """
     for least, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
         if n >= least:
-            return f"{n / least:,.1f}{NBSP}{name}"
-    return f"{n:,.0f}"
-
-
-def elapsed_text(elapsed_s: float) -> str:
-    r"""Write a measured time.
-
-    Examples
-    --------
-    >>> [elapsed_text(s).replace("\N{NO-BREAK SPACE}", " ") for s in (0.00007, 0.34, 75, 9000)]
-    ['< 0.01 s', '0.34 s', '75.0 s', '2.5 h']
-    """
-    if elapsed_s < 0.01:
-        return f"<{NBSP}0.01{NBSP}s"
-    for least, size, unit in ((7200, 3600, "h"), (120, 60, "min"), (10, 1, "s")):
-        if elapsed_s >= least:
-            return f"{elapsed_s / size:,.1f}{NBSP}{unit}"
-    return f"{elapsed_s:.2f}{NBSP}s"
+            return f"{n / least:,.1f} {name}"
+    return "under 1" if 0 < n < 0.5 else f"{n:,.0f}"
 
 
 def minute(time: str) -> str:
@@ -221,39 +201,6 @@ def time_text(seconds: float) -> str:
         if seconds / size < most:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds / 86_400 / 365.25:,.0f} years"
-
-
-def many_text(n: float) -> str:
-    """Write a large estimated number in words.
-
-    Examples
-    --------
-    >>> [many_text(n) for n in (0.02, 12.3, 64_000, 2.19e9, 5.06e12, 3e16)]
-    ['under 1', '12', '64,000', '2.19 billion', '5.06 trillion', '30,000 trillion']
-    """
-    if n < 0.5:
-        return "under 1" if n > 0 else "0"
-    if n < 10_000:
-        return f"{n:,.0f}"
-    for size, word in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
-        if n >= size:
-            return f"{n / size:,.0f} {word}" if n >= 1000 * size else f"{n / size:.3g} {word}"
-    return f"{float(f'{n:.3g}'):,.0f}"
-
-
-def rough_share_text(value: float) -> str:
-    """Write a share in per cent, with more digits near 0 and 100, never rounded up to 100.
-
-    Examples
-    --------
-    >>> [rough_share_text(value) for value in (0.9021, 1.0, 0.99996, 0.0001, 2.5)]
-    ['90.2%', '100%', '99.99%', '0.01%', '250%']
-    """
-    if value == 1 or value >= 1.995:
-        return f"{value:.0%}"
-    if 0.995 <= value < 1 or 0 < value < 0.005:
-        return f"{math.floor(value * 10_000) / 100 or 0.01:.2f}%"
-    return f"{100 * value:.1f}%"
 
 
 _UNITS = {"words": "word", "chars": "character", "code": "code-token"}

@@ -20,8 +20,7 @@ from starlette.types import ASGIApp, Scope
 from nearkin.collection.listing.coding import tag_fields, with_tags
 from nearkin.errors import ChangedMeanwhileError, NearkinError, RefusedError, SourceError
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
-from nearkin.web.api.operation import ROOT
-from nearkin.web.api.records import ApiProblem
+from nearkin.web.api.operation import ROOT, ApiProblem
 from nearkin.web.gate import Gate, sandbox
 from nearkin.web.queries import DoneQuery, parameters_in, parsed, repeated_error
 from nearkin.web.roles import ROLES, Role, check_role, role_of

@@ -84,24 +84,16 @@ class JobRunner:
         self._is_closing = False
         self._jobs = list[Job]()
 
-    def update_groups(self, measure: SliderMeasure, tolerance: Tolerance, *, by: str) -> Job:
+    def update_groups(self, tolerance: Tolerance, *, by: str) -> Job:
         """Start an update of the groups, unless the same update is waiting already; return the job."""
 
         def update(progress: JobProgress) -> str:
             found = group(self._opened, tolerance, threads=Resources().n_threads, progress=progress)
             return f"{counted(len(found.groups), 'group')} with {counted(len(found.members), 'document')}"
 
-        return self.begin("groups", update, by=by, measure=measure, value=tolerance.value)
+        return self.begin("groups", update, by=by, of=tolerance)
 
-    def begin(
-        self,
-        kind: JobKind,
-        work: Callable[[JobProgress], str],
-        *,
-        by: str,
-        measure: SliderMeasure | None = None,
-        value: float | None = None,
-    ) -> Job:
+    def begin(self, kind: JobKind, work: Callable[[JobProgress], str], *, by: str, of: Tolerance | None = None) -> Job:
         """Start a job and return it; if an equal job is waiting already, return that.
 
         Parameters
@@ -109,12 +101,11 @@ class JobRunner:
         work
             Receives the progress, and returns what it found, in words.
         """
-        return self._begin(Job(number=0, kind=kind, measure=measure, value=value, by=by, asked_at=_now()), work)
-
-    def _begin(self, job: Job, work: Callable[[JobProgress], str]) -> Job:
+        measure, value = (None, None) if of is None else (of.measure, of.value)
+        job = Job(number=0, kind=kind, measure=measure, value=value, by=by, asked_at=_now())  # type: ignore[arg-type]
         with self._changed:
-            for waiting, _ in self._waiting if job.kind in _SHARED else ():
-                if (waiting.kind, waiting.measure, waiting.value) == (job.kind, job.measure, job.value):
+            for waiting, _ in self._waiting if kind in _SHARED else ():
+                if (waiting.kind, waiting.measure, waiting.value) == (kind, measure, value):
                     return msgspec.structs.replace(waiting)
             self._list(job)
             self._waiting.append((job, work))
@@ -145,18 +136,10 @@ class JobRunner:
                 raise self._errors.pop(number)
         return self.find(number)
 
-    def run(
-        self,
-        kind: JobKind,
-        work: Callable[[JobProgress], str],
-        *,
-        by: str,
-        measure: SliderMeasure | None = None,
-        value: float | None = None,
-    ) -> Job:
+    def run(self, kind: JobKind, work: Callable[[JobProgress], str], *, by: str, of: Tolerance | None = None) -> Job:
         """Begin a job, and return its state when it is done, or after two seconds; raise the error if it failed."""
-        job = self.begin(kind, work, by=by, measure=measure, value=value)
-        return self.wait(job.number, _WAIT_S) or job
+        job = self.begin(kind, work, by=by, of=of)
+        return self.wait(job.number) or job
 
     def listed(self) -> list[Job]:
         """Return the latest jobs, the newest first."""

@@ -25,10 +25,9 @@ from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError, RefusedError
-from nearkin.reports.comparison.page import shown_pieces
-from nearkin.reports.facts.changed_values import change_words, changed_names
+from nearkin.reports.comparison import shown_pieces
 from nearkin.reports.facts.queries import relation_words, without_passage
-from nearkin.reports.facts.stored import activity_in_words, state_of
+from nearkin.reports.facts.stored import activity_in_words, change_words, changed_names, state_of
 from nearkin.reports.pages import page_environment, report_environment
 from nearkin.reports.quantities import first_difference_text, minute
 from nearkin.stages.documents.members import origin_text
@@ -44,7 +43,7 @@ from nearkin.wording import distance_text
 if TYPE_CHECKING:
     from nearkin.collection.decisions.log import Activity
     from nearkin.web.sign_in import Visitor
-    from nearkin.web.users.records import Users
+    from nearkin.web.users.file import Users
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import pytest
 from nearkin.cli.main import app
 from nearkin.engines.local import LOCAL
 from nearkin.errors import MissingExtraError, ParameterError
-from nearkin.options.engine import engine_of
+from nearkin.options.running import engine_of
 
 
 def test_the_local_engine_has_no_cluster():
@@ -24,7 +24,7 @@ def test_the_local_engine_imports_nothing_of_spark():
 import sys
 import click
 from nearkin.cli.main import app
-from nearkin.options.engine import engine_of
+from nearkin.options.running import engine_of
 app.get_command(click.Context(app), "dedup")
 engine_of("local", None, ())
 print([name for name in sys.modules if "spark" in name or name.startswith("py4j")])

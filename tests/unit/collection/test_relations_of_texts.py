@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nearkin.collection.relations import FINGERPRINT, _packed, _unpacked, relate
 from nearkin.stages.differences.comparison import marked_text
-from nearkin.stages.differences.relating import COPY
+from nearkin.stages.differences.relations import COPY
 from oracles.brute_force import normalised, shingles
 
 FORM = "The rent of 900 crowns is due on the first day of each month.\nSigned: ____________ \ud7ff\n"

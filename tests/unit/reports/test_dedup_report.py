@@ -13,7 +13,7 @@ import pytest
 import dedup_pages
 from dedup_pages import NOTHING, Page, render
 from nearkin.errors import MissingExtraError
-from nearkin.reports.dedup.page import (
+from nearkin.reports.dedup import (
     RunNote,
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dedup_pages import MANIFEST, Page, render
-from nearkin.reports.dedup.page import GroupRow, MemberRow, SamplePair
+from nearkin.reports.dedup import GroupRow, MemberRow, SamplePair
 from nearkin.reports.pages import problems_table
 
 

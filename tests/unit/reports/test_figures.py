@@ -11,7 +11,7 @@ from nearkin.reports.figures import (
     outcome_chart,
     similarity_chart,
 )
-from nearkin.reports.plots.charts import Series, column_chart, interval_chart, line_chart
+from nearkin.reports.plots import Series, column_chart, interval_chart, line_chart
 from nearkin.reports.theme import ACCENT, GREEN, INK, OLIVE, QUIET, SIGNAL, SURFACE, VIOLET
 
 EDGES = [0.8, 0.85, 0.9, 0.95, 1.0]

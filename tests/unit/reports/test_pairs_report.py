@@ -10,7 +10,7 @@ import pytest
 
 from nearkin.manifests.pairs import PairsManifest
 from nearkin.reports.pages import problems_table
-from nearkin.reports.pairs.page import PairRow, TermRow, render_pairs_report
+from nearkin.reports.pairs import PairRow, TermRow, render_pairs_report
 from nearkin.workflows.pairing import reporting
 
 WINDOW = {"method": "window", "bits": 512, "distance": 210, "permutations": 15, "window": 1300}

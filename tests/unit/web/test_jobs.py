@@ -16,7 +16,7 @@ from review_client import Visit, small_collection, words_of
 
 
 def begun(runner: JobRunner, threshold: float = 0.5) -> Job:
-    return runner.update_groups("jaccard", Tolerance.of(threshold=threshold), by="ada")
+    return runner.update_groups(Tolerance.of(threshold=threshold), by="ada")
 
 
 def test_equal_waiting_jobs_are_one_and_an_end_of_the_service_ends_them(

@@ -16,7 +16,7 @@ from nearkin import pairs as similar_pairs
 from nearkin.collection.collection import Collection
 from nearkin.errors import RunError
 from nearkin.web.gate import sandbox_policy
-from nearkin.web.screens import runs as pairs_screen
+from nearkin.web.screens import administration as pairs_screen
 from nearkin.web.served_runs import ServedRuns
 from nearkin.workflows.pairing import pairs_of_run
 from nearkin.workflows.pairing.pairs_of_run import DECISIONS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nearkin.web.service import ReviewService
-from nearkin.web.users import records
+from nearkin.web.users import file as records
 from nearkin.web.users.file import change_users
 from nearkin.web.users.sign_in import MAX_OF_A_NAME, MAX_OF_AN_ADDRESS, WINDOW_S, Sessions
 from review_client import small_collection

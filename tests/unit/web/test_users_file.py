@@ -15,9 +15,19 @@ from nearkin.errors import CollectionError, ParameterError, RunError
 from nearkin.runs.files import locked
 from nearkin.store.environment import usual_configuration
 from nearkin.store.place import Place
-from nearkin.web.users import records
-from nearkin.web.users.file import change_users, read_users, usual_users_file
-from nearkin.web.users.records import Users, added, checked_name, new_token, removed, with_token, without_token
+from nearkin.web.users import file as records
+from nearkin.web.users.file import (
+    Users,
+    added,
+    change_users,
+    checked_name,
+    new_token,
+    read_users,
+    removed,
+    usual_users_file,
+    with_token,
+    without_token,
+)
 
 PASSWORD = "correct horse battery"
 

@@ -25,7 +25,7 @@ from nearkin.collection.stored.word_sets import in_lots
 from nearkin.collection.tolerance import Tolerance, is_letters_only
 from nearkin.errors import ParameterError
 from nearkin.records import I64, Bool
-from nearkin.stages.differences.relating import MemberComparison
+from nearkin.stages.differences.relations import MemberComparison
 from nearkin.store.bulk import in_slices
 from nearkin.store.schema import contents, documents, loads, waves
 

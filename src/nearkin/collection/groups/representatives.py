@@ -21,7 +21,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.nouns import counted
 from nearkin.runs.progress import Progress, Silent
 from nearkin.stages.differences.one_sided import Excerpt, excerpt, first_passages, joined
-from nearkin.stages.differences.relating import MemberComparison
+from nearkin.stages.differences.relations import MemberComparison
 from nearkin.stages.differences.words import count_words
 from nearkin.store.kept import KeptValues
 from nearkin.store.schema import documents

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nearkin.errors import is_int
 from nearkin.manifests.dedup import DedupManifest, ExtractionCounts, FamilyCounts, difference_counted_as
-from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest
 from nearkin.reports.facts.fact import (
     BY_DIFFERENCE,
     Fact,
@@ -20,13 +19,10 @@ from nearkin.reports.facts.fact import (
 )
 from nearkin.reports.quantities import (
     criterion_text,
-    magnitude_text,
     missed_pairs_text,
     parameter_text,
-    recall_text,
     share_percent_text,
 )
-from nearkin.wording import share_text
 
 if TYPE_CHECKING:
     from nearkin.manifests.dedup import MemoryUse
@@ -375,88 +371,3 @@ def sign_facts(run: SigningRecord) -> Iterator[Fact]:
     yield from nonzero("without text", run.without_features, "never a neighbour")
     yield from warning("unreadable", run.unreadable, "column problem")
     yield from damage_facts(run.damaged_files)
-
-
-def sides_table(run: PairsManifest) -> Table:
-    """Tabulate the documents of both sides by outcome."""
-    rows = []
-    for side in SIDES:
-        record = run.side(side)
-        n_paired = run.counts.with_pairs(side)
-        figures = record.n_documents, n_paired, record.n_vectors, record.n_few_terms, record.n_unreadable
-        rows.append([*(f"{n:,}" for n in figures), side])
-    return Table(("documents", "with a pair", "compared", "too few terms", "unreadable", "side"), rows, 5)
-
-
-def pairs_facts(run: PairsManifest) -> Iterator[Fact]:
-    """Count the pairs, with the search and its predicted recall, the translated words, and the known pairs."""
-    at_most = "" if run.parameters["top"] is None else f", at most {run.parameters['top']:,} per left document"
-    yield Fact("pairs", run.counts.pairs, f"cosine ≥ {parameter_text(run.threshold)}{at_most}")
-    yield Fact("search", run.plan.search.method, f"{run.plan.in_words}; {run.plan.why}")
-    predicted = run.plan.predicted
-    low, high = map(share_percent_text, (predicted.recall_low, predicted.recall_high))  # as nearkin audit writes it
-    yield Fact("predicted recall", low if low == high else f"{low} to {high}", "to measure it: nearkin audit")
-    if (n_pairs := run.counts.pairs_at_threshold) and predicted.recall_low < 1:
-        fewest, expected, most = (
-            f"{round(n_pairs * (1 - recall) / max(recall, 1e-9)):,}"
-            for recall in (predicted.recall_high, predicted.recall, predicted.recall_low)
-        )
-        yield Fact("expected missed pairs", expected, f"{fewest} to {most}")
-    n_all = magnitude_text(run.left.n_vectors * run.right.n_vectors)
-    cost = f"of {n_all} pairs; relative cost {100 * predicted.relative_cost:,.1f}%"
-    yield Fact("comparisons", magnitude_text(run.counts.comparisons), cost)
-    if (table := run.table) is not None:
-        yield Fact("translated side", table.translated or "left", f"table of {table.source} and {table.target}")
-    least = run.parameters.get("min_occurrences", 1)
-    for side in SIDES:
-        record = run.side(side)
-        if least > 1:
-            yield Fact(
-                f"rare words, {side}", record.n_rare_words, f"of {record.n_words:,}, in fewer than {least} places"
-            )
-        if ways := record.ways:
-            yield Fact(f"translated words, {side}", f"{1 - ways['unknown']:.1%}", _ways_text(ways))
-    if run.known:
-        yield from known_facts(run.known)
-    for side in SIDES:
-        yield from damage_facts(run.side(side).damaged_files)
-        if (record := run.side(side)).n_few_terms > record.n_documents / 2:
-            column = record.inputs[0]["source"]["text"]
-            is_it = f"is {column!r} the column of texts?" if column else "most documents"
-            yield Fact(f"too few words, {side}", record.n_few_terms, is_it, "warning")
-    if not run.counts.pairs:
-        advice = "translations often have a cosine of 0.3 to 0.6" if run.table else "for two languages: --table"
-        yield Fact("no pair reaches the threshold", note=f"lower --threshold; {advice}", tone="warning")
-    if not run.plan.reaches_recall:
-        wanted = recall_text(run.parameters["recall"])
-        yield Fact("the options do not reach the recall", wanted, "the requested one", "warning")
-
-
-WAYS = {
-    "whole": ("by the table", "the translation table has the word"),
-    "stem": ("by stem", "the table has another form of the word"),
-    "itself": ("unchanged", "the other side has the same word, such as a name or a number"),
-    "parts": ("by parts", "the table has the parts of a compound"),
-    "unknown": ("untranslated", "no translation is known; the word is ignored"),
-}
-
-
-def _ways_text(ways: Mapping[str, float]) -> str:
-    return ", ".join(f"{ways[way]:.1%} {words}" for way, (words, _) in WAYS.items() if way != "unknown")
-
-
-def known_facts(known: KnownFound) -> Iterator[Fact]:
-    """Give the recall of known pairs, and the precision of reported ones."""
-    recall = "" if known.recall is None else f"recall {recall_text(known.recall)}; "
-    yield Fact("known pairs found", known.n_found, f"of {known.n_known:,}; {recall}{known.told_by}: known.tsv")
-    yield Fact("found first", known.n_first, "the most similar pair of their left document")
-    for label, precision, n in (
-        ("precision", known.precision_of_all_pairs, known.n_pairs),
-        ("precision of known documents", known.precision_of_known_left, known.n_pairs_of_known_left),
-    ):
-        if precision is not None:
-            yield Fact(label, recall_text(precision), f"of {n:,} pairs; a pair that is not known may be right")
-    if known.mean_cosine is not None:
-        yield Fact("mean cosine of known pairs", share_text(known.mean_cosine))
-    yield from nonzero("known pairs skipped", known.n_told - known.n_known, "repeated, or not in the input")
-    yield from nonzero("known pairs not compared", known.n_known - known.n_comparable, "a document has too few words")

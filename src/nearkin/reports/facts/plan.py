@@ -9,9 +9,9 @@ from nearkin.planning.pairs.search import QUICK_S, Plan, Prediction, Question
 from nearkin.planning.search import EVERY_SIZE, BandPlan
 from nearkin.reports.facts.fact import Fact, Table
 from nearkin.reports.quantities import (
-    many_text,
+    magnitude_text,
+    percent_text,
     recall_text,
-    rough_share_text,
     share_percent_text,
     size_text,
     time_text,
@@ -41,8 +41,8 @@ def plan_facts(
 ) -> Iterator[Fact]:
     """Name the chosen method, the reason, the basis of the prediction, and its limits."""
     least = f"cosine ≥ {question.threshold:g}"
-    yield Fact("documents", f"{question.n_left:,} × {question.n_right:,}", f"{many_text(question.n_pairs)} pairs")
-    yield Fact("expected pairs", many_text(question.n_sought), least)
+    yield Fact("documents", f"{question.n_left:,} × {question.n_right:,}", f"{magnitude_text(question.n_pairs)} pairs")
+    yield Fact("expected pairs", magnitude_text(question.n_sought), least)
     fastest = (
         f"exact, and under {QUICK_S:g} s"
         if planned.is_quick
@@ -69,10 +69,10 @@ def methods_table(question: Question, planned: Plan) -> Table:
         "recall": [predicted_recall_text(told) for _, told in ways],
         "bits, distance": [f"{way.bits:,}, {way.distance:,}" if way.bits else "–" for way, _ in ways],
         "orders × window": [f"{way.permutations:,} × {way.window:,}" if way.window else "–" for way, _ in ways],
-        "comparisons": [many_text(told.n_comparisons) for _, told in ways],
-        "relative cost": [rough_share_text(told.relative_cost) for _, told in ways],
-        "candidates": [many_text(told.n_candidates) if way.bits else "–" for way, told in ways],
-        "pairs found": [many_text(told.n_pairs) for _, told in ways],
+        "comparisons": [magnitude_text(told.n_comparisons) for _, told in ways],
+        "relative cost": [percent_text(told.relative_cost, 1) for _, told in ways],
+        "candidates": [magnitude_text(told.n_candidates) if way.bits else "–" for way, told in ways],
+        "pairs found": [magnitude_text(told.n_pairs) for _, told in ways],
         "memory": [size_text(told.memory_bytes) for _, told in ways],
     }
     if question.cores > 1:
@@ -126,7 +126,7 @@ def corpus_plan_facts(told: CorpusForecast, planned: str) -> Iterator[Fact]:
     yield Fact("sample", told.n_sampled, f"{n_compared:,} distinct texts compared{without}")
     yield Fact("shingles of a text", f"{told.sample.mean_size:,.0f}", "on average")
     if told.n_documents > told.n_sampled:
-        yield Fact("distinct texts", f"about {many_text(told.n_texts)}", "fewer if there are more copies", "quiet")
+        yield Fact("distinct texts", f"about {magnitude_text(told.n_texts)}", "fewer if there are more copies", "quiet")
     yield Fact("plan", planned)
     yield from _ways_to_search(told)
     yield from _unrelated_facts(told)
@@ -140,12 +140,16 @@ def _unrelated_facts(told: CorpusForecast) -> Iterator[Fact]:
         yield Fact("unrelated pairs", "not predicted", "the sample has no two different texts", "quiet")
         return
     low, high = told.candidates_range() or (n_unrelated, n_unrelated)
-    between = "" if many_text(low) == many_text(high) else f"; probably {many_text(low)} to {many_text(high)}"
+    between = (
+        ""
+        if magnitude_text(low) == magnitude_text(high)
+        else f"; probably {magnitude_text(low)} to {magnitude_text(high)}"
+    )
     each = f"{n_unrelated / told.n_documents:,.1f} per document"
-    yield Fact("predicted unrelated pairs", many_text(n_unrelated), each + between)
+    yield Fact("predicted unrelated pairs", magnitude_text(n_unrelated), each + between)
     if (core_days := n_unrelated / _A_SECOND / 86_400) >= _TOO_MANY_CORE_DAYS:
         how = "a higher --threshold, a lower --recall, a longer --shingle, or fewer documents"
-        yield Fact("not feasible", f"{many_text(core_days)} days of one core", how, "warning")
+        yield Fact("not feasible", f"{magnitude_text(core_days)} days of one core", how, "warning")
 
 
 def _ways_to_search(told: CorpusForecast) -> Iterator[Fact]:
@@ -154,13 +158,13 @@ def _ways_to_search(told: CorpusForecast) -> Iterator[Fact]:
         return
     if told.share_by_bands:
         least = f"texts of at least {told.plan.exact_below:,} shingles"
-        yield Fact("searched by bands", rough_share_text(told.share_by_bands), least)
+        yield Fact("searched by bands", percent_text(told.share_by_bands, 1), least)
     elif told.plan.exact_below < EVERY_SIZE:
         recall = share_percent_text(told.plan.recall_at_threshold)
         yield Fact("recall of longer texts", recall, "at the threshold, at least")
     most = "" if not told.share_by_bands else f"texts of at most {told.rare_up_to:,} shingles, "
     n_keys = f"{told.n_other_keys / told.share_by_rare:,.1f} each"
-    yield Fact("searched by rare shingles", rough_share_text(told.share_by_rare), most + n_keys)
+    yield Fact("searched by rare shingles", percent_text(told.share_by_rare, 1), most + n_keys)
 
 
 def shuffles_table(needs: ClusterNeeds, n_documents: int) -> Table:

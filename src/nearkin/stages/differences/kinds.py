@@ -23,8 +23,7 @@ from itertools import pairwise
 
 from nearkin.stages.differences.changes import Change
 from nearkin.stages.differences.comparison import KINDS, DifferenceKind
-from nearkin.stages.differences.languages import word_list
-from nearkin.stages.differences.particulars import Kind, Original, kinds_of_words
+from nearkin.stages.differences.particulars import Kind, Original, kinds_of_words, word_list
 from nearkin.stages.differences.words import Word, Wording, as_compared, is_other_form
 from nearkin.stages.number_words import DATE_WORDS, OTHER_DATE_WORDS
 

@@ -19,8 +19,7 @@ from nearkin.errors import ParameterError, RefusedError
 from nearkin.stages.documents.members import printable_id
 from nearkin.web.api import documents, reviewing
 from nearkin.web.api.documents import TEXT
-from nearkin.web.api.operation import ROOT, Operation, OperationAnswer, RequestBody
-from nearkin.web.api.records import ApiProblem
+from nearkin.web.api.operation import ROOT, ApiProblem, Operation, OperationAnswer, RequestBody
 from nearkin.web.jobs import Job
 from nearkin.web.queries import (
     ToleranceQuery,

@@ -10,7 +10,15 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from nearkin.collection.check_in.results import CheckIn, CheckInMany, CheckMeasure, CheckOptions, check_name
+from nearkin.collection.check_in.results import (
+    Checked,
+    CheckedDocument,
+    CheckIn,
+    CheckInMany,
+    CheckMeasure,
+    CheckOptions,
+    check_name,
+)
 from nearkin.collection.decisions.removing import Removed
 from nearkin.collection.listing.details import DocumentDetails
 from nearkin.collection.loads.adding import add_incoming
@@ -20,10 +28,21 @@ from nearkin.collection.results import SimilarDocuments
 from nearkin.collection.similar import similar_documents
 from nearkin.collection.word_search.searching import SearchResult
 from nearkin.errors import DocumentError, ParameterError
+from nearkin.planning.part_recall import PartRecall
 from nearkin.stages.documents.members import printable_id
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.web.api.operation import DocId, Limit, NoParameters, OperationAnswer, RequestBody, Version, operation
-from nearkin.web.api.records import ApiCheckAnswers, ApiChecked, ApiStored, JSONValues, answer_type
+from nearkin.web.api.operation import (
+    DocId,
+    JSONValues,
+    Limit,
+    NoParameters,
+    OperationAnswer,
+    RequestBody,
+    Version,
+    answer_of,
+    answer_type,
+    operation,
+)
 from nearkin.web.queries import ToleranceQuery
 from nearkin.web.sent_files import SentFile, source_of_sent
 from nearkin.web.service import ReviewService, address
@@ -58,15 +77,15 @@ def put_document(service: ReviewService, visitor: Visitor, asked: StoredQuery, s
     )
     outcome = "new" if added.n_new else "new version" if added.n_new_versions else "unchanged"
     stored = service.collection.document(asked.id)
-    answer = ApiStored(
-        doc_id=asked.id,
-        outcome=outcome,
-        version=stored.version,
-        wave=stored.wave,
-        missing=one.missing,
-        not_stored=list(one.inside),
-        page=_page(asked.id),
-    )
+    answer = {
+        "doc_id": asked.id,
+        "outcome": outcome,
+        "version": stored.version,
+        "wave": stored.wave,
+        "missing": one.missing,
+        "not_stored": one.inside,
+        "page": _page(asked.id),
+    }
     return OperationAnswer(201 if added.n_new else 200, answer)
 
 
@@ -166,7 +185,7 @@ class CheckAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         return CheckIn(self.id, wave=self.wave, source=source_of_sent(self.name, "check-in"), only_new=self.only_new)
 
 
-def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent: RequestBody) -> ApiChecked:
+def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent: RequestBody) -> dict[str, object]:
     """Check whether something similar is stored; with store=true, also store the text."""
     options, under = asked.options(), asked.under()
     one = document_of(sent, asked.name, asked.encoding)
@@ -177,7 +196,7 @@ def post_check(service: ReviewService, visitor: Visitor, asked: CheckAsked, sent
     answer["documents"] = [{**one.to_dict(), "page": _page(one.document.doc_id)} for one in found.documents]
     if found.stored_as is not None and found.documents:
         answer["comparison"] = address("/compare", a=found.documents[0].document.doc_id, b=found.stored_as)
-    return msgspec.convert(answer, ApiChecked)
+    return answer
 
 
 class DocumentToCheck(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -204,13 +223,13 @@ class ChecksBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         return self.store
 
 
-def post_checks(service: ReviewService, visitor: Visitor, _: NoParameters, body: ChecksBody) -> ApiCheckAnswers:
+def post_checks(service: ReviewService, visitor: Visitor, _: NoParameters, body: ChecksBody) -> dict[str, object]:
     """Check several texts; with store, also store them."""
     options = CheckOptions(threshold=body.threshold, containment=body.containment, limit=body.limit, with_passage=False)
     under = CheckInMany(wave=body.wave, only_new=body.only_new, by=visitor.name) if body.store else None
     documents = [(one.id, one.text) for one in body.documents]
     found = service.collection.check_many(documents, options=options, store=under)
-    return ApiCheckAnswers(answers=[one.to_dict() for one in found])
+    return {"answers": [one.to_dict() for one in found]}
 
 
 class CompareAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -238,17 +257,37 @@ def _page(doc_id: str) -> str:
     return address("/document", id=doc_id)
 
 
-_REMOVED = msgspec.defstruct(
-    "Removed", [("n_documents", int), ("n_unread", int), ("number", int | None), ("is_dry_run", bool)]
+_STORED = answer_of(
+    "Stored",
+    doc_id=str,
+    outcome=Annotated[
+        Literal["new", "new version", "unchanged"], Meta(description="unchanged: the id had the same text before.")
+    ],
+    version=int,
+    wave=str,
+    missing=Annotated[str | None, Meta(description="What could not be read of the file.")],
+    not_stored=Annotated[list[str], Meta(description="Documents inside the file, which are not stored.")],
+    page=str,
 )
+_CHECKED = answer_type(
+    Checked,
+    measure=CheckMeasure,
+    threshold=float,
+    containment=float | None,
+    tolerance=float | msgspec.UnsetType,
+    expected_recall_of_parts=answer_type(PartRecall) | msgspec.UnsetType | None,
+    documents=list[answer_type(CheckedDocument, page=str)],  # type: ignore[misc]
+    comparison=str | msgspec.UnsetType,
+)
+_REMOVED = answer_of("Removed", n_documents=int, n_unread=int, number=int | None, is_dry_run=bool)
 OPERATIONS = (
-    operation("PUT", "/documents/{id}", put_document, ApiStored, statuses=(200, 201)),
+    operation("PUT", "/documents/{id}", put_document, _STORED, statuses=(200, 201)),
     operation("GET", "/documents/{id}", get_document),
     operation("DELETE", "/documents/{id}", delete_document, _REMOVED),
     operation("GET", "/search", get_search),
     operation("GET", "/documents/{id}/similar", get_similar),
-    operation("POST", "/check", post_check),
-    operation("POST", "/checks", post_checks),
+    operation("POST", "/check", post_check, _CHECKED),
+    operation("POST", "/checks", post_checks, answer_of("CheckAnswers", answers=list[JSONValues])),
     operation("GET", "/compare", get_comparison, answer_type(ComparedDocuments, comparison=JSONValues, page=str)),
 )
 

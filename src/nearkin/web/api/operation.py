@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, is_dataclass
-from typing import Annotated, Any, Literal, get_type_hints
+from datetime import date
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from nearkin.web.api.records import answer_type
+from nearkin.collection.decisions.log import Activity
+from nearkin.collection.results import FLAT, json_names
 
 ROOT = "/api/v1"
 Method = Literal["GET", "PUT", "POST", "DELETE"]
@@ -99,3 +103,54 @@ def operation(
 
 class NoParameters(msgspec.Struct, forbid_unknown_fields=True):
     """An operation without parameters."""
+
+
+JSONValues: TypeAlias = Mapping[str, Any]
+
+
+def answer_of(name: str, /, **types: Any) -> Any:
+    """Return the type of an answer as JSON, by its fields; those that may be unset may be missing."""
+    named = (
+        (one, kind, msgspec.UNSET) if msgspec.UnsetType in get_args(kind) else (one, kind)
+        for one, kind in types.items()
+    )
+    return msgspec.defstruct(name, named, kw_only=True)
+
+
+@cache
+def answer_type(answer: type, **others: Any) -> Any:
+    """Return the type of a record as JSON, with some fields of other types; see `AnswerRecord`."""
+    return answer_of(answer.__name__, **(_types(answer) | others))
+
+
+def _types(answer: Any) -> dict[str, object]:
+    """Return the types of the fields of an answer as JSON."""
+    types, hints = dict[str, object](), get_type_hints(answer)
+    for name in json_names(answer):
+        found = hints[name] if name in hints else get_type_hints(getattr(answer, name).fget)["return"]
+        is_flat = name in FLAT and is_dataclass(found)
+        types |= _types(found) if is_flat else {name: _as_type(found)}
+    return types
+
+
+def _as_type(hint: Any) -> Any:
+    """Return the type of a value as JSON."""
+    kind, parts = get_origin(hint), get_args(hint)
+    if kind is tuple:
+        return list[_as_type(parts[0])]  # type: ignore[misc]
+    if kind in (UnionType, Union):
+        return Union[tuple(map(_as_type, parts))]  # noqa: UP007  # made at run time
+    if isinstance(hint, type) and issubclass(hint, date):
+        return str
+    if kind is Mapping:
+        return dict[str, _as_type(parts[1])]  # type: ignore[misc]
+    return answer_type(hint) if isinstance(hint, type) and is_dataclass(hint) else hint
+
+
+class ApiProblem(msgspec.Struct, kw_only=True):
+    """Refusal of a request: the kind of error, a sentence, and the place in the request, if there is one."""
+
+    error: str
+    message: str
+    where: str | None = None
+    activities: list[answer_type(Activity, data=JSONValues)] | msgspec.UnsetType = msgspec.UNSET  # type: ignore[valid-type]

@@ -14,8 +14,16 @@ from nearkin.collection.groups.members import GroupMembers, group_members
 from nearkin.collection.info import Wave
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.errors import ParameterError, UnknownDocumentError
-from nearkin.web.api.operation import Limit, NoParameters, Offset, OperationAnswer, operation
-from nearkin.web.api.records import JSONValues, answer_type
+from nearkin.web.api.operation import (
+    JSONValues,
+    Limit,
+    NoParameters,
+    Offset,
+    OperationAnswer,
+    answer_of,
+    answer_type,
+    operation,
+)
 from nearkin.web.jobs import Job
 from nearkin.web.queries import GroupingQuery, GroupMeasure
 from nearkin.web.service import ReviewService
@@ -66,39 +74,12 @@ class UpdateAsked(GroupingQuery, kw_only=True, forbid_unknown_fields=True):
 
 def update_groups(service: ReviewService, visitor: Visitor, asked: UpdateAsked, _: object) -> OperationAnswer:
     """Update the groups at a tolerance: begins a job and returns it."""
-    return OperationAnswer(202, service.jobs.update_groups(asked.measure, asked.tolerance, by=visitor.name))
+    return OperationAnswer(202, service.jobs.update_groups(asked.tolerance, by=visitor.name))
 
 
-class Waves(msgspec.Struct, kw_only=True):
-    """All waves, and the number of current documents."""
-
-    n_documents: int
-    waves: list[answer_type(Wave)]  # type: ignore[valid-type]
-
-
-class TagsPage(msgspec.Struct, kw_only=True):
-    """A page of the tags."""
-
-    n_found: int
-    tags: list[answer_type(TagCount)]  # type: ignore[valid-type]
-
-
-class LogPage(msgspec.Struct, kw_only=True):
-    """A page of the log, the newest activity first."""
-
-    n_found: int
-    activities: list[answer_type(Activity, data=JSONValues)]  # type: ignore[valid-type]
-
-
-class ApiJobs(msgspec.Struct, kw_only=True):
-    """Jobs, the newest first."""
-
-    jobs: list[Job]
-
-
-def get_jobs(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> ApiJobs:
+def get_jobs(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> dict[str, object]:
     """List the jobs, the newest first."""
-    return ApiJobs(jobs=service.jobs.listed())
+    return {"jobs": service.jobs.listed()}
 
 
 class JobAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -203,14 +184,17 @@ def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> 
 
 
 _GROUPS = answer_type(StoredGroups, expected_recall=float | None, n_not_compared=int)
+_WAVES = answer_of("Waves", n_documents=int, waves=list[answer_type(Wave)])  # type: ignore[misc]
+_TAGS = answer_of("TagsPage", n_found=int, tags=list[answer_type(TagCount)])  # type: ignore[misc]
+_LOG = answer_of("LogPage", n_found=int, activities=list[answer_type(Activity, data=JSONValues)])  # type: ignore[misc]
 OPERATIONS = (
     operation("GET", "/groups", get_groups, _GROUPS),
     operation("POST", "/groups", update_groups, Job, statuses=(202,)),
     operation("GET", "/groups/{number}", get_group, answer_type(GroupMembers, principal=str)),
-    operation("GET", "/jobs", get_jobs),
+    operation("GET", "/jobs", get_jobs, answer_of("Jobs", jobs=list[Job])),
     operation("GET", "/jobs/{number}", get_job),
-    operation("GET", "/waves", get_waves, Waves),
-    operation("GET", "/tags", get_tags, TagsPage),
+    operation("GET", "/waves", get_waves, _WAVES),
+    operation("GET", "/tags", get_tags, _TAGS),
     operation("POST", "/tags", post_tags, answer_type(ActivityResult, data=JSONValues)),
-    operation("GET", "/log", get_log, LogPage),
+    operation("GET", "/log", get_log, _LOG),
 )

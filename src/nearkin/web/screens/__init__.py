@@ -3,47 +3,13 @@
 from __future__ import annotations
 
 from nearkin.web.screen import ChangeForm, Screen
-from nearkin.web.screens import (
-    administration,
-    check_in,
-    conflicts,
-    decisions,
-    defensibility,
-    document,
-    exceptions,
-    groups,
-    history,
-    home,
-    lists,
-    representatives,
-    runs,
-    threads,
-)
+from nearkin.web.screens import administration, decisions, document, exceptions, groups, lists
 
 SCREENS: tuple[Screen, ...] = (
-    *home.SCREENS,
-    *document.SCREENS,
-    *groups.SCREENS,
-    *conflicts.SCREENS,
-    *threads.SCREENS,
-    *lists.SCREENS,
-    *check_in.SCREENS,
-    *history.SCREENS,
-    *exceptions.SCREENS,
-    *defensibility.SCREENS,
+    *lists.SCREENS, *document.SCREENS, *groups.SCREENS, *decisions.SCREENS, *exceptions.SCREENS,
     *administration.SCREENS,
-    *runs.SCREENS,
-    *representatives.SCREENS,
-)
-"""All screens; a new one is entered here."""
+)  # fmt: skip
+"""All screens; those of a new module are entered here."""
 FORMS: tuple[ChangeForm, ...] = (
-    *groups.FORMS,
-    *decisions.FORMS,
-    *check_in.FORMS,
-    *threads.FORMS,
-    *exceptions.FORMS,
-    *defensibility.FORMS,
-    *runs.FORMS,
-    *representatives.FORMS,
-)
-"""All forms; a new one is entered here."""
+    *lists.FORMS, *groups.FORMS, *decisions.FORMS, *exceptions.FORMS, *administration.FORMS,
+)  # fmt: skip

@@ -1,10 +1,20 @@
-"""What administrators see: the log of decisions, the jobs in the background, and the users."""
+"""What administrators see: log, jobs, users, the page for defensibility; and finished runs, with pairs to accept."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import platform
+from collections import Counter
+from collections.abc import Mapping
+from importlib.metadata import distributions
+from typing import Literal
+
 import msgspec
 import pyarrow as pa
+from sqlalchemy import Connection
 
+from nearkin._version import __version__
 from nearkin.collection.decisions.log import (
     GROUP_NOTE,
     NEVER_GROUP,
@@ -16,10 +26,25 @@ from nearkin.collection.decisions.log import (
     Activity,
     activities,
 )
-from nearkin.reports.facts.changed_values import changed_documents, log_in_words
+from nearkin.collection.groups.current import stored_groups
+from nearkin.collection.info import info
+from nearkin.collection.integrity import fsck
+from nearkin.collection.stored.group_state import stored_tolerances
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import NearkinError, ParameterError, UnknownDocumentError
+from nearkin.manifests.pairs import SIDES
+from nearkin.records import I64
+from nearkin.reports.facts.stored import changed_documents, kinds_in_words, log_in_words
+from nearkin.web.current import AUDITED
 from nearkin.web.jobs import Job
-from nearkin.web.screen import NoQuery, Screen
-from nearkin.web.service import ReviewService, ScreenAnswer, address
+from nearkin.web.queries import ListPage
+from nearkin.web.screen import ChangeForm, NoQuery, Screen, ScreenFile
+from nearkin.web.served_runs import REPORT
+from nearkin.web.service import GoTo, ReviewService, ScreenAnswer, address
+from nearkin.web.sign_in import Visitor
+from nearkin.workflows.pairing.pairs_of_run import PairOfRun, PairsOfRun, ShownText
+from nearkin.workflows.pairing.pairs_of_run import Shown as ShownState
+from nearkin.workflows.resources import Resources
 
 
 class JobsQuery(msgspec.Struct, kw_only=True):
@@ -132,9 +157,249 @@ def users(service: ReviewService, _: NoQuery) -> ScreenAnswer:
     return ScreenAnswer("users.html.j2", {"users": rows, "is_team": service.users is not None}, {"users": rows})
 
 
+_VERIFYING = (
+    """python3 -c "import hashlib, json; data = json.load(open('defensibility.json', 'rb'))['data']; """
+    """told = json.dumps(data, sort_keys=True, separators=(',', ':'), ensure_ascii=False); """
+    """print(hashlib.sha256(told.encode('utf-8', 'backslashreplace')).hexdigest())\""""
+)
+"""Command that prints the SHA-256 of downloaded data, as `digest_of` computes it."""
+_USED = ("numpy", "pyarrow", "sqlalchemy", "numba", "rapidfuzz", "starlette", "jinja2", "msgspec", "uvicorn")
+
+
+class DefensibilityQuery(msgspec.Struct, kw_only=True):
+    """Whether to compare every stored text with its digest, which takes a while."""
+
+    is_checked: bool = msgspec.field(default=False, name="integrity")
+
+
+def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAnswer:
+    """Gather parameters, versions, counts, groups, the digest of the log, audits and, if asked for, the integrity."""
+    listed, made = service.collection.log(), service.audits.made
+    log = [one.to_dict() for one in listed]
+    data = {
+        "collection": service.name,
+        "counts": {name: value for name, value in info(service.collection.opened).to_dict().items() if name != "place"},
+        "groups": _groups(service),
+        "versions": {"nearkin": __version__, "python": platform.python_version(), **_libraries()},
+        "log": {
+            "n_activities": len(log),
+            "by_kind": dict(sorted(Counter(str(one["kind"]) for one in log).items())),
+            "sha256": digest_of(log),
+        },
+        "integrity": _integrity(service) if asked.is_checked else None,
+        "audits": None if made is None else made.to_dict() | {"is_outdated": service.audits.are_outdated(made)},
+    }
+    sha256 = digest_of(data)
+    values = {
+        "data": data,
+        "sha256": sha256,
+        "verifying": _VERIFYING,
+        "kinds": kinds_in_words(listed),
+        "audits": () if made is None else made.audits,
+        "other_audits": _other_audits(service),
+    }
+    return ScreenAnswer("defensibility.html.j2", values, {"data": data, "sha256": sha256})
+
+
+def _integrity(service: ReviewService) -> dict[str, object]:
+    """Check the integrity and rebuild nothing, because opening a page must change nothing."""
+    return fsck(service.collection.opened, threads=Resources().n_threads, rebuilds=False).to_dict()
+
+
+def digest_of(data: object) -> str:
+    """Return the SHA-256 of data as JSON: sorted keys, no white space between elements, UTF-8.
+
+    Examples
+    --------
+    >>> digest_of({"b": 1, "a": "é"}) == hashlib.sha256('{"a":"é","b":1}'.encode()).hexdigest()
+    True
+    """
+    told = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _groups(service: ReviewService) -> list[dict[str, object]]:
+    """Return the figures of the stored groups at each tolerance."""
+    names = ("n_groups", "n_documents", "n_not_grouped", "n_decisions")
+    with service.collection.opened.store.reading() as connection:
+        stored = [stored_groups(connection, one, limit=1) for one in _tolerances(connection)]
+    return [{"tolerance": one.tolerance.in_words(), **{name: getattr(one, name) for name in names}} for one in stored]
+
+
+def _tolerances(connection: Connection) -> list[Tolerance]:
+    stored = map(Tolerance.of_stored, stored_tolerances(connection))
+    return [one for one in stored if one is not None]
+
+
+def _other_audits(service: ReviewService) -> list[str]:
+    """Return the commands that audit the tolerances of stored groups that the audits of this page do not cover."""
+    with service.collection.opened.store.reading() as connection:
+        stored = _tolerances(connection)
+    return [f"nearkin audit COLLECTION {one.in_options()}" for one in stored if one not in AUDITED]
+
+
+def _libraries() -> dict[str, str]:
+    """Return the versions of the libraries that results depend on."""
+    found = {str(one.metadata["Name"]).lower(): one.version for one in distributions()}
+    return {name: found[name] for name in _USED if name in found}
+
+
+def audit(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:
+    """Audit the searches by letters and by wording, in the background if that takes long."""
+    job = service.jobs.run("audit", service.audits.measure, by=visitor.name)
+    return GoTo("/defensibility" if job.is_over else "/jobs")
+
+
+_A_PAGE, _PAGES_KEPT = 10, 50
+
+
+class PairsQuery(msgspec.Struct, kw_only=True):
+    """A page of the pairs of a run; by default of the first run that has pairs."""
+
+    run: int | None = None
+    show: ShownState = "undecided"
+    page: int = 1
+
+
+def pairs(service: ReviewService, asked: PairsQuery) -> ScreenAnswer:
+    """Show some pairs, the most similar first."""
+    runs, number = service.runs.of_pairs, _number(service, asked)
+    if number is None:
+        return ScreenAnswer("pairs_of_run.html.j2", {"run": None}, {"run": None, "pairs": []})
+    run, found = service.runs.find(number), _pairs_of(service, number)
+    places = found.select(asked.show)
+    n_pages = max(1, -(-len(places) // _A_PAGE))
+    page = ListPage(max(1, min(asked.page, n_pages)), _A_PAGE, n_pages)  # a decision may have emptied the last page
+    after = page.start + _A_PAGE
+    shown = found.pairs(places[page.start : after])
+    texts, why_not = _texts(found, shown, places[after : after + _PAGES_KEPT * _A_PAGE])
+    decided = [one.state for one in found.decisions.all().values()]
+    values = {
+        "run": run,
+        "runs": runs,
+        "facts": run.facts(),
+        "n_found": len(places),
+        "n_accepted": decided.count("accepted"),
+        "n_rejected": decided.count("rejected"),
+        "pairs": shown,
+        "texts": texts,
+        "why_not": why_not,
+        "page": page,
+    }
+    data = {
+        "run": number,
+        "n_found": len(places),
+        "page": page.number,
+        "n_pages": n_pages,
+        "pairs": [_as_data(one, texts) for one in shown],
+        "why_no_texts": why_not,
+    }
+    return ScreenAnswer("pairs_of_run.html.j2", values, data)
+
+
+def pairs_table(service: ReviewService, asked: PairsQuery) -> pa.Table:
+    """Return a row for each pair, with its decision."""
+    number = _number(service, asked)
+    if number is None:
+        raise ParameterError("The service has no runs of nearkin pairs. Name them when you start it: --run DIRECTORY")
+    return _pairs_of(service, number).table(asked.show)
+
+
+def _number(service: ReviewService, asked: PairsQuery) -> int | None:
+    """Return the number of the requested run; None if there are no runs."""
+    runs = service.runs.of_pairs
+    return asked.run if asked.run is not None or not runs else runs[0].number
+
+
+class PairForm(msgspec.Struct, kw_only=True):
+    """A pair by its rows, the decision, and the page from which the form came."""
+
+    run: int
+    left_row: int
+    right_row: int
+    decision: Literal["accepted", "rejected", "undecided"]
+    show: ShownState = "undecided"
+    page: int = 1
+
+
+def decide(service: ReviewService, visitor: Visitor, body: PairForm) -> GoTo:
+    """Store a decision on a pair."""
+    found, rows = _pairs_of(service, body.run), (body.left_row, body.right_row)
+    state = None if body.decision == "undecided" else body.decision
+    found.decisions.decide(rows, found.names(rows), state, by=visitor.name, may_replace=visitor.may_undo)
+    return GoTo("/pairs", {"run": body.run, "show": body.show, "page": body.page})
+
+
+def _pairs_of(service: ReviewService, number: int) -> PairsOfRun:
+    run = service.runs.find(number)
+    if run.pairs is None:
+        raise UnknownDocumentError(
+            f"The run {run.name} has results of nearkin {run.manifest.command}, not of nearkin pairs."
+        )
+    return run.pairs
+
+
+def _texts(found: PairsOfRun, shown: list[PairOfRun], soon: I64) -> tuple[tuple[Mapping[int, ShownText], ...], str]:
+    """Return the texts of both sides by row, or why they cannot be shown; texts of the next pages are kept."""
+    next_rows = found.rows(soon)
+    try:
+        sides = [found.texts(side, {one.rows[i] for one in shown}, next_rows[i]) for i, side in enumerate(SIDES)]
+    except NearkinError as error:
+        return ({}, {}), str(error)
+    return tuple(sides), ""
+
+
+def _as_data(one: PairOfRun, texts: tuple[Mapping[int, ShownText], ...]) -> dict[str, object]:
+    left, right = (texts[i].get(row) for i, row in enumerate(one.rows))
+    return {
+        "left_row": one.rows[0],
+        "right_row": one.rows[1],
+        "left": one.left,
+        "right": one.right,
+        "cosine": one.cosine,
+        "terms": [{"term": term.term, "left_term": term.left_term, "share": term.share} for term in one.terms],
+        "decision": None if one.decision is None else one.decision.state,
+        "by": None if one.decision is None else one.decision.by,
+        "left_text": left and left.text,
+        "right_text": right and right.text,
+    }
+
+
+class ReportsQuery(msgspec.Struct, kw_only=True):
+    """The run whose report page is opened."""
+
+    run: int | None = None
+
+
+def reports(service: ReviewService, _: ReportsQuery) -> ScreenAnswer:
+    """List the runs."""
+    found = [one.facts() for one in service.runs.all]
+    return ScreenAnswer("reports.html.j2", {"runs": found}, {"runs": found})
+
+
+def report_page(service: ReviewService, _: Visitor, asked: ReportsQuery) -> bytes:
+    """Return the page that the run wrote."""
+    run = service.runs.find(asked.run)
+    if not run.has_report:
+        raise UnknownDocumentError(f"The run {run.name} has no {REPORT}.")
+    return (run.folder / REPORT).read_bytes()
+
+
 SCREENS = (
     Screen("/jobs", NoQuery, jobs),
     Screen("/jobs/list", JobsQuery, job_list),
     Screen("/log", LogQuery, log, log_table),
     Screen("/users", NoQuery, users),
+    Screen("/defensibility", DefensibilityQuery, defensibility),
+    Screen("/pairs", PairsQuery, pairs, pairs_table),
+    Screen(
+        "/reports",
+        ReportsQuery,
+        reports,
+        files=(ScreenFile(".html", "text/html; charset=utf-8", report_page, is_sandboxed_page=True),),
+    ),
+)
+FORMS = (
+    ChangeForm("/defensibility/audit", NoQuery, audit, is_change=False),
+    ChangeForm("/pairs/decide", PairForm, decide),
 )

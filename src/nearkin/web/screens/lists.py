@@ -1,16 +1,26 @@
-"""Search by words, and lists of documents by their metadata."""
+"""Home, search by words, lists of documents by their metadata, and threads of mails."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 import pyarrow as pa
 
+from nearkin.collection.conflicts.by_group import conflicting_groups
 from nearkin.collection.decisions.deciding import tags_of
+from nearkin.collection.groups.current import StoredGroups, stored_groups
 from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments, Sort, Which, asked_columns, listed
+from nearkin.collection.stored.group_state import stored_tolerances
+from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.reports.facts.queries import later_facts
-from nearkin.web.queries import GroupingQuery
-from nearkin.web.screen import Screen
-from nearkin.web.service import ReviewService, ScreenAnswer
+from nearkin.web.current import MAX_DOCUMENTS
+from nearkin.web.queries import GroupingQuery, ListPage
+from nearkin.web.screen import ChangeForm, NoQuery, Screen
+from nearkin.web.screens.administration import running_jobs
+from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
+from nearkin.web.sign_in import Visitor
 
 _PAGE_SIZE, _MAX_SHOWN = 100, 2_000
 
@@ -97,7 +107,171 @@ def list_table(service: ReviewService, asked: ListQuery) -> pa.Table:
     return found.table.select(asked_columns(wanted))
 
 
+_N_GROUPS, _MAX_FIELDS, _MAX_TAGS = 8, 5, 50
+_SIZES = ((2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, None))
+"""Smallest and largest number of documents of the groups that a bar counts."""
+
+
+def home(service: ReviewService, asked: GroupingQuery) -> ScreenAnswer:
+    """Count documents, groups, copies and tags."""
+    opened = service.collection.opened
+    found, tags = service.info.get(), service.collection.tags().counts
+    counts = found.info
+    with opened.store.reading() as connection:
+        tolerances = stored_tolerances(connection)
+        asked = _with_groups(asked, tolerances)
+        groups = stored_groups(connection, asked.tolerance, limit=_N_GROUPS)
+        conflicts = conflicting_groups(connection, asked.tolerance)
+    values = {
+        "info": counts,
+        "groups": groups,
+        "late": list(later_facts(groups.n_not_grouped, groups.n_decisions)) if groups.is_stored else [],
+        "tags": sorted(tags, key=lambda one: -one.n_documents)[:_MAX_TAGS],
+        "n_more_tags": max(0, len(tags) - _MAX_TAGS),
+        "sizes": size_rows(groups),
+        "n_with_same_text": found.n_with_same_text,
+        "n_exceptions": found.n_exceptions,
+        "conflicts": sorted(conflicts.items(), key=lambda one: -one[1])[:_MAX_FIELDS],
+        "n_more_fields": max(0, len(conflicts) - _MAX_FIELDS),
+        **running_jobs(service),
+        "other_tolerances": [tuple(one.split(" ")) for one in tolerances if one != str(asked.tolerance)],
+        "asked": asked,
+    }
+    data = {
+        "info": counts.to_dict(),
+        "n_with_same_text": found.n_with_same_text,
+        "n_exceptions": found.n_exceptions,
+        "conflicts": conflicts,
+        "groups": groups.to_dict(),
+        "tags": [{"field": one.field, "value": one.value, "n_documents": one.n_documents} for one in tags],
+    }
+    return ScreenAnswer("home.html.j2", values, data)
+
+
+def _with_groups(asked: GroupingQuery, stored: Sequence[str]) -> GroupingQuery:
+    if asked != GroupingQuery() or not stored or str(asked.tolerance) in stored:
+        return asked
+    measure, value = stored[0].split(" ")
+    return GroupingQuery(measure="letters" if measure == "letters" else "jaccard", value=float(value))
+
+
+@dataclass(frozen=True, slots=True)
+class SizeRow:
+    """Bar of the chart of sizes: groups with ``low`` to ``high`` documents; ``width`` in twentieths of the longest."""
+
+    label: str
+    n_groups: int
+    width: int
+    low: int
+    high: int | None
+
+
+def size_rows(groups: StoredGroups) -> list[SizeRow]:
+    """Return the bars of a chart of sizes.
+
+    Examples
+    --------
+    >>> from nearkin.collection.tolerance import Tolerance
+    >>> from nearkin.collection.groups.current import SizeCount
+    >>> sizes = SizeCount(2, 10), SizeCount(5, 1), SizeCount(30, 5)
+    >>> found = StoredGroups(tolerance=Tolerance.of(), groups=(), sizes=sizes, n_not_grouped=0, is_stored=True)
+    >>> [(one.label, one.n_groups, one.width) for one in size_rows(found)]
+    [('2', 10, 20), ('3', 0, 0), ('4–5', 1, 2), ('6–10', 0, 0), ('11–20', 0, 0), ('21 or more', 5, 10)]
+    """
+    counts = [
+        sum(
+            one.n_groups for one in groups.sizes if low <= one.n_documents and (high is None or one.n_documents <= high)
+        )
+        for low, high in _SIZES
+    ]
+    longest = max(1, *counts)
+    return [
+        SizeRow(
+            f"{low} or more" if high is None else str(low) if low == high else f"{low}–{high}",
+            n,
+            -(-20 * n // longest),
+            low,
+            high,
+        )
+        for n, (low, high) in zip(counts, _SIZES, strict=True)
+    ]
+
+
+_THREADS_A_PAGE, _MAX_ROWS = 50, 1_000
+
+
+class ThreadsQuery(msgspec.Struct, kw_only=True):
+    """A page of threads, and whether only inclusive mails are shown and exported."""
+
+    page: int = 1
+    inclusive: bool = False
+
+
+class ThreadQuery(msgspec.Struct, kw_only=True):
+    """A thread by its number, or that of a document."""
+
+    number: int | None = None
+    id: str | None = None
+    inclusive: bool = False
+
+
+def threads(service: ReviewService, asked: ThreadsQuery) -> ScreenAnswer:
+    """List the threads, the largest first."""
+    found, stored = service.threads.found, service.threads.stored()
+    page = ListPage.asked(asked.page, _THREADS_A_PAGE)
+    cards = [] if found is None else found.cards(page.start, _THREADS_A_PAGE)
+    values = {
+        "found": found,
+        "stored": stored,
+        "is_outdated": found is not None and found.mails != stored,
+        "can_compute": stored.n_documents <= MAX_DOCUMENTS,
+        "max_documents": MAX_DOCUMENTS,
+        "cards": cards,
+        "page": page.of(0 if found is None else found.n_threads),
+    }
+    data = {
+        "is_computed": found is not None,
+        "is_outdated": values["is_outdated"],
+        "n_mails_stored": stored.n_mails,
+        "n_threads": 0 if found is None else found.n_threads,
+        "threads": [msgspec.to_builtins(one) for one in cards],
+    }
+    return ScreenAnswer("threads_of_mails.html.j2", values, data)
+
+
+def threads_table(service: ReviewService, asked: ThreadsQuery) -> pa.Table:
+    """Return a row for each mail and each missing mail, or for each inclusive mail."""
+    if (found := service.threads.found) is None:
+        raise ParameterError("The threads are not computed yet. Open the page Threads to compute them.")
+    return found.inclusive if asked.inclusive else found.table
+
+
+def thread(service: ReviewService, asked: ThreadQuery) -> ScreenAnswer:
+    """Show the tree of a thread, or, before the threads are computed, the page on which to compute them."""
+    if (found := service.threads.found) is None:
+        return threads(service, ThreadsQuery(inclusive=asked.inclusive))
+    number = asked.number if asked.id is None else found.number_of(asked.id)
+    card = None if number is None else found.card(number, _MAX_ROWS)
+    if card is None:
+        what = f"There is no thread {number}." if asked.id is None else "The document is in no thread."
+        raise UnknownDocumentError(f"{what} The page Threads lists all of them.")
+    before, after = found.neighbours(card.number)
+    rows = [one for one in card.rows if one.reason or not asked.inclusive]
+    values = {"card": card, "rows": rows, "before": before, "after": after}
+    return ScreenAnswer("thread.html.j2", values, msgspec.to_builtins(card))
+
+
+def update(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:
+    """Compute the threads, in the background if that takes long."""
+    job = service.jobs.run("threads", service.threads.compute, by=visitor.name)
+    return GoTo("/threads" if job.is_over else "/jobs")
+
+
 SCREENS = (
     Screen("/search", SearchQuery, search, search_table),
     Screen("/list", ListQuery, list_documents, list_table),
+    Screen("/", GroupingQuery, home),
+    Screen("/threads", ThreadsQuery, threads, threads_table),
+    Screen("/thread", ThreadQuery, thread),
 )
+FORMS = (ChangeForm("/threads/update", NoQuery, update, is_change=False),)

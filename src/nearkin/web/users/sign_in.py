@@ -34,8 +34,7 @@ from nearkin.web.sign_in import (
     refused,
     with_session,
 )
-from nearkin.web.users.file import CurrentUsers
-from nearkin.web.users.records import User, Users, hash_of_nobody, is_password, name_key
+from nearkin.web.users.file import CurrentUsers, User, Users, hash_of_nobody, is_password, name_key
 from nearkin.wording import reveal_line
 
 WINDOW_S, MAX_OF_A_NAME, MAX_OF_AN_ADDRESS = 600.0, 10, 30

@@ -40,7 +40,6 @@ from nearkin.workflows.reading.identity import (
     records_of,
 )
 from nearkin.workflows.reading.inputs import IN_MEMORY, Input, inputs_of, sides_apart
-from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.request import ReadingRequest, columns_named, not_read_files
 from nearkin.workflows.resources import Resources
 
@@ -107,7 +106,10 @@ def dedup_files(
         check_tool(delivery.overlay)
     if delivery.carry:
         check_carry(delivery.carry, sources, encoding=request.encoding, stdin=request.stdin)
-    engine.choose(local=lambda: None, cluster=lambda _: check_can_be_shared(sources + other_sources))
+    if engine.name != "local":
+        from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
+
+        check_can_be_shared(sources + other_sources)
     command = "dedup" if ending is None else ending.command
     fingerprint = {**identity(command, options, request, sources, against, other_sources), "engine": engine.name}
     records = {"inputs": records_of(sources, request.encoding), "against": records_of(other_sources, request.encoding)}

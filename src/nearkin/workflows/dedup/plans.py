@@ -16,7 +16,7 @@ from nearkin.nouns import agreeing, counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import EVERY_SIZE, KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
 from nearkin.records import F64, I64, U32, U64, Bool, Matches, ShingleSets
-from nearkin.reports.quantities import many_text, measure_name, parameter_text, rough_share_text, share_percent_text
+from nearkin.reports.quantities import magnitude_text, measure_name, parameter_text, percent_text, share_percent_text
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.text_kinds import kinds_in
 from nearkin.stages.search.exhaustive import common_counts
@@ -79,8 +79,8 @@ def describe_plan(
         return found
     n_unrelated = round(plan.expected_candidates)
     return (
-        f"{found}; cost: about {many_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} compared "
-        "(similarity below the threshold)"
+        f"{found}; cost: about {magnitude_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} "
+        "compared (similarity below the threshold)"
     )
 
 
@@ -107,7 +107,7 @@ def plan_in_words(plan: Plan, options: DedupOptions) -> str:
         return describe_plan(plan, options)
     if plan.rate == 1:
         return "search: all shingles are looked up, so a pair that shares even one is found"
-    share = rough_share_text(plan.rate)
+    share = percent_text(plan.rate, 1)
     return f"search: {share} of shingles are looked up, so a pair that shares only one is found with this probability"
 
 

@@ -17,7 +17,7 @@ from nearkin.manifests.stored import InputFile
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import SamplingPlan
 from nearkin.records import F64, I64, U32, Bool, Matches
-from nearkin.reports.dedup.page import (
+from nearkin.reports.dedup import (
     DroppedRow,
     GroupRow,
     MemberRow,

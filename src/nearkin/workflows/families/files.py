@@ -18,7 +18,7 @@ from nearkin.reports.families import Kin
 from nearkin.runs.progress import Progress
 from nearkin.runs.spool import Spool, gathered
 from nearkin.stages.differences.particulars import Original
-from nearkin.stages.differences.relating import COPY, N_SHOWN, MemberComparison, compare
+from nearkin.stages.differences.relations import COPY, N_SHOWN, MemberComparison, compare
 from nearkin.stages.documents.normalisation import AS_IT_CAME
 from nearkin.stages.documents.preparing import prepare
 from nearkin.workflows.dedup.corpus import READABLE

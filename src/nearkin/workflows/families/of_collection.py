@@ -23,7 +23,7 @@ from nearkin.paths import printable
 from nearkin.reports.families import Kin
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
-from nearkin.stages.differences.relating import COPY
+from nearkin.stages.differences.relations import COPY
 from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.stages.documents.members import NO_TEXT, place_text
 from nearkin.store.schema import documents

@@ -16,8 +16,7 @@ from nearkin.reports.families import FamilyCard, Kin, render_families_report
 from nearkin.reports.pages import problems_table
 from nearkin.runs.files import published
 from nearkin.runs.tables import write_rows
-from nearkin.stages.differences.relating import COPY
-from nearkin.stages.differences.relations import RELATIONS, RULES
+from nearkin.stages.differences.relations import COPY, RELATIONS, RULES
 from nearkin.wording import reveal, share_text
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.reading.exceptions import ExceptionRow

@@ -19,7 +19,7 @@ from nearkin.formats import parquet
 from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.manifests.stored import Stored
 from nearkin.records import F64, I64, U64
-from nearkin.reports.pairs.page import TermRow
+from nearkin.reports.pairs import TermRow
 from nearkin.runs.files import locked, read_checked_json, write_checked_json
 from nearkin.runs.finished import MANIFEST, digest_of
 from nearkin.runs.progress import Silent

@@ -23,7 +23,7 @@ from nearkin.planning.pairs.chances import CosineSpread
 from nearkin.planning.pairs.costs import Costs, machine_costs
 from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import F64, I64, U64, BitSignatures, WeightedVectors
-from nearkin.reports.quantities import elapsed_text, recall_text, share_percent_text
+from nearkin.reports.quantities import recall_text, share_percent_text, time_text
 from nearkin.runs.progress import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import keys_of, rows_of
@@ -50,7 +50,7 @@ def plan_search(vectors: PairVectors, options: PairOptions, *, resources: Resour
     if is_asked or (is_open and exact_is_quick(question)):
         every = PairSearch("vectors")
         exact = predict(every, question)
-        why = f"exact search, estimated {elapsed_text(exact.elapsed_s)}"
+        why = f"exact search, estimated {time_text(exact.elapsed_s)}"
         if is_asked:
             why = "--method was given" if options.method == "vectors" else "--recall 1 compares all pairs"
         record = _record(Plan(every, exact, (), reaches=True, is_quick=True), why)

@@ -15,10 +15,10 @@ from nearkin.formats import parquet
 from nearkin.kernels.mixing import GOLDEN
 from nearkin.manifests.pairs import SIDES, PairsManifest, Side
 from nearkin.records import F64, I64, U64
-from nearkin.reports.dedup.page import RunNote
+from nearkin.reports.dedup import RunNote
 from nearkin.reports.facts.fact import Table
 from nearkin.reports.pages import problems_table
-from nearkin.reports.pairs.page import PairRow, TermRow, render_pairs_report
+from nearkin.reports.pairs import PairRow, TermRow, render_pairs_report
 from nearkin.runs.run import JobRun
 
 N_BEST = 100

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from nearkin.reports.comparison import page as comparison_page
-from nearkin.reports.comparison.page import comparison_fragment, comparison_html
+from nearkin.reports import comparison as comparison_page
+from nearkin.reports.comparison import comparison_fragment, comparison_html
 from nearkin.reports.facts.fact import Fact
 from nearkin.stages.differences.comparing import compare_texts
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.reports.comparison.tracked_changes import tracked_changes
+from nearkin.reports.comparison import tracked_changes
 from nearkin.stages.differences.exact import exact_segments
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"

@@ -5,8 +5,7 @@ from xml.etree import ElementTree
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nearkin.reports.plots.charts import Series, column_chart, line_chart
-from nearkin.reports.plots.plot import element
+from nearkin.reports.plots import Series, column_chart, element, line_chart
 from nearkin.wording import reveal_line
 
 texts = st.text(st.characters())  # surrogates and control characters as well: a label may be the name of a file

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.reports.comparison.terminal import to_terminal
+from nearkin.reports.comparison import to_terminal
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison
 from nearkin.stages.differences.passages import first_difference

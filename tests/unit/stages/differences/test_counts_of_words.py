@@ -17,7 +17,7 @@ from nearkin.stages.differences.comparing import compare_texts, first_passage
 from nearkin.stages.differences.exact import exact_segments
 from nearkin.stages.differences.moves import MIN_MOVED_WORDS, find_moves
 from nearkin.stages.differences.particulars import Original
-from nearkin.stages.differences.relating import MemberComparison, compare
+from nearkin.stages.differences.relations import MemberComparison, compare
 from nearkin.stages.differences.words import Wording, count_words
 
 WHOLE = 10**9

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin.reports.comparison.page import comparison_html
+from nearkin.reports.comparison import comparison_html
 from nearkin.reports.facts.comparing import comparison_facts
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import KINDS, Comparison

@@ -9,8 +9,7 @@ import pytest
 
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.particulars import Original
-from nearkin.stages.differences.relating import compare
-from nearkin.stages.differences.relations import RELATIONS, RULES
+from nearkin.stages.differences.relations import RELATIONS, RULES, compare
 from unit.stages.differences.labelled_pairs import labelled_pairs
 
 BODY = """

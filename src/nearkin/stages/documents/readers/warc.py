@@ -16,7 +16,6 @@ from nearkin.errors import MissingExtraError
 from nearkin.nouns import counted
 from nearkin.stages.documents.columns import Columns, ColumnSample, choose_columns, sample_of_records
 from nearkin.stages.documents.extraction.plain import decoded
-from nearkin.stages.documents.extraction.pool import ExtractionAnswer, ExtractionPool, FileToExtract
 from nearkin.stages.documents.faults import RecordFault, StreamFault
 from nearkin.stages.documents.head import Head
 from nearkin.stages.documents.members import NO_TEXT
@@ -28,6 +27,8 @@ from nearkin.stages.documents.streams import ByteStream
 
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
+
+    from nearkin.stages.documents.extraction.pool import ExtractionAnswer, ExtractionPool
 
 _COLUMNS = ("url", "record_id", "date", "text")
 _PAGES = ("text/html", "application/xhtml+xml")
@@ -56,6 +57,8 @@ class Warc(StreamReader):
 
     def read(self, stream: ByteStream, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents."""
+        from nearkin.stages.documents.extraction.pool import ExtractionPool
+
         rows = RowList(keep=opened.keep, are_characters=True, batch_bytes=opened.batch_bytes)
         n_read, number, n_bytes, fault = 0, 0, 0, None
         ahead = deque[_Document]()
@@ -119,6 +122,8 @@ _AT_END = _Document(0, {}, b"")
 
 
 def _documents_of(stream: ByteStream, opened: OpenedSource, pool: ExtractionPool) -> Iterator[_Document | None]:
+    from nearkin.stages.documents.extraction.pool import FileToExtract
+
     try:
         from fastwarc.warc import ArchiveIterator
     except ImportError as error:

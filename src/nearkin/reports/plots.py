@@ -1,4 +1,8 @@
-"""Plot between two axes; each of its methods draws one kind of mark."""
+"""Charts as SVG, drawn without a library: axes, a plot between them with its marks, and kinds of chart.
+
+Shared parameters of charts: ``name`` is the id of the SVG, ``title`` and ``description`` are its words for a screen
+reader, ``width`` and ``height`` are those of the plot without its margins, in pixels.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,8 @@ from itertools import pairwise
 from typing import Literal
 
 from nearkin.errors import ParameterError
-from nearkin.reports.plots.axes import Labels, Numbers
-from nearkin.reports.theme import ACCENT, AXIS, FONT, GRID, INK, QUIET, SIGNAL, SURFACE, Colour
+from nearkin.reports.axes import Labels, Numbers, count_axis
+from nearkin.reports.theme import ACCENT, AXIS, DASHES, FONT, GRID, INK, QUIET, SERIES, SIGNAL, SURFACE, Colour
 from nearkin.wording import reveal_line
 
 MARGIN_TOP = 44
@@ -144,36 +148,11 @@ class Plot:
         dots = "".join(f"{_path_of(piece)}h0" for piece in pieces if len(piece) == 1)
         return (_stroke(lines, colour, dash) if lines else "") + (_stroke(dots, colour, ()) if dots else "")
 
-    def area(self, xs: Sequence[float], lows: Sequence[float], highs: Sequence[float], colour: Colour) -> str:
-        """Draw a faint area between two lines; heights outside the plot are those of its edges."""
-        there, back = (
-            [(self.across(x), self.down(min(max(y, self.y.low), self.y.high))) for x, y in zip(xs, ys, strict=True)]
-            for ys in (highs, lows)
-        )
-        return element("path", fill=colour, d=f"{_path_of([*there, *back[::-1]])}Z", fill_opacity="0.22")
-
-    def dots(self, points: Iterable[tuple[float, float]], colour: Colour = ACCENT, *, radius: float = 2.6) -> str:
-        """Draw dots."""
-        return "".join(element("circle", fill=colour, cx=self.across(x), cy=self.down(y), r=radius) for x, y in points)
-
     def marked(self, x: float, y: float, colour: Colour = SIGNAL) -> str:
         """Draw a dot that stands out, with a rim."""
         return element(
             "circle", fill=colour, stroke=SURFACE, cx=self.across(x), cy=self.down(y), r=4.7, stroke_width=1.5
         )
-
-    def diamonds(
-        self,
-        points: Iterable[tuple[float, float]],
-        fill: Colour = SIGNAL,
-        stroke: Colour = SURFACE,
-        *,
-        size: float = 5,
-    ) -> str:
-        """Draw diamonds, ``2 * size`` high; hollow ones have the fill of the surface."""
-        corners = f"l{size},{size}l{-size},{size}l{-size},{-size}Z"
-        tops = (f"M{number(self.across(x))},{number(self.down(y) - size)}" for x, y in points)
-        return "".join(element("path", fill=fill, stroke=stroke, stroke_width=1.5, d=top + corners) for top in tops)
 
     def mark(self, value: float, label: str) -> str:
         """Draw a dashed line from top to bottom at a value of the x axis, its label above it."""
@@ -183,16 +162,13 @@ class Plot:
             "path", d=f"M{number(at)},0V{self.height}", stroke=SIGNAL, stroke_width=1.5, stroke_dasharray="5,3"
         ) + self.text(at + (2 if is_right else -2), -8, label, anchor="end" if is_right else "start", colour=SIGNAL)
 
-    def legend(self, rows: Sequence[tuple[str, Colour, Sequence[int]]], *, is_filled: bool = False) -> str:
-        """Draw a legend above the title of the y axis: a stroke, or a filled square, and a label for each row."""
+    def legend(self, rows: Sequence[tuple[str, Colour, Sequence[int]]]) -> str:
+        """Draw a legend above the title of the y axis: a stroke and a label for each row."""
         parts = []
         for i, (label, colour, dash) in enumerate(rows):
             at = -46 - _LEGEND_STEP * (len(rows) - 1 - i)
-            if is_filled:
-                parts.append(element("rect", fill=colour, x=-40, y=at - 10, width=12, height=12))
-            else:
-                parts.append(_stroke(f"M-40,{at - 4}h24", colour, dash))
-            parts.append(self.text(-22 if is_filled else -10, at, self._shortened(label)))
+            parts.append(_stroke(f"M-40,{at - 4}h24", colour, dash))
+            parts.append(self.text(-10, at, self._shortened(label)))
         return "".join(parts)
 
     def _shortened(self, label: str) -> str:
@@ -326,3 +302,94 @@ def picture(*parts: str, width: float, height: float, origin: tuple[float, float
 
 def _value(value: object) -> str:
     return number(value) if isinstance(value, int | float) else escape(reveal_line(str(value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Line of a chart: its label and its points."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[float]
+
+
+def interval_chart(
+    bin_edges: Sequence[float],
+    counts: Sequence[int],
+    *,
+    name: str,
+    title: str,
+    description: str,
+    x_title: str,
+    y_title: str,
+    mark: tuple[float, str] | None = None,
+    width: int = 640,
+    height: int = 220,
+) -> str:
+    """Draw a histogram; ``mark`` is a value on the x axis, drawn as a line across, with its label."""
+    check_bins(bin_edges, counts)
+    x = Numbers(low=bin_edges[0], high=bin_edges[-1], title=x_title, n_ticks=6)
+    plot = Plot(x=x, y=count_axis(counts, y_title), width=width, height=height)
+    parts = [plot.axes(), plot.intervals(bin_edges, counts), plot.mark(*mark) if mark else ""]
+    return plot.svg(*parts, name=name, title=title, description=description)
+
+
+def column_chart(
+    labels: Sequence[str],
+    values: Sequence[int],
+    *,
+    name: str,
+    title: str,
+    description: str,
+    x_title: str,
+    y_title: str,
+    width: int = 640,
+    height: int = 220,
+) -> str:
+    """Draw columns side by side, in the order given, each with its value above it."""
+    plot = Plot(x=Labels(labels, x_title), y=count_axis(values, y_title), width=width, height=height)
+    numbers = plot.above(values, [f"{n:,}" for n in values])
+    return plot.svg(plot.axes(), plot.columns(values), numbers, name=name, title=title, description=description)
+
+
+def line_chart(
+    series: Sequence[Series],
+    *,
+    name: str,
+    title: str,
+    description: str,
+    x_title: str,
+    y_title: str,
+    x_domain: tuple[float, float] | None = None,
+    y_domain: tuple[float, float] | None = None,
+    mark: tuple[float, str] | None = None,
+    width: int = 640,
+    height: int = 260,
+) -> str:
+    """Draw lines that differ in dashes as well as colours, with a legend above if there are several."""
+    if not 1 <= len(series) <= len(SERIES):
+        raise ParameterError.of("series", f"1 to {len(SERIES)} lines", len(series))
+    left, right = x_domain or _span([float(v) for line in series for v in line.x])
+    low, high = y_domain or _span([0.0, *(float(v) for line in series for v in line.y)])
+    x, y = Numbers(low=left, high=right, title=x_title, n_ticks=6), Numbers(low=low, high=high, title=y_title)
+    rows = [(line.label, colour, dash) for line, colour, dash in zip(series, SERIES, DASHES, strict=False)]
+    has_legend = len(series) > 1
+    top = legend_height(len(series)) if has_legend else MARGIN_TOP
+    plot = Plot(x=x, y=y, width=width, height=height, top=top)
+    lines = [plot.line(line.x, line.y, colour, dash) for line, (_, colour, dash) in zip(series, rows, strict=True)]
+    parts = [plot.axes(), *lines, plot.mark(*mark) if mark else "", plot.legend(rows) if has_legend else ""]
+    return plot.svg(*parts, name=name, title=title, description=description)
+
+
+def check_bins(bin_edges: Sequence[float], counts: Sequence[int]) -> None:
+    """Refuse invalid bins: fewer than one, edges that do not increase, or not one count for each."""
+    if len(bin_edges) < 2 or any(a >= b for a, b in pairwise(bin_edges)):
+        raise ParameterError.of("bin_edges", "two or more rising numbers", list(bin_edges))
+    if len(counts) != len(bin_edges) - 1:
+        raise ParameterError.of("counts", f"one for each of {len(bin_edges) - 1} bins", len(counts))
+
+
+def _span(values: Sequence[float]) -> tuple[float, float]:
+    """Return the minimum and the maximum, apart even where they are equal."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    return (low, high) if low < high else (low, low + 1.0)

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nearkin.manifests.pairs import PairsManifest, Side
+from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest, Side
 from nearkin.nouns import counted
 from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.search import Prediction
-from nearkin.reports.dedup.page import DocId, RunNote
-from nearkin.reports.facts.fact import Fact, Table
-from nearkin.reports.facts.jobs import WAYS, pairs_facts, sides_table
+from nearkin.reports.dedup import DocId, RunNote
+from nearkin.reports.facts.fact import Fact, Table, damage_facts, nonzero
 from nearkin.reports.figures import Figure, at_both_widths, bins_from, bins_in_words
 from nearkin.reports.pages import render_page
 from nearkin.reports.quantities import (
-    NBSP,
-    elapsed_text,
     magnitude_text,
     parameter_text,
     percent_text,
     recall_text,
+    share_percent_text,
     size_text,
+    time_text,
 )
+from nearkin.wording import share_text
 
 _N_OPEN = 25
 """Number of the most similar pairs, which are shown open; the others are folded."""
@@ -119,7 +119,7 @@ def known_figure(told: PairsManifest) -> Figure | None:
 
 
 def _histogram(name: str, bin_edges: Sequence[float], counts: Sequence[int], threshold: float, caption: str) -> Figure:
-    from nearkin.reports.plots.charts import interval_chart
+    from nearkin.reports.plots import interval_chart
 
     label = f"threshold {parameter_text(threshold)}"
     wide, narrow = at_both_widths(
@@ -154,7 +154,7 @@ def methods_table(told: PairsManifest) -> Table | None:
             band_text(way.predicted),
             magnitude_text(way.predicted.n_comparisons),
             f"{100 * way.predicted.relative_cost:,.1f}%",
-            elapsed_text(way.predicted.elapsed_s),
+            time_text(way.predicted.elapsed_s),
             "chosen" if way is told.plan else "",
             way.search.describe(),
         )
@@ -184,11 +184,96 @@ def parameter_facts(told: PairsManifest) -> Iterator[Fact]:
 
 def stages_table(told: PairsManifest) -> Table:
     """Tabulate the costs of the stages."""
-    rows = [(elapsed_text(one.elapsed_s), size_text(one.peak_memory_bytes), one.name) for one in told.stages]
+    rows = [(time_text(one.elapsed_s), size_text(one.peak_memory_bytes), one.name) for one in told.stages]
     return Table(("time", "peak memory", "stage"), rows, 2, "The time for this page is not included.")
 
 
 def band_text(predicted: Prediction) -> str:
     """Write the range of a predicted recall, or the recall if there is no range."""
     low, high = (recall_text(one, 2) for one in (predicted.recall_low, predicted.recall_high))
-    return low if low == high else f"{low.removesuffix('%')}{NBSP}to{NBSP}{high}"
+    return low if low == high else f"{low.removesuffix('%')} to {high}"
+
+
+def sides_table(run: PairsManifest) -> Table:
+    """Tabulate the documents of both sides by outcome."""
+    rows = []
+    for side in SIDES:
+        record = run.side(side)
+        n_paired = run.counts.with_pairs(side)
+        figures = record.n_documents, n_paired, record.n_vectors, record.n_few_terms, record.n_unreadable
+        rows.append([*(f"{n:,}" for n in figures), side])
+    return Table(("documents", "with a pair", "compared", "too few terms", "unreadable", "side"), rows, 5)
+
+
+def pairs_facts(run: PairsManifest) -> Iterator[Fact]:
+    """Count the pairs, with the search and its predicted recall, the translated words, and the known pairs."""
+    at_most = "" if run.parameters["top"] is None else f", at most {run.parameters['top']:,} per left document"
+    yield Fact("pairs", run.counts.pairs, f"cosine ≥ {parameter_text(run.threshold)}{at_most}")
+    yield Fact("search", run.plan.search.method, f"{run.plan.in_words}; {run.plan.why}")
+    predicted = run.plan.predicted
+    low, high = map(share_percent_text, (predicted.recall_low, predicted.recall_high))  # as nearkin audit writes it
+    yield Fact("predicted recall", low if low == high else f"{low} to {high}", "to measure it: nearkin audit")
+    if (n_pairs := run.counts.pairs_at_threshold) and predicted.recall_low < 1:
+        fewest, expected, most = (
+            f"{round(n_pairs * (1 - recall) / max(recall, 1e-9)):,}"
+            for recall in (predicted.recall_high, predicted.recall, predicted.recall_low)
+        )
+        yield Fact("expected missed pairs", expected, f"{fewest} to {most}")
+    n_all = magnitude_text(run.left.n_vectors * run.right.n_vectors)
+    cost = f"of {n_all} pairs; relative cost {100 * predicted.relative_cost:,.1f}%"
+    yield Fact("comparisons", magnitude_text(run.counts.comparisons), cost)
+    if (table := run.table) is not None:
+        yield Fact("translated side", table.translated or "left", f"table of {table.source} and {table.target}")
+    least = run.parameters.get("min_occurrences", 1)
+    for side in SIDES:
+        record = run.side(side)
+        if least > 1:
+            yield Fact(
+                f"rare words, {side}", record.n_rare_words, f"of {record.n_words:,}, in fewer than {least} places"
+            )
+        if ways := record.ways:
+            yield Fact(f"translated words, {side}", f"{1 - ways['unknown']:.1%}", _ways_text(ways))
+    if run.known:
+        yield from known_facts(run.known)
+    for side in SIDES:
+        yield from damage_facts(run.side(side).damaged_files)
+        if (record := run.side(side)).n_few_terms > record.n_documents / 2:
+            column = record.inputs[0]["source"]["text"]
+            is_it = f"is {column!r} the column of texts?" if column else "most documents"
+            yield Fact(f"too few words, {side}", record.n_few_terms, is_it, "warning")
+    if not run.counts.pairs:
+        advice = "translations often have a cosine of 0.3 to 0.6" if run.table else "for two languages: --table"
+        yield Fact("no pair reaches the threshold", note=f"lower --threshold; {advice}", tone="warning")
+    if not run.plan.reaches_recall:
+        wanted = recall_text(run.parameters["recall"])
+        yield Fact("the options do not reach the recall", wanted, "the requested one", "warning")
+
+
+WAYS = {
+    "whole": ("by the table", "the translation table has the word"),
+    "stem": ("by stem", "the table has another form of the word"),
+    "itself": ("unchanged", "the other side has the same word, such as a name or a number"),
+    "parts": ("by parts", "the table has the parts of a compound"),
+    "unknown": ("untranslated", "no translation is known; the word is ignored"),
+}
+
+
+def _ways_text(ways: Mapping[str, float]) -> str:
+    return ", ".join(f"{ways[way]:.1%} {words}" for way, (words, _) in WAYS.items() if way != "unknown")
+
+
+def known_facts(known: KnownFound) -> Iterator[Fact]:
+    """Give the recall of known pairs, and the precision of reported ones."""
+    recall = "" if known.recall is None else f"recall {recall_text(known.recall)}; "
+    yield Fact("known pairs found", known.n_found, f"of {known.n_known:,}; {recall}{known.told_by}: known.tsv")
+    yield Fact("found first", known.n_first, "the most similar pair of their left document")
+    for label, precision, n in (
+        ("precision", known.precision_of_all_pairs, known.n_pairs),
+        ("precision of known documents", known.precision_of_known_left, known.n_pairs_of_known_left),
+    ):
+        if precision is not None:
+            yield Fact(label, recall_text(precision), f"of {n:,} pairs; a pair that is not known may be right")
+    if known.mean_cosine is not None:
+        yield Fact("mean cosine of known pairs", share_text(known.mean_cosine))
+    yield from nonzero("known pairs skipped", known.n_told - known.n_known, "repeated, or not in the input")
+    yield from nonzero("known pairs not compared", known.n_known - known.n_comparable, "a document has too few words")

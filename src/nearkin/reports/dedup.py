@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,9 +11,9 @@ from pathlib import Path
 from nearkin.kernels.chances import found_by_bands
 from nearkin.manifests.dedup import DedupManifest
 from nearkin.nouns import counted
-from nearkin.reports.comparison.page import ShownPiece, shown_pieces
-from nearkin.reports.dedup.parameters import normalisation_steps, parameter_facts
-from nearkin.reports.facts.fact import Table
+from nearkin.options.dedup import DECIDING, DedupOptions
+from nearkin.reports.comparison import ShownPiece, shown_pieces
+from nearkin.reports.facts.fact import Fact, Table
 from nearkin.reports.facts.jobs import dedup_facts, outcome_of, reasons_table
 from nearkin.reports.figures import (
     Figure,
@@ -26,7 +27,9 @@ from nearkin.reports.figures import (
     similarity_chart,
 )
 from nearkin.reports.pages import render_page
-from nearkin.reports.quantities import criterion_of, elapsed_text, measure_name, measure_of
+from nearkin.reports.quantities import criterion_of, measure_name, measure_of, parameter_text, time_text
+from nearkin.stages.documents.ignoring import Ignored
+from nearkin.stages.documents.normalisation import STEPS
 
 __all__ = [
     "DroppedRow",
@@ -134,7 +137,7 @@ class RunNote:
     @property
     def in_words(self) -> str:
         """Date, time and duration; the command takes longer, by the time for this page."""
-        return f"{self.ended} · took {elapsed_text(self.elapsed_s)}, plus the time to write this report"
+        return f"{self.ended} · took {time_text(self.elapsed_s)}, plus the time to write this report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,3 +321,50 @@ def size_figure(group_size_counts: Mapping[int, int]) -> Figure | None:
     wide, narrow = at_both_widths("sizes", lambda name, width: group_sizes(sizes, counts, name=name, width=width))
     rows = tuple((label, f"{n:,}") for label, n in binned_sizes(sizes, counts))
     return Figure(wide, narrow, "Groups by the number of their documents.", ("Documents in the group", "Groups"), rows)
+
+
+_OF_GROUPS = ("group", "keep")
+"""Parameters without effect on a run against another set, which has no groups."""
+
+
+def parameter_facts(run: DedupManifest) -> Iterator[Fact]:
+    """Tabulate the parameters: first, in words, those that decide the result, then the others of the manifest."""
+    for name in DECIDING:
+        if name in run.parameters and not (run.is_against and name in _OF_GROUPS):
+            yield Fact(name, _spelt(run.parameters[name]), DedupOptions.declared()[name].help)
+    if {"bands", "rows"} <= run.plan_numbers.keys():
+        bands, rows = run.plan_numbers["bands"], run.plan_numbers["rows"]
+        meaning = f"{_chosen_from(run)}: documents are compared if all values of a band of their sketches are equal"
+        yield Fact("bands × rows", f"{bands:,.0f} × {rows:,.0f}", meaning)
+    if rate := run.plan_numbers.get("rate"):
+        meaning = f"the share of shingles that become keys of the search, {_chosen_from(run)}"
+        yield Fact("sampling", f"{rate:.4g}", meaning)
+    for name in sorted(run.parameters.keys() - set(DECIDING)):
+        if run.parameters[name] is not None:
+            yield Fact(name, _spelt(run.parameters[name]), "")
+
+
+def _chosen_from(run: DedupManifest) -> str:
+    if "min_shared" in run.parameters:
+        return "chosen from the recall for pairs with exactly one shared shingle"
+    of_run = f" of {parameter_text(run.found_at_threshold)} of the run" if run.found_at_threshold is not None else ""
+    return f"chosen from the recall and the threshold{of_run}"
+
+
+def normalisation_steps(run: DedupManifest) -> tuple[str, ...]:
+    """Ignored differences, in words, in the order of normalisation."""
+    steps, _, ignored = str(run.parameters.get("normalise", "")).partition(";")
+    names = [name.strip() for name in steps.split(",")]
+    return (*(STEPS.get(name, name) for name in names if name not in {"", "none"}), *_ignored_in_words(ignored))
+
+
+def _ignored_in_words(ignored: str) -> Iterator[str]:
+    found = Ignored.restored(f";{ignored}") if ignored else Ignored()
+    if found.numbers:
+        yield "digits do not count"
+    if found.passages:
+        yield f"passages of --ignore do not count: {len(found.passages):,}"
+
+
+def _spelt(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)

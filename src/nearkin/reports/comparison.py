@@ -1,0 +1,318 @@
+"""Comparison of two documents as a page or part of one, in a terminal, and as tracked changes of a Word document.
+
+Pages make no network request, and escape all text.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Container, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from io import BytesIO
+from itertools import count
+from xml.sax.saxutils import escape, quoteattr
+
+from nearkin._version import __version__
+from nearkin.errors import MissingExtraError
+from nearkin.reports.facts.fact import Fact
+from nearkin.reports.pages import PageScript, report_environment
+from nearkin.stages.differences.comparison import (
+    Comparison,
+    Difference,
+    DifferenceKind,
+    Hunk,
+    Kind,
+    Piece,
+    marked_pieces,
+)
+from nearkin.stages.differences.exact import SegmentKind, TextSegment, exact_segments
+from nearkin.wording import reveal
+
+_MAX_LINES = 20_000  # a browser is slow with more
+
+
+def comparison_html(comparison: Comparison, *, name_a: str | int, name_b: str | int, facts: Sequence[Fact] = ()) -> str:
+    """Render the page of a comparison, with ``facts`` on top; equal arguments give equal text.
+
+    Examples
+    --------
+    >>> from nearkin.stages.differences.comparing import compare_texts
+    >>> page = comparison_html(compare_texts("in 30 days", "in 45 days"), name_a="lease", name_b="lease, signed")
+    >>> "1 difference: 1 word only in A, 1 word only in B" in page
+    True
+    """
+    return _rendered(
+        "comparison.html.j2",
+        comparison,
+        name_a=name_a,
+        name_b=name_b,
+        shown_facts=list(facts),
+        facts={"nearkin": __version__},
+        script=PageScript.named("comparison.js"),
+        is_side_by_side=False,
+    )
+
+
+def comparison_fragment(comparison: Comparison, *, has_headline: bool = True, is_side_by_side: bool = False) -> str:
+    """Render a comparison for a page that has the styles of `comparison_html`; a page can hold several.
+
+    Examples
+    --------
+    >>> from nearkin.stages.differences.comparing import compare_texts
+    >>> print(comparison_fragment(compare_texts("in 30  days", "in 30 days")), end="")
+    <section class="comparison">
+    <p>The two documents are identical except for white space</p>
+    </section>
+    """
+    return _rendered(
+        "comparison_fragment.html.j2", comparison, has_headline=has_headline, is_side_by_side=is_side_by_side
+    )
+
+
+def _rendered(template: str, comparison: Comparison, **values: object) -> str:
+    hunks = _first_lines(comparison)
+    in_spelling = {one.number for one in comparison.differences if one.has_same_words}
+    try:
+        environment = report_environment()
+        environment.filters["spaced"] = partial(
+            shown_pieces,
+            in_spelling=in_spelling,
+            moves=comparison.move_notes,
+            differences=comparison.differences,
+            labels=labels_of(comparison),
+        )
+        return environment.get_template(template).render(
+            comparison=comparison,
+            hunks=hunks,
+            n_shown=max(
+                (piece.difference for hunk in hunks for line in hunk.lines for piece in line.pieces), default=0
+            ),
+            **values,
+        )
+    except ImportError as error:
+        raise MissingExtraError.of("The page of a comparison", "report") from error
+
+
+def _first_lines(comparison: Comparison) -> list[Hunk]:
+    hunks: list[Hunk] = []
+    n_left = _MAX_LINES
+    for hunk in comparison.hunks:
+        if n_left <= 0:
+            break
+        hunks.append(hunk if len(hunk.lines) <= n_left else Hunk(hunk.line_a, hunk.line_b, hunk.lines[:n_left]))
+        n_left -= len(hunk.lines)
+    return hunks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPiece:
+    """Piece of a comparison, separated from its leading space.
+
+    ``is_spelling``: only the spelling differs. ``move`` says where a moved passage is in the other text; ``label``
+    names the kinds where the difference begins.
+    """
+
+    kind: str
+    space: str
+    text: str
+    difference: int
+    is_spelling: bool
+    move: str
+    kinds: tuple[DifferenceKind, ...] = ()
+    label: str = ""
+
+
+LABELS: dict[DifferenceKind, str] = {"numbers": "number", "dates": "date", "names": "name", "negations": "negation"}
+"""Kinds that a mark names; the other kinds of marks look different."""
+
+
+def labels_of(comparison: Comparison) -> dict[int, str]:
+    """Return the label of each difference that has one.
+
+    Examples
+    --------
+    >>> from nearkin.stages.differences.comparing import compare_texts
+    >>> labels_of(compare_texts("not due in 30 days", "due soon in 45 days"))
+    {1: 'negation', 3: 'number'}
+    """
+    found = {
+        one.number: ", ".join(LABELS[kind] for kind in one.kinds if kind in LABELS) for one in comparison.differences
+    }
+    return {number: label for number, label in found.items() if label}
+
+
+def shown_pieces(
+    pieces: Sequence[Piece],
+    in_spelling: Container[int] = (),
+    moves: Mapping[int, str] | None = None,
+    differences: Sequence[Difference] = (),
+    labels: MutableMapping[int, str] | None = None,
+) -> tuple[ShownPiece, ...]:
+    """Separate the leading spaces of pieces.
+
+    ``in_spelling`` holds the differences in spelling only; ``moves`` describes those that are moves. A label is taken
+    out of ``labels`` by the first piece of its difference.
+
+    Examples
+    --------
+    >>> [(one.space, one.text) for one in shown_pieces((Piece("equal", " in"), Piece("only_a", " 30")))]
+    [(' ', 'in'), (' ', '30')]
+    """
+    shown = []
+    for i, piece in enumerate(pieces):
+        text = piece.text.lstrip()
+        beside_gap = i > 0 and "gap" in (piece.kind, pieces[i - 1].kind)
+        space = " " if beside_gap or len(text) < len(piece.text) else ""
+        is_spelling, move = piece.difference in in_spelling, (moves or {}).get(piece.difference, "")
+        shown.append(
+            ShownPiece(
+                kind=piece.kind,
+                space=space,
+                text=text,
+                difference=piece.difference,
+                is_spelling=is_spelling,
+                move=move,
+                kinds=differences[piece.difference - 1].kinds if 0 < piece.difference <= len(differences) else (),
+                label="" if labels is None or not piece.difference else labels.pop(piece.difference, ""),
+            )
+        )
+    return tuple(shown)
+
+
+_STYLES: dict[Kind, str] = {"equal": "", "only_a": "yellow strike", "only_b": "cyan underline", "gap": "dim"}
+
+
+def to_terminal(comparison: Comparison) -> list[tuple[str, str]]:
+    r"""Return styles and texts to print: each hunk under its line numbers, with ``[-A-]`` and ``{+B+}`` in it.
+
+    Examples
+    --------
+    >>> from nearkin.stages.differences.comparing import compare_texts
+    >>> print("".join(text for _, text in to_terminal(compare_texts("due\nin 30 days", "due in 45 days"))), end="")
+    @@ A line 1 · B line 1 @@
+    due
+    in [-30-] {+45+} days
+    """
+    spans: list[tuple[str, str]] = []
+    for i, hunk in enumerate(comparison.hunks):
+        spans += [("", "\n")] * (i > 0)
+        spans += _hunk_spans(hunk, comparison.move_notes)
+    if not comparison.is_whole:
+        spans.append(("bold", "The texts are too long to be compared to the end: some shared words are marked.\n"))
+    return spans
+
+
+def pieces_to_terminal(pieces: Sequence[Piece], notes: Mapping[int, str] | None = None) -> list[tuple[str, str]]:
+    """Return styles and texts of a line or a passage."""
+    return [(_STYLES[kind], text) for kind, text in marked_pieces(pieces, notes)]
+
+
+def _hunk_spans(hunk: Hunk, notes: Mapping[int, str]) -> Iterator[tuple[str, str]]:
+    yield "bold", f"@@ A line {hunk.line_a:,} · B line {hunk.line_b:,} @@"
+    yield "", "\n"
+    for line in hunk.lines:
+        yield from pieces_to_terminal(line.pieces, notes)
+        yield "", "\n"
+
+
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_TYPES = "http://schemas.openxmlformats.org/package/2006"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_CONTENT_TYPES = (
+    f'{_XML}<Types xmlns="{_TYPES}/content-types">'
+    '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+    f'<Override PartName="/word/document.xml" ContentType="{MEDIA_TYPE}.main+xml"/>'
+    '<Override PartName="/docProps/core.xml" ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>'
+    "</Types>"
+)
+_RELATIONSHIPS = (
+    f'{_XML}<Relationships xmlns="{_TYPES}/relationships">'
+    f'<Relationship Id="rId1" Type="{_OFFICE}/officeDocument" Target="word/document.xml"/>'
+    f'<Relationship Id="rId2" Type="{_TYPES}/relationships/metadata/core-properties" Target="docProps/core.xml"/>'
+    "</Relationships>"
+)
+_ELEMENTS: dict[SegmentKind, str] = {"only_a": "del", "only_b": "ins"}
+_LINE_END = re.compile(r"\r\n?")
+_PARTS = re.compile(r"[\t\n\f]|[^\t\n\f]+")
+_NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+def tracked_changes(
+    text_a: str, text_b: str, *, name_a: str, name_b: str, author: str, at: datetime | None = None
+) -> bytes:
+    """Return a Word document (DOCX) in which the changes from A to B are tracked; equal arguments give equal bytes.
+
+    Line ends are paragraphs, and form feeds are page breaks. Characters that XML cannot have are written as code
+    points.
+    Without ``at`` the time of the changes is now.
+    """
+    time = (at or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    body = "".join(_paragraphs(exact_segments(_lined(text_a), _lined(text_b)), _allowed(author), time))
+    title = escape(_allowed(f"Changes from {name_a} to {name_b}"))
+    core = (
+        f'{_XML}<cp:coreProperties xmlns:cp="{_TYPES}/metadata/core-properties" '
+        'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" '
+        'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">'
+        f"<dc:title>{title}</dc:title><dc:creator>{escape(_allowed(author))}</dc:creator>"
+        f"<dc:description>Nearkin {__version__}</dc:description>"
+        f'<dcterms:created xsi:type="dcterms:W3CDTF">{time}</dcterms:created></cp:coreProperties>'
+    )
+    parts = {
+        "[Content_Types].xml": _CONTENT_TYPES,
+        "_rels/.rels": _RELATIONSHIPS,
+        "docProps/core.xml": core,
+        "word/document.xml": f'{_XML}<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body></w:document>',
+    }
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(zipfile.ZipInfo(name), content.encode(), zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _lined(text: str) -> str:
+    return _LINE_END.sub("\n", text)
+
+
+def _allowed(text: str) -> str:
+    return _NOT_IN_XML.sub(lambda found: reveal(found[0]), text)
+
+
+def _paragraphs(segments: Iterator[TextSegment], author: str, time: str) -> Iterator[str]:
+    """Yield the paragraphs; the end of the last one is that of the document, which cannot be tracked."""
+    numbers, runs = count(1), list[str]()
+
+    def tracked(element: str, inside: str | None) -> str:
+        said = (
+            f"<w:{element} w:id={quoteattr(str(next(numbers)))} w:author={quoteattr(author)} w:date={quoteattr(time)}"
+        )
+        return f"{said}/>" if inside is None else f"{said}>{inside}</w:{element}>"
+
+    for segment in segments:
+        element = _ELEMENTS.get(segment.kind)
+        for i, line in enumerate(segment.text.split("\n")):
+            if i:
+                end = "" if element is None else f"<w:pPr><w:rPr>{tracked(element, None)}</w:rPr></w:pPr>"
+                yield f"<w:p>{end}{''.join(runs)}</w:p>"
+                runs.clear()
+            if line:
+                run = _run(line, is_deleted=element == "del")
+                runs.append(run if element is None else tracked(element, run))
+    yield f"<w:p>{''.join(runs)}</w:p>"
+
+
+def _run(text: str, *, is_deleted: bool) -> str:
+    element, inside = "delText" if is_deleted else "t", list[str]()
+    for part in _PARTS.findall(text):
+        if part == "\t":
+            inside.append("<w:tab/>")
+        elif part == "\f":
+            inside.append('<w:br w:type="page"/>')
+        else:
+            inside.append(f'<w:{element} xml:space="preserve">{escape(_allowed(part))}</w:{element}>')
+    return f"<w:r>{''.join(inside)}</w:r>"

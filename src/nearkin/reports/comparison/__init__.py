@@ -1,1 +1,0 @@
-"""Comparison of two documents, for a page or a terminal."""

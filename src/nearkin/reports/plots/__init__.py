@@ -1,1 +1,0 @@
-"""Charts as SVG, drawn without a library: scales, axes, marks."""
