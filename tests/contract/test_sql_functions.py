@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from contextlib import closing
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 
 import pytest
@@ -117,7 +117,6 @@ def test_a_text_with_too_few_letters_is_like_its_equals(collection, ask):
         ("similar_by_letters('f3', 1)", "22023", "must be at least 0 and below 1. Got 1 instead", "0.025"),
         ("similar_by_index(NULL)", "22023", "takes a similarity index. Got NULL", "too few words"),
         ("similar_by_index(5, 0.3, '43B:k=40')", "22023", "made by 1B:k=3,w=100", "the same method"),
-        ("squared_distance('ab', 'abcd')", "22023", "2 and 4 bytes", "contents.counts"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_hint(collection, ask, call, code, said, hint):
@@ -150,7 +149,7 @@ def test_counts_and_distances_are_exact(collection, ask):
     for counts, told in rows:
         assert told == [int.from_bytes(counts[i : i + 4], "little") for i in range(0, len(counts), 4)]
     for (a, of_a), (b, of_b) in pairwise(rows):
-        right = sum((x - y) ** 2 for x, y in zip(of_a, of_b, strict=True))
+        right = sum((x - y) ** 2 for x, y in zip_longest(of_a, of_b, fillvalue=0))
         assert ask("SELECT @squared_distance(%s, %s)", a, b) == [(right,)]
     most = (2**27 - 1).to_bytes(4, "little") * 126
     assert ask("SELECT @squared_distance(%s, %s)", most, bytes(504)) == [(126 * (2**27 - 1) ** 2,)]

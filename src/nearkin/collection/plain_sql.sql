@@ -26,11 +26,11 @@ COMMENT ON FUNCTION {schema}.asked_document(text, text) IS
 
 CREATE OR REPLACE FUNCTION {schema}.letter_counts(counts bytea) RETURNS integer[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog AS $function$
-    SELECT array_agg(
+    SELECT coalesce(array_agg(
         get_byte(counts, 4 * place) + 256 * get_byte(counts, 4 * place + 1)
             + 65536 * get_byte(counts, 4 * place + 2) + 16777216 * get_byte(counts, 4 * place + 3)
         ORDER BY place
-    )
+    ), '{}')
     FROM generate_series(0, octet_length(counts) / 4 - 1) AS place
 $function$;
 COMMENT ON FUNCTION {schema}.letter_counts(bytea) IS 'The letter counts of contents.counts, as numbers.';
@@ -41,10 +41,8 @@ DECLARE
     gap bigint;
     total bigint := 0;
 BEGIN
-    IF octet_length(a) <> octet_length(b) THEN
-        RAISE EXCEPTION 'Letter counts of % and % bytes cannot be compared.', octet_length(a), octet_length(b)
-            USING ERRCODE = 'invalid_parameter_value', HINT = 'Both must be of one collection: contents.counts';
-    END IF;
+    a := a || decode(repeat('00', octet_length(b) - octet_length(a)), 'hex');
+    b := b || decode(repeat('00', octet_length(a) - octet_length(b)), 'hex');
     FOR byte IN 0 .. octet_length(a) - 4 BY 4 LOOP
         CONTINUE WHEN substr(a, byte + 1, 4) = substr(b, byte + 1, 4);
         gap := get_byte(a, byte) - get_byte(b, byte)

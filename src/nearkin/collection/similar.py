@@ -64,7 +64,8 @@ def by_letters(collection: OpenedCollection, seen: Snapshot, query: Content, tol
 
     counting = collection.counting
     index = RangeIndex(tuple(segment.vectors for segment in seen.segments), counting.letters.fingerprint)
-    asked = counting.vectors_of_counts(query.counts.reshape(1, -1), np.array([query.is_counted]))
+    counts = query.counts[: counting.letters.n_dimensions].reshape(1, -1)
+    asked = counting.vectors_of_counts(counts, np.array([query.is_counted]))
     found = index.search(asked, tolerance.value)
     return Near(contents=found.row, is_answered=query.is_counted)
 

@@ -22,7 +22,7 @@ from nearkin.store.place import FILE, Place
 BUSY_S = 2.0
 """Default time that a writer waits for another writer."""
 _BETWEEN_TRIES_S = 0.05
-_HAS_LOG, _LOG = "nearkin has log", "nearkin log"
+_HAS_LOG, _LOG, _CACHE = "nearkin has log", "nearkin log", "nearkin cache"
 _READING_KIB, _WRITING_KIB = 1 << 13, 1 << 18
 """Maximum sizes of SQLite's page cache. Two indexes of a million documents fill 150 MB, and new rows fall anywhere in
 them: with a smaller cache each page is written to the log again and again. For a reader the system has the pages."""
@@ -107,7 +107,10 @@ def _is_writing(connection: Connection) -> bool:
 
 def _begin_sqlite(connection: Connection) -> None:
     is_writing = _is_writing(connection)
-    connection.exec_driver_sql(f"PRAGMA cache_size = -{_WRITING_KIB if is_writing else _READING_KIB}")
+    size = _WRITING_KIB if is_writing else _READING_KIB
+    if connection.info.get(_CACHE) != size:
+        connection.exec_driver_sql(f"PRAGMA cache_size = -{size}")
+        connection.info[_CACHE] = size
     connection.exec_driver_sql("BEGIN IMMEDIATE" if is_writing else "BEGIN")
 
 

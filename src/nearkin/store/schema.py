@@ -20,6 +20,10 @@ VERSION = 1
 metadata = sa.MetaData()
 
 
+_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+"""Numbers of rows: of this type, SQLite's own row number is the key, which saves an index and a search in it."""
+
+
 def _key(name: str, kind: Any, *rest: Any) -> sa.Column[Any]:
     *of, comment = rest
     return sa.Column(name, kind, *of, primary_key=True, autoincrement=False, comment=comment)
@@ -67,14 +71,14 @@ loads = sa.Table(
 contents = sa.Table(
     "contents",
     metadata,
-    _key("content", sa.BigInteger, "Number, from 0; never reused."),
+    _key("content", _NUMBER, "Number, from 0; never reused."),
     sa.Column("digest", sa.LargeBinary, nullable=False, unique=True, comment="SHA-256 of the text in UTF-8."),
     _value("n_bytes", sa.BigInteger, "Length in UTF-8."),
     _value("n_characters", sa.BigInteger, "Length in characters."),
     _value("n_letters", sa.BigInteger, "Letters that have a column of their own in counts."),
     _value("n_other_letters", sa.BigInteger, "All other letters."),
     _value("is_counted", sa.Boolean, "False: too few letters; only signatures are compared."),
-    _value("counts", sa.LargeBinary, "Letter counts, uint32, little-endian."),
+    _value("counts", sa.LargeBinary, "Letter counts, uint32, little-endian, without the zeros at the end."),
     sa.Column("signature", sa.LargeBinary, comment="Bits for the search by words; null: no words."),
     _value("text", sa.LargeBinary, "UTF-8, compressed with Zstandard; empty: it was erased."),
     comment="Distinct texts, in order of arrival.",
@@ -83,7 +87,7 @@ contents = sa.Table(
 documents = sa.Table(
     "documents",
     metadata,
-    _key("row", sa.BigInteger, "Number, from 0."),
+    _key("row", _NUMBER, "Number, from 0."),
     _value("doc_id", sa.Text, "Id of the document."),
     _value("version", sa.Integer, "From 1."),
     _value("content", sa.BigInteger, sa.ForeignKey("contents.content"), "Its text."),
@@ -98,7 +102,7 @@ documents = sa.Table(
 # SQL that both databases accept; SQLAlchemy's dialect parameters would load both dialects in every command
 OF_CURRENT = "CREATE UNIQUE INDEX current_documents ON documents (doc_id) WHERE is_current"
 sa.event.listen(documents, "after_create", sa.DDL(OF_CURRENT))  # type: ignore[no-untyped-call]
-sa.Index("documents_of_content", documents.c.content)
+sa.Index("documents_of_content", documents.c.content, documents.c.is_current)
 
 groupings = sa.Table(
     "groupings",
@@ -119,7 +123,7 @@ members = sa.Table(
     "members",
     metadata,
     _key("grouping", sa.Integer, "Number of the tolerance."),
-    _key("row", sa.BigInteger, sa.ForeignKey("documents.row"), "The document."),
+    _key("row", _NUMBER, sa.ForeignKey("documents.row"), "The document."),
     _key("since", sa.Integer, "First call that counts."),
     sa.Column("until", sa.Integer, comment="First call that does not count; null: it counts now."),
     _value("group_number", sa.BigInteger, "Number of the group."),
@@ -146,7 +150,7 @@ _TOLD = (
 profiles = sa.Table(
     "profiles",
     metadata,
-    _key("content", sa.BigInteger, sa.ForeignKey("contents.content"), "The text."),
+    _key("content", _NUMBER, sa.ForeignKey("contents.content"), "The text."),
     sa.Column("similarity_index", sa.BigInteger, comment="Null: too few words."),
     sa.Column(
         "squared_length", sa.BigInteger, comment="Sum of the squared letter counts; null, as below: too few letters."
@@ -181,8 +185,7 @@ SEARCH_WORDS_OF_POSTGRESQL = (
 checked_contents = sa.Table(
     "checked_contents",
     metadata,
-    # SQLite uses the row number itself, which saves an index
-    _key("content", sa.BigInteger().with_variant(sa.Integer, "sqlite"), "The text."),
+    _key("content", _NUMBER, "The text."),
     _value("n_samples", sa.Integer, "Number of its keys that are sampled 5-grams."),
     sa.Column("signature", sa.LargeBinary, comment="As in contents, whose rows are wide."),
     comment="Texts with stored keys.",
@@ -191,8 +194,8 @@ checked_contents = sa.Table(
 relations = sa.Table(
     "relations",
     metadata,
-    _key("principal", sa.BigInteger, "Text of the principal."),
-    _key("content", sa.BigInteger, "Text that was compared with it."),
+    _key("principal", _NUMBER, "Text of the principal."),
+    _key("content", _NUMBER, "Text that was compared with it."),
     _value("comparison", sa.LargeBinary, "JSON, compressed with Zstandard."),
     comment="Comparisons with principals, and with the member before in time, each made once.",
 )
@@ -220,7 +223,7 @@ for _dialect, _statements in {
 activity = sa.Table(
     "activity",
     metadata,
-    _key("number", sa.BigInteger, "From 1."),
+    _key("number", _NUMBER, "From 1."),
     _value("done_at", sa.Text, "UTC, ISO 8601."),
     _value("done_by", sa.Text, "Name of the person."),
     _value("kind", sa.Text, "Such as tag, remove or undo."),
@@ -234,11 +237,13 @@ activity = sa.Table(
     comment="Log of decisions; rows are only added.",
 )
 
+sa.Index("activity_of_kind", activity.c.kind, activity.c.number)
+
 changes = sa.Table(
     "changes",
     metadata,
-    _key("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "The activity."),
-    _key("number", sa.BigInteger, "From 0 in the activity."),
+    _key("activity", _NUMBER, sa.ForeignKey("activity.number"), "The activity."),
+    _key("number", _NUMBER, "From 0 in the activity."),
     _value("kind", sa.Text, "What changed, such as tag or same-group."),
     _value("subject", sa.Text, "Id of a document, or tolerance of a group."),
     _value("other", sa.Text, "Field, id of another document, or group."),
@@ -248,6 +253,11 @@ changes = sa.Table(
     comment="Values that an activity changed, one row each.",
 )
 sa.Index("changes_of_subject", changes.c.subject)
+_OF_A_VALUE = 200
+"""Characters of a tag's value that its index has: PostgreSQL's indexes allow little more than 2 kB."""
+_TAGS_BY_VALUE = (
+    f"CREATE INDEX tags_by_value ON changes (other, substr(now, 1, {_OF_A_VALUE})) WHERE kind = 'tag' AND is_current"
+)
 _CURRENT_VALUES = "CREATE INDEX current_values ON changes (kind, subject) WHERE is_current"
 
 tags = sa.Table(
@@ -261,13 +271,20 @@ _TAGS = """
 CREATE VIEW tags AS
 SELECT subject AS doc_id, other AS field, now AS value, activity FROM changes WHERE kind = 'tag' AND is_current
 """.strip()
-for _statement in (_CURRENT_VALUES, _TAGS):
+for _statement in (_CURRENT_VALUES, _TAGS_BY_VALUE, _TAGS):
     sa.event.listen(changes, "after_create", sa.DDL(_statement))  # type: ignore[no-untyped-call]
+
+
+def is_tag(field: str, value: str) -> sa.ColumnElement[bool]:
+    """Return the condition for a tag by the beginning of its value, which its index has."""
+    begins = sa.func.substr(tags.c.value, 1, sa.literal_column(str(_OF_A_VALUE)))
+    return (tags.c.field == field) & (begins == value[:_OF_A_VALUE])
+
 
 purges = sa.Table(
     "purges",
     metadata,
-    _key("content", sa.BigInteger, sa.ForeignKey("contents.content"), "The text."),
+    _key("content", _NUMBER, sa.ForeignKey("contents.content"), "The text."),
     _value("activity", sa.BigInteger, sa.ForeignKey("activity.number"), "Activity that erased it."),
     comment="Erased texts: the row in contents keeps number and digest.",
 )
@@ -275,7 +292,7 @@ purges = sa.Table(
 origins = sa.Table(
     "origins",
     metadata,
-    _key("number", sa.BigInteger, "From 0."),
+    _key("number", _NUMBER, "From 0."),
     _value("load", sa.Integer, sa.ForeignKey("loads.load"), "Load that wrote it."),
     sa.Column("row", sa.BigInteger, sa.ForeignKey("documents.row"), comment="The document; null: it was not stored."),
     _value("doc_id", sa.Text, "Its id."),

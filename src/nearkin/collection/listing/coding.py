@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 import pyarrow as pa
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, exists, func, literal, select
 
 from nearkin.collection.dates import DATE_TAG
 from nearkin.store import schema
@@ -33,8 +33,9 @@ def keyed_tags(connection: Connection, n_keys: int) -> dict[int, tuple[str, str]
         first |= {(activity["field"], value): None for value in values}
         if len(first) >= n_keys:
             break
-    in_use = set(map(tuple, connection.execute(select(schema.tags.c.field, schema.tags.c.value).distinct())))
-    return {key: one for key, one in enumerate([*first][:n_keys], 1) if one in in_use}
+    keyed = [*first][:n_keys]
+    is_used = connection.execute(select(literal(0), *(exists().where(schema.is_tag(*one)) for one in keyed))).one()
+    return {key: one for key, one in enumerate(keyed, 1) if is_used[key]}
 
 
 _OF_A_TAG = ("", " by", " at")

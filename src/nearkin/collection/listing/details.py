@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from sqlalchemy import Connection, exists, func, or_, select
+from sqlalchemy import Connection, exists, or_, select
 
 from nearkin.collection.decisions.log import GROUP_NOTE, NOTE, activities_of, current_tags, values_of
 from nearkin.collection.decisions.principals import n_later_decisions, shown_principals
@@ -16,7 +16,7 @@ from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, stored_tolerances
 from nearkin.collection.stored.origins import AFTER, COLUMNS, IS_EXCEPTION, origin_of, with_origins
 from nearkin.stages.documents.members import BETWEEN, Origin
-from nearkin.store.bulk import by_bytes
+from nearkin.store.bulk import by_bytes, n_rows
 from nearkin.store.schema import documents, loads, origins, tags
 
 MAX_COPIES = 1_000
@@ -102,22 +102,21 @@ class DocumentDetails(AnswerRecord):
 def details(connection: Connection, doc_id: str, version: int | None) -> DocumentDetails:
     """Return a document with its text; see `Collection.details`."""
     own = stored.document(connection, doc_id, version)
-    rows = sorted(stored.document_rows(connection, documents.c.doc_id, [doc_id]), key=lambda one: one.version)
-    versions = {one.version: one for one in rows}
-    added_at = select(loads.c.added_at).where(loads.c.load == versions[own.version].load)
+    rows = connection.execute(stored.with_documents().add_columns(loads.c.added_at).where(documents.c.doc_id == doc_id))
+    versions = {one.version: one for one in sorted(rows, key=lambda one: int(one.version))}
+    row = versions[own.version]
     is_copy = (documents.c.content == own.content) & documents.c.is_current & (documents.c.doc_id != doc_id)
     first_copies = stored.with_documents().where(is_copy).order_by(documents.c.row).limit(MAX_COPIES)
     text = stored_text(connection, own.content)
-    copies, n_copies = [], 0
-    if text.strip():  # empty documents are no copies of one another
-        copies = stored.stored_documents(connection.execute(first_copies))
-        n_copies = connection.execute(select(func.count()).select_from(documents).where(is_copy)).scalar_one()
-    parent, origin = origin_of(connection, versions[own.version].row)
+    # empty documents are no copies of one another
+    copies = stored.stored_documents(connection.execute(first_copies)) if text.strip() else []
+    n_copies = len(copies) if len(copies) < MAX_COPIES else n_rows(connection, documents, is_copy)
+    parent, origin = origin_of(connection, row.row)
     return DocumentDetails(
         document=own,
         text=text,
-        added_at=connection.execute(added_at).scalar_one(),
-        removed_at=versions[own.version].removed_at,
+        added_at=row.added_at,
+        removed_at=row.removed_at,
         versions=tuple(versions),
         copies=tuple(one.doc_id for one in copies),
         n_copies=n_copies,

@@ -14,6 +14,7 @@ from nearkin.collection.counting import TextCounting
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
 from nearkin.formats import zstd
 from nearkin.kernels.buffers import strings
+from nearkin.kernels.letters import N_BUCKETS, N_LATIN
 from nearkin.records import I64, U8, U32
 from nearkin.runs.progress import Progress
 from nearkin.store import schema
@@ -58,6 +59,7 @@ def faults_of_purges(connection: Connection) -> list[str]:
 
 
 _NOT_STORED = -1
+_BYTES_OF_COUNTS = 4 * (N_LATIN + N_BUCKETS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +119,7 @@ def _damaged_text_of(connection: Connection, number: int, reason: str) -> Collec
 
 def _content(row: Any, text: str) -> Content:
     signature = None if row.signature is None else np.frombuffer(row.signature, np.uint8)
-    counts = np.frombuffer(row.counts, "<u4")
+    counts = np.frombuffer(row.counts.ljust(_BYTES_OF_COUNTS, b"\0"), "<u4")
     return Content(
         number=row.content, digest=row.digest, counts=counts, is_counted=row.is_counted, signature=signature, text=text
     )
@@ -143,7 +145,7 @@ def content_of(connection: Connection, counting: TextCounting, text: str) -> Con
     return Content(
         number=own,
         digest=digest,
-        counts=vectors.counts[0],
+        counts=np.pad(vectors.counts[0], (0, N_LATIN + N_BUCKETS - len(vectors.counts[0]))),
         is_counted=bool(vectors.is_counted[0]),
         signature=signature,
         text=text,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import fields
+from functools import cache
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, true, update
@@ -20,6 +21,7 @@ _MAX_OF_A_NAME = 200
 _MAX_UNKNOWN = 10
 
 
+@cache
 def with_documents() -> Select[Any]:
     """Return a query for `stored_documents`, to which conditions can be added."""
     columns = [

@@ -39,7 +39,7 @@ def measured(texts: pa.LargeStringArray, counting: TextCounting) -> tuple[list[t
         vectors.n_counted.tolist(),
         vectors.n_others.tolist(),
         vectors.is_counted.tolist(),
-        [row.tobytes() for row in np.ascontiguousarray(vectors.counts, "<u4")],
+        [np.trim_zeros(row, "b").tobytes() for row in np.ascontiguousarray(vectors.counts, "<u4")],
         [row.tobytes() if has else None for row, has in zip(signed.packed, signed.has_features)],
     ]
     profiles = profiles_of(vectors.counts, vectors.is_counted, indexed.values, indexed.has_value)

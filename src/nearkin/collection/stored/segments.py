@@ -264,10 +264,10 @@ def read_contents(
             .where(contents.content >= start, contents.content < stop)
             .order_by(contents.content)
         ).all()
-        whole = [row for row in rows if len(row[1]) == sizes[0]]  # an erased text has no counts
-        places = np.array([row[0] for row in whole], np.int64) - first
-        counts[places] = np.frombuffer(b"".join([row[1] for row in whole]), "<u4").reshape(len(whole), counts.shape[1])
-        is_counted[places] = [bool(row[2]) for row in whole]
+        places = np.array([row[0] for row in rows], np.int64) - first
+        counts_in_bytes = b"".join([row[1][: sizes[0]].ljust(sizes[0], b"\0") for row in rows])
+        counts[places] = np.frombuffer(counts_in_bytes, "<u4").reshape(len(rows), counts.shape[1])
+        is_counted[places] = [bool(row[2]) for row in rows]
         signed = [row for row in rows if row[3] is not None]
         places = np.array([row[0] for row in signed], np.int64) - first
         signatures[places] = np.frombuffer(b"".join([row[3] for row in signed]), np.uint8).reshape(

@@ -78,13 +78,13 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
     is_cut = not asked.is_whole and len(found.text) > _MAX_TEXT
     beside = _alike(service, asked)
     with service.collection.opened.store.reading() as connection:
-        family = family_of(connection, found)
+        family, keyed = family_of(connection, found), quick_tags(connection)
     values = {
         **beside.values,
         "found": found,
         "text": found.text[:_MAX_TEXT] if is_cut else found.text,
         "n_hidden": len(found.text) - _MAX_TEXT if is_cut else 0,
-        "quick_tags": quick_tags(service),
+        "quick_tags": keyed,
         "family": family,
         "facts": [] if found.origin is None else list(origin_facts(found.origin)),
     }

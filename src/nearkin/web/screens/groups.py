@@ -172,6 +172,7 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
         before, after = neighbours_of(connection, asked.tolerance, asked.number)
         state = GroupState.known(connection, str(asked.tolerance))
         late = n_later_documents(connection, state), n_later_decisions(connection, state)
+        keyed = quick_tags(connection)
     others = {one.document.doc_id: one.document for one in found.members if not one.is_principal}
     picked = asked.member if asked.member in others else next(iter(others), None)
     principal, beside = found.principal.document, None
@@ -184,7 +185,7 @@ def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
         "late": list(later_facts(*late)),
         "picked": picked,
         "tag_counts": Counter(written_tag(*tag) for one in found.members for tag in one.tags.items()),
-        "quick_tags": quick_tags(service),
+        "quick_tags": keyed,
         **({} if beside is None else beside.values),
     }
     return ScreenAnswer("group.html.j2", values, found.to_dict())
@@ -226,10 +227,9 @@ def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnsw
     return ScreenAnswer("group_member.html.j2", values, found.to_dict())
 
 
-def quick_tags(service: ReviewService) -> dict[int, str]:
+def quick_tags(connection: Connection) -> dict[int, str]:
     """Return the tags that the keys 1 to 9 set, by key; see `keyed_tags`."""
-    with service.collection.opened.store.reading() as connection:
-        return {key: written_tag(*tag) for key, tag in keyed_tags(connection, _MAX_TAGS).items()}
+    return {key: written_tag(*tag) for key, tag in keyed_tags(connection, _MAX_TAGS).items()}
 
 
 def written_tag(field: str, value: str) -> str:

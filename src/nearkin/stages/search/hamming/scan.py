@@ -19,9 +19,10 @@ def rows_within(words: U64, query: U64, distance: int) -> tuple[I64, I64]:
     ([0, 2], [0, 1])
     """
     rows, distances = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    ones = np.ones(words.shape[1], np.uint16)
     for start in range(0, len(words), _AT_A_TIME):
-        part = np.bitwise_count(words[start : start + _AT_A_TIME] ^ query).sum(axis=1, dtype=np.int64)
+        part = np.bitwise_count(words[start : start + _AT_A_TIME] ^ query) @ ones  # faster than a sum of short rows
         near = np.flatnonzero(part <= distance)
         rows.append(near + start)
-        distances.append(part[near])
+        distances.append(part[near].astype(np.int64))
     return np.concatenate(rows), np.concatenate(distances)
