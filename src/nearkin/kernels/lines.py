@@ -20,8 +20,8 @@ def line_flags(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[n
     Returns
     -------
     flags : uint8 array, shape (n_documents,)
-        HYPHEN: a line may end in a hyphen. NUMBERS: two of five lines begin with numbers that follow one another, or
-        two lines may be Bates numbers.
+        HYPHEN: a line may end in a hyphen. NUMBERS: two of five lines begin or end with numbers that follow one
+        another, or two lines may be Bates numbers.
     """
     flags = np.empty(len(offsets) - 1, np.uint8)
     loops("lines", int(offsets[-1] - offsets[0])).flag_many(*frozen(data, offsets), flags)
@@ -34,8 +34,8 @@ def join_broken_words(
     """Join the words that a hyphen breaks at the end of a line, with a small letter on each side.
 
     A hyphen stays if it seems to be a part of a compound: another one stands beside either part; the text has the
-    compound inside of a line, or both parts as words of at least three letters; or fewer than 3 of 100 lines end so. It
-    goes in any case if the text also has the joined word. A soft hyphen always goes.
+    compound inside of a line, or both parts as words of at least three letters; fewer than 3 of 100 lines end so; or a
+    word such as "und" follows. It goes in any case if the text also has the joined word. A soft hyphen always goes.
     """
     joined = np.empty(int(offsets[-1] - offsets[0]), np.uint8)
     joined_offsets = np.zeros(len(offsets), np.int64)

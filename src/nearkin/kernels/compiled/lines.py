@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from nearkin.kernels.compiled.characters import decoded
 from nearkin.kernels.compiled.jit import njit
+from nearkin.kernels.plain.lines import JOINING
+from nearkin.kernels.plain.mixing import MASK
 
 _SOFT, _HARD = 2, 1
 _JOINED, _COMPOUND, _FIRST, _SECOND = range(4)  # what the words of a text are compared with, for each break
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _DASH = np.uint8(45)
+_JOINING = np.array(
+    [reduce(lambda value, byte: (value ^ byte) * int(_PRIME) & MASK, word, int(_BASIS)) for word in JOINING], np.uint64
+)
 
 
 @njit(nogil=True, cache=True)
@@ -110,6 +117,7 @@ def _before_blanks(text):
 @njit(nogil=True, cache=True)
 def _may_have_numbers(text):
     n_lines, n_numbered, n_bates, number = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    n_right, at_right = np.int64(0), np.int64(0)
     start = np.int64(0)
     while start < len(text):
         end = start
@@ -132,9 +140,24 @@ def _may_have_numbers(text):
             first += 1
         while last > first and _is_blank(text[last - 1]):
             last -= 1
+        n_digits = np.int64(0)
+        while n_digits < 3 and last - n_digits > start and _is_digit(text[last - n_digits - 1]):
+            n_digits += 1
+        if 1 <= n_digits <= 2 and _is_gap(text[start : last - n_digits]):
+            value = np.int64(text[last - 1]) - 48 + (10 * (np.int64(text[last - 2]) - 48) if n_digits == 2 else 0)
+            if value == 1 or value == at_right + 1:
+                at_right = value
+                n_right += 1
         n_bates += _may_be_bates(text[first:last])
         start = end + 1
+    n_numbered = max(n_numbered, n_right)
     return (n_numbered >= 10 and 5 * n_numbered >= 2 * n_lines) or n_bates >= 2
+
+
+@njit(nogil=True, cache=True)
+def _is_gap(before):
+    n = len(before)
+    return n > 0 and (before[n - 1] == 9 or (n > 1 and before[n - 1] == 32 and before[n - 2] == 32))
 
 
 @njit(nogil=True, cache=True)
@@ -188,7 +211,8 @@ def _join_one(text, is_small, joined, out):
             end + 1 < len(text) and text[end] == _DASH and _is_letter(text[end + 1])
         )
         are_words = min(hyphen - first, end - second) >= 3 and seen[k, _FIRST] and seen[k, _SECOND]
-        is_compound = in_chain or seen[k, _COMPOUND] or 100 * n_breaks < 3 * n_lines or are_words
+        is_suspended = (_hashed(text, second, end, _BASIS) == _JOINING).any()
+        is_compound = in_chain or seen[k, _COMPOUND] or 100 * n_breaks < 3 * n_lines or are_words or is_suspended
         if kind == _SOFT or seen[k, _JOINED] or not is_compound:
             joined[out : out + hyphen - at] = text[at:hyphen]
             out += hyphen - at

@@ -11,7 +11,12 @@ _HYPHEN_FLAG = re.compile(rb"[-\xad\xac\x90][ \t]*[\n-\r]")
 _TWO_FLAG = re.compile(rb"(?s)(?:.[\t\n]|[\x00-\x0f\x20-\x2f][ 0])2[\x09-\x10 ]|2\Z")
 _DIGITS_FLAG = re.compile(rb"(?s)(?:[\x21-\x60][0-9]| 0)..[0-9][ \t]*[\n-\r]")
 _VISIBLE = re.compile(rb"[!-~]")
-_NUMBER = re.compile(rb"[ \t]*([0-9]{1,2})(?:[ \t]|\r?\Z)")
+_NUMBERS = (
+    re.compile(rb"[ \t]*([0-9]{1,2})(?:[ \t]|\r?\Z)"),
+    re.compile(rb".*(?:  |\t)([0-9]{1,2})[ \t\r]*\Z", re.DOTALL),
+)
+JOINING = (b"and", b"bzw", b"oder", b"sowie", b"und")
+"""Words after a hyphen that stands for the rest of a word: Ein- und Ausgang."""
 _BATES = re.compile(rb"(?=.{5,48}\Z)[0A-Z][^\t\x60-\xff]*[0-9]{4}\Z")
 _BREAK = re.compile(rb"(-|\xe2\x80\x90|\xc2\xad|\xc2\xac)[ \t]*\r?\n[ \t]*")
 _LETTERS = re.compile(rb"[A-Za-z\x80-\xff]+")
@@ -29,12 +34,17 @@ def flag_many(data, offsets, flags):
 def _may_have_numbers(text):
     lines = text.split(b"\n")
     n_lines, n_bates = (sum(map(bool, map(pattern, lines))) for pattern in (_VISIBLE.search, _match_bates))
+    n_numbered = max(_n_numbered(lines, pattern) for pattern in _NUMBERS)
+    return (n_numbered >= 10 and 5 * n_numbered >= 2 * n_lines) or n_bates >= 2
+
+
+def _n_numbered(lines, pattern):
     n_numbered, number = 0, 0
     for line in lines:
-        if (found := _NUMBER.match(line)) and int(found[1]) in (1, number + 1):
+        if (found := pattern.match(line)) and int(found[1]) in (1, number + 1):
             number = int(found[1])
             n_numbered += 1
-    return (n_numbered >= 10 and 5 * n_numbered >= 2 * n_lines) or n_bates >= 2
+    return n_numbered
 
 
 def _match_bates(line):
@@ -70,7 +80,7 @@ def _joined(text, is_small):
         start, end = found.start() - len(a), found.end() + len(b)
         in_chain = text[max(start - 1, 0) : start] == b"-" or bool(_DASH_IN_WORD.match(text, end))
         are_words = min(len(a), len(b)) >= 3 and one in words and other in words
-        is_compound = in_chain or one + b"-" + other in compounds or is_rare or are_words
+        is_compound = in_chain or one + b"-" + other in compounds or is_rare or are_words or other in JOINING
         if found[1] == b"\xc2\xad" or one + other in words or not is_compound:
             pieces.append(text[at : found.start()])
             at = found.end()

@@ -210,7 +210,10 @@ _MAX_NUMBER = 60  # of the lines of a page
 _MIN_SHARE, _MIN_SHARE_ALONE = 0.6, 0.4  # of the lines that have a number; a number may stand in a line of its own
 _MIN_SMALL, _MAX_ENDED, _MIN_LENGTH = 0.4, 0.5, 25  # wrapped prose: lines begin and end within sentences
 _MIN_PAGE = 8  # lines between two Bates numbers
-_LINE_NUMBER = re.compile(r"[ \t]*([0-9]{1,2})(?:[ \t]+|\r?$)")
+_LINE_NUMBERS = (  # in the left margin, in the right one
+    re.compile(r"[ \t]*(?P<number>[0-9]{1,2})(?:[ \t]+|\r?$)(?P<rest>.*)", re.DOTALL),
+    re.compile(r"(?P<rest>.*)(?:  |\t)(?P<number>[0-9]{1,2})[ \t\r]*\Z", re.DOTALL),
+)
 _BATES = re.compile(r"[ \t]*([A-Z][A-Z0-9 ._-]{0,30}?(?=0|\d{5})|(?=0\d{4}))(\d{4,12})[ \t]*\r?$", re.ASCII)
 _ENDS = ".,;:!?)\"'”’»"
 
@@ -218,15 +221,15 @@ _ENDS = ".,;:!?)\"'”’»"
 class _Numbered(NamedTuple):
     line: int
     number: int
-    start: int
+    rest: str
 
 
 def without_margins(texts: pa.LargeStringArray) -> pa.LargeStringArray:
     """Remove line numbers and Bates numbers in the margin of most lines or pages.
 
     Line numbers: most lines of wrapped prose begin with 1, 2, 3, …, without a full stop or bracket, at most to 60, and
-    then again from 1. Bates numbers: lines of capitals and at least five digits, or fewer with a zero in front, which
-    count upwards from page to page.
+    then again from 1; or they end so, after a tab or two spaces. Bates numbers: lines of capitals and at least five
+    digits, or fewer with a zero in front, which count upwards from page to page.
     """
     may_have = pa.array((line_flags(*text_buffers(texts)) & NUMBERS) > 0)
     bare = [_without_numbers(text) for text in texts.filter(may_have).to_pylist()]
@@ -238,27 +241,29 @@ def _without_numbers(text: str) -> str:
     is_full = [bool(line.strip()) for line in lines]
     bates = _bates_lines(lines, is_full)
     lines = ["" if i in bates else line for i, line in enumerate(lines)]
-    numbered = _numbered_lines(lines)
-    if _are_line_numbers(lines, numbered, sum(is_full) - len(bates)):
-        for one in numbered:
-            lines[one.line] = lines[one.line][one.start :]
+    for pattern in _LINE_NUMBERS:
+        numbered = _numbered_lines(lines, pattern)
+        if _are_line_numbers(lines, numbered, sum(is_full) - len(bates)):
+            for one in numbered:
+                lines[one.line] = one.rest
+            break
     return "\n".join(lines)
 
 
-def _numbered_lines(lines: list[str]) -> list[_Numbered]:
+def _numbered_lines(lines: list[str], pattern: re.Pattern[str]) -> list[_Numbered]:
     numbered: list[_Numbered] = []
     for i, line in enumerate(lines):
-        found = _LINE_NUMBER.match(line)
-        number = int(found[1]) if found else 0
+        found = pattern.match(line)
+        number = int(found["number"]) if found else 0
         if found and (number == 1 or (numbered and number == numbered[-1].number + 1 <= _MAX_NUMBER)):
-            numbered.append(_Numbered(i, number, found.end()))
+            numbered.append(_Numbered(i, number, found["rest"]))
     return numbered
 
 
 def _are_line_numbers(lines: list[str], numbered: list[_Numbered], n_full: int) -> bool:
     if len(numbered) < _MIN_LINES or all(one.number == 1 for one in numbered):
         return False
-    texts = [line for one in numbered if (line := lines[one.line][one.start :].strip())]
+    texts = [line for one in numbered if (line := one.rest.strip())]
     if 2 * len(texts) < len(numbered):  # numbers in lines of their own
         of_numbers = {one.line for one in numbered}
         texts = [line for i, line in enumerate(lines) if i not in of_numbers and line.strip()]

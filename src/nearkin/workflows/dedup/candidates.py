@@ -68,6 +68,16 @@ class BandSearch(Search):
     def _band_file(self) -> Path:
         return self.work / "bands.u64"
 
+    @property
+    def _counts_file(self) -> Path:
+        return self.work / "counts.arrow"
+
+    @property
+    def counts(self) -> U32:
+        """Frequencies of shingles in small texts; see `Occurrences.dense`."""
+        counts: U32 = load_arrays(self._counts_file)["counts"]
+        return counts
+
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
         with open(self._band_file, "wb") as file:  # allocated in full; each chunk then writes its columns
             file.truncate(8 * self.bands.bands * self.corpus.n_nodes)
@@ -101,6 +111,7 @@ class BandSearch(Search):
 
     def _write_prefixes(self, counts: U32) -> None:
         """Write the rarest elements of each small set."""
+        save_arrays(self._counts_file, {"counts": counts})
         for chunk, written in zip(self.corpus.chunks, self._entry_files, strict=True):
             path = self._small(chunk)
             stored = load_arrays(path)

@@ -32,7 +32,15 @@ from nearkin.workflows.dedup.outcome import (
     with_numbers,
     with_whole_families,
 )
-from nearkin.workflows.dedup.plans import Plan, found_probability, kinds_of_text, look, plan_in_words, plan_search
+from nearkin.workflows.dedup.plans import (
+    Plan,
+    found_probability,
+    kinds_of_text,
+    look,
+    plan_in_words,
+    plan_search,
+    predicted,
+)
 from nearkin.workflows.dedup.reading import read_all
 from nearkin.workflows.dedup.row_places import Places, check_problems, check_readable, locate
 from nearkin.workflows.dedup.searching import Search, Sizes
@@ -92,6 +100,7 @@ def find(
     planned = plan(corpus, places, options, resources=resources, meter=meter)
     search = _search(corpus, options, planned.plan, work, resources)
     sizes = search.shingle_all(meter)
+    planned = foreseen(planned, sizes, search.counts, meter.progress)
     runs = search.link_all(sizes, planned.order, meter)
     verified, store = verify_all(corpus, options, sizes, runs, work, resources=resources, meter=meter)
     compare = partial(compare_in_store, store, threads=resources.n_threads)
@@ -121,15 +130,21 @@ class Planned:
 def plan(corpus: Corpus, places: Places, options: DedupOptions, *, resources: Resources, meter: Meter) -> Planned:
     """Plan the search by a sample."""
     _tell_of_long_documents(corpus, places, resources, meter.progress)
-    with meter.stage("plan", 0, "steps") as progress:
+    with meter.stage("plan", 0, "steps"):
         sample = look(corpus, options)
         chosen = plan_search(sample, options)
-        progress.say(plan_in_words(chosen, options))
         kinds = kinds_of_text(corpus, options)
     return Planned(
         corpus=corpus, places=places, options=options, sample=sample, plan=chosen, kinds=kinds,
         preference=prefer(corpus, options),
     )  # fmt: skip
+
+
+def foreseen(planned: Planned, sizes: Sizes, counts: U32 | None, progress: Progress) -> Planned:
+    """Predict the number of comparisons; ``counts`` are those of shingles, if texts are searched by rare ones."""
+    chosen = predicted(planned.plan, planned.sample, planned.corpus, sizes, planned.options, counts)
+    progress.say(plan_in_words(chosen, planned.options))
+    return replace(planned, plan=chosen)
 
 
 def judge(planned: Planned, sizes: Sizes, verified: VerifiedMatches, n_skipped: int, compare: Compare) -> Result:

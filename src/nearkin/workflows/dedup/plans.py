@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 
 import numpy as np
@@ -15,16 +15,17 @@ from nearkin.kernels.sketch import round_constants
 from nearkin.nouns import agreeing, counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import EVERY_SIZE, KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
-from nearkin.records import F64, I64, U32, U64, Bool, Matches, ShingleSets
+from nearkin.records import F64, I64, U8, U32, U64, Bool, Candidates, Matches, ShingleSets
 from nearkin.reports.quantities import magnitude_text, measure_name, parameter_text, percent_text, share_percent_text
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.text_kinds import kinds_in
 from nearkin.stages.search.exhaustive import common_counts
 from nearkin.stages.search.linking import Linking
 from nearkin.stages.search.prefixes import Occurrences, Prefixes
+from nearkin.stages.verification.overlap import verify
 from nearkin.workflows.dedup.candidates import BandKeys
 from nearkin.workflows.dedup.corpus import MINE, THEIRS, Corpus
-from nearkin.workflows.dedup.searching import Entries, linked
+from nearkin.workflows.dedup.searching import Entries, Sizes, linked
 
 Plan = BandPlan | SamplingPlan
 
@@ -112,6 +113,7 @@ def plan_in_words(plan: Plan, options: DedupOptions) -> str:
 
 
 _LEAST, _MOST, _LOOKED_AT = 300, 2_000, 64
+_COUNTED, _VERIFIED = 4_000, 100_000
 _MAX_CHARACTERS = 32 << 20
 
 
@@ -197,16 +199,47 @@ def sample_of(
 
 
 def _share_rare(sets: ShingleSets, options: DedupOptions) -> Bool:
-    keys, of_key, follows = Prefixes(options.threshold).keys(sets, Occurrences.of(sets.hashes).dense())
+    left, right = _sharing_rare(sets, options, Occurrences.of(sets.hashes).dense(), None)
+    share = np.zeros((len(sets), len(sets)), np.bool_)
+    share[left, right] = True
+    return share
+
+
+def _sharing_rare(sets: ShingleSets, options: DedupOptions, counts: U32, sides: U8 | None) -> tuple[U32, U32]:
+    """Return the pairs that share rare shingles, by the ``counts`` of all texts; each once, the lower one first."""
+    keys, of_key, follows = Prefixes(options.threshold).keys(sets, counts)
     leading_first = np.argsort(follows, kind="stable")
     entries = Entries(keys[leading_first], of_key[leading_first].astype(np.uint32), follows[leading_first])
     n = len(sets)
     ratio = options.measure.min_size_ratio(options.threshold)
-    linking = Linking(sets.sizes.astype(np.uint32), np.full(n, MINE | THEIRS, np.uint8), ratio, max_pivots=n)
-    share = np.zeros((n, n), np.bool_)
-    for pairs, _ in linked(entries, linking):
-        share[pairs >> np.uint64(32), pairs.astype(np.uint32)] = True
-    return share
+    sides = np.full(n, MINE | THEIRS, np.uint8) if sides is None else sides
+    linking = Linking(sets.sizes.astype(np.uint32), sides, ratio, max_pivots=n)
+    pairs = np.unique(np.concatenate([np.zeros(0, np.uint64), *(pairs for pairs, _ in linked(entries, linking))]))
+    return (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
+
+
+def predicted(
+    plan: Plan, sample: Sample, corpus: Corpus, sizes: Sizes, options: DedupOptions, counts: U32 | None
+) -> Plan:
+    """Return the plan with the unrelated pairs that share rare shingles by their ``counts``, if any text is so short.
+
+    More texts are sampled than for the choice of the search: of forms, a few pairs in a million are compared.
+    """
+    if not isinstance(plan, BandPlan) or counts is None or not counts.any():
+        return plan
+    nodes = np.flatnonzero(sizes.n_shingles <= plan.exact_up_to(options.threshold))
+    chosen = nodes[_spread(len(nodes), len(nodes), _COUNTED).astype(np.int64)]
+    chosen = chosen[:: 1 + int(corpus.n_characters[corpus.first_row[chosen]].sum()) // _MAX_CHARACTERS]
+    sets = options.shingle.sets(pa.array(texts_of(corpus.chunks, corpus.first_row[chosen]), pa.large_string()))
+    left, right = _sharing_rare(sets, options, counts, corpus.sides[chosen])
+    step = 1 + len(left) // _VERIFIED
+    found = verify(Candidates(left[::step], right[::step]), sets.hashes, sets.offsets[:-1], sets.offsets[1:])
+    n_unrelated = step * int((~options.is_match(found)).sum())
+    by_bands = plan.compared_probability(
+        replace(sample, shares_rare=lambda: np.zeros(len(sample.left), np.bool_)), options.threshold
+    )
+    scale = len(nodes) * (len(nodes) - 1) / max(1, len(chosen) * (len(chosen) - 1))
+    return replace(plan, expected_candidates=float(by_bands.sum()) * sample.scale + n_unrelated * scale)
 
 
 def _spread(n_nodes: int, n_texts: int, n: int | None = None) -> U64:

@@ -184,6 +184,11 @@ class Search(ABC):
             skewed[band].append(runs)
         return {band: SkewedRuns.joined(found).affordable_pivots(budgets[band]) for band, found in skewed.items()}
 
+    @property
+    def counts(self) -> U32 | None:
+        """Frequencies of shingles, if texts are searched by rare ones; see `Occurrences.dense`."""
+        return None
+
     @abstractmethod
     def _write_keys(self, sizes: Sizes) -> Iterator[int]:
         pass

@@ -42,6 +42,7 @@ def wrapped(text: str, n: int = 8) -> list[str]:
         ("a well-\nknown man, so well-known", "a well- known man, so well-known"),
         ("a long-\nterm lease for a long, long term", "a long- term lease for a long, long term"),
         ("his fore-\nman and for the foreman, one man", "his foreman and for the foreman, one man"),
+        ("die Verwal-\ntung der Ein-\nund Ausgänge", "die verwaltung der ein- und ausgänge"),
         ("a pause --\nthen more, or -\nnot", "a pause -- then more, or - not"),
     ],
 )
@@ -49,7 +50,7 @@ def test_a_broken_word_is_one_word_and_a_compound_stays_two(broken: str, joined:
     assert apply(broken) == [joined]
 
 
-@pytest.mark.parametrize("form", ["{} {}", " {}\t{}", "{:>2}  {}\r", "{}\n{}"])
+@pytest.mark.parametrize("form", ["{} {}", " {}\t{}", "{:>2}  {}\r", "{}\n{}", "{1:60}  {0:>2}", "{1}\t{0} \r"])
 def test_line_numbers_and_bates_numbers_are_no_words(form: str) -> None:
     lines = wrapped(PROSE * 8)[:56]
     numbered = [form.format(i % 28 + 1, line) for i, line in enumerate(lines)]
@@ -64,13 +65,24 @@ def test_line_numbers_and_bates_numbers_are_no_words(form: str) -> None:
         [f"{i}. {line}" for i, line in enumerate(wrapped(PROSE * 3), 1)],
         [f"{i} {line.capitalize()}." for i, line in enumerate(wrapped(PROSE * 3), 1)],
         [f"{i} {name}" for i, name in enumerate(PROSE.split()[:30], 1)],
+        [f"{name}  {i}" for i, name in enumerate(PROSE.split()[:30], 1)],
         [f"{2 * i} {line}" for i, line in enumerate(wrapped(PROSE * 3), 1)],
         [f"{i} {line}" for i, line in enumerate(wrapped(PROSE)[:9], 1)],
         [part for i in range(9) for part in [*wrapped(PROSE), f"{('May', 'June')[i % 2]} {2001 + i}"]],
         [part for i in range(9) for part in [*wrapped(PROSE), f"AB{10007 + 3 * i}"]],
         [f"AB{10007 + i}" for i in range(9)],
     ],
-    ids=["list", "verses", "table", "every other line", "few", "years", "gaps", "part numbers"],
+    ids=[
+        "list",
+        "verses",
+        "table",
+        "table with numbers last",
+        "every other line",
+        "few",
+        "years",
+        "gaps",
+        "part numbers",
+    ],
 )
 def test_other_numbers_stay(lines: list[str]) -> None:
     assert apply("\n".join(lines))[0].split() == " ".join(lines).lower().split()

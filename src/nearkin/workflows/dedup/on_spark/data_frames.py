@@ -92,7 +92,7 @@ def dedup_frame(
         raise repeated_ids(str(columns.doc_id), corpus.repeated_ids)
     check_readable(corpus, places, rules)
     planned = plan(corpus, places, options, resources=Resources(), meter=meter)
-    result = find_among(planned, partitions, stages)
+    result = find_among(planned, partitions, stages, meter)
     documents, pairs = tables / "documents.parquet", tables / "pairs.parquet"
     write_documents(documents, corpus, result.sizes, result.judged.outcome, places)
     write_pairs(pairs, result.judged.matches, places, is_against=False)

@@ -14,14 +14,14 @@ from nearkin.engines.spark.stages import Stages
 from nearkin.errors import EngineError
 from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
-from nearkin.runs.arrays import mapped_batch
+from nearkin.runs.arrays import mapped_batch, saved_array
 from nearkin.runs.files import make_work_folder, published_together
 from nearkin.runs.progress import Meter, Progress
 from nearkin.runs.spool import SPOOL, Spool
 from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.workflows.dedup.job import Planned, Result, judge, plan, surveyed
-from nearkin.workflows.dedup.on_spark.keying import load_sizes
+from nearkin.workflows.dedup.job import Planned, Result, foreseen, judge, plan, surveyed
+from nearkin.workflows.dedup.on_spark.keying import counts_place, load_sizes
 from nearkin.workflows.dedup.on_spark.matching import link_all
 from nearkin.workflows.dedup.on_spark.partitions import CHUNKS, INPUTS, Partitions
 from nearkin.workflows.dedup.on_spark.verifying import compare_inside, verify_all
@@ -67,19 +67,21 @@ def find(
         partitions.chunks(), n_inputs, mine, None if others is None else theirs, kinds, rules, meter
     )
     check_readable(corpus, places, rules)
-    return find_among(plan(corpus, places, options, resources=resources, meter=meter), partitions, stages)
+    return find_among(plan(corpus, places, options, resources=resources, meter=meter), partitions, stages, meter)
 
 
-def find_among(planned: Planned, partitions: Partitions, stages: Stages) -> Result:
+def find_among(planned: Planned, partitions: Partitions, stages: Stages, meter: Meter) -> Result:
     """Find the near-duplicates among the documents of a spool: keys and sets of shingles pass between tasks.
 
     The driver has the facts about documents, and all matches.
     """
     options, partitions = planned.options, partitions.with_texts(planned.corpus, planned.order)
     linked = link_all(stages, partitions, options, planned.plan, planned.sample)
+    sizes, counts = load_sizes(partitions), counts_place(partitions)
+    planned = foreseen(planned, sizes, saved_array(counts) if counts.exists() else None, meter.progress)
     verified = VerifiedMatches(*verify_all(stages, linked.pairs, partitions, options))
     compare = partial(compare_inside, stages, partitions, options)
-    return judge(planned, load_sizes(partitions), verified, linked.n_not_compared, compare)
+    return judge(planned, sizes, verified, linked.n_not_compared, compare)
 
 
 def read_all(
