@@ -10,6 +10,8 @@ from pathlib import Path
 
 from example_pages import ROOT, run
 
+from nearkin.web.screens.coding import EXAMPLE
+
 sys.path.append(str(ROOT / "tests"))
 from behind_nginx import served_behind_nginx
 from chromium import Chromium
@@ -21,6 +23,7 @@ PAGES = {
     "review-home": ("/", "table.sizes"),
     "review-document": ("/document?id=nda-00%2Foriginal", "#histogram svg"),
     "review-group": ("/group?number=1&member=nda-00%2Fclause-removed", "#comparison .comparison"),
+    "review-code": ("/code?q=confidential", "#code"),
     "review-conflicts": ("/conflicts", "li[data-row]"),
     "review-thread": ("/thread?number=7", "ol.tree"),
 }
@@ -59,10 +62,12 @@ def fill(folder: Path) -> None:
         run([sys.executable, str(ROOT / "examples" / script), out], folder)
     lines = (folder / "collection/contracts.jsonl").read_text("utf-8").splitlines()
     group = [one["id"] for one in map(json.loads, lines) if one["id"].startswith("nda-00/")]
+    (folder / "layout.toml").write_text(EXAMPLE, "utf-8")
     for command in (
         ["add", "matter", "collection/contracts.jsonl", "--wave", "contracts", "-q"],
         ["add", "matter", MAILS, "--wave", "mails", "-q"],
         ["groups", "matter", "--threshold", "0.5", "-q"],
+        ["coding", "matter", "layout.toml", "-q"],
         ["tag", "matter", "responsive=yes", *group[1:], "--by", "ada", "-q"],
         ["tag", "matter", "responsive=no", group[0], "--by", "bo", "-q"],
     ):

@@ -14,6 +14,7 @@ from typing import Any
 
 _OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
 _PATIENCE_S = 30.0
+_HELD = {"": 0, "Alt": 1, "Shift": 8}
 _KEYS = {"Enter": ("Enter", 13, "\r"), "Escape": ("Escape", 27, ""), " ": ("Space", 32, " ")}
 
 
@@ -83,12 +84,12 @@ class Chromium:
         self._until(is_so, "what was waited for")
 
     def press(self, *keys: str) -> None:
-        """Press keys, one after another, once the scripts of the page ran; ``Alt+p`` holds Alt."""
+        """Press keys, one after another, once the scripts of the page ran; ``Alt+p`` and ``Shift+Enter`` hold a key."""
         self.wait("document.readyState === 'complete'")
         for pressed in keys:
-            key = pressed.removeprefix("Alt+")
+            held, _, key = pressed.rpartition("+")
             code, number, text = _KEYS[key] if key in _KEYS else (f"Key{key.upper()}", ord(key.upper()), key)
-            about = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": int(key != pressed)}
+            about = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": _HELD[held]}
             self._call("Input.dispatchKeyEvent", type="keyDown", text=text, **about)
             self._call("Input.dispatchKeyEvent", type="keyUp", **about)
 

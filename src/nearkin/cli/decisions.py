@@ -81,6 +81,20 @@ Examples:
 
   nearkin decide matter --note lease-17 "signed copy is on paper"
 """
+CODING_HELP = """
+Show or set the fields that reviewers set for every document on the screen: a TOML file with a table [[fields]] for \
+each field, and its name, kind (one, several, yes-no, text), values, keys, colours, required and sensitive.
+
+Values are tags. The keys of a field stay the same. The page Code of nearkin serve shows one document of a queue after \
+another beside these fields. A sensitive field, such as privileged, is never overwritten for copies or a group, and a \
+conflict in it gets no proposal.
+
+Examples:
+
+  nearkin coding matter layout.toml
+
+  nearkin coding matter
+"""
 UNDO_HELP = """
 Undo an activity of the log: restore the values that it changed. An undo can itself be undone.
 
@@ -213,6 +227,28 @@ def decide(job: DecideCommand) -> None:
     with opened(job) as collection:
         found = collection.decide(**{name: given[name] for name in names}, by=job.by, dry_run=job.dry_run)
     _answer_change(job, found, limit=1)
+
+
+class CodingCommand(ChangeOptions, PlaceOptions):
+    """Options of the command."""
+
+    layout: Same[Path | None] = argument("LAYOUT", None, kind=Path, required=False, help="TOML file with the fields.")
+
+
+def coding(job: CodingCommand) -> None:
+    """Show or set the coding panel."""
+    from nearkin.collection.decisions.coding import layout_of, layout_text, set_layout
+    from nearkin.collection.decisions.log import ChangeRequest
+    from nearkin.workflows.reading.sheets import text_of
+
+    given = None if job.layout is None else text_of(job.layout, "utf-8")
+    with opened(job) as collection:
+        store = collection.opened.store
+        if given is not None:
+            set_layout(store, given, ChangeRequest(by=job.by, dry_run=job.dry_run))
+        with store.reading() as connection:
+            layout, text = layout_of(connection), layout_text(connection)
+    answer(job, layout.to_dict, lambda console: console.print(text or "No fields are set.", markup=False, end=""))
 
 
 class UndoCommand(ManyOptions, PlaceOptions):

@@ -207,6 +207,7 @@ _PANELS = {
         CommandEntry("tag", "Set a tag on documents", "decisions", "TAG_HELP"),
         CommandEntry("untag", "Remove a tag from documents", "decisions", "UNTAG_HELP"),
         CommandEntry("tags", "Count tags by field and value", "decisions", "TAGS_HELP"),
+        CommandEntry("coding", "Set the fields that reviewers code on the screen", "decisions", "CODING_HELP"),
         CommandEntry("decide", "Keep documents together or apart; choose principals", "decisions", "DECIDE_HELP"),
         CommandEntry("undo", "Undo a tag or a decision", "decisions", "UNDO_HELP"),
         CommandEntry("log", "List who decided what, and when", "decisions", "LOG_HELP"),

@@ -50,8 +50,10 @@ _ADDRESSES: Mapping[Role, tuple[str, ...]] = {
     ),
     "reviewer": (
         "GET /check-in",
+        "GET /code",
         "GET /exceptions/read",
         "POST /tags",
+        "POST /code",
         "POST /group/split",
         "POST /group/unite",
         "POST /group/principal",
@@ -71,11 +73,13 @@ _ADDRESSES: Mapping[Role, tuple[str, ...]] = {
     ),
     "admin": (
         "GET /log",
+        "GET /code/layout",
         "GET /jobs",
         "GET /jobs/list",
         "GET /users",
         # these begin jobs, for which those of all others wait
         "POST /groups/update",
+        "POST /code/layout",
         "POST /threads/update",
         "POST /defensibility/audit",
         "POST /api/v1/groups",

@@ -169,11 +169,14 @@ class LatestOfSent(Generic[Key, Sent]):
             ):
                 self._kept.popitem(last=False)
 
+    def find(self, key: Key) -> Sent | None:
+        """Return what has a key; None if it was forgotten."""
+        with self._lock:
+            return self._kept.get(key)
+
     def get(self, key: Key) -> Sent:
         """Return what has a key."""
-        with self._lock:
-            sent = self._kept.get(key)
-        if sent is None:
+        if (sent := self.find(key)) is None:
             raise ParameterError("The service does not hold these files any more. Choose them again.")
         return sent
 

@@ -8,7 +8,7 @@ import threading
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -19,7 +19,6 @@ import msgspec
 
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
-from nearkin.collection.decisions.deciding import checked_field
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, SPLIT_OFF, activity_of, next_number
 from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.stored.group_state import stored_tolerances
@@ -64,8 +63,6 @@ class GoTo:
 
 
 NOTHING_DONE, NO_RUNS = DoneQuery(), ServedRuns()
-SENSITIVE = ("privileged", "privilege")
-"""Fields of tags whose conflicts people resolve document by document, unless others are named."""
 _OF_A_PAGE = frozenset(("page", "limit"))
 _N_WRITERS = 4
 """Changes that are prepared at the same time; one at a time is written."""
@@ -79,8 +76,6 @@ class ReviewService:
     ----------
     runs
         Finished runs that are shown, too.
-    sensitive
-        Fields of tags whose conflicts get no proposed resolution; capital and small letters do not differ.
     """
 
     def __init__(
@@ -89,15 +84,14 @@ class ReviewService:
         workers: Workers,
         *,
         runs: ServedRuns = NO_RUNS,
-        sensitive: Iterable[str] = SENSITIVE,
     ) -> None:
-        self.runs, self.sensitive = runs, frozenset(checked_field(field).casefold() for field in sensitive)
-        self.collection, self.workers = collection, workers
+        self.runs, self.collection, self.workers = runs, collection, workers
         self.writers = Workers(_N_WRITERS, workers.n_waiting)  # a change that waits for another one delays no reader
         self.users: Callable[[], Users] | None = None  # None: only this machine can connect
         self.static = StaticFilesOfPages()
         self.sent = LatestOfSent[str, SentText](16, 64 << 20, lambda sent: len(sent.text))
         self.sent_again: LatestOfSent[int, SentAgain] = LatestOfSent(8, 128 << 20, lambda sent: sent.n_bytes)
+        self.queues: LatestOfSent[str, Sequence[str]] = LatestOfSent(64, 1_000_000, len)
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
         self.audits = CurrentAudits(collection.opened)
         self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)

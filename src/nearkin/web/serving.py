@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from nearkin.kernels import choosing
 from nearkin.paths import why
 from nearkin.web.app import application
 from nearkin.web.served_runs import ServedRuns
-from nearkin.web.service import NO_RUNS, SENSITIVE, ReviewService, Workers
+from nearkin.web.service import NO_RUNS, ReviewService, Workers
 from nearkin.web.settings import ServiceSettings
 from nearkin.web.sign_in import SIGN_IN, Authenticator, SignIn
 from nearkin.web.users.file import CurrentUsers, read_users, usual_users_file
@@ -41,7 +41,6 @@ def serve(
     by: str | None = None,
     users_file: Path | None = None,
     runs: ServedRuns = NO_RUNS,
-    sensitive: Iterable[str] = SENSITIVE,
 ) -> None:
     """Serve a collection until the process is interrupted.
 
@@ -63,7 +62,7 @@ def serve(
     with listening(settings.host, settings.port) as opened:
         bound = replace(settings, port=opened.getsockname()[1])
         workers = Workers(bound.n_threads, bound.n_waiting)
-        service = ReviewService(collection, workers, runs=runs, sensitive=sensitive)
+        service = ReviewService(collection, workers, runs=runs)
         if users_file is None:
             entry: Authenticator = _by_link(bound, say, token, by)
         else:

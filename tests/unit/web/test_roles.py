@@ -23,12 +23,12 @@ READ = {
     "/representatives/export",
     "/conflicts", "/threads", "/thread", "/history", "/exceptions", "/defensibility", "/reports", "/pairs",
 }  # fmt: skip
-CHECK_IN, WATCH = {"/check-in", "/exceptions/read"}, {"/log", "/jobs", "/jobs/list", "/users"}
+CHECK_IN, WATCH = {"/check-in", "/exceptions/read", "/code"}, {"/log", "/jobs", "/jobs/list", "/users", "/code/layout"}
 DECIDE = {
-    "/tags", "/group/split", "/group/unite", "/group/principal", "/undo", "/check-in/file", "/check-in/store",
+    "/tags", "/code", "/group/split", "/group/unite", "/group/principal", "/undo", "/check-in/file", "/check-in/store",
     "/check-in/reject", "/exceptions/read", "/exceptions/store", "/pairs/decide", "/representatives/compare",
 }  # fmt: skip
-START = {"/groups/update", "/threads/update", "/defensibility/audit"}
+START = {"/groups/update", "/code/layout", "/threads/update", "/defensibility/audit"}
 OPERATION_ROLES = {
     "viewer": {
         "GET /documents/{id}", "GET /documents/{id}/similar", "GET /compare", "GET /groups", "GET /groups/{number}",

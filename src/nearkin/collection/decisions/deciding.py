@@ -229,7 +229,7 @@ def tag(
 ) -> log.ActivityResult:
     """Set a field of documents to a value, or remove it if the value is None; see `Collection.tag`."""
     field = checked_field(field)
-    value = None if value is None else _checked_value(value)
+    value = None if value is None else checked_value(value)
     kind = "untag" if value is None else "tag"
     wanted = checked_ids(doc_ids)
     if bool(wanted) == (group is not None):
@@ -256,7 +256,7 @@ def tag_values(store: Store, values: Mapping[str, str], field: str, options: log
     field = checked_field(field)
     if not isinstance(values, Mapping) or not values:
         raise ParameterError.of("values", "a mapping of ids of documents to values, not empty", values)
-    checked: dict[str, str | None] = {doc_id: _checked_value(value) for doc_id, value in values.items()}
+    checked: dict[str, str | None] = {doc_id: checked_value(value) for doc_id, value in values.items()}
     wanted = checked_ids(list(checked))
     data: dict[str, object] = {"field": field, "n_values": len(set(checked.values()))}
     with options.opened(store) as connection:
@@ -333,7 +333,7 @@ def parsed(text: str) -> tuple[str, str]:
         raise ParameterError(f"{text!r} names no tag. Write FIELD or FIELD=VALUE.")
     if equals and not value.strip():
         raise ParameterError(f"The tag {text!r} has no value after =. Write {field!r} for a bare tag.")
-    return checked_field(field), _checked_value(value)
+    return checked_field(field), checked_value(value)
 
 
 def checked_field(field: object) -> str:
@@ -345,7 +345,13 @@ def checked_field(field: object) -> str:
     return field.strip()
 
 
-def _checked_value(value: object) -> str:
+def checked_value(value: object) -> str:
+    """Return the value of a tag without surrounding white space.
+
+    Raises
+    ------
+    ParameterError
+    """
     is_text = isinstance(value, str) and is_name(value.strip()) and len(value) <= MAX_OF_A_VALUE
     if not isinstance(value, str) or not is_text or (value and not value.strip()):
         rule = f"a str of at most {MAX_OF_A_VALUE:,} characters in one line, not blank; empty for a bare tag"

@@ -172,6 +172,10 @@ class StoredState:
 
 TAG = "tag"
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
+CODE = "code"
+"""Kind of an activity that sets several tags at once, those of the coding panel."""
+CODING = "coding"
+"""Kind of the layout of the coding panel, and of the activity that sets it."""
 SPLIT_OFF = "split-off"
 """Kind of an activity, which changes the same setting of two documents as `NEVER_GROUP`."""
 OF_PAIRS = (NEVER_GROUP, SPLIT_OFF, SAME_GROUP, "undo")
@@ -194,7 +198,7 @@ class SettingChange:
     Parameters
     ----------
     subject
-        Id of the document; for a note on a group, the tolerance of the group.
+        Id of the document; for a note on a group, the tolerance of the group; empty for the coding panel.
     other
         Field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text. Empty for a
         stored or removed document, and for a file without text.
@@ -239,13 +243,13 @@ class Activity(AnswerRecord):
     at
         UTC, ISO 8601.
     kind
-        "tag", "untag", "never-group", "split-off", "same-group", "principal", "note", "group-note", "undo", "purge",
-        "remove" or "store".
+        "tag", "untag", "code", "coding", "never-group", "split-off", "same-group", "principal", "note", "group-note",
+        "undo", "purge", "remove" or "store".
     data
         Details by kind. Tag: field and value, or the number of values, n_values, if there are several; the group and
-        its tolerance, if a group was named. Store: the wave. Remove: the wave, if a wave was named; gone_in, the wave
-        whose files no longer contain the documents. Undo: number and kind of the
-        undone activity. Purge: number of erased texts. Otherwise empty.
+        its tolerance, if a group was named. Code: the values by field. Store: the wave. Remove: the wave, if a wave was
+        named; gone_in, the wave whose files no longer contain the documents. Undo: number and kind of the undone
+        activity. Purge: number of erased texts. Otherwise empty.
     undoes
         Number of the activity that this one undid.
     undone_by

@@ -11,6 +11,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import ParameterError
 
 if TYPE_CHECKING:
+    from nearkin.collection.decisions.coding import CodingLayout
     from nearkin.collection.decisions.deciding import Tags
     from nearkin.collection.decisions.log import Activity, ActivityResult
     from nearkin.collection.decisions.purging import Purged
@@ -145,6 +146,71 @@ class DecisionMethods:
         from nearkin.collection.decisions.deciding import tags
 
         return tags(self.opened.store)
+
+    def coding(self, layout: str | None = None, *, by: str | None = None) -> CodingLayout:
+        """Return the fields that reviewers set for every document on the screen; store others first if given.
+
+        Parameters
+        ----------
+        layout : str, optional
+            TOML with a table ``[[fields]]`` for each field; see `CodingField`.
+        by : str, optional
+            Who decides; by default the name of the system's user.
+
+        Raises
+        ------
+        ParameterError
+            The layout is no TOML, or breaks a rule.
+        """
+        from nearkin.collection.decisions.coding import layout_of, set_layout
+        from nearkin.collection.decisions.log import ChangeRequest
+
+        if layout is not None:
+            set_layout(self.opened.store, layout, ChangeRequest(by=by))
+        with self.opened.store.reading() as connection:
+            return layout_of(connection)
+
+    def code(
+        self,
+        doc_ids: Sequence[str],
+        values: Mapping[str, Sequence[str]],
+        *,
+        by: str | None = None,
+        dry_run: bool = False,
+        seen: int | None = None,
+    ) -> ActivityResult:
+        """Set all fields of `coding` for documents, in one activity; a field that is not named is emptied.
+
+        Parameters
+        ----------
+        doc_ids : sequence of str
+        values : mapping of str to sequence of str
+            Values by field: one, or for a field of kind "several" any number.
+        by, dry_run, seen
+            See `tag`.
+
+        Raises
+        ------
+        ChangedMeanwhileError
+        UnknownDocumentError
+        ParameterError
+            A value is not among those of its field, or a required field has none.
+
+        Examples
+        --------
+        >>> import tempfile, nearkin
+        >>> with tempfile.TemporaryDirectory() as folder, nearkin.Collection.open(folder + "/m", create=True) as matter:
+        ...     added = matter.add([("a", "The rent is due on Monday."), ("b", "The tenant shall pay the rent.")])
+        ...     layout = matter.coding("fields = [{name = 'responsive', kind = 'yes-no', required = true}]")
+        ...     coded = matter.code(["a"], {"responsive": ["yes"]}, by="ada")
+        >>> [(one.subject, one.other, one.now) for one in coded.changes]
+        [('a', 'responsive', 'yes')]
+        """
+        from nearkin.collection.decisions.coding import code
+        from nearkin.collection.decisions.log import ChangeRequest
+
+        options = ChangeRequest(by=by, dry_run=dry_run, seen=seen)
+        return code(self.opened.store, doc_ids, values, options=options)
 
     def decide(
         self,

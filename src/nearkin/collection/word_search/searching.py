@@ -111,22 +111,34 @@ def search(collection: OpenedCollection, query: str, *, wave: str | None, limit:
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "an int >= 1", limit)
     parsed = parse(query)
-    hits = word_tables.hits(parsed, collection.store.dialect)
     with collection.store.reading() as connection:
-        of_hits = hits.join(documents, documents.c.content == hits.c.content)
-        is_wanted = documents.c.is_current & _of_wave(connection, wave)
-        newest = select(documents.c.row, documents.c.content, hits.c.relevance).select_from(of_hits).where(is_wanted)
-        newest = newest.order_by(hits.c.content.desc()).limit(None if limit is None else max(limit, _MOST_RANKED))
-        found = newest.subquery("found").c
-        best = select(found.row, found.relevance).order_by(found.relevance.desc(), found.content, found.row)
-        ranked = best.limit(limit).subquery("ranked")
-        listed = with_documents().join(ranked, ranked.c.row == documents.c.row).add_columns(ranked.c.relevance)
-        listed = listed.order_by(ranked.c.relevance.desc(), documents.c.content, documents.c.row)
-        rows = connection.execute(listed).all()
-        n_found = len(rows) if limit is None or len(rows) < limit else n_rows(connection, of_hits, is_wanted)
+        rows, n_found = _ranked(connection, parsed, wave, limit)
         shown = tuple(_shown(connection, tuple(terms_of(parsed)), stored_documents(rows), rows))
     elapsed_s = round(time.perf_counter() - started, 4)
     return SearchResult(query=query, documents=shown, n_found=n_found, elapsed_s=elapsed_s)
+
+
+def found_ids(connection: Connection, query: str, *, wave: str | None, limit: int) -> list[str]:
+    """Return the ids of the documents that meet a query, the most relevant first."""
+    rows, _ = _ranked(connection, parse(query), wave, limit)
+    return [row.doc_id for row in rows]
+
+
+def _ranked(connection: Connection, parsed: Any, wave: str | None, limit: int | None) -> tuple[Sequence[Any], int]:
+    """Return the documents that meet a query, the most relevant first, and the number of all of them."""
+    hits = word_tables.hits(parsed, connection.dialect.name)
+    of_hits = hits.join(documents, documents.c.content == hits.c.content)
+    is_wanted = documents.c.is_current & _of_wave(connection, wave)
+    newest = select(documents.c.row, documents.c.content, hits.c.relevance).select_from(of_hits).where(is_wanted)
+    newest = newest.order_by(hits.c.content.desc()).limit(None if limit is None else max(limit, _MOST_RANKED))
+    found = newest.subquery("found").c
+    best = select(found.row, found.relevance).order_by(found.relevance.desc(), found.content, found.row)
+    ranked = best.limit(limit).subquery("ranked")
+    listed = with_documents().join(ranked, ranked.c.row == documents.c.row).add_columns(ranked.c.relevance)
+    listed = listed.order_by(ranked.c.relevance.desc(), documents.c.content, documents.c.row)
+    rows = connection.execute(listed).all()
+    n_found = len(rows) if limit is None or len(rows) < limit else n_rows(connection, of_hits, is_wanted)
+    return rows, n_found
 
 
 def _of_wave(connection: Connection, wave: str | None) -> ColumnElement[bool]:
@@ -181,6 +193,19 @@ def snippets(texts: Sequence[str], terms: Sequence[Term]) -> list[tuple[SnippetP
         most = len(terms) if part <= _MAX_PARTS else 1
         left = [i for i in left if best[i].n_terms < most and part * _CHARACTERS_AT_A_TIME < len(texts[i])]
     return [_snippet(text, passage) for text, passage in zip(texts, best, strict=True)]
+
+
+def marked(text: str, query: str) -> list[SnippetPiece]:
+    """Return a text in pieces, with the words of a query marked."""
+    terms, spans = tuple(terms_of(parse(query))), dict[int, int]()
+    for start in range(0, len(text), _CHARACTERS_AT_A_TIME):
+        for words, occurrences in _occurrences([text], start, terms):
+            spans |= {words[i][0]: words[i][1] for first, after, _ in occurrences for i in range(first, after)}
+    pieces, at = list[SnippetPiece](), 0
+    for begin, after in sorted(spans.items()):
+        pieces += [SnippetPiece(text[at:begin], False), SnippetPiece(text[begin:after], True)]
+        at = after
+    return [*pieces, SnippetPiece(text[at:], False)]
 
 
 def _snippet(text: str, found: _Passage) -> tuple[SnippetPiece, ...]:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nearkin.collection.decisions.log import (
+    CODE,
+    CODING,
     FIRST,
     GROUP_NOTE,
     NEVER_GROUP,
@@ -313,6 +315,9 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
         if "n_values" in data:
             return f"tag {data.get('field')} with {counted(int(str(data['n_values'])), 'value')}, {n}"
         return f"tag {data.get('field')}{f'={value}' if value else ''}, {n}"
+    if kind == CODE and isinstance(values := data.get("values"), Mapping):
+        listed = ", ".join(f"{field}={value}" for field, value in values.items()) or "nothing"
+        return f"code {counted(len({one.subject for one in changes}), 'document')}: {listed}"
     if kind == "untag":
         return f"remove the tag {data.get('field')}, {n}"
     if kind == REMOVE:
@@ -352,6 +357,8 @@ def _of_one(change: SettingChange) -> str:
         return f"never group {change.subject} with {change.other}"
     if change.kind == SAME_GROUP:
         return f"same group: {change.subject} and {change.other}"
+    if change.kind == CODING:
+        return "set the fields of the coding panel" if change.now else "remove the coding panel"
     if change.kind == PRINCIPAL:
         return f"make {change.subject} the principal of its group"
     whose = f"group {change.other} ({change.subject})" if change.kind == GROUP_NOTE else change.subject
@@ -384,6 +391,8 @@ def value_words(kind: str, value: str | None) -> str:
         return f"set by activity {value}"
     if kind == NEVER_GROUP and value:
         return f"{value} split off"
+    if kind == CODING and value:
+        return "set"
     return "not set" if value is None else value or "set"
 
 
@@ -420,6 +429,8 @@ def changed_names(change: SettingChange) -> tuple[str, ...]:
     """
     if change.kind == GROUP_NOTE:
         return (f"group {change.other} ({change.subject})",)
+    if change.kind == CODING:
+        return ("coding panel",)
     other = f"SHA-256 {change.other}" if change.kind == PURGE and change.other else change.other
     return (change.subject, other) if other else (change.subject,)
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.decisions.coding import SENSITIVE, layout_of
 from nearkin.collection.decisions.deciding import members_of, parsed, tag
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, ChangeRequest, activity_of
 from nearkin.collection.groups.members import group_members
@@ -283,7 +284,8 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
         return ScreenAnswer("conflicts.html.j2", {"found": None}, {})
     read = labels_of_tag(service.collection, field)
     found = _found(service, asked, read, _MAX_CONFLICTS)
-    rows, is_sensitive = by_group(found), field.casefold() in service.sensitive
+    with service.collection.opened.store.reading() as connection:
+        rows, is_sensitive = by_group(found), field.casefold() in SENSITIVE | layout_of(connection).sensitive
     values = {
         "field": field,
         "fields": fields if field in fields else [field, *fields],

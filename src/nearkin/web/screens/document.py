@@ -38,7 +38,7 @@ from nearkin.web.sign_in import Visitor
 from nearkin.wording import distance_text, share_text
 
 _MAX_LISTED, _MAX_COUNTED = 50, 500
-_MAX_TEXT = 200_000  # characters: a browser is slow with more
+MAX_TEXT = 200_000  # characters: a browser is slow with more
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +75,15 @@ class DocumentQuery(ToleranceQuery, kw_only=True):
 def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
     """Show a document and the similar documents."""
     found = service.collection.details(asked.id, version=asked.version)
-    is_cut = not asked.is_whole and len(found.text) > _MAX_TEXT
+    is_cut = not asked.is_whole and len(found.text) > MAX_TEXT
     beside = _alike(service, asked)
     with service.collection.opened.store.reading() as connection:
         family, keyed = family_of(connection, found), quick_tags(connection)
     values = {
         **beside.values,
         "found": found,
-        "text": found.text[:_MAX_TEXT] if is_cut else found.text,
-        "n_hidden": len(found.text) - _MAX_TEXT if is_cut else 0,
+        "text": found.text[:MAX_TEXT] if is_cut else found.text,
+        "n_hidden": len(found.text) - MAX_TEXT if is_cut else 0,
         "quick_tags": keyed,
         "family": family,
         "facts": [] if found.origin is None else list(origin_facts(found.origin)),

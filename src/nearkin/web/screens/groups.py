@@ -17,6 +17,7 @@ import pyarrow as pa
 from markupsafe import Markup
 from sqlalchemy import Connection
 
+from nearkin.collection.decisions.coding import layout_of
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
 from nearkin.collection.groups.current import (
     ids_not_grouped,
@@ -228,7 +229,9 @@ def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnsw
 
 
 def quick_tags(connection: Connection) -> dict[int, str]:
-    """Return the tags that the keys 1 to 9 set, by key; see `keyed_tags`."""
+    """Return the tags that the keys 1 to 9 set, by key: those of the coding panel, or of `keyed_tags` without one."""
+    if (layout := layout_of(connection)).fields:
+        return {int(key): tag for key, tag in layout.tags_by_key().items() if key in "123456789"}
     return {key: written_tag(*tag) for key, tag in keyed_tags(connection, _MAX_TAGS).items()}
 
 

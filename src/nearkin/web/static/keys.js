@@ -31,6 +31,9 @@
   };
   // of a page with groups, what changes a decision at once needs Alt: words typed into no field must change nothing
   const keys = [
+    ["j", "Skip to the next document", "[data-key=j]", click("[data-key=j]")],
+    ["k", "Back to the previous document (also Shift+Enter)", "[data-key=k]", click("[data-key=k]")],
+    ["Enter", "Save, and open the next document that is not done", "#code", () => panel.requestSubmit()],
     ["j", "Next row", "[data-row]", move(1)],
     ["k", "Previous row", "[data-row]", move(-1)],
     ["Enter", "Open the row", "[data-row]", open],
@@ -66,6 +69,15 @@
     ["/", "Search", "#q", () => document.getElementById("q").select()],
     ["?", "Show this list", "body", () => help()],
   ];
+  // the panel of the fields that a reviewer sets: its keys come first
+  const panel = document.getElementById("code");
+  const code = (pressed) => {
+    if (pressed === "Enter" && panel) return () => panel.requestSubmit();
+    const choice = panel?.querySelector(`[data-code="${CSS.escape(pressed)}"]`);
+    if (!choice) return null;
+    if (choice.type === "text") return () => choice.focus();
+    return () => (choice.type === "radio" && choice.checked && !choice.required ? (choice.checked = false) : choice.click());
+  };
   const here = () => keys.filter(([, , what]) => document.querySelector(what));
   const dialog = document.getElementById("keys");
   const help = () => {
@@ -99,12 +111,18 @@
     // macOS writes another character with Alt: there the place of the key counts
     const letter = /^[a-z]$/i.test(event.key) ? event.key.toUpperCase() : event.code.replace("Key", "");
     const pressed = event.altKey ? `Alt+${letter}` : event.key;
-    const field = event.target.closest("input:not([type=range]):not([type=checkbox]), textarea, select");
+    const field = event.target.closest("input:not([type=range]):not([type=checkbox]):not([type=radio]), textarea, select");
     if (field) {
       if (event.key === "Escape") field.blur();
       return;
     }
     if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
+    const coded = isGoing ? null : event.key === "Enter" && event.shiftKey ? panel && click("[data-key=k]") : code(pressed);
+    if (coded) {
+      event.preventDefault();
+      coded();
+      return;
+    }
     const goal = isGoing && document.querySelector(`[data-go="${CSS.escape(pressed)}"]`);
     isGoing = false;
     if (goal) {

@@ -1,0 +1,291 @@
+"""Coding: the fields that reviewers set for every document, the calls themselves, and how much of a queue is done."""
+
+from __future__ import annotations
+
+import string
+import tomllib
+from collections.abc import Mapping, Sequence, Set
+from datetime import UTC, datetime, timedelta
+from itertools import chain, repeat
+from typing import Literal
+
+import msgspec
+from sqlalchemy import Connection, func, select
+
+from nearkin.collection.decisions import log
+from nearkin.collection.decisions.deciding import checked_field, checked_value
+from nearkin.collection.stored.documents import checked_ids, current_ids, refuse_unknown
+from nearkin.errors import ParameterError
+from nearkin.store import schema
+from nearkin.store.bulk import in_slices
+from nearkin.store.store import Store
+
+FieldKind = Literal["one", "several", "yes-no", "text"]
+Colour = Literal["grey", "green", "red", "blue"]
+BETWEEN_VALUES = "; "
+"""Between the values of a field of kind "several", which are one tag."""
+SENSITIVE = frozenset(("privileged", "privilege"))
+"""Fields of tags whose conflicts people resolve document by document, besides those of a layout."""
+MAX_FIELDS, _MAX_VALUES = 20, 30
+_LAYOUT_KEY = (log.CODING, "", "")
+_FREE_KEYS = "".join(one for one in string.digits[1:] + "0" + string.ascii_lowercase if one not in "gjk")
+"""Keys that a layout can use; the screen moves by the others. Values without a key get the first free digit."""
+
+
+class CodingField(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A field that reviewers set for every document; its values are tags.
+
+    Parameters
+    ----------
+    name : str
+        Field of the tag.
+    kind : {"one", "several", "yes-no", "text"}
+        Number of its values; "text" takes one line.
+    values : tuple of str
+        Values to choose from, in order; none for "yes-no" and "text".
+    keys : tuple of str
+        A digit or small letter for each value; of "text", one that moves to the field. By default the digits from 1
+        on, in the order of all values.
+    colours : tuple of {"grey", "green", "red", "blue"}
+        A colour for each value, or none.
+    required : bool
+        Whether a document without a value is not done.
+    sensitive : bool
+        Whether a value is never replaced for copies, a family or a group, and a conflict gets no proposal.
+    """
+
+    name: str
+    kind: FieldKind = "one"
+    values: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    colours: tuple[Colour, ...] = ()
+    required: bool = False
+    sensitive: bool = False
+
+    def choices(self) -> list[tuple[str, str, str]]:
+        """Return the values, each with its key and its colour, which may be empty."""
+        return list(zip(self.values, chain(self.keys, repeat("")), chain(self.colours, repeat("")), strict=False))
+
+    def in_value(self, chosen: Sequence[str]) -> str | None:
+        """Return the value of the tag for what was chosen or written; None for nothing.
+
+        Raises
+        ------
+        ParameterError
+            The field has no such value, or it takes one and several were chosen.
+        """
+        chosen = [one.strip() for one in chosen if one.strip()]
+        if self.kind != "text":
+            wrong = [one for one in chosen if one not in self.values]
+            if wrong or (len(chosen) > 1 and self.kind != "several"):
+                number = "some" if self.kind == "several" else "one"
+                raise ParameterError.of(self.name, f"{number} of {', '.join(self.values)}", (wrong or chosen)[0])
+            chosen = [one for one in self.values if one in chosen]
+        return checked_value(BETWEEN_VALUES.join(chosen)) if chosen else None
+
+    def chosen(self, tag: str | None) -> list[str]:
+        """Return what was chosen, from the value of the tag."""
+        parts = (tag or "").split(BETWEEN_VALUES) if self.kind == "several" else [tag or ""]
+        return [one for one in parts if one]
+
+
+class CodingLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The fields of the coding panel, in order.
+
+    Parameters
+    ----------
+    fields : tuple of CodingField
+    """
+
+    fields: tuple[CodingField, ...] = ()
+
+    @property
+    def required(self) -> list[str]:
+        """Names of the fields that make a document done; of a layout without required ones, of all."""
+        return [one.name for one in self.fields if one.required] or [one.name for one in self.fields]
+
+    @property
+    def sensitive(self) -> frozenset[str]:
+        """Names of the sensitive fields, in small letters."""
+        return frozenset(one.name.casefold() for one in self.fields if one.sensitive)
+
+    def tags_by_key(self) -> dict[str, str]:
+        """Return the tag that each key sets, as ``FIELD=VALUE``, of fields that take one value."""
+        of_one = [one for one in self.fields if one.kind in ("one", "yes-no")]
+        return {key: f"{one.name}={value}" for one in of_one for value, key, _ in one.choices()}
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields as JSON types."""
+        found: dict[str, object] = msgspec.to_builtins(self)
+        return found
+
+
+def read_layout(text: str) -> CodingLayout:
+    """Read a layout from TOML: a table ``[[fields]]`` for each field.
+
+    Raises
+    ------
+    ParameterError
+        It is no TOML, or breaks a rule.
+
+    Examples
+    --------
+    >>> layout = read_layout('''
+    ... [[fields]]
+    ... name = "responsive"
+    ... kind = "yes-no"
+    ... required = true
+    ...
+    ... [[fields]]
+    ... name = "issues"
+    ... kind = "several"
+    ... values = ["price", "delivery"]
+    ... keys = ["p", "d"]
+    ... ''')
+    >>> [one.choices() for one in layout.fields]
+    [[('yes', '1', ''), ('no', '2', '')], [('price', 'p', ''), ('delivery', 'd', '')]]
+    """
+    try:
+        given = tomllib.loads(text)
+        layout = msgspec.convert(given, CodingLayout)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise ParameterError(
+            f"must be TOML with a table [[fields]] for each field. {error}", parameter="layout"
+        ) from None
+    if not 0 < len(layout.fields) <= MAX_FIELDS:
+        raise ParameterError.of("layout", f"1 to {MAX_FIELDS} fields", len(layout.fields))
+    fields = [_checked(one) for one in layout.fields]
+    _refuse_repeated("names of fields that differ", [one.name.casefold() for one in fields])
+    used = [key for one in fields for key in one.keys]
+    _refuse_repeated("keys that differ", used)
+    free = [key for key in _FREE_KEYS if key not in used]
+    return CodingLayout(tuple(_with_keys(one, free) for one in fields))
+
+
+def _checked(given: CodingField) -> CodingField:
+    values = ("yes", "no") if given.kind == "yes-no" else tuple(map(checked_value, given.values))
+    field = msgspec.structs.replace(given, name=checked_field(given.name), values=values)
+    where, has_values = f"field {field.name}", field.kind in ("one", "several")
+    if given.values and not has_values:
+        raise ParameterError(f"{where}: a field of kind {field.kind} has no values.", parameter="layout")
+    if has_values and not 0 < len(values) <= _MAX_VALUES:
+        raise ParameterError.of("layout", f"1 to {_MAX_VALUES} values for {where}", len(values))
+    if any(not one or BETWEEN_VALUES.strip() in one for one in values):
+        raise ParameterError.of("layout", f"values without ; for {where}", values)
+    _refuse_repeated(f"different values for {where}", values)
+    n_keys = 1 if field.kind == "text" else len(values)
+    if field.keys and (len(field.keys) != n_keys or any(len(key) != 1 or key not in _FREE_KEYS for key in field.keys)):
+        raise ParameterError.of("layout", f"{n_keys} of the keys {_FREE_KEYS} for {where}", field.keys)
+    if field.colours and len(field.colours) != len(values):
+        raise ParameterError.of("layout", f"a colour for each of the {len(values)} values of {where}", field.colours)
+    return field
+
+
+def _with_keys(field: CodingField, free: list[str]) -> CodingField:
+    if field.keys or field.kind == "text":
+        return field
+    if len(free) < len(field.values):
+        raise ParameterError(f"field {field.name}: no keys are left for its values.", parameter="layout")
+    keys = tuple(free.pop(0) for _ in field.values)
+    return msgspec.structs.replace(field, keys=keys)
+
+
+def _refuse_repeated(rule: str, values: Sequence[str]) -> None:
+    repeated = sorted({one for one in values if values.count(one) > 1})
+    if repeated:
+        raise ParameterError.of("layout", rule, ", ".join(repeated))
+
+
+def layout_text(connection: Connection) -> str:
+    """Return the TOML of the layout of a collection; empty if none was set."""
+    return log.values_of(connection, [_LAYOUT_KEY]).get(_LAYOUT_KEY, "")
+
+
+def layout_of(connection: Connection) -> CodingLayout:
+    """Return the layout of a collection; one without fields if none was set."""
+    stored = layout_text(connection)
+    return read_layout(stored) if stored else CodingLayout()
+
+
+def set_layout(store: Store, text: str, options: log.ChangeRequest) -> log.ActivityResult:
+    """Store a layout; see `Collection.coding`."""
+    read_layout(text)  # for its rules
+    with options.opened(store) as connection:
+        was = log.values_of(connection, [_LAYOUT_KEY]).get(_LAYOUT_KEY)
+        changes = (log.SettingChange(*_LAYOUT_KEY, was, text),) if was != text else ()
+        is_made = bool(changes) and not options.dry_run
+        number = log.record(connection, log.CODING, changes, by=options.by, data={}) if is_made else None
+    return log.ActivityResult(
+        number=number, kind=log.CODING, changes=changes, n_unchanged=1 - len(changes), is_dry_run=options.dry_run
+    )  # fmt: skip
+
+
+def code(
+    store: Store,
+    doc_ids: Sequence[str],
+    chosen: Mapping[str, Sequence[str]],
+    *,
+    alike: Set[str] = frozenset(),
+    options: log.ChangeRequest,
+) -> log.ActivityResult:
+    """Set all fields of the layout for documents, in one activity; see `Collection.code`.
+
+    ``alike`` are the documents that get the values only because they are like the others: a sensitive field of these is
+    set only where it has no value, and a field without a choice stays as it is.
+    """
+    wanted = checked_ids(doc_ids)
+    with options.opened(store) as connection:
+        layout = layout_of(connection)
+        values = _values(layout, chosen)
+        refuse_unknown(connection, wanted, current_ids(connection, wanted))
+        changes = list[log.SettingChange]()
+        for field, now in values.items():
+            was = log.values_of(connection, [(log.TAG, doc_id, field) for doc_id in wanted])
+            before = {doc_id: was.get((log.TAG, doc_id, field)) for doc_id in wanted}
+            is_kept = field.casefold() in layout.sensitive
+            kept = {one for one in alike if now is None or (is_kept and before[one] is not None)}
+            changed = [one for one in wanted if before[one] != now and one not in kept]
+            log.refuse_later(connection, options.seen, (log.TAG,), changed, field)
+            changes += [log.SettingChange(log.TAG, one, field, before[one], now) for one in changed]
+        is_made = options.stores(changes)
+        data = {"values": {field: value for field, value in values.items() if value is not None}}
+        number = log.record(connection, log.CODE, changes, by=options.by, data=data) if changes and is_made else None
+    n_unchanged = len(wanted) - len({one.subject for one in changes})
+    return log.ActivityResult(
+        number=number, kind=log.CODE, changes=tuple(changes), n_unchanged=n_unchanged, is_dry_run=not is_made, data=data
+    )
+
+
+def _values(layout: CodingLayout, chosen: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
+    if not layout.fields:
+        raise ParameterError("The collection has no fields to code. Set them: nearkin coding COLLECTION LAYOUT")
+    known = {one.name for one in layout.fields}
+    for name in chosen:
+        if name not in known:
+            raise ParameterError.of("field", f"one of {', '.join(sorted(known))}", name)
+    values = {one.name: one.in_value(chosen.get(one.name, ())) for one in layout.fields}
+    missing = [one.name for one in layout.fields if one.required and values[one.name] is None]
+    if missing:
+        raise ParameterError(f"must have a value: {', '.join(missing)}.", parameter="values")
+    return values
+
+
+def coded_among(connection: Connection, layout: CodingLayout, doc_ids: Sequence[str]) -> set[str]:
+    """Return the documents in which the fields that make a document done have a value."""
+    own, found = schema.tags.c, set[str]()
+    done = select(own.doc_id).where(own.field.in_(layout.required)).group_by(own.doc_id)
+    if any(one.required for one in layout.fields):
+        done = done.having(func.count() == len(layout.required))
+    for some in in_slices(doc_ids):
+        found.update(connection.execute(done.where(own.doc_id.in_(some))).scalars())
+    return found
+
+
+def n_coded_lately(connection: Connection, by: str) -> int:
+    """Count the documents that a person coded within the last hour."""
+    since = (datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="seconds")
+    acts, changes = schema.activity.c, schema.changes.c
+    is_own = (acts.done_by == by) & (acts.kind == log.CODE) & (acts.done_at >= since)
+    joined = schema.changes.join(schema.activity, acts.number == changes.activity)
+    counted = select(func.count(changes.subject.distinct())).select_from(joined).where(is_own)
+    return int(connection.execute(counted).scalar_one())

@@ -1,0 +1,298 @@
+"""Coding: the documents of a queue one after another, each beside the fields that a reviewer sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+from sqlalchemy import Connection
+
+from nearkin.collection.decisions.coding import (
+    MAX_FIELDS,
+    CodingLayout,
+    code,
+    coded_among,
+    layout_of,
+    layout_text,
+    n_coded_lately,
+    set_layout,
+)
+from nearkin.collection.decisions.deciding import members_of
+from nearkin.collection.decisions.log import ActivityResult, ChangeRequest
+from nearkin.collection.listing.details import DocumentDetails, family_of
+from nearkin.collection.listing.lists import listed
+from nearkin.collection.stored.contents import texts_of
+from nearkin.collection.stored.documents import current_rows
+from nearkin.collection.word_search.searching import found_ids, marked
+from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.nouns import counted
+from nearkin.reports.facts.stored import in_words, origin_facts
+from nearkin.store.schema import documents
+from nearkin.web.queries import parameters_in
+from nearkin.web.queries import parsed as parsed_query
+from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.screens.decisions import back_to
+from nearkin.web.screens.document import MAX_TEXT
+from nearkin.web.screens.lists import ListQuery
+from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
+from nearkin.web.sign_in import Visitor, own_address
+
+_MAX_QUEUE = 10_000
+_ROWS_BEFORE, _ROWS_AFTER = 5, 30
+_MAX_TITLE = 90
+_MAX_FIRST_LINES = 50_000
+"""Characters of the longest text whose first line is shown in the queue."""
+EXAMPLE = """\
+[[fields]]
+name = "responsive"
+kind = "yes-no"
+required = true
+colours = ["green", "grey"]
+
+[[fields]]
+name = "privileged"
+values = ["no", "attorney-client", "work product"]
+colours = ["grey", "red", "red"]
+sensitive = true
+
+[[fields]]
+name = "issues"
+kind = "several"
+values = ["price", "delivery"]
+
+[[fields]]
+name = "reason"
+kind = "text"
+keys = ["r"]
+"""
+"""Layout that the page offers where none is stored."""
+
+
+class CodeQuery(ListQuery, kw_only=True):
+    """A queue: the documents of a list, of a search or of a thread; and the one that is coded.
+
+    Without ``at``, it is the first one that is not done.
+    """
+
+    q: str = ""
+    thread: int | None = None
+    at: str | None = None
+
+
+class CodeForm(msgspec.Struct, kw_only=True):
+    """The document that gets the values of the fields, and those beside it.
+
+    ``alike`` names these: "copies", "family", or the number and the tolerance of a group. ``expected`` and ``agreed``
+    are those of `TagForm`.
+    """
+
+    id: str
+    alike: str = ""
+    expected: int | None = None
+    agreed: str | None = None
+    seen: int | None = None
+    back: str = "/code"
+
+
+_NO_VALUES: Any = msgspec.field(default_factory=list)
+CodedForm = msgspec.defstruct(
+    "CodedForm", [(f"v{i}", list[str], _NO_VALUES) for i in range(MAX_FIELDS)], bases=(CodeForm,), kw_only=True
+)
+"""The form with the values of each field, in the order of the layout: radio buttons of one field share a name."""
+
+
+class LayoutForm(msgspec.Struct, kw_only=True):
+    """TOML of the layout."""
+
+    layout: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A document of a queue: its number from 1, its first line, and whether it is done."""
+
+    doc_id: str
+    number: int
+    title: str
+    is_done: bool
+
+
+def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
+    """Show a document of the queue, with its fields."""
+    with service.collection.opened.store.reading() as connection:
+        layout = layout_of(connection)
+        if not layout.fields:
+            return ScreenAnswer("coding_layout.html.j2", {"layout": EXAMPLE, "is_stored": False}, {"fields": []})
+        queue = _queue(service, connection, asked)
+        done = coded_among(connection, layout, queue)
+        data = {"n_documents": len(queue), "n_done": len(done), **msgspec.to_builtins(layout)}
+        at = asked.at or next((one for one in queue if one not in done), queue[0] if queue else None)
+        if at is None:
+            return ScreenAnswer("coding.html.j2", {"found": None, "queue": queue}, data)
+        index = queue.index(at) if at in queue else None
+        rows = list(_rows(connection, queue, index or 0, done))
+    found = service.collection.details(at)
+    values = {
+        "found": found,
+        "queue": queue,
+        "index": index,
+        "rows": rows,
+        "n_done": len(done),
+        "is_done": at in done,
+        "n_lately": lambda name: _n_lately(service, name),
+        "layout": layout,
+        "chosen": {one.name: one.chosen(found.tags.get(one.name)) for one in layout.fields},
+        "pieces_of_text": marked(found.text[:MAX_TEXT], asked.q) if asked.q.strip() else None,
+        "text": found.text[:MAX_TEXT],
+        "n_hidden": max(0, len(found.text) - MAX_TEXT),
+        "title": _title(found),
+        "facts": [] if found.origin is None else list(origin_facts(found.origin)),
+        "alike": _alike(service, found),
+        "before": queue[index - 1] if index else None,
+        "after": queue[index + 1] if index is not None and index + 1 < len(queue) else None,
+    }
+    return ScreenAnswer("coding.html.j2", values, data | {"at": at, "index": index, "document": found.to_dict()})
+
+
+def _queue(service: ReviewService, connection: Connection, asked: CodeQuery) -> Sequence[str]:
+    """Return the ids of a queue; the same ones while no documents are added, whatever is coded meanwhile."""
+    given = msgspec.to_builtins(msgspec.structs.replace(asked, at=None, limit=0))
+    last_load = connection.exec_driver_sql("SELECT max(load) FROM loads").scalar()
+    key = msgspec.json.encode([given, last_load]).decode()
+    if (known := service.queues.find(key)) is not None:
+        return known
+    if asked.thread is not None:
+        card = None if service.threads.found is None else service.threads.found.card(asked.thread, _MAX_QUEUE)
+        if card is None:
+            raise UnknownDocumentError(f"There is no thread {asked.thread}. The page Threads lists all of them.")
+        found = [one.name for one in card.rows if one.name is not None]
+    elif asked.q.strip():
+        found = found_ids(connection, asked.q, wave=asked.wave, limit=_MAX_QUEUE)
+    else:
+        found = listed(connection, asked.wanted(), asked.sort, _MAX_QUEUE).table["doc_id"].to_pylist()
+    queue = tuple(dict.fromkeys(found))
+    service.queues.keep(key, queue)
+    return queue
+
+
+def _rows(connection: Connection, queue: Sequence[str], place: int, done: set[str]) -> Iterator[QueueRow]:
+    start = max(0, place - _ROWS_BEFORE)
+    shown = queue[start : place + _ROWS_AFTER]
+    contents = {one.doc_id: one.content for one in current_rows(connection, documents.c.doc_id, shown)}
+    texts = texts_of(connection, sorted(set(contents.values())))
+    for number, doc_id in enumerate(shown, start + 1):
+        text = texts.get(contents.get(doc_id, -1), "")
+        yield QueueRow(doc_id, number, _first_line(text), doc_id in done)
+
+
+def _title(found: DocumentDetails) -> str:
+    """Return the subject of a mail, else the first line of the text."""
+    mail = found.origin.mail if found.origin is not None else None
+    return (mail.subject if mail is not None and mail.subject else "") or _first_line(found.text)
+
+
+def _first_line(text: str) -> str:
+    line = next((line for line in text[:_MAX_FIRST_LINES].splitlines() if line.strip()), "").strip()
+    return line if len(line) <= _MAX_TITLE else f"{line[:_MAX_TITLE].rstrip()}…"
+
+
+def _n_lately(service: ReviewService, name: str) -> int:
+    with service.collection.opened.store.reading() as connection:
+        return n_coded_lately(connection, name)
+
+
+def _alike(service: ReviewService, found: DocumentDetails) -> dict[str, str]:
+    """Return the documents that can get the same values, in words by the values of `CodeForm.alike`."""
+    told = {"": "this document only"}
+    if found.n_copies:
+        told["copies"] = f"and {counted(found.n_copies, 'document')} with the same text"
+    with service.collection.opened.store.reading() as connection:
+        family = family_of(connection, found)
+    n_family = sum(one.is_stored for one in family.members)
+    if n_family:
+        told["family"] = f"and {counted(n_family, 'document')} of its family"
+    for group in found.groups:
+        if group.n_documents > 1:
+            n_others = counted(group.n_documents - 1, "document")
+            told[f"{group.number} {group.tolerance}"] = f"and {n_others} of group {group.number} ({group.tolerance})"
+    return told
+
+
+def _ids_alike(service: ReviewService, doc_id: str, alike: str) -> list[str]:
+    found = service.collection.details(doc_id)
+    with service.collection.opened.store.reading() as connection:
+        if alike == "copies":
+            return list(found.copies)
+        if alike == "family":
+            return [one.doc_id for one in family_of(connection, found).members if one.is_stored]
+        number, _, tolerance = alike.partition(" ")
+        if not number.isascii() or not number.isdecimal() or len(number) > 18:
+            raise ParameterError.of("form.alike", "copies, family, or the number and the tolerance of a group", alike)
+        return members_of(connection, int(number), tolerance)
+
+
+def save(service: ReviewService, visitor: Visitor, body: CodeForm) -> GoTo | ScreenAnswer:
+    """Store the values, and go to the next document that is not done; or show what this would change of others."""
+    store = service.collection.opened.store
+    with store.reading() as connection:
+        layout = layout_of(connection)
+    chosen = {one.name: getattr(body, f"v{i}") for i, one in enumerate(layout.fields)}
+    others = [one for one in _ids_alike(service, body.id, body.alike) if one != body.id] if body.alike else []
+    is_preview = bool(others) and body.expected is None
+    options = ChangeRequest(
+        by=visitor.name, dry_run=is_preview, max_changes=body.expected, agreed=body.agreed, seen=body.seen
+    )
+    found = code(store, [body.id, *others], chosen, alike=frozenset(others), options=options)
+    if found.is_dry_run:
+        return _preview(layout, body, found)
+    return _next(service, layout, body, found)
+
+
+def _preview(layout: CodingLayout, body: CodeForm, found: ActivityResult) -> ScreenAnswer:
+    fields = [(f"v{i}", value) for i in range(len(layout.fields)) for value in getattr(body, f"v{i}")]
+    values = {
+        "found": found,
+        "body": body,
+        "fields": fields,
+        "what": in_words(found.kind, found.data, found.changes),
+        "is_other": body.expected is not None,
+        "sensitive": sorted(layout.sensitive),
+    }
+    return ScreenAnswer("coding_preview.html.j2", values, found.to_dict())
+
+
+def _next(service: ReviewService, layout: CodingLayout, body: CodeForm, found: ActivityResult) -> GoTo:
+    place = urlsplit(own_address(body.back))
+    asked = parsed_query(CodeQuery, parameters_in(place.query)) if place.path == "/code" else CodeQuery()
+    with service.collection.opened.store.reading() as connection:
+        queue = _queue(service, connection, asked)
+        done = coded_among(connection, layout, queue)
+    start = queue.index(body.id) + 1 if body.id in queue else 0
+    following = next((one for one in (*queue[start:], *queue[:start]) if one not in done), body.id)
+    return GoTo("/code", {**back_to(body.back, found).query, "at": following})
+
+
+def store_layout(service: ReviewService, visitor: Visitor, body: LayoutForm) -> GoTo:
+    """Store the layout."""
+    text = body.layout.replace("\r\n", "\n")
+    found = set_layout(service.collection.opened.store, text, ChangeRequest(by=visitor.name))
+    return back_to("/code/layout", found)
+
+
+class LayoutQuery(msgspec.Struct):
+    """The page of the layout has no parameters."""
+
+
+def layout(service: ReviewService, _: LayoutQuery) -> ScreenAnswer:
+    """Show the layout as TOML."""
+    with service.collection.opened.store.reading() as connection:
+        stored, fields = layout_text(connection), layout_of(connection)
+    values = {"layout": stored or EXAMPLE, "is_stored": bool(stored)}
+    return ScreenAnswer("coding_layout.html.j2", values, msgspec.to_builtins(fields))
+
+
+SCREENS = (Screen("/code", CodeQuery, coding), Screen("/code/layout", LayoutQuery, layout))
+FORMS = (ChangeForm("/code", CodedForm, save), ChangeForm("/code/layout", LayoutForm, store_layout))
