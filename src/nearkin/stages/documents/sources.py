@@ -234,6 +234,8 @@ def _source(
         text_root=None if rules.text_root is None else os.path.abspath(rules.text_root),
         limits=rules.limits,
         ocr=rules.ocr,
+        encoding=asked.encoding,
+        stdin=asked.stdin if one.path == STDIN else None,
     )
 
 
@@ -316,15 +318,13 @@ def _check_text(source: Source, sample: ColumnSample) -> None:
             )
 
 
-def check_keep_column(
-    sources: Sequence[Source], column: str, *, encoding: str = "utf-8", stdin: BinaryIO | None = None
-) -> None:
+def check_keep_column(sources: Sequence[Source], column: str) -> None:
     """Raise SourceError if a source lacks the column to keep by, or it holds numbers in one and dates in another."""
     kinds: dict[bool, str] = {}
     for source in sources:
         check_has_columns(source.name, source.format)
         try:
-            sample = _sample_of(source, check_encoding(encoding), stdin)
+            sample = _sample_of(source)
         except TruncatedInputError:
             if not source.takes_damaged:
                 raise
@@ -342,10 +342,10 @@ def check_keep_column(
         )
 
 
-def columns_in(source: Source, encoding: str = "utf-8", stdin: BinaryIO | None = None) -> Sequence[str] | None:
+def columns_in(source: Source) -> Sequence[str] | None:
     """Return the names of the visible columns of a source, as it has them."""
     try:
-        sample = _sample_of(source, check_encoding(encoding), stdin)
+        sample = _sample_of(source)
     except TruncatedInputError:
         if not source.takes_damaged:
             raise
@@ -353,10 +353,10 @@ def columns_in(source: Source, encoding: str = "utf-8", stdin: BinaryIO | None =
     return None if sample is None else sample.header or sample.names
 
 
-def _sample_of(source: Source, encoding: str, stdin: BinaryIO | None) -> ColumnSample | None:
+def _sample_of(source: Source) -> ColumnSample | None:
     if source.path == STDIN:
-        head = head_of_stdin(standard_input(stdin), encoding)
+        head = head_of_stdin(standard_input(source.stdin), source.encoding)
     else:
-        head = head_of_file(source.path, source.name, encoding)
+        head = head_of_file(source.path, source.name, source.encoding)
     sample: ColumnSample | None = FORMATS[source.format].reader.sample(source, head)
     return sample
