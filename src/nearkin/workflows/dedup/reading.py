@@ -10,7 +10,7 @@ import pyarrow as pa
 from nearkin.engines.local import map_ordered
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import I64
-from nearkin.runs.files import make_work_folder, read_work_json, write_work_json
+from nearkin.runs.files import make_work_folder, read_work_json, write_checked_json
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.ids import IdKind
@@ -70,7 +70,7 @@ def read_one(
     mark = spool.mark(index)
     if mark.exists():
         progress.advance(one.size_bytes)
-        stored = read_work_json(mark, ("n_documents", "n_chunks", "id_kind", "said"))
+        stored = read_work_json(mark)
         for message in stored["said"]:
             progress.say(restored(message))
         return InputRead(stored["n_documents"], IdKind(stored["id_kind"]), stored["n_chunks"])
@@ -95,7 +95,7 @@ def read_one(
     for _ in map_ordered(spool_batch, numbered(), threads=threads):
         pass
     read = InputRead(n_documents, id_kind, n_chunks)
-    write_work_json(mark, {**asdict(read), "said": heard.said})
+    write_checked_json(mark, {**asdict(read), "said": heard.said}, durable=False)
     return read
 
 

@@ -92,11 +92,9 @@ def count_places(work: Path, side: str) -> tuple[Path, Path]:
     return work / f"{side}-terms", work / f"{side}-counts"
 
 
-def growing(
-    places: tuple[Path, Path], names: tuple[str | None, str | None] = (None, None)
-) -> tuple[GrowingArray, GrowingArray]:
-    """Begin the files of terms and counts, with the names under which they are read later, if others."""
-    return GrowingArray(places[0], np.int32, name=names[0]), GrowingArray(places[1], np.float32, name=names[1])
+def growing(places: tuple[Path, Path]) -> tuple[GrowingArray, GrowingArray]:
+    """Begin the files of terms and counts."""
+    return GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)
 
 
 def count_texts(

@@ -14,7 +14,7 @@ from nearkin.formats.sealed import missing_file
 from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted
 from nearkin.paths import STDIN, printable, shown_path
-from nearkin.runs.files import read_work_json, write_work_json
+from nearkin.runs.files import read_work_json, write_checked_json
 from nearkin.runs.progress import Meter
 from nearkin.runs.run import JobRun
 from nearkin.stages.documents.digest import file_sha256
@@ -115,7 +115,7 @@ def digested_sides(
         for side, sources in found.items()
     }
     if run.input_digests.exists():
-        before = read_work_json(run.input_digests, tuple(now))
+        before = read_work_json(run.input_digests)
         for side, digests in now.items():
             for path, digest in digests.items():
                 if before[side].get(path) != digest:
@@ -123,7 +123,7 @@ def digested_sides(
     elif run.has_work:
         raise missing_file(run.input_digests)
     else:
-        write_work_json(run.input_digests, now)
+        write_checked_json(run.input_digests, now, durable=False)
     return found
 
 

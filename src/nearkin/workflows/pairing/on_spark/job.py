@@ -294,7 +294,7 @@ def count_part(files: PartFiles, number: int, texts: Texts, split: Splitting, pr
     """Read texts and write their counts; a file that is written twice is complete at any time."""
     terms, counts = (files.place(number, name) for name in ("-terms", "-counts"))
     with published(terms, durable=False) as terms_aside, published(counts, durable=False) as counts_aside:
-        arrays = growing((terms_aside, counts_aside), (terms.name, counts.name))
+        arrays = growing((terms_aside, counts_aside))
         found = count_texts(texts, split, arrays, threads=1, progress=progress)
     files.save(number, "-offsets", found.counts.offsets)
     files.save_table(number, "-documents", found.documents)
