@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -24,7 +22,6 @@ _STORED_FIELDS = (
     "path", "name", "format", "compression", "text", "id", "size_bytes", "delimiter", "max_document_bytes",
     "takes_damaged", "is_forced",
 )  # fmt: skip
-_DESCRIPTORS = re.compile(r"/dev/(fd/.*|std(in|out|err))|/proc/[^/]+(/task/\d+)?/fd/.*")
 
 
 def no_note(note: str) -> None:
@@ -107,17 +104,6 @@ class Source:
     def is_stored(self) -> bool:
         """Whether it is a collection, the result of a run or a table in memory, not a file."""
         return self.format in STORED
-
-
-def is_descriptor(path: str) -> bool:
-    """Whether a path names an open file of a process, such as ``/dev/stdin``: another file elsewhere.
-
-    Examples
-    --------
-    >>> is_descriptor("/dev/fd/0"), is_descriptor("/dev/stdin"), is_descriptor("/dev/null")
-    (True, True, False)
-    """
-    return _DESCRIPTORS.fullmatch(os.path.abspath(path)) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import stat
@@ -30,14 +31,12 @@ def seen(source: Source) -> Source:
     """Return a source with its size and times as they are now; the bytes of files are not read."""
     if isinstance(source, StoredSource):
         return replace(source, sha256=source.documents.digest, end_row=source.documents.end_row)
-    source = replace(source, changed_ns=None, noted_ns=None)
-    try:
+    size_bytes, changed_ns, noted_ns = source.size_bytes, None, None
+    with contextlib.suppress(OSError, ValueError):
         status = os.stat(source.path)
-    except (OSError, ValueError):
-        return source
-    if source.path == STDIN or not stat.S_ISREG(status.st_mode):
-        return source
-    return replace(source, size_bytes=status.st_size, changed_ns=status.st_mtime_ns, noted_ns=status.st_ctime_ns)
+        if source.path != STDIN and stat.S_ISREG(status.st_mode):
+            size_bytes, changed_ns, noted_ns = status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    return replace(source, size_bytes=size_bytes, changed_ns=changed_ns, noted_ns=noted_ns)
 
 
 def differ(before: Source, now: Source) -> bool:
