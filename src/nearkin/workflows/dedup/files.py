@@ -95,7 +95,7 @@ def dedup_files(
     found, others = find_sources(request, against, out, options, run.progress)
     sources, other_sources = found.sources, others.sources
     if any(source.path == STDIN for source in sources + other_sources):
-        again = {"write_kept": delivery.write_kept, "annotate": delivery.annotate, "carry": bool(delivery.carry)}
+        again = {"write_kept": delivery.write_kept, "annotate": delivery.annotate}
         again = again if ending is None else {f"nearkin {ending.command}": True}
         check_read_once(sources, other_sources, again, resume=delivery.resume)
         run = replace(run, is_resumable=False)
@@ -109,17 +109,19 @@ def dedup_files(
         check_can_be_shared(sources + other_sources)
     command = "dedup" if ending is None else ending.command
     fingerprint = {**identity(command, options, request, sources, against, other_sources), "engine": engine.name}
+    fingerprint |= {"carry": list(delivery.carry)} if delivery.carry else {}
     with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
         records = digested_sides({"inputs": sources, "against": other_sources}, run, resources)
         sources, other_sources = records.values()
-        inputs, other_inputs = inputs_of(sources, keep_column=options.keep.column), inputs_of(other_sources)
+        inputs = inputs_of(sources, keep_column=options.keep.column, carry=delivery.carry)
+        other_inputs = inputs_of(other_sources)
         if against is not None:
             inputs, other_inputs = sides_apart(inputs, other_inputs)
         sides = inputs, None if against is None else other_inputs
         result, cluster = _find(engine, sides, run, options, request.rules, resources)
         result = _with_exceptions_beside(result, sources + other_sources)
         if delivery.carry:
-            carried = carried_columns(delivery.carry, inputs, result.corpus.n_inputs, run.meter)
+            carried = carried_columns(delivery.carry, result.corpus.chunks, result.corpus.n_inputs)
             result = replace(result, places=replace(result.places, carried=carried))
         _say_much_shorter(result, options, run.progress)
         ended = RunResult(run=run, result=result, options=options, sources=sources)

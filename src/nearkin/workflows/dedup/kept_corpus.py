@@ -1,4 +1,4 @@
-"""Second pass over the input: kept files, the same records with results beside them, carried columns."""
+"""Carried columns, and the second pass over the input: kept files, and records with results beside them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from nearkin.manifests.dedup import REASONS, KeptFile
 from nearkin.records import I64, Bool
 from nearkin.runs.files import published, writing
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
+from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.annotating import ANNOTATED, PREFIX, Annotations
 from nearkin.stages.documents.columns import check_unique, missing_column
 from nearkin.stages.documents.digest import file_sha256
@@ -34,8 +35,7 @@ from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.sources import columns_in
 from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, Outcome
 from nearkin.workflows.dedup.row_places import FIELDS, Places
-from nearkin.workflows.reading.identity import changed_while_read
-from nearkin.workflows.reading.inputs import IN_MEMORY, Input, StoredSource, inputs_of
+from nearkin.workflows.reading.inputs import IN_MEMORY, StoredSource, inputs_of
 
 NOT_SHOWN = Silent()
 
@@ -283,23 +283,15 @@ def check_carry(columns: Sequence[str], sources: Sequence[Source]) -> None:
             raise missing_column(files[0].name, "carry", column, names[0] or ())
 
 
-def carried_columns(
-    columns: Sequence[str], inputs: Sequence[Input], n_documents: int, meter: Meter
-) -> Mapping[str, pa.Array]:
+def carried_columns(columns: Sequence[str], chunks: Sequence[Chunk], n_inputs: int) -> Mapping[str, pa.Array]:
     """Return the values of each document by the names in ``documents.parquet``; int64 if all are integers."""
-    with meter.stage("carry", sum(one.size_bytes for one in inputs), "bytes") as progress:
-        parts = [values for one in inputs for values in _values(columns, one, progress)]
-    if sum(len(values[0]) for values in parts) != n_documents:
-        raise changed_while_read("The input")
-    return {carried_name(name): _joined([values[i] for values in parts]) for i, name in enumerate(columns)}
-
-
-def _values(columns: Sequence[str], one: Input, progress: Progress) -> Iterator[list[pa.Array]]:
-    if has_columns(one.source.format):
-        one = replace(one, keep_column=None, carry=columns)
-    for batch, _ in one.batches(progress):
-        names = [carried_field(i) for i in range(len(columns))]
-        yield [batch[name] if name in batch.schema.names else pa.nulls(batch.num_rows) for name in names]
+    batches = [chunk.batch() for chunk in chunks if chunk.start < n_inputs]
+    return {
+        carried_name(name): _joined([
+            batch[field] if field in batch.schema.names else pa.nulls(batch.num_rows) for batch in batches
+        ])
+        for name, field in ((name, carried_field(i)) for i, name in enumerate(columns))
+    }  # fmt: skip
 
 
 def _joined(parts: Sequence[pa.Array]) -> pa.Array:

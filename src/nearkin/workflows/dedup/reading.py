@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.options.dedup import DedupOptions
-from nearkin.records import I64
+from nearkin.records import DOCUMENTS_SCHEMA, I64
 from nearkin.runs.files import make_work_folder, read_work_json, write_checked_json
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
@@ -89,8 +89,10 @@ def read_one(
         prepared = prepare_to_choose(batch, options, source_name=one.source.name)
         if rules.on_error == "stop":
             stop_at_problem(prepared, lambda row: one.names[sources[row]])
-        column = pa.array(sources + first_source, pa.int32())
-        spool.write(index, number, prepared.append_column(SOURCE_COLUMN, column))
+        prepared = prepared.append_column(SOURCE_COLUMN, pa.array(sources + first_source, pa.int32()))
+        for name in batch.schema.names[len(DOCUMENTS_SCHEMA) :]:  # carried columns
+            prepared = prepared.append_column(name, batch[name])
+        spool.write(index, number, prepared)
 
     for _ in map_ordered(spool_batch, numbered(), threads=threads):
         pass

@@ -78,7 +78,7 @@ def passages_files(
     run = JobRun(out, Meter(progress or Silent()))
     found, others = find_sources(request, against, run.path, _AS_READ, run.progress)
     if any(source.path == STDIN for source in found.sources + others.sources):
-        again = {name: getattr(options, name) for name in ("within", "cut", "cut_own", "drop_over", "annotate")}
+        again = {name: getattr(options, name) for name in ("cut", "cut_own", "drop_over", "annotate")}
         check_read_once(found.sources, others.sources, again, resume=delivery.resume)
         run = replace(run, is_resumable=False)
     if options.within is not None:
@@ -137,7 +137,7 @@ def _find(
     resources: Resources,
 ) -> Found:
     """Read the documents, and find their passages."""
-    inputs = inputs_of(mine.sources)
+    inputs = inputs_of(mine.sources, carry=() if options.within is None else (options.within,))
     other_inputs = () if others is None else inputs_of(others.sources)
     if others is not None:
         inputs, other_inputs = sides_apart(inputs, other_inputs)
@@ -155,7 +155,7 @@ def _find(
     check_problems(places, request.rules)
     check_readable(corpus, places, request.rules)
     if options.within is not None:
-        places = replace(places, carried=carried_columns((options.within,), inputs, n_inputs, run.meter))
+        places = replace(places, carried=carried_columns((options.within,), corpus.chunks, n_inputs))
     chunks = sorted(corpus.chunks, key=lambda chunk: (chunk.start < n_inputs, chunk.start))
     make_work_folder(run.work / "words")
     words, fingerprints = read_words(chunks, run.work / "words", options.min_words, resources, run.meter)

@@ -23,7 +23,7 @@ from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.extraction.kinds import is_extracted
 from nearkin.stages.documents.faults import StreamFault, problem_of
-from nearkin.stages.documents.formats import FORMATS, is_of_documents
+from nearkin.stages.documents.formats import FORMATS, has_columns, is_of_documents
 from nearkin.stages.documents.head import HEAD_BYTES, Head, unreadable
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.readers.whole_file import WholeFile
@@ -179,8 +179,10 @@ def _one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
 
-def inputs_of(sources: Sequence[Source], *, keep_column: str | None = None) -> tuple[Input, ...]:
-    """Return the sources as inputs, in order."""
+def inputs_of(
+    sources: Sequence[Source], *, keep_column: str | None = None, carry: Sequence[str] = ()
+) -> tuple[Input, ...]:
+    """Return the sources as inputs, in order; ``carry`` are columns of those that have columns."""
     inputs = list[Input]()
     for is_of_files, alike in groupby(with_places(sources), key=is_loose):
         if is_of_files:
@@ -189,7 +191,9 @@ def inputs_of(sources: Sequence[Source], *, keep_column: str | None = None) -> t
         for source in alike:
             if isinstance(source, StoredSource):
                 source = replace(source, documents=source.documents.keeping(keep_column, source.name))
-            inputs.append(Input(sources=(source,), keep_column=keep_column))
+            inputs.append(
+                Input(sources=(source,), keep_column=keep_column, carry=carry if has_columns(source.format) else ())
+            )
     return tuple(inputs)
 
 
