@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, TruncatedInputError
 from nearkin.manifests.dedup import REASONS, KeptFile
+from nearkin.paths import file_sha256
 from nearkin.records import I64, Bool
 from nearkin.runs.files import published, writing
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
 from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.annotating import ANNOTATED, PREFIX, Annotations
 from nearkin.stages.documents.columns import check_unique, missing_column
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents

@@ -15,8 +15,8 @@ from nearkin.errors import SourceError
 from nearkin.records import F64, TermCounts, TextWords
 from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.progress import Meter, Progress
-from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import AS_IT_CAME
+from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import Source
 from nearkin.stages.features.vocabulary import Vocabulary

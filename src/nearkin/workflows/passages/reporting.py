@@ -15,13 +15,13 @@ from nearkin.kernels.passages import COPIED, OWN
 from nearkin.manifests.dedup import KeptFile
 from nearkin.manifests.passages import PassagesManifest
 from nearkin.options.passages import PassageOptions
+from nearkin.paths import file_sha256
 from nearkin.records import I64, Bool
 from nearkin.reports.facts.fact import Table
 from nearkin.reports.passages import PassagePlace, ShownPassage, render_passages_report
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.annotating import Shortened
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import TABLES
 from nearkin.stages.documents.ignoring import WORDS
 from nearkin.stages.documents.sources import Source

@@ -14,11 +14,10 @@ from nearkin.errors import SourceError
 from nearkin.formats.sealed import missing_file
 from nearkin.manifests.stored import InputFile
 from nearkin.nouns import counted
-from nearkin.paths import STDIN, printable, shown_path
+from nearkin.paths import STDIN, file_sha256, printable, shown_path
 from nearkin.runs.files import read_work_json, write_checked_json
 from nearkin.runs.progress import Meter
 from nearkin.runs.run import JobRun
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.source import Source
 from nearkin.workflows.reading.inputs import StoredSource

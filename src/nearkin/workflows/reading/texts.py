@@ -15,10 +15,10 @@ from nearkin.paths import STDIN, printable
 from nearkin.records import I32, I64, Bool, FeatureCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.faults import is_beside, is_rest_missing, sentence_of
-from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.rows import IdKind, given_ids
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.stages.documents.source import NotRead
 from nearkin.stages.features.shingles import Shingling, count_features

@@ -18,7 +18,7 @@ from nearkin.runs.arrays import mapped_batch, saved_array
 from nearkin.runs.files import make_work_folder, published_together
 from nearkin.runs.progress import Meter, Progress
 from nearkin.runs.spool import SPOOL, Spool
-from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.job import Planned, Result, foreseen, judge, plan, surveyed
 from nearkin.workflows.dedup.on_spark.keying import counts_place, load_sizes

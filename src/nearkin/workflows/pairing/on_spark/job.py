@@ -27,7 +27,7 @@ from nearkin.runs.arrays import PartFiles, load_arrays, mapped_array, save_array
 from nearkin.runs.files import published, published_together, writing
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.tables import published_table
-from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.tables import read_table
