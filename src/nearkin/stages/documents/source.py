@@ -85,10 +85,10 @@ class Source:
     @classmethod
     def of_stored(cls, stored: Mapping[str, Any], encoding: str) -> Source:
         """Restore the result of `as_stored`."""
-        fields: dict[str, Any] = dict(stored["source"])
-        fields["limits"] = ExtractionLimits.of(fields.pop("extraction_limits", {}))
-        fields |= {name: stored.get(name) for name in ("changed_ns", "sha256", "end_row")}
-        return cls(**fields, encoding=encoding)
+        fields = {name: value for name, value in stored["source"].items() if name != "extraction_limits"}
+        limits = ExtractionLimits.of(stored["source"].get("extraction_limits", {}))
+        seen = {name: stored.get(name) for name in ("changed_ns", "sha256", "end_row")}
+        return cls(**fields, **seen, limits=limits, encoding=encoding)  # type: ignore[arg-type]
 
     def as_stored(self) -> dict[str, object]:
         """Return the source as JSON types, without the digest of a file."""
