@@ -119,10 +119,7 @@ def dedup_files(
             inputs, other_inputs = sides_apart(inputs, other_inputs)
         sides = inputs, None if against is None else other_inputs
         result, cluster = _find(engine, sides, run, options, request.rules, resources)
-        result = _with_exceptions_beside(result, sources + other_sources)
-        if delivery.carry:
-            carried = carried_columns(delivery.carry, result.corpus.chunks, result.corpus.n_inputs)
-            result = replace(result, places=replace(result.places, carried=carried))
+        result = _completed(result, sources + other_sources, delivery.carry)
         _say_much_shorter(result, options, run.progress)
         ended = RunResult(run=run, result=result, options=options, sources=sources)
         kept = _write_again(ended, "kept") if delivery.write_kept else None
@@ -251,11 +248,12 @@ def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progr
         progress.say(WarningMessage(told))
 
 
-def _with_exceptions_beside(result: job.Result, sources: Sequence[Source]) -> job.Result:
-    """Add the exceptions of collections that are none of their documents."""
+def _completed(result: job.Result, sources: Sequence[Source], carry: Sequence[str]) -> job.Result:
+    """Add the exceptions of collections that are none of their documents, and the carried columns."""
     exceptions = result.places.exceptions
     exceptions = [*exceptions, *exceptions_of_collections(sources, exceptions)]
-    return replace(result, places=replace(result.places, exceptions=exceptions))
+    carried = carried_columns(carry, result.corpus.chunks, result.corpus.n_inputs) if carry else {}
+    return replace(result, places=replace(result.places, exceptions=exceptions, carried=carried))
 
 
 def _find(
