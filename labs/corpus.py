@@ -114,7 +114,7 @@ def read_raw(files: ReadingRequest, n_documents: int, progress: Progress) -> Raw
         A document cannot be read, or more documents are unreadable than the rules allow.
     """
     sources = files.resolved(progress)
-    batches = ((one, source.name) for source in sources for one in batches_of(source, files.encoding, progress.say))
+    batches = ((one, source.name) for source in sources for one in batches_of(source, progress.say))
     found = first_rows(batches, n_documents, AS_IT_CAME, files.rules, counts_empty=True)
     if len(found.table) < 2:
         raise SourceError(
@@ -192,11 +192,11 @@ def first_rows(
     return FirstRows(pa.Table.from_batches(parts, _COLUMNS).combine_chunks(), n_without_text, n_unreadable)
 
 
-def batches_of(source: Source, encoding: str, note: Callable[[str], None]) -> Iterator[pa.RecordBatch]:
+def batches_of(source: Source, note: Callable[[str], None]) -> Iterator[pa.RecordBatch]:
     """Yield the documents of a source in batches."""
     if isinstance(source, StoredSource):
         return source.documents.batches(Silent())
-    return read_batches(source, batch_bytes=BATCH_BYTES, encoding=encoding, note=note)
+    return read_batches(source, batch_bytes=BATCH_BYTES, note=note)
 
 
 def _up_to(is_readable: np.ndarray[tuple[int], np.dtype[np.bool_]], n_wanted: int) -> int:

@@ -18,7 +18,7 @@ from nearkin.nouns import counted
 from nearkin.options.pairs import PairOptions
 from nearkin.records import F64, TermCounts, WeightedVectors
 from nearkin.runs.progress import Meter, Silent
-from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.workflows.pairing.collecting import Collected, Splitting

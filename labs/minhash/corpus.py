@@ -93,9 +93,9 @@ def _batches(
     """Yield batches of documents, with the title before the text if requested, and the source of each."""
     titled = _with_titles(sources, files) if files.title is not None else [None] * len(sources)
     for source, title_source in zip(sources, titled, strict=True):
-        texts = batches_of(source, files.encoding, progress.say)
+        texts = batches_of(source, progress.say)
         if title_source is not None:
-            texts = _titled(texts, read_batches(title_source, batch_bytes=BATCH_BYTES, encoding=files.encoding))
+            texts = _titled(texts, read_batches(title_source, batch_bytes=BATCH_BYTES))
         yield from ((batch, source.name) for batch in texts)
 
 

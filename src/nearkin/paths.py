@@ -256,3 +256,14 @@ def _url(place: str | os.PathLike[str]) -> str | None:
     if found is None or isinstance(place, str):
         return found and found[0]
     return f"{found[1]}:{'///' if found[1].lower() == 'file' else '//'}{found[2]}"
+
+
+def file_sha256(path: str) -> str:
+    """Return the SHA-256 of a file's stored bytes, in hexadecimal; SourceError if it cannot be read."""
+    import hashlib  # loads OpenSSL, which most commands do not need
+
+    try:
+        with Path(path).open("rb", buffering=0) as raw:
+            return hashlib.file_digest(raw, "sha256").hexdigest()
+    except OSError as error:
+        raise SourceError(f"Cannot read {path}: {error.strerror or error}.") from error

@@ -41,7 +41,7 @@ def both(path: str, folder: Path, options: DedupOptions) -> tuple[ClusterNeeds, 
     told = forecast(ReadingRequest(inputs=[path]), options, n_documents=None, resources=Resources(2))
     stages, work = InProcess(), folder / "work"
     work.mkdir()
-    inputs = inputs_of(resolve_sources([path]).sources, encoding="utf-8")
+    inputs = inputs_of(resolve_sources([path]).sources)
     found = find(
         inputs, None, options, work, stages, rules=ReadingRules(), resources=Resources(2), meter=Meter(Silent())
     )  # type: ignore[arg-type]  # it does what Stages does

@@ -180,10 +180,10 @@ def found_by(case: Case, folder: Path, name: str, finder) -> dict[str, bytes]:
     out = folder / name
     (out / "work").mkdir(parents=True)
     options, meter = case.chosen(), Meter(Silent())
-    inputs = dedup_inputs.inputs_of(resolve_sources(mine).sources, keep_column=options.keep.column, encoding="utf-8")
+    inputs = dedup_inputs.inputs_of(resolve_sources(mine).sources, keep_column=options.keep.column)
     others = None
     if theirs:
-        others = dedup_inputs.inputs_of(resolve_sources(theirs, optional=("text", "doc_id")).sources, encoding="utf-8")
+        others = dedup_inputs.inputs_of(resolve_sources(theirs, optional=("text", "doc_id")).sources)
     found = finder(inputs, others, options, out / "work", rules=ReadingRules(), resources=Resources(2), meter=meter)
     job.write(found, out, meter)
     tables = {path.name: path.read_bytes() for path in sorted(out.glob("*.parquet"))}
@@ -324,11 +324,7 @@ def found_in(folder: Path, mine: list[str], theirs: list[str], engine: str, rule
     """What an engine finds in files that it reads by some rules."""
     work = folder / engine
     work.mkdir()
-    sides = [
-        dedup_inputs.inputs_of(resolve_sources(paths, rules=rules).sources, encoding="utf-8")
-        for paths in (mine, theirs)
-        if paths
-    ]
+    sides = [dedup_inputs.inputs_of(resolve_sources(paths, rules=rules).sources) for paths in (mine, theirs) if paths]
     others = sides[1] if theirs else None
     how = {"rules": rules, "resources": Resources(2), "meter": Meter(Silent())}
     return FINDERS[engine](sides[0], others, DedupOptions(), work, **how)
@@ -379,11 +375,11 @@ def test_what_is_read_twice(tmp_path):
     away = wikipedia_dumps.page("b", "#REDIRECT [[a]]", number=2, redirect="a")
     path = tmp_path / "dewiki-pages-articles.xml"
     path.write_bytes(wikipedia_dumps.dump(page, away))
-    [one] = dedup_inputs.inputs_of(resolve_sources([str(path)]).sources, encoding="utf-8")
+    [one] = dedup_inputs.inputs_of(resolve_sources([str(path)]).sources)
     spool = Spool(tmp_path / "spool")
     spool.path.mkdir()
     reading = functools.partial(read_input, spool, DedupOptions(), ReadingRules())
-    given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one, {}))))]
+    given = [Block("input", 0, pickle.dumps((0, TaskInput.of(one))))]
     first, again = ([(made.stream, bytes(made.data)) for made in reading(0, given)] for _ in range(2))
     assert "notes" in dict(first)
     assert again == first

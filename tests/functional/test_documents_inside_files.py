@@ -130,7 +130,7 @@ def test_tasks_of_a_cluster_read_them_as_one_machine_does(folder, tmp_path, monk
     def tables(name: str, finder) -> dict[str, bytes]:
         out = tmp_path / name
         (out / "work").mkdir(parents=True)
-        given = inputs.inputs_of(resolve_sources([str(folder)]).sources, encoding="utf-8")
+        given = inputs.inputs_of(resolve_sources([str(folder)]).sources)
         how = {"rules": ReadingRules(), "resources": Resources(2), "meter": Meter(Silent())}
         job.write(finder(given, None, options, out / "work", how), out, Meter(Silent()))
         return {path.name: path.read_bytes() for path in out.glob("*.parquet")}

@@ -116,7 +116,7 @@ def by_both_engines(folder: Path, files: list[str], options: DedupOptions) -> No
     for name, finder in (("local", job.find), ("spark", find)):
         (folder / name / "work").mkdir(parents=True)
         meter = Meter(Silent())
-        inputs = dedup_inputs.inputs_of(sources, keep_column=options.keep.column, encoding="utf-8")
+        inputs = dedup_inputs.inputs_of(sources, keep_column=options.keep.column)
         more = (InProcess(),) if name == "spark" else ()
         found = finder(
             inputs,

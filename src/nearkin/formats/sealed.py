@@ -20,21 +20,15 @@ from nearkin.errors import RunError
 
 _SEAL = struct.Struct("<8sQI")
 _MAGIC = b"nk-seal1"
-_NAMED = b"nk-seal2"
-"""Begins a seal whose checksum covers the name of the file, too."""
 _BLOCK_BYTES = 1 << 20
 _CHECKSUM = "checksum"
 
 
 class Sealing:
-    """Binary file that computes the checksum of what is written through it, and ends with its seal.
+    """Binary file that computes the checksum of what is written through it, and ends with its seal."""
 
-    The seal covers ``name``, under which the file is read, so that two files that were swapped are detected.
-    """
-
-    def __init__(self, file: BinaryIO, name: str | None = None) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         self._file = file
-        self._name = name
         self._length = 0
         self._crc = 0
         self.closed = False
@@ -62,29 +56,21 @@ class Sealing:
 
     def seal(self) -> None:
         """Write the seal: nothing can be added."""
-        self._file.write(_seal(self._name, self._length, self._crc))
+        self._file.write(_SEAL.pack(_MAGIC, self._length, self._crc))
         self.closed = True
 
 
-def seal_file(path: Path, name: str | None = None) -> None:
-    """Append the seal to a complete file that was written by other means; it covers the name."""
+def seal_file(path: Path) -> None:
+    """Append the seal to a complete file that was written by other means."""
     crc = 0
     with open(path, "rb+", buffering=0) as file:
         while block := file.read(_BLOCK_BYTES):
             crc = zlib.crc32(block, crc)
-        file.write(_seal(name or path.name, file.tell(), crc))
-
-
-def _seal(name: str | None, length: int, crc: int) -> bytes:
-    return _SEAL.pack(_MAGIC, length, crc) if name is None else _SEAL.pack(_NAMED, length, _with_name(crc, name))
-
-
-def _with_name(crc: int, name: str) -> int:
-    return zlib.crc32(os.fsencode(name), crc)
+        file.write(_SEAL.pack(_MAGIC, file.tell(), crc))
 
 
 def sealed_length(path: Path) -> int:
-    """Return the number of bytes before the seal of a file, once verified; RunError if damaged or renamed."""
+    """Return the number of bytes before the seal of a file, once verified; RunError if damaged."""
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -108,7 +94,7 @@ def _checked(path: str, inode: int, size: int, changed_ns: int) -> int:
             left -= len(block)
         seal = file.read(_SEAL.size)
     length = size - _SEAL.size
-    if seal not in (_seal(None, length, crc), _seal(os.path.basename(path), length, crc)):
+    if seal != _SEAL.pack(_MAGIC, length, crc):
         raise damaged_file(path)
     return length
 

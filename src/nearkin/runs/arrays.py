@@ -22,14 +22,14 @@ Arrays = Mapping[str, NDArray[Any]]
 
 
 class GrowingArray:
-    """A one-dimensional array to which parts are appended; an existing file is replaced, and read later as ``name``."""
+    """A one-dimensional array to which parts are appended; an existing file is replaced."""
 
-    def __init__(self, path: Path, dtype: DTypeLike, *, name: str | None = None) -> None:
+    def __init__(self, path: Path, dtype: DTypeLike) -> None:
         self._path = path
         self._dtype = np.dtype(dtype)
         with writing(path):
             self._file = open(path, "wb", buffering=0)  # noqa: SIM115 (closed by `mapped`)
-        self._sealing = Sealing(self._file, name or path.name)
+        self._sealing = Sealing(self._file)
 
     def add(self, part: NDArray[np.generic]) -> None:
         """Append a part."""

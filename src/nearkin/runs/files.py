@@ -8,15 +8,13 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from nearkin.errors import OutputError, RunError
 from nearkin.formats.sealed import Sealing, damaged_file, has_right_checksum, missing_file, with_checksum
 from nearkin.paths import why
-
-_FILE = "file"
 
 
 @contextlib.contextmanager
@@ -78,7 +76,7 @@ def writing(path: Path) -> Iterator[None]:
 def sealed(path: Path) -> Iterator[Sealing]:
     """Publish a work file in which changed bits are detected; see `nearkin.formats.sealed`."""
     with published(path, durable=False) as aside, open(aside, "wb") as file:
-        sealing = Sealing(file, path.name)
+        sealing = Sealing(file)
         yield sealing
         sealing.seal()
 
@@ -106,20 +104,12 @@ def read_checked_json(path: Path) -> Mapping[str, Any]:
     return value
 
 
-def write_work_json(path: Path, value: Mapping[str, object]) -> None:
-    """Publish a JSON object in which changed bits, and another name of the file, are detected."""
-    write_checked_json(path, {**value, _FILE: path.name}, durable=False)
-
-
-def read_work_json(path: Path, names: Collection[str]) -> Mapping[str, Any]:
-    """Read an object that `write_work_json` wrote; RunError if changed, missing, or without one of the ``names``."""
+def read_work_json(path: Path) -> Mapping[str, Any]:
+    """Read an object that `write_checked_json` wrote; RunError if changed or missing."""
     try:
-        value = read_checked_json(path)
+        return read_checked_json(path)
     except FileNotFoundError as error:
         raise (damaged_file(path) if path.exists() else missing_file(path)) from error
-    if value.get(_FILE) != path.name or not value.keys() >= set(names):
-        raise damaged_file(path)
-    return value
 
 
 def make_work_folder(path: Path) -> None:

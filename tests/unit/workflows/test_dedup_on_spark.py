@@ -14,7 +14,6 @@ import pytest
 from nearkin.engines.spark.layout import Block
 from nearkin.errors import SourceError
 from nearkin.options.dedup import DedupOptions
-from nearkin.runs.progress import Meter, Silent
 from nearkin.runs.spool import Spool
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
@@ -22,9 +21,8 @@ from nearkin.workflows.dedup.on_spark import job as task_module
 from nearkin.workflows.dedup.on_spark.job import read_input
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.reading import inputs
-from nearkin.workflows.reading.identity import by_path, records_of, with_digests
+from nearkin.workflows.reading.identity import digested, seen
 from nearkin.workflows.reading.on_spark.tasks import TaskInput, task_blocks, task_input
-from nearkin.workflows.resources import Resources
 
 RIGHT, WRONG = ("".join(json.dumps({"text": f"{word} {i}"}) + "\n" for i in range(3)) for word in ("alpha", "omega"))
 
@@ -58,8 +56,7 @@ class ReadingOfAFile:
         """The input of the task, as the driver sees it."""
         self.on("driver")
         sources = resolve_sources([str(self.path)]).sources
-        records = with_digests(records_of(sources), Resources(1), Meter(Silent()))
-        [block] = task_blocks(sources, "utf-8", by_path(records))
+        [block] = task_blocks([digested(seen(source)) for source in sources])
         return task_input([block])
 
     def attempt(self, given: TaskInput) -> None:

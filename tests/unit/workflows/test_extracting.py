@@ -63,7 +63,7 @@ def test_files_without_a_text_and_archives_come_in_their_places_too(tmp_path, mo
 
 
 def test_a_worker_of_a_cluster_needs_the_same_libraries(folder, monkeypatch):
-    task = TaskInput.of(loose(folder), {})
+    task = TaskInput.of(loose(folder))
     assert task.extractors
     with task.reading() as one:
         assert one.n_workers == 1
@@ -71,4 +71,4 @@ def test_a_worker_of_a_cluster_needs_the_same_libraries(folder, monkeypatch):
     said = r"Install nearkin\[documents\] in the same versions on every machine"
     with pytest.raises(SourceError, match=said), task.reading():
         pass
-    assert not TaskInput.of(loose(folder, "file"), {}).extractors
+    assert not TaskInput.of(loose(folder, "file")).extractors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Holding = Literal["records", "one document", "documents"]
 
@@ -120,6 +120,7 @@ TABLES = {one.name: one for one in _ALL if one.magic}
 """Tables in files that name their columns and types."""
 StoredFormat = Literal["collection", "results", "table"]
 """Names of documents that are not in files: a collection, the directory of a finished run, a table in memory."""
+STORED: tuple[str, ...] = get_args(StoredFormat)
 
 
 def is_of_documents(name: str | None) -> bool:

@@ -90,9 +90,9 @@ class StreamReader(Reader):
 
     def batches(self, opened: OpenedSource) -> Iterator[pa.RecordBatch]:
         """Yield batches of documents; see `Reader`."""
-        stream = stream_of(opened, self.encoding(opened.encoding))
+        stream = stream_of(opened, self.encoding(opened.source.encoding))
         batches = self.read(stream, replace(opened, source=self.with_columns(opened, stream)))
-        yield from batches if self.declares_encoding else legible(batches, stream, opened.encoding)
+        yield from batches if self.declares_encoding else legible(batches, stream, opened.source.encoding)
 
     def encoding(self, encoding: str) -> str:
         """Return the encoding in which the whole stream is decoded."""
@@ -121,7 +121,7 @@ class StreamReader(Reader):
 
     def copy(self, opened: OpenedSource, is_kept: RowMask, file: IO[bytes]) -> None:
         """Write the kept documents; see `Reader`."""
-        stream = stream_of(opened, opened.encoding)
+        stream = stream_of(opened, opened.source.encoding)
         fault: StreamFault | None = None
         with packed(file, opened.source.compression) as sink:
             try:
@@ -155,8 +155,6 @@ def read_batches(
     batch_bytes: int = 8 << 20,
     keep_column: str | None = None,
     progress: Progress = no_progress,
-    stdin: BinaryIO | None = None,
-    encoding: str = "utf-8",
     note: Callable[[str], None] = no_note,
     content: bytes | None = None,
     nodes: Iterable[ExtractedNode] | None = None,
@@ -180,8 +178,6 @@ def read_batches(
         Its values become ``keep_value``: numbers, true as 1, dates and times as microseconds since 1970, others null.
     progress
         Receives the number of bytes of the file consumed since the last call; they add up to its size.
-    encoding
-        Encoding of text that is not valid UTF-8 and has no byte order mark, except in tables; see :mod:`.encodings`.
     note
         Receives sentences at the end of the source: on values in ``keep_column``, omitted pages, accepted damage.
     carry
@@ -194,7 +190,7 @@ def read_batches(
     RecordBatch
         With `records.DOCUMENTS_SCHEMA`; ``doc_id`` may be int64.
     """
-    encoding = check_encoding(encoding)
+    source = replace(source, encoding=check_encoding(source.encoding))
     if batch_bytes < 1:
         raise ParameterError.of("batch_bytes", "an int >= 1", batch_bytes)
     keep = None
@@ -203,14 +199,13 @@ def read_batches(
 
         check_has_columns(source.name, source.format)
         keep = KeepColumn(keep_column)
-    with _opened(source, stdin) if content is None else io.BytesIO(content) as raw:
+    with _opened(source) if content is None else io.BytesIO(content) as raw:
         opened = OpenedSource(
             source=source,
             raw=raw,
             batch_bytes=batch_bytes,
             keep=keep,
             progress=progress,
-            encoding=encoding,
             note=note,
             carry=carry,
             nodes=nodes,
@@ -221,9 +216,9 @@ def read_batches(
         yield from batches if keep is None else noting_values_without_number(batches, source.name, keep, note)
 
 
-def _opened(source: Source, stdin: BinaryIO | None) -> AbstractContextManager[BinaryIO]:
+def _opened(source: Source) -> AbstractContextManager[BinaryIO]:
     if source.path == STDIN:
-        return nullcontext(standard_input(stdin))
+        return nullcontext(standard_input(source.stdin))
     try:
         return Path(source.path).open("rb", buffering=0)
     except OSError as error:

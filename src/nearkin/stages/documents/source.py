@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from nearkin.paths import STDIN
+from nearkin.paths import STDIN, printable, shown_path
 from nearkin.stages.documents.extraction.limits import USUAL_LIMITS, ExtractionLimits
+from nearkin.stages.documents.formats import STORED
 from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES
 from nearkin.stages.documents.streams import Compression, Progress, no_progress
 
@@ -19,7 +18,10 @@ if TYPE_CHECKING:
     from nearkin.stages.documents.keeping import KeepColumn
 
 
-_DESCRIPTORS = re.compile(r"/dev/(fd/.*|std(in|out|err))|/proc/[^/]+(/task/\d+)?/fd/.*")
+_STORED_FIELDS = (
+    "path", "name", "format", "compression", "text", "id", "size_bytes", "delimiter", "max_document_bytes",
+    "takes_damaged", "is_forced",
+)  # fmt: skip
 
 
 def no_note(note: str) -> None:
@@ -44,6 +46,17 @@ class Source:
         Whether the user named the format "file": text with markup is read unchanged.
     place
         Path that names the file in results if another file has the same name.
+    encoding
+        Of text that is not valid UTF-8 and has no byte order mark, except in tables; see :mod:`.encodings`.
+    stdin : binary file or None
+        Standard input, or a copy of it, for the path "-".
+    changed_ns, noted_ns
+        Time of the last change, in nanoseconds since 1970, and when the system noted it, which programs cannot set;
+        None for a pipe, and until the source was seen: see `workflows.reading.identity`.
+    sha256, texts_sha256
+        Digests of the bytes of a file, or of other documents, and of the texts that a load file names, once computed.
+    end_row
+        Upper limit of the numbers of a collection's documents in its store.
     """
 
     path: str
@@ -61,41 +74,36 @@ class Source:
     limits: ExtractionLimits = USUAL_LIMITS
     ocr: str | None = None
     place: str | None = None
+    encoding: str = "utf-8"
+    stdin: BinaryIO | None = field(default=None, compare=False, repr=False)
+    changed_ns: int | None = None
+    noted_ns: int | None = field(default=None, compare=False)
+    sha256: str | None = None
+    texts_sha256: str | None = None
+    end_row: int | None = None
 
     @classmethod
-    def stored(cls, fields: Mapping[str, Any]) -> Source:
-        """Restore a source that a finished run stored, to read it again in the same way."""
-        return cls.of_stored({**fields, "takes_damaged": True})
-
-    @classmethod
-    def of_stored(cls, fields: Mapping[str, Any]) -> Source:
+    def of_stored(cls, stored: Mapping[str, Any], encoding: str) -> Source:
         """Restore the result of `as_stored`."""
-        told = dict(fields)
-        limits = ExtractionLimits.of(told.pop("extraction_limits", {}))
-        return cls(**told, limits=limits)
+        fields = {name: value for name, value in stored["source"].items() if name != "extraction_limits"}
+        limits = ExtractionLimits.of(stored["source"].get("extraction_limits", {}))
+        seen = {name: stored.get(name) for name in ("changed_ns", "sha256", "end_row")}
+        return cls(**fields, **seen, limits=limits, encoding=encoding)  # type: ignore[arg-type]
 
     def as_stored(self) -> dict[str, object]:
-        """Return the fields as JSON types, without some that are None."""
-        told = asdict(self)
-        del told["limits"]
+        """Return the source as JSON types, without the digest of a file."""
+        fields = {name: getattr(self, name) for name in _STORED_FIELDS}
+        fields |= {name: value for name in ("text_root", "ocr") if (value := getattr(self, name)) is not None}
         if self.limits.given:
-            told["extraction_limits"] = self.limits.given
-        return {
-            name: value
-            for name, value in told.items()
-            if value is not None or name not in ("text_root", "ocr", "place")
-        }
+            fields["extraction_limits"] = self.limits.given
+        fields |= {"path": shown_path(self.path), "name": printable(self.name)}
+        stored: dict[str, object] = {"source": fields, "changed_ns": self.changed_ns}
+        return {**stored, "sha256": self.sha256, "end_row": self.end_row} if self.is_stored else stored
 
-
-def is_descriptor(path: str) -> bool:
-    """Whether a path names an open file of a process, such as ``/dev/stdin``: another file elsewhere.
-
-    Examples
-    --------
-    >>> is_descriptor("/dev/fd/0"), is_descriptor("/dev/stdin"), is_descriptor("/dev/null")
-    (True, True, False)
-    """
-    return _DESCRIPTORS.fullmatch(os.path.abspath(path)) is not None
+    @property
+    def is_stored(self) -> bool:
+        """Whether it is a collection, the result of a run or a table in memory, not a file."""
+        return self.format in STORED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +112,6 @@ class OpenedSource:
 
     source: Source
     raw: BinaryIO
-    encoding: str = "utf-8"
     batch_bytes: int = 8 << 20
     keep: KeepColumn | None = None
     progress: Progress = no_progress

@@ -36,7 +36,7 @@ from nearkin.stages.documents.head import (
 )
 from nearkin.stages.documents.reader import check_has_columns
 from nearkin.stages.documents.rules import ReadingRules
-from nearkin.stages.documents.source import Note, NotRead, Source, is_descriptor
+from nearkin.stages.documents.source import Note, NotRead, Source
 from nearkin.stages.documents.streams import Compression
 from nearkin.stages.documents.values import text_paths
 
@@ -51,19 +51,6 @@ class SourceSet:
     sources: tuple[Source, ...]
     guesses: tuple[str, ...]
     not_read: tuple[NotRead, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    text: str | None
-    doc_id: str | None
-    optional: Collection[str]
-    encoding: str
-    stdin: BinaryIO | None
-    has_columns_later: bool
-    rules: ReadingRules
-    is_of_files: bool
-    """Whether the user named the format "file"."""
 
 
 def resolve_sources(
@@ -98,19 +85,17 @@ def resolve_sources(
     if file_format is not None and not is_among(file_format, FORMATS):
         every = ", ".join(FORMATS)
         raise ParameterError(f"The format (file_format) must be one of {every}. Got {file_format!r} instead.")
-    asked = _Asked(
-        text=text,
-        doc_id=doc_id,
-        optional=optional,
-        encoding=check_encoding(encoding),
-        stdin=stdin,
-        has_columns_later=has_columns_later,
-        rules=rules or ReadingRules(),
-        is_of_files=file_format == "file",
-    )
+    rules = rules or ReadingRules()
+    asked = Source(
+        path="", name="", format="", text=text, id=doc_id, encoding=check_encoding(encoding), stdin=stdin,
+        max_document_bytes=rules.max_document_bytes, takes_damaged=rules.takes_damaged, limits=rules.limits,
+        text_root=None if rules.text_root is None else os.path.abspath(rules.text_root), ocr=rules.ocr,
+        is_forced=file_format == "file",
+    )  # fmt: skip
+    missing = None if has_columns_later else frozenset(optional)
     notes = list[Note]()
     files = _files(arguments, file_format, without, notes, in_order=in_order)
-    resolved = [_resolve(one, one.format or file_format, asked) for one in files]
+    resolved = [_resolve(one, one.format or file_format, asked, missing) for one in files]
     of_files = _gathered([(one.name, of_file) for one, (_, of_file) in zip(files, resolved, strict=True)])
     sentences = [one if isinstance(one, str) else one.sentence for one in notes]
     not_read = dict.fromkeys(one for one in notes if isinstance(one, NotRead))
@@ -146,7 +131,10 @@ def _gathered(notes: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
         yield note if len(among) == len(notes) else f"{first_of(among, _N_NAMED)}: {note}"
 
 
-def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source, tuple[str, ...]]:
+def _resolve(
+    one: FoundFile, forced: str | None, asked: Source, optional: Collection[str] | None
+) -> tuple[Source, tuple[str, ...]]:
+    """Return a source, and guesses; ``asked`` has what all sources share, ``optional`` is None to choose no columns."""
     named, compression = by_suffix(one.path)
     size_bytes = 0
     if one.path != STDIN:
@@ -154,23 +142,28 @@ def _resolve(one: FoundFile, forced: str | None, asked: _Asked) -> tuple[Source,
             status = os.stat(one.path)
         except OSError as error:
             raise unreadable(one.name, error) from error
-        if not stat.S_ISREG(status.st_mode) or (one.format is None and is_descriptor(one.path)):
+        if not stat.S_ISREG(status.st_mode):
             raise SourceError(f"{one.name} is not a file of its own. Name a file, or - for standard input.")
         size_bytes = status.st_size
         told = one.format or forced or named
         if told is not None and is_of_documents(told) and (told != "file" or one.format == told):
             # a folder or pattern may match a million of these, so they are opened only when they are read
-            return _source(one, told, compression, size_bytes, asked, is_forced=asked.is_of_files), ()
+            return _source(one, told, compression, size_bytes, asked), ()
     try:
-        return _resolve_seen(one, forced, named, size_bytes, asked)
+        return _resolve_seen(one, forced, named, size_bytes, asked, optional)
     except TruncatedInputError:
-        if not asked.rules.takes_damaged:
+        if not asked.takes_damaged:
             raise
         return _source(one, forced or named or "file", compression, size_bytes, asked), ()
 
 
 def _resolve_seen(
-    one: FoundFile, forced: str | None, named: str | None, size_bytes: int, asked: _Asked
+    one: FoundFile,
+    forced: str | None,
+    named: str | None,
+    size_bytes: int,
+    asked: Source,
+    optional: Collection[str] | None,
 ) -> tuple[Source, tuple[str, ...]]:
     if one.path == STDIN:
         _refuse_documents_in_a_pipe(forced)
@@ -179,7 +172,7 @@ def _resolve_seen(
             raise empty_stdin()
     else:
         head = head_of_file(one.path, one.name, asked.encoding)
-    is_document = one.path != STDIN and is_read(head.data, one.name, with_images=asked.rules.ocr is not None)
+    is_document = one.path != STDIN and is_read(head.data, one.name, with_images=asked.ocr is not None)
     if forced is None and named is None and is_document:
         kind = kind_of(Blob(head.data), one.name)
         guess = f"read as a document (recognised by its content: {kind})"
@@ -202,39 +195,22 @@ def _resolve_seen(
     elif FORMATS[forced].is_unmistakable and (evidence := FORMATS[forced].reader.evidence(head)):
         guesses.append(evidence.removeprefix(": "))
     _check_format(one, file_format, head)
-    source = _source(one, file_format, head.compression, size_bytes, asked, is_forced=forced == "file")
-    if not FORMATS[file_format].has_columns or asked.has_columns_later:
+    source = _source(one, file_format, head.compression, size_bytes, asked)
+    if not FORMATS[file_format].has_columns or optional is None:
         return source, tuple(guesses)
-    source, said = _with_columns(source, head, asked)
+    source, said = _with_columns(source, head, asked, optional)
     if source.delimiter not in (None, ","):
         delimiter = "tab" if source.delimiter == "\t" else repr(source.delimiter)
         guesses.append(f"delimiter: {delimiter} (recognised by the header)")
     return source, (*guesses, *said)
 
 
-def _source(
-    one: FoundFile,
-    file_format: str,
-    compression: Compression,
-    size_bytes: int,
-    asked: _Asked,
-    *,
-    is_forced: bool = False,
-) -> Source:
-    rules = asked.rules
-    return Source(
-        path=one.path,
-        name=printable(one.name) if is_of_documents(file_format) else shown_path(one.name),
-        format=file_format,
-        compression=compression,
-        size_bytes=size_bytes,
-        max_document_bytes=rules.max_document_bytes,
-        takes_damaged=rules.takes_damaged,
-        is_forced=is_forced,
-        text_root=None if rules.text_root is None else os.path.abspath(rules.text_root),
-        limits=rules.limits,
-        ocr=rules.ocr,
-    )
+def _source(one: FoundFile, file_format: str, compression: Compression, size_bytes: int, asked: Source) -> Source:
+    name = printable(one.name) if is_of_documents(file_format) else shown_path(one.name)
+    return replace(
+        asked, path=one.path, name=name, format=file_format, compression=compression, size_bytes=size_bytes, text=None,
+        id=None, is_forced=asked.is_forced and file_format == "file", stdin=asked.stdin if one.path == STDIN else None,
+    )  # fmt: skip
 
 
 def _refuse_documents_in_a_pipe(forced: str | None) -> None:
@@ -270,8 +246,10 @@ def _check_format(one: FoundFile, file_format: str, head: Head) -> None:
         raise SourceError(f"{one.name}: {problem}")
 
 
-def _with_columns(source: Source, head: Head, asked: _Asked) -> tuple[Source, tuple[str, ...]]:
-    text, doc_id = asked.text, asked.doc_id
+def _with_columns(
+    source: Source, head: Head, asked: Source, optional: Collection[str]
+) -> tuple[Source, tuple[str, ...]]:
+    text, doc_id = asked.text, asked.id
     reader = FORMATS[source.format].reader
     sample: ColumnSample | None = reader.sample(replace(source, text=text, id=doc_id), head)
     if sample is None:  # an empty file, or a pipe with no visible data yet
@@ -279,11 +257,11 @@ def _with_columns(source: Source, head: Head, asked: _Asked) -> tuple[Source, tu
     source = replace(source, delimiter=sample.delimiter)
     parts = [] if text is None else [path.column for path in text_paths(text, sample.names)]
     missing = [name for name in parts if name not in sample.names]
-    if missing and "text" in asked.optional:
+    if missing and "text" in optional:
         text = None
     if doc_id is not None and not has_column(sample, doc_id):
         missing.append(doc_id)
-        if "doc_id" in asked.optional:
+        if "doc_id" in optional:
             doc_id = None
     columns = reader.choose_columns(sample, source.name, text=text, doc_id=doc_id)
     source = replace(source, text=columns.text, id=columns.id)
@@ -316,15 +294,13 @@ def _check_text(source: Source, sample: ColumnSample) -> None:
             )
 
 
-def check_keep_column(
-    sources: Sequence[Source], column: str, *, encoding: str = "utf-8", stdin: BinaryIO | None = None
-) -> None:
+def check_keep_column(sources: Sequence[Source], column: str) -> None:
     """Raise SourceError if a source lacks the column to keep by, or it holds numbers in one and dates in another."""
     kinds: dict[bool, str] = {}
     for source in sources:
         check_has_columns(source.name, source.format)
         try:
-            sample = _sample_of(source, check_encoding(encoding), stdin)
+            sample = _sample_of(source)
         except TruncatedInputError:
             if not source.takes_damaged:
                 raise
@@ -342,10 +318,10 @@ def check_keep_column(
         )
 
 
-def columns_in(source: Source, encoding: str = "utf-8", stdin: BinaryIO | None = None) -> Sequence[str] | None:
+def columns_in(source: Source) -> Sequence[str] | None:
     """Return the names of the visible columns of a source, as it has them."""
     try:
-        sample = _sample_of(source, check_encoding(encoding), stdin)
+        sample = _sample_of(source)
     except TruncatedInputError:
         if not source.takes_damaged:
             raise
@@ -353,10 +329,10 @@ def columns_in(source: Source, encoding: str = "utf-8", stdin: BinaryIO | None =
     return None if sample is None else sample.header or sample.names
 
 
-def _sample_of(source: Source, encoding: str, stdin: BinaryIO | None) -> ColumnSample | None:
+def _sample_of(source: Source) -> ColumnSample | None:
     if source.path == STDIN:
-        head = head_of_stdin(standard_input(stdin), encoding)
+        head = head_of_stdin(standard_input(source.stdin), source.encoding)
     else:
-        head = head_of_file(source.path, source.name, encoding)
+        head = head_of_file(source.path, source.name, source.encoding)
     sample: ColumnSample | None = FORMATS[source.format].reader.sample(source, head)
     return sample

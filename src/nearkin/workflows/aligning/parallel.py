@@ -142,14 +142,15 @@ class ParallelCorpus:
                 "not show which. Name two text files, or add --format."
             )
         file_format = self.file_format or by_suffix(path)[0]
-        source = resolve_sources([path], file_format=file_format, has_columns_later=True).sources
+        source = resolve_sources(
+            [path], file_format=file_format, has_columns_later=True, encoding=self.encoding
+        ).sources
         if len(source) != 1:
             raise SourceError(f"{path} is a folder. Name a file.")
         columns = self._columns(source[0], say)
         sides = [replace(source[0], text=column, id=None) for column in columns]
         readers = [
-            read_batches(side, batch_bytes=_BATCH_BYTES, progress=progress, encoding=self.encoding, damage_is_row=False)
-            for side in sides
+            read_batches(side, batch_bytes=_BATCH_BYTES, progress=progress, damage_is_row=False) for side in sides
         ]
         for one, other in _InStep(*readers).pairs():
             yield without_illegible(one, self.encoding), without_illegible(other, self.encoding)

@@ -17,6 +17,7 @@ from nearkin.options.pairs import PairOptions
 from nearkin.records import F64, I64, U64
 from nearkin.runs.finished import MANIFEST, WORK, damage_of, damage_of_options, read_results
 from nearkin.runs.progress import Meter, Progress, Silent
+from nearkin.stages.documents.source import Source
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.stages.translation.table import TranslationTable
 from nearkin.store.place import FILE, Place
@@ -26,7 +27,6 @@ from nearkin.workflows.auditing.run import audit_run
 from nearkin.workflows.pairing.inputs import prepare, read_table
 from nearkin.workflows.pairing.searching import best_of_each, candidates_by_vectors, cosines_of, reaches
 from nearkin.workflows.pairing.vectors import PairVectors
-from nearkin.workflows.reading.identity import SourceRecord
 from nearkin.workflows.reading.rereading import NONE_GIVEN, GivenAgain, texts_again
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -142,7 +142,7 @@ def audit_pairs(
 
 
 def _texts(side: SideRecord, in_memory: GivenAgain) -> Texts:
-    return texts_again([SourceRecord.from_stored(one) for one in side.inputs], side.encoding, in_memory)
+    return texts_again([Source.of_stored(one, side.encoding) for one in side.inputs], in_memory)
 
 
 def _table(record: TableRecord) -> TranslationTable:

@@ -16,10 +16,9 @@ from nearkin.collection.collection import Collection
 from nearkin.collection.loads.adding import Added, add_incoming
 from nearkin.collection.loads.incoming import Incoming, PlainFile
 from nearkin.errors import MissingCollectionError, ParameterError, SourceError
-from nearkin.paths import STDIN
+from nearkin.paths import STDIN, file_sha256
 from nearkin.records import I64
 from nearkin.runs.progress import Meter, Progress
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS, is_of_documents
 from nearkin.stages.documents.source import Source
 from nearkin.store.place import Place

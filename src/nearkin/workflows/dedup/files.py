@@ -32,12 +32,10 @@ from nearkin.workflows.reading.exceptions import (
     write_exceptions,
 )
 from nearkin.workflows.reading.identity import (
-    SourceRecords,
-    by_path,
     check_unchanged,
     digested_sides,
     fingerprint_of,
-    records_of,
+    input_file,
 )
 from nearkin.workflows.reading.inputs import IN_MEMORY, Input, inputs_of, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest, columns_named, not_read_files
@@ -59,12 +57,11 @@ class RunResult:
     result: job.Result
     options: DedupOptions
     sources: Sequence[Source]
-    encoding: str
 
     @property
     def inputs(self) -> Sequence[Input]:
         """Documents for a second reading, in the same order."""
-        return inputs_of(self.sources, encoding=self.encoding)
+        return inputs_of(self.sources)
 
 
 class Ending(Protocol):
@@ -98,35 +95,33 @@ def dedup_files(
     found, others = find_sources(request, against, out, options, run.progress)
     sources, other_sources = found.sources, others.sources
     if any(source.path == STDIN for source in sources + other_sources):
-        again = {"write_kept": delivery.write_kept, "annotate": delivery.annotate, "carry": bool(delivery.carry)}
+        again = {"write_kept": delivery.write_kept, "annotate": delivery.annotate}
         again = again if ending is None else {f"nearkin {ending.command}": True}
         check_read_once(sources, other_sources, again, resume=delivery.resume)
         run = replace(run, is_resumable=False)
     if delivery.overlay is not None:
         check_tool(delivery.overlay)
     if delivery.carry:
-        check_carry(delivery.carry, sources, encoding=request.encoding, stdin=request.stdin)
+        check_carry(delivery.carry, sources)
     if engine.name != "local":
         from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 
         check_can_be_shared(sources + other_sources)
     command = "dedup" if ending is None else ending.command
     fingerprint = {**identity(command, options, request, sources, against, other_sources), "engine": engine.name}
-    records = {"inputs": records_of(sources, request.encoding), "against": records_of(other_sources, request.encoding)}
-    inputs = inputs_of(sources, keep_column=options.keep.column, encoding=request.encoding, stdin=request.stdin)
-    other_inputs = inputs_of(other_sources, encoding=request.encoding, stdin=request.stdin)
+    fingerprint |= {"carry": list(delivery.carry)} if delivery.carry else {}
     with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
-        records = digested_sides(records, run, resources)
+        records = digested_sides({"inputs": sources, "against": other_sources}, run, resources)
+        sources, other_sources = records.values()
+        inputs = inputs_of(sources, keep_column=options.keep.column, carry=delivery.carry)
+        other_inputs = inputs_of(other_sources)
         if against is not None:
             inputs, other_inputs = sides_apart(inputs, other_inputs)
         sides = inputs, None if against is None else other_inputs
-        result, cluster = _find(engine, sides, run, options, records, request.rules, resources)
-        result = _with_exceptions_beside(result, sources + other_sources)
-        if delivery.carry:
-            carried = carried_columns(delivery.carry, inputs, result.corpus.n_inputs, run.meter)
-            result = replace(result, places=replace(result.places, carried=carried))
+        result, cluster = _find(engine, sides, run, options, request.rules, resources)
+        result = _completed(result, sources + other_sources, delivery.carry)
         _say_much_shorter(result, options, run.progress)
-        ended = RunResult(run=run, result=result, options=options, sources=sources, encoding=request.encoding)
+        ended = RunResult(run=run, result=result, options=options, sources=sources)
         kept = _write_again(ended, "kept") if delivery.write_kept else None
         if delivery.annotate:
             columns = annotation_columns(result.judged.outcome, is_against=against is not None)
@@ -135,7 +130,7 @@ def dedup_files(
         if delivery.overlay is not None:
             _write_overlay(ended, delivery.overlay)
         families = None if ending is None else ending.write(ended)
-        files, other_files = ([record.file for record in records[side]] for side in ("inputs", "against"))
+        files, other_files = ([*map(input_file, side)] for side in records.values())
         of_sources = dict(enumerate([*files, *other_files]))
         lines = exception_lines(result.places.exceptions, result.places.source_names, of_sources)
         write_exceptions(run.results / EXCEPTIONS_FILE, lines)
@@ -146,7 +141,7 @@ def dedup_files(
             not_read=not_read_files(tuple(dict.fromkeys((*found.not_read, *others.not_read)))),
         )  # fmt: skip
         # so the digests are those of the bytes that were searched and copied
-        check_unchanged([one for side in records.values() for one in side if one.has_many_documents])
+        check_unchanged(sources + other_sources, has_many=True)
         if delivery.report:
             record = _report(ended, record, ending)
         if engine.name == "local":  # the tasks of a cluster use most of the memory
@@ -253,11 +248,12 @@ def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progr
         progress.say(WarningMessage(told))
 
 
-def _with_exceptions_beside(result: job.Result, sources: Sequence[Source]) -> job.Result:
-    """Add the exceptions of collections that are none of their documents."""
+def _completed(result: job.Result, sources: Sequence[Source], carry: Sequence[str]) -> job.Result:
+    """Add the exceptions of collections that are none of their documents, and the carried columns."""
     exceptions = result.places.exceptions
     exceptions = [*exceptions, *exceptions_of_collections(sources, exceptions)]
-    return replace(result, places=replace(result.places, exceptions=exceptions))
+    carried = carried_columns(carry, result.corpus.chunks, result.corpus.n_inputs) if carry else {}
+    return replace(result, places=replace(result.places, exceptions=exceptions, carried=carried))
 
 
 def _find(
@@ -265,7 +261,6 @@ def _find(
     sides: tuple[Sequence[Input], Sequence[Input] | None],
     run: JobRun,
     options: DedupOptions,
-    records: Mapping[str, SourceRecords],
     rules: ReadingRules,
     resources: Resources,
 ) -> tuple[job.Result, Mapping[str, object] | None]:
@@ -278,11 +273,8 @@ def _find(
         from nearkin.engines.spark.stages import stages_on
         from nearkin.workflows.dedup.on_spark.job import find
 
-        known = by_path(records["inputs"]), by_path(records["against"])
         with stages_on(cluster, run.work, run.meter) as stages:
-            result = find(
-                *sides, options, run.work, stages, rules=rules, resources=resources, meter=run.meter, known_files=known
-            )
+            result = find(*sides, options, run.work, stages, rules=rules, resources=resources, meter=run.meter)
             return result, stages.about
 
     return engine.choose(local=here, cluster=on_cluster)
@@ -299,5 +291,5 @@ def _write_overlay(ended: RunResult, tool: str) -> None:
 def _write_again(ended: RunResult, folder: str, columns: pa.Table | None = None) -> tuple[KeptFile, ...]:
     return write_kept_corpus(
         ended.sources, ended.result.places, ended.result.judged.outcome.keep, ended.run.results / folder,
-        encoding=ended.encoding, meter=ended.run.meter, columns=columns,
+        meter=ended.run.meter, columns=columns,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from nearkin.planning.search import BandPlan, Sample, missed
 from nearkin.records import U32
 from nearkin.runs.progress import Meter, Progress
 from nearkin.runs.spool import SPOOL, Chunk, Spool
-from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.features.shingles import MAX_BYTES_PER_CHARACTER
 from nearkin.wording import WarningMessage

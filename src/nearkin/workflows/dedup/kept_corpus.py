@@ -1,4 +1,4 @@
-"""Second pass over the input: kept files, the same records with results beside them, carried columns."""
+"""Carried columns, and the second pass over the input: kept files, and records with results beside them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ import pyarrow.compute as pc
 
 from nearkin.errors import ParameterError, TruncatedInputError
 from nearkin.manifests.dedup import REASONS, KeptFile
+from nearkin.paths import file_sha256
 from nearkin.records import I64, Bool
 from nearkin.runs.files import published, writing
 from nearkin.runs.progress import LabelledProgress, Meter, Progress, Silent
+from nearkin.runs.spool import Chunk
 from nearkin.stages.documents.annotating import ANNOTATED, PREFIX, Annotations
 from nearkin.stages.documents.columns import check_unique, missing_column
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.encodings import check_encoding, is_told_by_line
 from nearkin.stages.documents.faults import StreamFault, truncated_input
 from nearkin.stages.documents.formats import FORMATS, TABLES, has_columns, is_of_documents
@@ -34,8 +35,7 @@ from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.sources import columns_in
 from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, Outcome
 from nearkin.workflows.dedup.row_places import FIELDS, Places
-from nearkin.workflows.reading.identity import changed_while_read
-from nearkin.workflows.reading.inputs import IN_MEMORY, Input, StoredSource, inputs_of
+from nearkin.workflows.reading.inputs import IN_MEMORY, StoredSource, inputs_of
 
 NOT_SHOWN = Silent()
 
@@ -46,7 +46,6 @@ def write_kept_corpus(
     keep: Bool,
     out: Path,
     *,
-    encoding: str,
     meter: Meter,
     columns: pa.Table | None = None,
 ) -> tuple[KeptFile, ...]:
@@ -68,9 +67,7 @@ def write_kept_corpus(
 
     stage = f"write {out.name}"
     with meter.stage(stage, sum(source.size_bytes for source in sources), "bytes") as progress, writing(out):
-        written = write_kept(
-            sources, kept_lines, out, encoding=encoding, progress=progress, added=None if columns is None else added
-        )
+        written = write_kept(sources, kept_lines, out, progress=progress, added=None if columns is None else added)
         return tuple(
             KeptFile(str(path.relative_to(out.parent)), i, path.stat().st_size, file_sha256(str(path)))
             for i, path in sorted(written.items())
@@ -100,7 +97,6 @@ def write_kept(
     kept_lines: Callable[[int], Bool],
     out: Path,
     *,
-    encoding: str = "utf-8",
     progress: Progress = NOT_SHOWN,
     added: Callable[[int], Annotations] | None = None,
     in_place: Callable[[Source], bool] = lambda source: source.format in ANNOTATED,
@@ -128,11 +124,11 @@ def write_kept(
             progress.advance(source.size_bytes)
         elif is_copied[number]:
             files[number] = out / names[number]
-            _copy(source, mask, files[number], encoding, progress, added(number) if added else None)
+            _copy(source, mask, files[number], progress, added(number) if added else None)
         else:
             as_json[number] = mask
     numbers = list(as_json)
-    documents = _documents([sources[number] for number in numbers], encoding, progress)
+    documents = _documents([sources[number] for number in numbers], progress)
     for place, batches in itertools.groupby(documents, key=itemgetter(0)):
         number = numbers[place]
         one = added(number) if added else None
@@ -198,13 +194,11 @@ def _copy(
     source: Source,
     mask: Bool,
     target: Path,
-    encoding: str,
     progress: Progress,
     added: Annotations | None,
 ) -> None:
-    encoding = check_encoding(encoding)
-    if is_told_by_line(encoding):
-        encoding = "utf-8"  # lines and records keep their bytes, which then pass unchanged
+    if is_told_by_line(check_encoding(source.encoding)):
+        source = replace(source, encoding="utf-8")  # lines and records keep their bytes, which then pass unchanged
     target.parent.mkdir(parents=True, exist_ok=True)
     path = Path(source.path)
     try:
@@ -213,9 +207,7 @@ def _copy(
         raise unreadable(source.name, error) from error
     with opened as raw, published(target) as aside, open(aside, "wb") as file:
         try:
-            to_copy = OpenedSource(
-                source=source, raw=cast(BinaryIO, raw), encoding=encoding, progress=progress.advance, added=added
-            )
+            to_copy = OpenedSource(source=source, raw=cast(BinaryIO, raw), progress=progress.advance, added=added)
             FORMATS[source.format].reader.copy(to_copy, partial(_is_kept, mask), file)
         except StreamFault as fault:
             has_text = mask if added is None else added.has_text[: len(mask)]
@@ -242,9 +234,9 @@ class _Unsaid(LabelledProgress):
         """Do nothing."""
 
 
-def _documents(sources: Sequence[Source], encoding: str, progress: Progress) -> Iterator[tuple[int, pa.RecordBatch]]:
+def _documents(sources: Sequence[Source], progress: Progress) -> Iterator[tuple[int, pa.RecordBatch]]:
     first, progress = 0, _Unsaid("", progress)
-    for one in inputs_of(sources, encoding=encoding):
+    for one in inputs_of(sources):
         for batch, numbers in one.batches(progress):
             for number in np.unique(numbers).tolist():
                 yield first + number, batch.filter(pa.array(numbers == number))
@@ -273,7 +265,7 @@ def carried_name(column: str) -> str:
     return f"input_{column}" if column in _OWN_COLUMNS else column
 
 
-def check_carry(columns: Sequence[str], sources: Sequence[Source], *, encoding: str, stdin: BinaryIO | None) -> None:
+def check_carry(columns: Sequence[str], sources: Sequence[Source]) -> None:
     """Refuse, before anything is read, documents in memory, and a column that no source has."""
     files = [one for one in sources if not isinstance(one, StoredSource) and has_columns(one.format)]
     if any(one.format == IN_MEMORY for one in sources):
@@ -283,7 +275,7 @@ def check_carry(columns: Sequence[str], sources: Sequence[Source], *, encoding: 
         raise ParameterError(f"needs an input with columns; {which}", parameter="carry")
     if len({*map(carried_name, columns)}) < len(columns):
         raise ParameterError.of("carry", "columns with different names", ", ".join(columns))
-    names = [columns_in(source, encoding, stdin) for source in files]
+    names = [columns_in(source) for source in files]
     for column in columns:
         for source, of_source in zip(files, names, strict=True):
             check_unique(source.name, {"carry": column}, of_source or ())
@@ -291,23 +283,15 @@ def check_carry(columns: Sequence[str], sources: Sequence[Source], *, encoding: 
             raise missing_column(files[0].name, "carry", column, names[0] or ())
 
 
-def carried_columns(
-    columns: Sequence[str], inputs: Sequence[Input], n_documents: int, meter: Meter
-) -> Mapping[str, pa.Array]:
+def carried_columns(columns: Sequence[str], chunks: Sequence[Chunk], n_inputs: int) -> Mapping[str, pa.Array]:
     """Return the values of each document by the names in ``documents.parquet``; int64 if all are integers."""
-    with meter.stage("carry", sum(one.size_bytes for one in inputs), "bytes") as progress:
-        parts = [values for one in inputs for values in _values(columns, one, progress)]
-    if sum(len(values[0]) for values in parts) != n_documents:
-        raise changed_while_read("The input")
-    return {carried_name(name): _joined([values[i] for values in parts]) for i, name in enumerate(columns)}
-
-
-def _values(columns: Sequence[str], one: Input, progress: Progress) -> Iterator[list[pa.Array]]:
-    if has_columns(one.source.format):
-        one = replace(one, keep_column=None, carry=columns)
-    for batch, _ in one.batches(progress):
-        names = [carried_field(i) for i in range(len(columns))]
-        yield [batch[name] if name in batch.schema.names else pa.nulls(batch.num_rows) for name in names]
+    batches = [chunk.batch() for chunk in chunks if chunk.start < n_inputs]
+    return {
+        carried_name(name): _joined([
+            batch[field] if field in batch.schema.names else pa.nulls(batch.num_rows) for batch in batches
+        ])
+        for name, field in ((name, carried_field(i)) for i, name in enumerate(columns))
+    }  # fmt: skip
 
 
 def _joined(parts: Sequence[pa.Array]) -> pa.Array:

@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from nearkin.engines.local import map_ordered
 from nearkin.options.dedup import DedupOptions
-from nearkin.records import I64
-from nearkin.runs.files import make_work_folder, read_work_json, write_work_json
+from nearkin.records import DOCUMENTS_SCHEMA, I64
+from nearkin.runs.files import make_work_folder, read_work_json, write_checked_json
 from nearkin.runs.progress import Progress, Silent
 from nearkin.runs.spool import Spool
-from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.preparing import prepare, visible_lengths
+from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.wording import restored
 from nearkin.workflows.reading.inputs import Input
@@ -70,7 +70,7 @@ def read_one(
     mark = spool.mark(index)
     if mark.exists():
         progress.advance(one.size_bytes)
-        stored = read_work_json(mark, ("n_documents", "n_chunks", "id_kind", "said"))
+        stored = read_work_json(mark)
         for message in stored["said"]:
             progress.say(restored(message))
         return InputRead(stored["n_documents"], IdKind(stored["id_kind"]), stored["n_chunks"])
@@ -89,13 +89,15 @@ def read_one(
         prepared = prepare_to_choose(batch, options, source_name=one.source.name)
         if rules.on_error == "stop":
             stop_at_problem(prepared, lambda row: one.names[sources[row]])
-        column = pa.array(sources + first_source, pa.int32())
-        spool.write(index, number, prepared.append_column(SOURCE_COLUMN, column))
+        prepared = prepared.append_column(SOURCE_COLUMN, pa.array(sources + first_source, pa.int32()))
+        for name in batch.schema.names[len(DOCUMENTS_SCHEMA) :]:  # carried columns
+            prepared = prepared.append_column(name, batch[name])
+        spool.write(index, number, prepared)
 
     for _ in map_ordered(spool_batch, numbered(), threads=threads):
         pass
     read = InputRead(n_documents, id_kind, n_chunks)
-    write_work_json(mark, {**asdict(read), "said": heard.said})
+    write_checked_json(mark, {**asdict(read), "said": heard.said}, durable=False)
     return read
 
 

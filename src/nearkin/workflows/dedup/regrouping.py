@@ -50,9 +50,9 @@ from nearkin.workflows.dedup.searching import Sizes
 from nearkin.workflows.dedup.tables import write_overlay_of_run, write_tables
 from nearkin.workflows.overlay import check_tool
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow, read_exceptions
-from nearkin.workflows.reading.identity import SourceRecords, check_unchanged
+from nearkin.workflows.reading.identity import check_unchanged
 from nearkin.workflows.reading.inputs import places_of_files
-from nearkin.workflows.reading.rereading import records_again
+from nearkin.workflows.reading.rereading import sources_again
 from nearkin.workflows.resources import Resources
 
 COMMAND = "regroup"
@@ -337,11 +337,9 @@ def _manifest(run: FinishedRun, options: DedupOptions, judged: Judged, matches: 
 
 @dataclass(frozen=True, slots=True)
 class InputAgain:
-    """Input of a finished run, found unchanged; ``records`` are from before the digests were compared."""
+    """Input of a finished run, found unchanged."""
 
     sources: Sequence[Source]
-    encoding: str
-    records: SourceRecords
 
     @classmethod
     def of(cls, directory: Path, manifest: DedupManifest, out: Path, meter: Meter) -> InputAgain:
@@ -349,7 +347,7 @@ class InputAgain:
         _check_outside(manifest.inputs, out)
         with damage_of(directory):
             try:
-                records = records_again(
+                sources = sources_again(
                     manifest.inputs, manifest.encoding, manifest.reading, threads=Resources().n_threads,
                     progress=meter.progress,
                 )  # fmt: skip
@@ -357,11 +355,10 @@ class InputAgain:
                 error.args = (f"the input of {directory} cannot be read again. {error}",)
                 error.parameter = "write_kept"
                 raise
-        sources = [record.source for record in records]
         if manifest.reading is not None:  # copied as by the run, to which damage may have been an error
             takes_damaged = manifest.reading.on_error == "skip"
             sources = [replace(source, takes_damaged=takes_damaged) for source in sources]
-        return cls(sources, manifest.encoding or "utf-8", records)
+        return cls(sources)
 
     def write_kept(self, run: JobRun, places: Places, keep: Bool) -> tuple[KeptFile, ...]:
         """Write the cleaned corpus into the work of ``run``; the sources of ``places`` are numbers in `sources`."""
@@ -370,10 +367,9 @@ class InputAgain:
             places,
             keep,
             run.results / "kept",
-            encoding=self.encoding,
             meter=run.meter,
         )
-        check_unchanged(self.records)
+        check_unchanged(self.sources)
         return written
 
 

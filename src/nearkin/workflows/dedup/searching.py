@@ -16,7 +16,7 @@ from nearkin.formats.sealed import Sealing
 from nearkin.options.dedup import DedupOptions
 from nearkin.records import U8, U32, U64, Bool, ShingleSets
 from nearkin.runs.arrays import array_in, kept_arrays, load_arrays, mapped_array, mapped_batch, save_arrays
-from nearkin.runs.files import make_work_folder, published, read_work_json, sealed, write_work_json, writing
+from nearkin.runs.files import make_work_folder, published, read_work_json, sealed, write_checked_json, writing
 from nearkin.runs.progress import Meter
 from nearkin.runs.spool import Chunk
 from nearkin.stages.features.shingles import Shingling
@@ -168,8 +168,8 @@ class Search(ABC):
                         n_not_compared += n
                         progress.advance(1)
                 counted = {"lengths": lengths, "n_not_compared": n_not_compared}
-                write_work_json(mark, counted)
-        stored = read_work_json(mark, ("lengths", "n_not_compared"))
+                write_checked_json(mark, counted, durable=False)
+        stored = read_work_json(mark)
         return Runs(path, tuple(stored["lengths"]), stored["n_not_compared"])
 
     def _max_pivots(self, parts: Sequence[KeyRange], sizes: Sizes, order: U32) -> dict[int | None, int]:

@@ -36,7 +36,7 @@ from nearkin.workflows.reading.exceptions import (
     listed_exception,
     write_exceptions,
 )
-from nearkin.workflows.reading.identity import SourceRecord
+from nearkin.workflows.reading.identity import input_file, seen
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.rereading import source_of_collection
 from nearkin.workflows.resources import Resources
@@ -100,7 +100,7 @@ def families_of_collection(
         manifest = DedupManifest(
             command=FAMILIES_OF_COLLECTION,
             parameters=group_parameters(tolerance),
-            inputs=(replace(SourceRecord.of(source).file, n_documents=counts["documents"]),),
+            inputs=(replace(input_file(seen(source)), n_documents=counts["documents"]),),
             counts=counts,
             families=FamilyCounts(len(found.groups), len(found.members), n_alone, page.all_relations()),
             extraction=extraction,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +15,12 @@ from nearkin.errors import SourceError
 from nearkin.records import F64, TermCounts, TextWords
 from nearkin.runs.arrays import GrowingArray
 from nearkin.runs.progress import Meter, Progress
-from nearkin.stages.documents.ids import IdKind
 from nearkin.stages.documents.normalisation import AS_IT_CAME
+from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.source import Source
 from nearkin.stages.features.vocabulary import Vocabulary
-from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
+from nearkin.workflows.reading.identity import check_unchanged, seen
 from nearkin.workflows.reading.texts import FACTS, RawBatch, Texts, check_readable, with_distinct_names
 
 Splitting = Callable[[pa.LargeStringArray], TextWords]
@@ -45,7 +46,7 @@ class Collected:
 
     side: str
     name: str
-    inputs: SourceRecords
+    inputs: Sequence[Source]
     documents: pa.Table
     n_unreadable: int
     counts: TermCounts
@@ -80,7 +81,7 @@ class CountedTexts:
 
 def collect(texts: Texts, split: Splitting, side: str, *, work: Path, threads: int, meter: Meter) -> Collected:
     """Read a corpus once."""
-    inputs = records_of(texts.sources, texts.encoding)
+    inputs = [seen(source) for source in texts.sources]
     with meter.stage(f"read {side}", texts.size_bytes, "bytes") as progress:
         counted = count_texts(texts, split, growing(count_places(work, side)), threads=threads, progress=progress)
     return collected(counted, texts, inputs, side)
@@ -91,11 +92,9 @@ def count_places(work: Path, side: str) -> tuple[Path, Path]:
     return work / f"{side}-terms", work / f"{side}-counts"
 
 
-def growing(
-    places: tuple[Path, Path], names: tuple[str | None, str | None] = (None, None)
-) -> tuple[GrowingArray, GrowingArray]:
-    """Begin the files of terms and counts, with the names under which they are read later, if others."""
-    return GrowingArray(places[0], np.int32, name=names[0]), GrowingArray(places[1], np.float32, name=names[1])
+def growing(places: tuple[Path, Path]) -> tuple[GrowingArray, GrowingArray]:
+    """Begin the files of terms and counts."""
+    return GrowingArray(places[0], np.int32), GrowingArray(places[1], np.float32)
 
 
 def count_texts(
@@ -120,7 +119,7 @@ def count_texts(
     return CountedTexts(pa.Table.from_batches(documents, FACTS), own, vocabulary, texts.id_kind)
 
 
-def collected(counted: CountedTexts, texts: Texts, inputs: SourceRecords, side: str) -> Collected:
+def collected(counted: CountedTexts, texts: Texts, inputs: Sequence[Source], side: str) -> Collected:
     """Make the corpus from texts read from files; ``inputs`` are the files before reading."""
     name = ", ".join(texts.names[:3]) + (", …" if len(texts.names) > 3 else "")
     check_unchanged(inputs)
@@ -131,7 +130,7 @@ def collection_of(
     counted: CountedTexts,
     side: str,
     name: str,
-    inputs: SourceRecords = (),
+    inputs: Sequence[Source] = (),
     *,
     rules: ReadingRules | None = None,
 ) -> Collected:

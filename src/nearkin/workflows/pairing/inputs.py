@@ -27,7 +27,6 @@ from nearkin.workflows.pairing.collecting import Collected, Splitting, collect
 from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.translating import SideTranslation, check_fits, translation_of
 from nearkin.workflows.pairing.vectors import PairVectors, WeighingBoth, vectors_of
-from nearkin.workflows.reading.identity import SourceRecords
 from nearkin.workflows.reading.request import ReadingRequest
 from nearkin.workflows.reading.texts import Texts
 from nearkin.workflows.resources import Resources
@@ -96,7 +95,7 @@ class PairEngine:
     weigh: WeighingBoth
     search: Callable[[PairVectors, PairSearch, PairOptions], FoundPairs]
     about: Mapping[str, object] | None = None
-    records: Mapping[str, SourceRecords] = field(default_factory=dict)
+    records: Mapping[str, Sequence[Source]] = field(default_factory=dict)
 
 
 def read_table(

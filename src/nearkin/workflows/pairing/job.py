@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ from nearkin.workflows.pairing.searching import FoundPairs, KeptSearch, search
 from nearkin.workflows.pairing.tables import KnownPairs, Ranked, Terms, write_documents, write_known, write_pairs
 from nearkin.workflows.pairing.vectors import PairVectors, weigh_here
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, write_exceptions
-from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, records_of
+from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, input_file
 from nearkin.workflows.reading.on_spark.tasks import check_can_be_shared
 from nearkin.workflows.reading.request import not_read_files
 from nearkin.workflows.reading.texts import Texts, damaged_files
@@ -91,14 +92,14 @@ def pair_files(
                 for name, side, read in zip(SIDES, sides, (prepared.left, prepared.right), strict=True)
                 for line in side.exception_lines(
                     read.documents, resources, run.meter,
-                    [one.file for one in worker.records[name]] if worker.records else None,
+                    [input_file(one) for one in worker.records[name]] if worker.records else None,
                 )
             ]  # fmt: skip
             write_exceptions(run.results / EXCEPTIONS_FILE, exceptions)
             if report:
                 record = _report(run, record)
             # files that threads read were compared when they had read them
-            check_unchanged([one for records in worker.records.values() for one in records if one.has_many_documents])
+            check_unchanged(chain.from_iterable(worker.records.values()), has_many=True)
             return run.finish(record)
         finally:  # making them again is faster than checking them; search results are kept
             shutil.rmtree(arrays, ignore_errors=True)
@@ -257,8 +258,7 @@ def engine_of(
 
         for texts in sides.values():
             check_can_be_shared(texts.sources)
-        before = {side: records_of(texts.sources, texts.encoding) for side, texts in sides.items()}
-        records = digested_sides(before, run, resources)
+        records = digested_sides({side: texts.sources for side, texts in sides.items()}, run, resources)
         return engine_on(chosen, given, records, run.work / "cluster", arrays_of(run), run.meter)
 
     return engine.choose(local=lambda: nullcontext(_threads(run, resources)), cluster=on_cluster)

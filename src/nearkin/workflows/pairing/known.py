@@ -126,7 +126,7 @@ def known_by_links(
     langlinks
         Dump of the table ``langlinks``, which holds the links since 2013; None: use the links in the articles.
     """
-    dumps = [Path(one.source.path) for one in left.inputs if one.source.format == "wikipedia"]
+    dumps = [Path(one.path) for one in left.inputs if one.format == "wikipedia"]
     if not dumps:
         raise ParameterError(f"left={left.name!r} is not a Wikipedia dump and has no such links.", parameter="known")
     tables = [

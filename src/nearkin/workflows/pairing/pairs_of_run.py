@@ -23,10 +23,10 @@ from nearkin.reports.pairs import TermRow
 from nearkin.runs.files import locked, read_checked_json, write_checked_json
 from nearkin.runs.finished import MANIFEST, digest_of
 from nearkin.runs.progress import Silent
+from nearkin.stages.documents.source import Source
 from nearkin.stages.search.stretches import keys_of, rows_of
 from nearkin.workflows.pairing.reporting import pairs_at
-from nearkin.workflows.reading.identity import SourceRecord
-from nearkin.workflows.reading.rereading import Reread, reread_records
+from nearkin.workflows.reading.rereading import Reread, reread_sources
 
 MAX_PAIRS = 5_000_000
 """Maximum number of pairs of a run that is shown in pages; their rows and cosines are kept in memory."""
@@ -131,7 +131,7 @@ class PairsOfRun:
         told = self.manifest.side(side)
         documents = parquet.read_table(self.folder / _DOCUMENTS, ["side", "row", "source"])
         sources = documents.filter(pc.equal(documents["side"], side))["source"]
-        again = reread_records([SourceRecord.from_stored(one) for one in told.inputs], told.encoding, sources)
+        again = reread_sources([Source.of_stored(one, told.encoding) for one in told.inputs], sources)
         if again.size_bytes > MAX_INPUT_BYTES:
             raise ParameterError(f"The {side} side has more than {MAX_INPUT_BYTES >> 20} MiB; its texts are not shown.")
         with self._reading:  # others wait, and find what they need

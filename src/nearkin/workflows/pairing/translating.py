@@ -43,7 +43,7 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected) -> No
 
 
 def _column(collected: Collected) -> str:
-    columns = {one.source.text for one in collected.inputs}
+    columns = {one.text for one in collected.inputs}
     return f" (column {columns.pop()!r})" if len(columns) == 1 and None not in columns else ""
 
 

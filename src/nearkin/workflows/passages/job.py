@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ from nearkin.workflows.passages.tables import (
     write_passages,
 )
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, exception_lines, write_exceptions
-from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, records_of
+from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, input_file
 from nearkin.workflows.reading.inputs import inputs_of, places_in, sides_apart
 from nearkin.workflows.reading.request import ReadingRequest, columns_named, not_read_files
 from nearkin.workflows.reading.texts import damaged_files
@@ -77,22 +78,19 @@ def passages_files(
     run = JobRun(out, Meter(progress or Silent()))
     found, others = find_sources(request, against, run.path, _AS_READ, run.progress)
     if any(source.path == STDIN for source in found.sources + others.sources):
-        again = {name: getattr(options, name) for name in ("within", "cut", "cut_own", "drop_over", "annotate")}
+        again = {name: getattr(options, name) for name in ("cut", "cut_own", "drop_over", "annotate")}
         check_read_once(found.sources, others.sources, again, resume=delivery.resume)
         run = replace(run, is_resumable=False)
     if options.within is not None:
         with columns_named({"carry": "within"}):
-            check_carry((options.within,), found.sources, encoding=request.encoding, stdin=request.stdin)
-    records = {
-        "inputs": records_of(found.sources, request.encoding), "against": records_of(others.sources, request.encoding)
-    }  # fmt: skip
+            check_carry((options.within,), found.sources)
     fingerprint = {
         "command": COMMAND, "parameters": options.in_words(), "encoding": request.encoding,
         "max_document_bytes": request.rules.max_document_bytes, "inputs": fingerprint_of(found.sources),
         "against": fingerprint_of(others.sources),
     }  # fmt: skip
     with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
-        records = digested_sides(records, run, resources)
+        records = digested_sides({"inputs": found.sources, "against": others.sources}, run, resources)
         result = _find(request, found, None if against is None else others, options, run, resources)
         write_passages(
             run.results / "passages.parquet", result.passages, result.places, result.texts.n_inputs,
@@ -107,7 +105,7 @@ def passages_files(
         if proposed:
             with published(run.results / BOILERPLATE_FILE) as aside:
                 write_boilerplate(aside, result.passages, proposed, result.corpus.chunks)
-        files, other_files = ([record.file for record in records[side]] for side in ("inputs", "against"))
+        files, other_files = ([*map(input_file, sources)] for sources in records.values())
         lines = exception_lines(
             result.places.exceptions, result.places.source_names, dict(enumerate([*files, *other_files]))
         )
@@ -124,7 +122,7 @@ def passages_files(
             damaged_files=damaged_files([result.places.unreadable()]) or None,
             not_read=not_read_files(tuple(dict.fromkeys((*found.not_read, *others.not_read)))),
         )  # fmt: skip
-        check_unchanged([one for side in records.values() for one in side if one.has_many_documents])
+        check_unchanged(chain.from_iterable(records.values()), has_many=True)
         if delivery.report:
             manifest = write_page(run, manifest, result.passages, result.shares, result.places, result.corpus)
         return run.finish(manifest)
@@ -139,8 +137,8 @@ def _find(
     resources: Resources,
 ) -> Found:
     """Read the documents, and find their passages."""
-    inputs = inputs_of(mine.sources, encoding=request.encoding, stdin=request.stdin)
-    other_inputs = () if others is None else inputs_of(others.sources, encoding=request.encoding, stdin=request.stdin)
+    inputs = inputs_of(mine.sources, carry=() if options.within is None else (options.within,))
+    other_inputs = () if others is None else inputs_of(others.sources)
     if others is not None:
         inputs, other_inputs = sides_apart(inputs, other_inputs)
     everything = [*inputs, *other_inputs]
@@ -157,7 +155,7 @@ def _find(
     check_problems(places, request.rules)
     check_readable(corpus, places, request.rules)
     if options.within is not None:
-        places = replace(places, carried=carried_columns((options.within,), inputs, n_inputs, run.meter))
+        places = replace(places, carried=carried_columns((options.within,), corpus.chunks, n_inputs))
     chunks = sorted(corpus.chunks, key=lambda chunk: (chunk.start < n_inputs, chunk.start))
     make_work_folder(run.work / "words")
     words, fingerprints = read_words(chunks, run.work / "words", options.min_words, resources, run.meter)

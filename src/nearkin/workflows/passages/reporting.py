@@ -15,13 +15,13 @@ from nearkin.kernels.passages import COPIED, OWN
 from nearkin.manifests.dedup import KeptFile
 from nearkin.manifests.passages import PassagesManifest
 from nearkin.options.passages import PassageOptions
+from nearkin.paths import file_sha256
 from nearkin.records import I64, Bool
 from nearkin.reports.facts.fact import Table
 from nearkin.reports.passages import PassagePlace, ShownPassage, render_passages_report
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.annotating import Shortened
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import TABLES
 from nearkin.stages.documents.ignoring import WORDS
 from nearkin.stages.documents.sources import Source
@@ -190,7 +190,7 @@ def write_corpora(
 ) -> Written:
     """Write the annotated documents, those without passages, and those that have few."""
     n, files, keep, cuts, is_emptied = found.texts.n_inputs, list[KeptFile](), None, None, None
-    write = partial(write_kept_corpus, sources, found.places, encoding=request.encoding, meter=run.meter)
+    write = partial(write_kept_corpus, sources, found.places, meter=run.meter)
     is_readable = found.corpus.status[:n] != UNREADABLE
     if options.annotate:
         columns = annotation_columns(found.passages, found.shares, is_readable)
@@ -203,12 +203,12 @@ def write_corpora(
         is_mine = spans.document >= found.texts.n_others
         cuts, is_emptied = found.texts.cuts(type(spans)(*(column[is_mine] for column in spans)))
         write_cuts(run.results / "cut.parquet", cuts, found.places, found.corpus.chunks)
-        files += _write_cut(found, sources, cuts, is_emptied, run, request.encoding)
+        files += _write_cut(found, sources, cuts, is_emptied, run)
     return Written(files=tuple(files), cuts=cuts, is_emptied=is_emptied, keep=keep)
 
 
 def _write_cut(
-    found: Found, sources: Sequence[Source], cuts: TextParts, is_emptied: Bool, run: JobRun, encoding: str
+    found: Found, sources: Sequence[Source], cuts: TextParts, is_emptied: Bool, run: JobRun
 ) -> list[KeptFile]:
     """Write the documents that have a word left."""
     n, places = found.texts.n_inputs, found.places
@@ -225,13 +225,11 @@ def _write_cut(
     def shortened(source: int) -> Shortened:
         by_line = cuts_by_line(cuts, lines(source), int(starts[source]))
         column = sources[source].text if _is_in_place(sources[source]) else None
-        return Shortened(sources[source].name, lines(source), column or "text", by_line, encoding)
+        return Shortened(sources[source].name, lines(source), column or "text", by_line, sources[source].encoding)
 
     out = run.results / "cut"
     with run.stage("write cut", sum(source.size_bytes for source in sources), "bytes") as progress:
-        written = write_kept(
-            sources, has_words, out, encoding=encoding, progress=progress, added=shortened, in_place=_is_in_place
-        )
+        written = write_kept(sources, has_words, out, progress=progress, added=shortened, in_place=_is_in_place)
         return [
             KeptFile(str(path.relative_to(run.results)), number, path.stat().st_size, file_sha256(str(path)))
             for number, path in sorted(written.items())

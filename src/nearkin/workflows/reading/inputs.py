@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,7 @@ from nearkin.records import I64
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.extraction.kinds import is_extracted
 from nearkin.stages.documents.faults import StreamFault, problem_of
-from nearkin.stages.documents.formats import FORMATS, is_of_documents
+from nearkin.stages.documents.formats import FORMATS, has_columns, is_of_documents
 from nearkin.stages.documents.head import HEAD_BYTES, Head, unreadable
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.readers.whole_file import WholeFile
@@ -94,10 +94,8 @@ class Input:
     """Sources that are read together: one, or consecutive files of one or a few documents each."""
 
     sources: tuple[Source, ...]
-    encoding: str = "utf-8"
     keep_column: str | None = None
     carry: Sequence[str] = ()
-    stdin: BinaryIO | None = None
     n_workers: int | None = None
 
     @property
@@ -144,14 +142,14 @@ class Input:
         nodes: Iterator[ExtractedNode] | None = None,
     ) -> Iterator[pa.RecordBatch]:
         return read_batches(
-            source, batch_bytes=BATCH_BYTES, keep_column=self.keep_column, progress=progress.advance, stdin=self.stdin,
-            encoding=self.encoding, note=progress.say, content=content, nodes=nodes, carry=self.carry,
+            source, batch_bytes=BATCH_BYTES, keep_column=self.keep_column, progress=progress.advance,
+            note=progress.say, content=content, nodes=nodes, carry=self.carry,
         )  # fmt: skip
 
     def _joined(self, progress: Progress) -> Iterator[tuple[pa.RecordBatch, I64]]:
         batches, owners, n_bytes, n_documents = list[pa.RecordBatch](), list[I64](), 0, 0
         keep_memory()
-        with closing(_FilesAhead(self.sources, self.encoding, self.n_workers)) as files:
+        with closing(_FilesAhead(self.sources, self.n_workers)) as files:
             for index, (source, content, nodes) in enumerate(files):
                 for batch in self._readable(source, progress, content, nodes):
                     batches.append(batch)
@@ -182,18 +180,20 @@ def _one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def inputs_of(
-    sources: Sequence[Source], *, keep_column: str | None = None, encoding: str = "utf-8", stdin: BinaryIO | None = None
+    sources: Sequence[Source], *, keep_column: str | None = None, carry: Sequence[str] = ()
 ) -> tuple[Input, ...]:
-    """Return the sources as inputs, in order."""
+    """Return the sources as inputs, in order; ``carry`` are columns of those that have columns."""
     inputs = list[Input]()
     for is_of_files, alike in groupby(with_places(sources), key=is_loose):
         if is_of_files:
-            inputs += (Input(sources=part, encoding=encoding) for part in _parted([*alike]))
+            inputs += (Input(sources=part) for part in _parted([*alike]))
             continue
         for source in alike:
             if isinstance(source, StoredSource):
                 source = replace(source, documents=source.documents.keeping(keep_column, source.name))
-            inputs.append(Input(sources=(source,), encoding=encoding, keep_column=keep_column, stdin=stdin))
+            inputs.append(
+                Input(sources=(source,), keep_column=keep_column, carry=carry if has_columns(source.format) else ())
+            )
     return tuple(inputs)
 
 
@@ -209,9 +209,8 @@ def _parted(files: Sequence[Source]) -> Iterator[tuple[Source, ...]]:
 
 
 class _FilesAhead:
-    def __init__(self, sources: Sequence[Source], encoding: str, n_workers: int | None) -> None:
+    def __init__(self, sources: Sequence[Source], n_workers: int | None) -> None:
         self._sources = sources
-        self._encoding = encoding
         self._n_workers = n_workers
         self._pool: ExtractionPool | None = None
         self._ahead: dict[int, tuple[Source, bytes | None]] = {}
@@ -247,7 +246,7 @@ class _FilesAhead:
         if self._pool is None:  # limits and languages are the same for all sources
             self._pool = ExtractionPool(self._n_workers, source.limits, source.ocr)
         kind = FORMATS[source.format].reader.kind
-        return self._pool.submit(FileToExtract(source.path, source.name, kind, self._encoding))
+        return self._pool.submit(FileToExtract(source.path, source.name, kind, source.encoding))
 
     def close(self) -> None:
         """End the workers."""

@@ -170,8 +170,7 @@ class ReadingRequest:
         """Return the sources, with their columns, else SourceError; guesses are reported if ``check`` accepts them."""
         with columns_named(self.named):
             found = self.found(progress, is_said=False)
-            inputs = inputs_of(found.sources, encoding=self.encoding, stdin=self.stdin)
-            texts = Texts(found.sources, inputs, self.rules, found.not_read)
+            texts = Texts(inputs_of(found.sources), self.rules, found.not_read)
             if check is not None:
                 check(texts)
             for guess in found.guesses:
@@ -181,7 +180,7 @@ class ReadingRequest:
     def check_keep_column(self, sources: Sequence[Source], keep_column: str) -> None:
         """Check that all sources have the column to keep by; SourceError if one has not, or it holds no numbers."""
         files = [source for source in sources if not isinstance(source, StoredSource)]
-        check_keep_column(files, keep_column, encoding=self.encoding, stdin=self.stdin)
+        check_keep_column(files, keep_column)
         for source in sources:
             if isinstance(source, StoredSource):
                 source.documents.keeping(keep_column, source.name)

@@ -23,11 +23,12 @@ from nearkin.records import DOCUMENTS_SCHEMA, I64, U32
 from nearkin.runs.files import text_of
 from nearkin.runs.finished import MANIFEST, damage_of, read_results
 from nearkin.runs.progress import Progress, Silent
+from nearkin.stages.documents.extraction.limits import ExtractionLimits
 from nearkin.stages.documents.finding import by_suffix
-from nearkin.stages.documents.formats import FORMATS, StoredFormat, is_of_documents
-from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.formats import FORMATS, STORED, StoredFormat, is_of_documents
+from nearkin.stages.documents.rules import MAX_DOCUMENT_BYTES, ReadingRules
 from nearkin.stages.documents.sources import Source, check_keep_column, resolve_sources
-from nearkin.workflows.reading.identity import STORED, SourceRecord, SourceRecords, changed
+from nearkin.workflows.reading.identity import changed, differ, digested, input_file, is_unchanged, seen
 from nearkin.workflows.reading.inputs import (
     IN_MEMORY,
     Input,
@@ -53,7 +54,6 @@ class Reread:
 
     inputs: Sequence[Input]
     counts: I64
-    records: SourceRecords = ()
 
     @property
     def n_documents(self) -> int:
@@ -125,13 +125,12 @@ def reread(
     threads: int,
     progress: Progress,
 ) -> Reread:
-    """Return the input of a run for a second reading; the parameters and errors are those of `records_again`."""
-    records = records_again(files, encoding, reading, in_memory=in_memory, threads=threads, progress=progress)
-    inputs = inputs_of([record.source for record in records], encoding=encoding or "utf-8")
-    return Reread(inputs, np.array([file.n_documents for file in files], np.int64), records)
+    """Return the input of a run for a second reading; the parameters and errors are those of `sources_again`."""
+    sources = sources_again(files, encoding, reading, in_memory=in_memory, threads=threads, progress=progress)
+    return Reread(inputs_of(sources), np.array([file.n_documents for file in files], np.int64))
 
 
-def records_again(
+def sources_again(
     files: Sequence[InputFile],
     encoding: str | None,
     reading: HowRead | None,
@@ -139,24 +138,23 @@ def records_again(
     in_memory: GivenAgain = NONE_GIVEN,
     threads: int,
     progress: Progress,
-) -> list[SourceRecord]:
+) -> list[Source]:
     """Return the sources of a run, in order; SourceError if files or collections have not the digests of the run."""
     for file in files:
         if file.format not in STORED:
             _check_there(on_disk(file.path), file.size_bytes if file.sha256 else None)
-    sources = [_source(file, reading, in_memory) for file in files]
-    records = [SourceRecord.of(source, encoding or "utf-8") for source in sources]
+    sources = [seen(_source(file, encoding or "utf-8", reading, in_memory)) for file in files]
     progress.start("digest inputs", sum(source.size_bytes for source in sources), "bytes")
-    again = list[SourceRecord]()
-    for file, record in zip(files, map_ordered(SourceRecord.digested, records, threads=threads), strict=True):
+    again = list[Source]()
+    for file, source in zip(files, map_ordered(digested, sources, threads=threads), strict=True):
         if file.sha256 is not None:
-            _check_same(record.source, record.sha256, file.sha256)
-        if record.texts_sha256 != file.texts_sha256:
+            _check_same(source, source.sha256, file.sha256)
+        if source.texts_sha256 != file.texts_sha256:
             raise changed(file.path, "the text files that it names differ")
-        again.append(record)
-        progress.advance(record.source.size_bytes)
+        again.append(source)
+        progress.advance(source.size_bytes)
     progress.finish()
-    return [replace(record, source=_as_found(record)) for record in again]
+    return [_as_found(source) for source in again]
 
 
 def _check_same(source: Source, digest: str | None, before: str | None) -> None:
@@ -176,61 +174,55 @@ def _check_there(path: str, size_bytes: int | None = None) -> None:
         raise changed(path)
 
 
-def _source(file: InputFile, reading: HowRead | None, in_memory: GivenAgain) -> Source:
+def _source(file: InputFile, encoding: str, reading: HowRead | None, in_memory: GivenAgain) -> Source:
     if file.format in STORED:
         return stored_source(file, in_memory)
-    path = on_disk(file.path)
-    stored: dict[str, object] = {
-        "path": path, "name": file.name or printable(path), "format": file.format,
-        "compression": by_suffix(path)[1], "text": file.text, "id": file.id, "size_bytes": file.size_bytes,
-    }  # fmt: skip
-    if reading is not None:
-        stored["is_forced"] = reading.format == "file"
-        stored["text_root"] = None if reading.text_root is None else os.path.abspath(reading.text_root)
-        if reading.max_document_bytes is not None:
-            stored["max_document_bytes"] = reading.max_document_bytes
-        stored["extraction_limits"] = reading.extraction_limits or {}
-        stored["ocr"] = reading.ocr
-    return Source.stored(stored)
+    path, reading = on_disk(file.path), reading or HowRead()
+    return Source(
+        path=path, name=file.name or printable(path), format=file.format or "file", compression=by_suffix(path)[1],
+        text=file.text, id=file.id, size_bytes=file.size_bytes or 0, takes_damaged=True, encoding=encoding,
+        is_forced=reading.format == "file", max_document_bytes=reading.max_document_bytes or MAX_DOCUMENT_BYTES,
+        text_root=None if reading.text_root is None else os.path.abspath(reading.text_root),
+        limits=ExtractionLimits.of(reading.extraction_limits or {}), ocr=reading.ocr,
+    )  # fmt: skip
 
 
-def _as_found(record: SourceRecord) -> Source:
-    source = record.source
-    if record.is_stored or is_of_documents(source.format):
+def _as_found(source: Source) -> Source:
+    if source.is_stored or is_of_documents(source.format):
         return source
     found = resolve_sources(
-        [source.path], file_format=source.format, text=source.text, doc_id=source.id, encoding=record.encoding,
+        [source.path], file_format=source.format, text=source.text, doc_id=source.id, encoding=source.encoding,
         rules=ReadingRules.of_finished_run(),
     )  # fmt: skip
     return replace(source, compression=found.sources[0].compression, delimiter=found.sources[0].delimiter)
 
 
-def texts_again(records: SourceRecords, encoding: str, in_memory: GivenAgain = NONE_GIVEN) -> Texts:
-    """Return the texts of recorded sources; SourceError if one is missing, has changed, or was a pipe."""
-    sources = [_reopened(record, in_memory) for record in records]
-    return Texts(sources, inputs_of(sources, encoding=encoding), ReadingRules.of_finished_run())
+def texts_again(sources: Sequence[Source], in_memory: GivenAgain = NONE_GIVEN) -> Texts:
+    """Return the texts of seen sources; SourceError if one is missing, has changed, or was a pipe."""
+    inputs = inputs_of([_reopened(source, in_memory) for source in sources])
+    return Texts(inputs, ReadingRules.of_finished_run())
 
 
-def reread_records(records: SourceRecords, encoding: str, sources: pa.ChunkedArray) -> Reread:
-    """Return recorded sources for a second reading, by the name of the source of each document; see `texts_again`."""
-    inputs = inputs_of([_reopened(record, NONE_GIVEN) for record in records], encoding=encoding)
-    counts = {entry["values"]: entry["counts"] for entry in sources.value_counts().to_pylist()}
+def reread_sources(sources: Sequence[Source], places: pa.ChunkedArray) -> Reread:
+    """Return seen sources for a second reading, by the name of the source of each document; see `texts_again`."""
+    inputs = inputs_of([_reopened(source, NONE_GIVEN) for source in sources])
+    counts = {entry["values"]: entry["counts"] for entry in places.value_counts().to_pylist()}
     return Reread(inputs, np.array([counts.get(place, 0) for place in places_in(inputs)], np.int64))
 
 
-def _reopened(record: SourceRecord, in_memory: GivenAgain) -> Source:
-    if isinstance(record.source, StoredSource) and record.source.format == IN_MEMORY:  # in this process
-        return record.source
-    path = record.source.path
-    if record.is_stored:
-        stored = stored_source(record.file, in_memory)
-        _check_same(stored, stored.documents.digest, record.sha256)
+def _reopened(source: Source, in_memory: GivenAgain) -> Source:
+    if isinstance(source, StoredSource) and source.format == IN_MEMORY:  # in this process
+        return source
+    if source.is_stored:
+        stored = stored_source(input_file(source), in_memory)
+        _check_same(stored, stored.documents.digest, source.sha256)
         return stored
-    source = replace(record.source, path=on_disk(path))
-    _check_there(STDIN if record.changed_ns is None else source.path)
-    if record.differs(SourceRecord.of(source)):
-        raise changed(path, "its size or modification time differs")
-    return source
+    path = on_disk(source.path)
+    _check_there(STDIN if source.changed_ns is None else path)
+    again = seen(replace(source, path=path))
+    if differ(source, again):
+        raise changed(source.path, "its size or modification time differs")
+    return again
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)  # no slots: names are read when they are first needed
@@ -305,7 +297,7 @@ class KeptDocuments(StoredDocuments):
         """Whether the files, and the manifest of the run, are as they were."""
         manifest = self.directory / MANIFEST
         is_same_run = manifest.exists() and _sha256_of(manifest) == self.manifest_sha256
-        return is_same_run and all(record.is_unchanged for record in self.again.records)
+        return is_same_run and all(is_unchanged(source) for one in self.again.inputs for source in one.sources)
 
     def keeping(self, keep_column: str | None, name: str) -> KeptDocuments:
         """Return the documents with the values of a column to keep by; SourceError if a file has none."""
@@ -357,7 +349,7 @@ def _with_column(one: Input, keep_column: str) -> Input:
     if isinstance(one.source, StoredSource):
         documents = one.source.documents.keeping(keep_column, one.source.name)
         return replace(one, sources=(replace(one.source, documents=documents),))
-    check_keep_column([one.source], keep_column, encoding=one.encoding)
+    check_keep_column([one.source], keep_column)
     return replace(one, keep_column=keep_column)
 
 

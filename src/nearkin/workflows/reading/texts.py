@@ -15,13 +15,12 @@ from nearkin.paths import STDIN, printable
 from nearkin.records import I32, I64, Bool, FeatureCounts
 from nearkin.runs.progress import Progress
 from nearkin.stages.documents.faults import is_beside, is_rest_missing, sentence_of
-from nearkin.stages.documents.ids import IdKind, given_ids
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.normalisation import Normalisation
 from nearkin.stages.documents.preparing import prepare
+from nearkin.stages.documents.rows import IdKind, given_ids
 from nearkin.stages.documents.rules import STOPPED, ReadingRules
 from nearkin.stages.documents.source import NotRead
-from nearkin.stages.documents.sources import Source
 from nearkin.stages.features.shingles import Shingling, count_features
 from nearkin.workflows.reading.inputs import Input, places_in
 
@@ -77,13 +76,12 @@ class Texts:
 
     def __init__(
         self,
-        sources: Sequence[Source],
         inputs: Sequence[Input],
         rules: ReadingRules,
         not_read: Sequence[NotRead] = (),
     ) -> None:
         self.not_read = not_read
-        self.sources = sources
+        self.sources = [source for one in inputs for source in one.sources]
         self.inputs = inputs
         self.rules = rules
         self.id_kind = IdKind.NONE
@@ -117,15 +115,15 @@ class Texts:
         The files are digested unless ``described`` has the digests of all sources.
         """
         from nearkin.workflows.reading.exceptions import exception_lines
-        from nearkin.workflows.reading.identity import records_of, with_digests
+        from nearkin.workflows.reading.identity import input_file, seen, with_digests
 
         exceptions, files = self.all_exceptions(documents), dict(enumerate(described or ()))
         if not any(one.is_extracted for one in exceptions):
             return []
         if described is None:
             needed = sorted({one.source for one in exceptions if one.kind is None})
-            records = with_digests(records_of(self.sources[number] for number in needed), resources, meter)
-            files = dict(zip(needed, (record.file for record in records), strict=True))
+            sources = with_digests([seen(self.sources[number]) for number in needed], resources, meter)
+            files = dict(zip(needed, map(input_file, sources), strict=True))
         return exception_lines(exceptions, self.places, files)
 
     def take_exceptions(self, first_row: int, exceptions: Sequence[ExceptionRow]) -> None:
@@ -146,11 +144,6 @@ class Texts:
     def places(self) -> list[str]:
         """Names of the sources in results; a file that shares its name with another has its path."""
         return places_in(self.inputs)
-
-    @property
-    def encoding(self) -> str:
-        """Encoding of what is not UTF-8 in the files."""
-        return self.inputs[0].encoding if self.inputs else "utf-8"
 
     @property
     def size_bytes(self) -> int:

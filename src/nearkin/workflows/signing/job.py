@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,13 +18,14 @@ from nearkin.records import I64, U8, BitSignatures, FeatureCounts
 from nearkin.runs.files import published
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.result_file import refuse_input
+from nearkin.stages.documents.source import Source
 from nearkin.stages.signatures.statistics import Statistics
 from nearkin.stages.signatures.topsig import OnlineTopSig, WeightedTopSig
 from nearkin.workflows.reading.exceptions import (
     EXCEPTIONS_FILE,
     write_exceptions,
 )
-from nearkin.workflows.reading.identity import SourceRecords, check_unchanged, records_of
+from nearkin.workflows.reading.identity import check_unchanged, seen
 from nearkin.workflows.reading.request import ReadingRequest, not_read_files
 from nearkin.workflows.reading.texts import (
     Texts,
@@ -66,7 +68,7 @@ def sign(
         for written in (out, exceptions_beside(out)):
             refuse_input(written, texts.paths)
         check_own_format(out, "signatures")
-    inputs = records_of(texts.sources, reading.encoding)
+    inputs = [seen(source) for source in texts.sources]
     if given is not None and given.features != options.counts_fingerprint:
         raise FingerprintError(
             f"The statistics are of features {given.features!r}, the documents' are {options.counts_fingerprint!r}."
@@ -114,7 +116,7 @@ def _record(
 
 
 def _joined(
-    texts: Texts, done: SignedTexts, options: SigningOptions, inputs: SourceRecords, name: str
+    texts: Texts, done: SignedTexts, options: SigningOptions, inputs: Sequence[Source], name: str
 ) -> SignatureFile:
     fingerprint = f"{options.counts_fingerprint};{done.fingerprint}"
     table = texts.documents([facts for facts, _ in done.batches])
@@ -126,7 +128,7 @@ def _joined(
         fingerprint,
         None if done.statistics is None else done.statistics.fingerprint,
         inputs,
-        texts.encoding,
+        inputs[0].encoding if inputs else "utf-8",
     )
     return SignatureFile(
         table.select(["id", "name", "source", "line", "problem"]),

@@ -80,7 +80,7 @@ def check_place(out: Path, signed: Iterable[SignatureFile], *, is_verified: bool
     """Refuse a file for pairs that has no known format, or whose documents are read again to verify them."""
     check_suffix(out, "out", may_have_none=True)
     for one in signed if is_verified else ():
-        refuse_input(out, (on_disk(entry.source.path) for entry in one.about.inputs))
+        refuse_input(out, (on_disk(entry.path) for entry in one.about.inputs))
 
 
 def find_neighbours(

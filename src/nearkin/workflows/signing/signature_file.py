@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from nearkin.formats import parquet
 from nearkin.formats.sealed import has_right_checksum, with_checksum
 from nearkin.records import BitSignatures
 from nearkin.runs.tables import for_pandas
-from nearkin.workflows.reading.identity import SourceRecord
+from nearkin.stages.documents.source import Source
 
 FORMAT_VERSION = 1
 _KEY = b"nearkin.signatures"
@@ -43,7 +43,7 @@ class About:
     parameters: Mapping[str, str | int | float]
     fingerprint: str
     statistics: str | None
-    inputs: Sequence[SourceRecord]
+    inputs: Sequence[Source]
     encoding: str = "utf-8"
 
 
@@ -64,10 +64,9 @@ class SignatureFile:
         )
         table = self.documents.add_column(1, "signature", column)
         table = table.add_column(2, _HAS_FEATURES, pa.array(self.signatures.has_features))
-        inputs = [one.as_stored() for one in self.about.inputs]
-        told = with_checksum(
-            {"version": FORMAT_VERSION, "nearkin": __version__, **asdict(self.about), "inputs": inputs}
-        )
+        told = {name: getattr(self.about, name) for name in ("parameters", "fingerprint", "statistics", "encoding")}
+        told |= {"version": FORMAT_VERSION, "nearkin": __version__}
+        told = with_checksum({**told, "inputs": [source.as_stored() for source in self.about.inputs]})
         schema = table.schema.with_metadata({_KEY: json.dumps(told, sort_keys=True)})
         return table.cast(for_pandas(schema))
 
@@ -110,7 +109,7 @@ def _about(path: Path, schema: pa.Schema) -> About:
             about["parameters"],
             about["fingerprint"],
             about["statistics"],
-            tuple(map(SourceRecord.from_stored, about["inputs"])),
+            tuple(Source.of_stored(one, about["encoding"]) for one in about["inputs"]),
             about["encoding"],
         )
     except (KeyError, TypeError, ValueError) as error:

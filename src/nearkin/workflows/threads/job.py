@@ -51,7 +51,7 @@ from nearkin.workflows.reading.exceptions import (
     exception_lines,
     write_exceptions,
 )
-from nearkin.workflows.reading.identity import check_unchanged, records_of, with_digests
+from nearkin.workflows.reading.identity import check_unchanged, input_file, seen, with_digests
 from nearkin.workflows.reading.inputs import inputs_of
 from nearkin.workflows.reading.request import ReadingRequest, not_read_files
 from nearkin.workflows.reading.texts import Texts
@@ -76,9 +76,8 @@ def thread_files(
     """Find the threads of mails, and write them into a directory."""
     run = JobRun(out, Meter(progress or Silent()), is_resumable=False)
     found = asked.found(run.progress, without=out, with_unread=True)
-    sources = found.sources
-    records = records_of(sources, asked.encoding)
-    texts = Texts(sources, inputs_of(sources, encoding=asked.encoding, stdin=asked.stdin), asked.rules)
+    sources = [seen(source) for source in found.sources]
+    texts = Texts(inputs_of(sources), asked.rules)
     fingerprint = {"command": COMMAND, "parameters": options.in_words()}
     with run.claimed(fingerprint, resume=False, overwrite=overwrite):
         spool, origins = Spool(run.work / SPOOL), Spool(run.work / "origins")
@@ -90,7 +89,7 @@ def thread_files(
             threading = Threading(read, options, spool.chunks())
         with run.stage("compare", len(read.mails), "documents") as told:
             write_threads(run.results / TABLE, threading.rows(told), read)
-        inputs = [one.file for one in with_digests(records, Resources(), run.meter)]
+        inputs = [*map(input_file, with_digests(sources, Resources(), run.meter))]
         exceptions = texts.all_exceptions(read.documents)
         lines = exception_lines(exceptions, texts.places, dict(enumerate(inputs)))
         write_exceptions(run.results / EXCEPTIONS_FILE, lines)
@@ -109,7 +108,7 @@ def thread_files(
                 manifest,
                 lambda facts: render_threads_report(facts, _cards(run.results / TABLE), first_exceptions(exceptions)),
             )
-        check_unchanged([one for one in records if one.has_many_documents])
+        check_unchanged(sources, has_many=True)
         return run.finish(manifest)
 
 

@@ -12,7 +12,7 @@ import pytest
 from nearkin.stages.documents.reader import read_batches
 from nearkin.stages.documents.sources import Source
 
-HOW = ("delimiter", "max_document_bytes", "takes_damaged", "is_forced")
+HOW = ("delimiter", "max_document_bytes", "takes_damaged", "is_forced", "encoding")
 """Of a source, where a test is about it."""
 Row = tuple[object, bytes | None, int, str | None]
 

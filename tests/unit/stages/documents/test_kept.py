@@ -36,10 +36,8 @@ def lines_kept(*lines: int) -> Callable[[int], Bool]:
     return lambda source: mask
 
 
-def kept_files(
-    sources: Sequence[Source], lines: Callable[[int], Bool], out: Path, encoding: str = "utf-8"
-) -> list[Path]:
-    return list(write_kept(sources, lines, out, encoding=encoding).values())
+def kept_files(sources: Sequence[Source], lines: Callable[[int], Bool], out: Path) -> list[Path]:
+    return list(write_kept(sources, lines, out).values())
 
 
 @pytest.mark.parametrize("suffix", list(PACK))
@@ -89,7 +87,7 @@ def test_other_encodings_go_back_to_what_they_were(tmp_path: Path) -> None:
         path = tmp_path / "a.tsv"
         path.write_bytes("id\ttext\n1\tnée\n2\tß\n".encode(encoding))
         sources = resolve_sources([str(path)], encoding=encoding).sources
-        (written,) = kept_files(sources, lines_kept(3), tmp_path / "out", encoding=encoding)
+        (written,) = kept_files(sources, lines_kept(3), tmp_path / "out")
         assert written.read_bytes() == "id\ttext\n2\tß\n".encode(encoding)
 
 

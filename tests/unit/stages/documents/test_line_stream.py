@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from nearkin.stages.documents.line_stream import arriving_lines, json_documents
+from nearkin.workflows.collection.check_stream import arriving_lines, json_documents
 
 
 class _InPieces(io.BytesIO):

@@ -36,13 +36,8 @@ def vol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def rows_of(found: SourceSet, encoding: str = "utf-8") -> list[dict[str, object]]:
-    return [
-        row
-        for source in found.sources
-        for batch in read_batches(source, encoding=encoding)
-        for row in batch.to_pylist()
-    ]
+def rows_of(found: SourceSet) -> list[dict[str, object]]:
+    return [row for source in found.sources for batch in read_batches(source) for row in batch.to_pylist()]
 
 
 def test_texts_come_from_files_and_a_missing_one_is_one_row(vol: Path) -> None:

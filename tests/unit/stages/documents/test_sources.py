@@ -230,4 +230,4 @@ def test_standard_input_is_looked_at_and_then_read_whole(compress: type[bytes]) 
     stdin = stdin_of(compress(JSONL * 500))
     source = only(resolve_sources(["-"], stdin=stdin))
     assert (source.path, source.format, source.text, source.id) == ("-", "jsonl", "text", "id")
-    assert sum(len(batch) for batch in read_batches(source, stdin=stdin, batch_bytes=1000)) == 500
+    assert sum(len(batch) for batch in read_batches(source, batch_bytes=1000)) == 500

@@ -8,7 +8,7 @@ import pytest
 
 from nearkin.errors import SourceError
 from nearkin.stages.documents.sources import Source, resolve_sources
-from nearkin.workflows.reading.identity import SourceRecord, check_unchanged, records_of
+from nearkin.workflows.reading.identity import check_unchanged, digested, seen
 
 
 def source_at(path) -> Source:
@@ -18,16 +18,16 @@ def source_at(path) -> Source:
 def test_a_file_that_stays_as_it_is(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("abc")
-    before = records_of([source_at(path)])
+    before = [seen(source_at(path))]
     check_unchanged(before)
-    assert SourceRecord.from_stored(before[0].as_stored()) == before[0]
+    assert Source.of_stored(before[0].as_stored(), "utf-8") == before[0]
 
 
 @pytest.mark.parametrize("change", ["longer", "later", "gone", "pipe"])
 def test_whatever_happens_to_a_file_is_noticed(tmp_path, change):
     path = tmp_path / "a.jsonl"
     path.write_text("abc")
-    before = records_of([source_at(path)])
+    before = [seen(source_at(path))]
     if change == "longer":
         path.write_text("abcd")
         os.utime(path, ns=(before[0].changed_ns, before[0].changed_ns))
@@ -42,7 +42,7 @@ def test_whatever_happens_to_a_file_is_noticed(tmp_path, change):
 
 
 def test_what_comes_once_has_no_moment():
-    assert SourceRecord.of(Source(path="-", name="-", format="jsonl", text="text")).changed_ns is None
+    assert seen(Source(path="-", name="-", format="jsonl", text="text")).changed_ns is None
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def production(tmp_path) -> Source:
 
 
 def test_the_text_files_of_a_load_file_belong_to_it(production, tmp_path):
-    before = SourceRecord.of(production).digested().texts_sha256
+    before = digested(seen(production)).texts_sha256
     assert before is not None
     (tmp_path / "TEXT/a-1.txt").write_text("It saw.")
-    assert SourceRecord.of(production).digested().texts_sha256 != before
+    assert digested(seen(production)).texts_sha256 != before

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.rows import IdKind
 from nearkin.workflows.reading.exceptions import ExceptionRow, named
 from nearkin.workflows.reading.texts import with_distinct_names
 

@@ -73,7 +73,7 @@ class Extracted(MembersReader):
         """Yield the documents of a file; see `MembersReader`."""
         source = opened.source
         yield from as_documents(
-            source.name, self._nodes(source, opened.encoding) if opened.nodes is None else opened.nodes
+            source.name, self._nodes(source, opened.source.encoding) if opened.nodes is None else opened.nodes
         )
         opened.progress(source.size_bytes)
 

@@ -153,13 +153,13 @@ class LoadFile(StreamReader):
         if rows.lines:
             yield rows.batch()
 
-    def digest_of_texts(self, source: Source, encoding: str) -> str | None:
+    def digest_of_texts(self, source: Source) -> str | None:
         """Return the SHA-256 of the texts in files that a load file names, if it does and is undamaged."""
         digest = hashlib.sha256()
         try:
             with open(source.path, "rb", buffering=0) as raw:
-                opened = OpenedSource(source=source, raw=raw, encoding=encoding)
-                stream = stream_of(opened, self.encoding(encoding))
+                opened = OpenedSource(source=source, raw=raw)
+                stream = stream_of(opened, self.encoding(source.encoding))
                 load_file = _opened(replace(opened, source=self.with_columns(opened, stream)), stream)
                 if load_file.folder is None:
                     return None
@@ -214,7 +214,9 @@ def _opened(opened: OpenedSource, stream: ByteStream) -> _LoadFile:
             f"{source.name}: this is not a load file. The first line must have the names of its columns, such as "
             "þDOCIDþ\\x14þTEXTPATHþ."
         )
-    records = records_of(stream, dialect, encoding=fallback(opened.encoding), max_bytes=source.max_document_bytes)
+    records = records_of(
+        stream, dialect, encoding=fallback(opened.source.encoding), max_bytes=source.max_document_bytes
+    )
     header = next(records, None)
     if header is None:
         raise SourceError(f"{source.name} has no header.")
@@ -249,8 +251,8 @@ def _text_folder(opened: OpenedSource, dialect: Dialect) -> TextFolder:
             "-: the text files of a load file on standard input need their folder: name it with --text-root."
         )
     beside = os.path.dirname(os.path.abspath(source.path)) if source.path != STDIN else ""
-    is_named = not is_utf8(opened.encoding)
-    encoding = opened.encoding if is_named else SINGLE_BYTE if dialect.encoding == SINGLE_BYTE else "utf-8"
+    is_named = not is_utf8(opened.source.encoding)
+    encoding = opened.source.encoding if is_named else SINGLE_BYTE if dialect.encoding == SINGLE_BYTE else "utf-8"
     return TextFolder(source.text_root or beside, beside, encoding, source.max_document_bytes)
 
 

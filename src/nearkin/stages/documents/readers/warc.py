@@ -1,6 +1,8 @@
 """Web archives, WARC and WET: a document for each page or plain text, by FastWARC.
 
 Pages are extracted by workers. Requests, images, redirects, error pages and other records are omitted, and counted.
+This reader is longer than others because workers read ahead, and because FastWARC stops at a body that is not as its
+headers say: each body is unpacked on its own.
 """
 
 from __future__ import annotations
@@ -148,10 +150,10 @@ def _documents_of(stream: ByteStream, opened: OpenedSource, pool: ExtractionPool
                 continue
             charset = record.http_charset if record.is_http else "utf-8"
             if kind in _PAGES:
-                page = FileToExtract("", "", "html", opened.encoding, data, charset)
+                page = FileToExtract("", "", "html", opened.source.encoding, data, charset)
                 yield _Document(number, values, pool.submit(page), len(data))
             else:
-                text = decoded(data, charset, opened.encoding)
+                text = decoded(data, charset, opened.source.encoding)
                 content = text.encode() if text.strip() else RecordFault("empty", NO_TEXT)
                 yield _Document(number, values, content, len(data))
         file.check_end()

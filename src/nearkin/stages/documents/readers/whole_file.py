@@ -45,7 +45,7 @@ class WholeFile(Reader):
             rows.add(1, name, text if self._is_text else self._converted(text))
         except RecordFault as fault:
             rows.add(1, name, problem=str(fault))
-        yield without_illegible(rows.batch(), opened.encoding, mark)
+        yield without_illegible(rows.batch(), opened.source.encoding, mark)
 
     def _converted(self, data: bytes) -> bytes:
         try:
@@ -73,10 +73,10 @@ def text_of_file(path: str, encoding: str, max_bytes: int = MAX_DOCUMENT_BYTES) 
     """Return a text file in UTF-8; RecordFault if it is no text, OSError if it cannot be opened."""
     with open(path, "rb", buffering=0) as raw:
         size_bytes = os.fstat(raw.fileno()).st_size
-        source = Source(path=path, name=path, format="file", size_bytes=size_bytes, max_document_bytes=max_bytes)
-        text, mark = whole_text(
-            OpenedSource(source=source, raw=cast(BinaryIO, raw), encoding=encoding), takes_markup=True
+        source = Source(
+            path=path, name=path, format="file", size_bytes=size_bytes, max_document_bytes=max_bytes, encoding=encoding
         )
+        text, mark = whole_text(OpenedSource(source=source, raw=cast(BinaryIO, raw)), takes_markup=True)
     if (fault := encodings.why_not_utf8(text, encoding, mark)) is not None:
         raise fault
     return text
@@ -94,7 +94,7 @@ def whole_text(opened: OpenedSource, *, takes_markup: bool) -> tuple[bytes, byte
         if (fault := encodings.why_not_utf8(data, dict(encodings.BYTE_ORDER_MARKS)[mark], mark)) is not None:
             raise fault
         return data, mark
-    encoding = encodings.with_byte_order(opened.encoding)
+    encoding = encodings.with_byte_order(opened.source.encoding)
     if not encoding.startswith(encodings.WIDE) and (advice := encodings.looks_like_utf16(data)) is not None:
         raise RecordFault("wrong encoding", advice)
     if not encodings.is_utf8(encoding) and not encodings.is_taken_as_utf8(data, encoding, is_all=True):

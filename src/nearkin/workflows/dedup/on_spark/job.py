@@ -18,7 +18,7 @@ from nearkin.runs.arrays import mapped_batch, saved_array
 from nearkin.runs.files import make_work_folder, published_together
 from nearkin.runs.progress import Meter, Progress
 from nearkin.runs.spool import SPOOL, Spool
-from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.workflows.dedup.job import Planned, Result, foreseen, judge, plan, surveyed
 from nearkin.workflows.dedup.on_spark.keying import counts_place, load_sizes
@@ -28,7 +28,6 @@ from nearkin.workflows.dedup.on_spark.verifying import compare_inside, verify_al
 from nearkin.workflows.dedup.reading import read_one
 from nearkin.workflows.dedup.row_places import check_readable
 from nearkin.workflows.dedup.verifying import VerifiedMatches
-from nearkin.workflows.reading.identity import RecordsByPath
 from nearkin.workflows.reading.inputs import Input
 from nearkin.workflows.reading.on_spark.tasks import Notes, TaskInput, read_by_tasks
 from nearkin.workflows.resources import Resources
@@ -44,18 +43,13 @@ def find(
     rules: ReadingRules,
     resources: Resources,
     meter: Meter,
-    known_files: tuple[RecordsByPath, RecordsByPath] | None = None,
 ) -> Result:
     """Find the near-duplicates among documents, or between two sets; see `workflows.dedup.job.find`.
 
-    Every executor can read and write ``work``; ``known_files`` are those of each set by their paths, with digests that
-    the driver computed.
+    Every executor can read and write ``work``.
     """
     work = work.absolute()  # tasks run in other directories
-    parts, other_parts = (
-        [TaskInput.of(one, records) for one in side or ()]
-        for side, records in zip((inputs, others), known_files or ({}, {}), strict=True)
-    )
+    parts, other_parts = ([TaskInput.of(one) for one in side or ()] for side in (inputs, others))
     everything = [*parts, *other_parts]
     read = read_all(stages, everything, Spool(work / SPOOL), options, rules=rules, progress=meter.progress)
     partitions = Partitions.of(work, read, stages.n_at_a_time)

@@ -27,8 +27,9 @@ from nearkin.runs.arrays import PartFiles, load_arrays, mapped_array, save_array
 from nearkin.runs.files import published, published_together, writing
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.tables import published_table
-from nearkin.stages.documents.ids import IdKind
+from nearkin.stages.documents.rows import IdKind
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.stages.documents.source import Source
 from nearkin.stages.documents.tables import read_table
 from nearkin.stages.features.vocabulary import Vocabulary
 from nearkin.stages.translation.table import TranslationTable
@@ -50,7 +51,7 @@ from nearkin.workflows.pairing.planning import plan_search
 from nearkin.workflows.pairing.searching import FoundPairs
 from nearkin.workflows.pairing.tables import Ranked, Terms, columns_of, pair_tables, pairs_schema
 from nearkin.workflows.pairing.vectors import GrowingVectors, PairVectors, ToWeigh, Weighing
-from nearkin.workflows.reading.identity import RecordsByPath, SourceRecords, by_path, records_of
+from nearkin.workflows.reading.identity import seen
 from nearkin.workflows.reading.inputs import Input, StoredDocuments, StoredSource
 from nearkin.workflows.reading.on_spark.tasks import (
     Notes,
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def engine_on(
-    cluster: Cluster, given: PairInput, records: Mapping[str, SourceRecords], work: Path, arrays: Path, meter: Meter
+    cluster: Cluster, given: PairInput, records: Mapping[str, Sequence[Source]], work: Path, arrays: Path, meter: Meter
 ) -> Iterator[PairEngine]:
     """Open a cluster, and check that it can do the work; executors need ``work`` and ``arrays``."""
     work, arrays = work.absolute(), arrays.absolute()  # tasks run in other directories
@@ -83,7 +84,7 @@ def engine_on(
     def collect(texts: Texts, split: Splitting, side: str) -> Collected:
         reading = given.left if side == "left" else given.right
         return collect_all(
-            stages, texts, reading, split, side, known=by_path(records[side]), work=work, arrays=arrays,
+            stages, texts, reading, split, side, known=records[side], work=work, arrays=arrays,
             progress=meter.progress,
         )  # fmt: skip
 
@@ -214,7 +215,7 @@ def count_partition(
     """Read a partition of a data frame, and count its words."""
     documents = ArrivingRows(rows, text, doc_id)
     whole = Input(sources=(StoredSource(path=name, name=name, format="table", documents=documents),))
-    found = count_part(files, attempt, Texts((), (whole,), ReadingRules()), split, Silent())
+    found = count_part(files, attempt, Texts((whole,), ReadingRules()), split, Silent())
     yield from READ.packed(part, np.array([attempt]), np.array([found.id_kind]))
 
 
@@ -244,14 +245,14 @@ def collect_all(
     split: Splitting,
     side: str,
     *,
-    known: RecordsByPath,
+    known: Sequence[Source],
     work: Path,
     arrays: Path,
     progress: Progress,
 ) -> Collected:
     """Read a collection once; see `workflows.pairing.collecting.collect`."""
-    inputs = records_of(texts.sources, texts.encoding)
-    tasks = task_blocks(texts.sources, reading.encoding, known)
+    inputs = [seen(source) for source in texts.sources]
+    tasks = task_blocks(known)
     files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
     counting = partial(count_input, files, split, reading.rules)
@@ -293,7 +294,7 @@ def count_part(files: PartFiles, number: int, texts: Texts, split: Splitting, pr
     """Read texts and write their counts; a file that is written twice is complete at any time."""
     terms, counts = (files.place(number, name) for name in ("-terms", "-counts"))
     with published(terms, durable=False) as terms_aside, published(counts, durable=False) as counts_aside:
-        arrays = growing((terms_aside, counts_aside), (terms.name, counts.name))
+        arrays = growing((terms_aside, counts_aside))
         found = count_texts(texts, split, arrays, threads=1, progress=progress)
     files.save(number, "-offsets", found.counts.offsets)
     files.save_table(number, "-documents", found.documents)

@@ -1,6 +1,6 @@
 """Inputs of tasks, and their messages and exceptions, which the driver takes in order.
 
-The driver digests every file before a task reads it. A worker whose file has other times compares the bytes.
+The driver digests every file before a task reads it. A worker whose file has other times compares the digests.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import os
 import pickle
 import socket
-import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import metadata
@@ -24,13 +23,12 @@ from nearkin.errors import ParameterError, SourceError
 from nearkin.paths import STDIN
 from nearkin.runs.files import remove_unpublished
 from nearkin.runs.progress import Progress, Silent
-from nearkin.stages.documents.digest import file_sha256
 from nearkin.stages.documents.formats import FORMATS
 from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import Source
 from nearkin.wording import restored
 from nearkin.workflows.reading.exceptions import ExceptionRow
-from nearkin.workflows.reading.identity import RecordsByPath
+from nearkin.workflows.reading.identity import digested, seen
 from nearkin.workflows.reading.inputs import Input, StoredSource, inputs_of
 from nearkin.workflows.reading.texts import Texts
 
@@ -61,10 +59,10 @@ def check_can_be_shared(sources: Sequence[Source]) -> None:
             )
 
 
-def task_blocks(sources: Sequence[Source], encoding: str, records: RecordsByPath) -> list[Block]:
+def task_blocks(sources: Sequence[Source]) -> list[Block]:
     """Return the inputs of all tasks in reading order."""
     check_can_be_shared(sources)
-    inputs = [TaskInput.of(one, records) for one in inputs_of(sources, encoding=encoding)]
+    inputs = [TaskInput.of(one) for one in inputs_of(sources)]
     return [Block("input", i, pickle.dumps(one)) for i, one in enumerate(inputs)]
 
 
@@ -78,36 +76,7 @@ def task_input(blocks: Sequence[Block]) -> TaskInput:
 def reading_texts(given: TaskInput, rules: ReadingRules) -> Iterator[Texts]:
     """Lend the documents of an input for reading on this machine; see `TaskInput.reading`."""
     with given.reading() as one:
-        yield Texts(given.sources, (one,), rules)
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """File as a machine sees it: its last change in whole seconds, as some file systems store it, and noted in ns."""
-
-    size_bytes: int
-    changed_s: int
-    is_readable: bool
-    noted_ns: int | None
-
-    @classmethod
-    def of(cls, path: str) -> Seen | None:
-        """Return None if there is no such file."""
-        try:
-            found = os.stat(path)
-        except OSError:
-            return None
-        if not stat.S_ISREG(found.st_mode):
-            return None
-        is_readable = os.access(path, os.R_OK)
-        return cls(found.st_size, found.st_mtime_ns // 10**9, is_readable, found.st_ctime_ns)
-
-    @classmethod
-    def afresh(cls, path: str) -> Seen | None:
-        """Open the file first: on NFS, its size and times are then those of the server."""
-        with contextlib.suppress(OSError):
-            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
-        return cls.of(path)
+        yield Texts((one,), rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,23 +87,15 @@ class TaskInput:
     """
 
     one: Input
-    seen: tuple[Seen | None, ...]
-    digests: tuple[str | None, ...]
     extractors: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, one: Input, records: RecordsByPath) -> TaskInput:
-        """Record an input as this machine saw it before the digests were computed."""
-        known = [records.get(source.path) for source in one.sources]
-        seen = [Seen.of(source.path) for source in one.sources]
-        sources = tuple(replace(source, path=os.path.abspath(source.path)) for source in one.sources)
+    def of(cls, one: Input) -> TaskInput:
+        """Record an input as this machine sees it, unless its files were seen before."""
+        known = (source if source.changed_ns is not None else seen(source) for source in one.sources)
+        sources = tuple(replace(source, path=os.path.abspath(source.path)) for source in known)
         return cls(
             replace(one, sources=sources, n_workers=1),  # a task has one processor
-            tuple(
-                found if record is None or found is None else replace(found, noted_ns=record.noted_ns)
-                for found, record in zip(seen, known, strict=True)
-            ),
-            tuple(None if record is None else record.sha256 for record in known),
             installed_extractors() if any(FORMATS[source.format].is_extracted for source in sources) else (),
         )
 
@@ -156,16 +117,25 @@ class TaskInput:
                 f"{', '.join(own) or 'nothing'}, the driver with {', '.join(self.extractors)}. Install "
                 "nearkin[documents] in the same versions on every machine."
             )
-        before = [Seen.of(source.path) for source in self.sources]
-        for source, expected, digest, found in zip(self.sources, self.seen, self.digests, before, strict=True):
-            if found != expected and (found is None or digest is None or file_sha256(source.path) != digest):
-                raise other_file(source, "it does not exist" if found is None else "its content differs")
+        before = [seen(source) for source in self.sources]
+        for source, found in zip(self.sources, before, strict=True):
+            if found.changed_ns is None:
+                raise other_file(source, "it does not exist")
+            is_as_seen = _moment(found) == _moment(source) and os.access(source.path, os.R_OK)
+            if not is_as_seen and (source.sha256 is None or digested(found).sha256 != source.sha256):
+                raise other_file(source, "its content differs")
         try:
             yield self.one
         finally:  # also after an error: what seems wrong with a file may be that it changed
-            for source, found in zip(self.sources, before, strict=True):
-                if Seen.afresh(source.path) != found:
-                    raise other_file(source, "it changed while it was read")
+            for found in before:
+                with contextlib.suppress(OSError):  # on NFS, size and times are those of the server once it was opened
+                    os.close(os.open(found.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+                if _moment(seen(found)) != _moment(found):
+                    raise other_file(found, "it changed while it was read")
+
+
+def _moment(source: Source) -> tuple[int, int | None, int | None]:
+    return source.size_bytes, source.changed_ns, source.noted_ns
 
 
 def other_file(source: Source, how: str) -> SourceError:
