@@ -58,6 +58,10 @@ class Added(AnswerRecord):
         return self.n_new + self.n_new_versions + self.n_unchanged
 
 
+_PREPARED_BYTES = 1 << 26
+"""Bytes of documents that are read and prepared before the load begins; only the rest of a longer one waits for it."""
+
+
 def add_incoming(
     opened: OpenedCollection,
     incoming: Iterable[Incoming],
@@ -84,17 +88,20 @@ def add_incoming(
 
     rest = iter(incoming)
     look = partial(examine, counting=counting, known=known, dialect=store.dialect)
-    first, ready = next(rest, None), list[Examined]()
+    first, n_bytes = list[Incoming](), 0
+    while n_bytes < _PREPARED_BYTES and (batch := next(rest, None)) is not None:
+        first.append(batch)
+        n_bytes += batch.batch.nbytes
     with store.reading() as own:
         generation, name = store.generation(own), wave or new_name(own)
-    if first is not None:  # before others are kept from writing
-        ready = [look(first, wave=name)]
+    # before others are kept from writing
+    ready = list(map_ordered(partial(look, wave=name), first, threads=threads))
     with suppress(_RolledBackError), store.writing() as connection:
         load = Load.begin(connection, store, counting, wave)
         load.by = by
         n_unreadable, n_beside, n_documents, first_problem = 0, 0, 0, ""
-        if first is not None and (store.generation(connection), load.name) != (generation, name):
-            rest, ready = chain([first], rest), []  # meanwhile texts were erased, or another wave has got the name
+        if (store.generation(connection), load.name) != (generation, name):
+            rest, ready = chain(first, rest), []  # meanwhile texts were erased, or another wave has got the name
         for examined in chain(ready, map_ordered(partial(look, wave=load.name), rest, threads=threads)):
             load.store(examined)
             n_documents += len(examined.problems)
