@@ -5,9 +5,9 @@
 
 OLD and NEW are folders with an environment (`.venv/bin/nearkin` or `bin/nearkin`). Every job of `same_answers_jobs.txt`
 runs with both; its files and its JSON are compared: kept corpora and signatures byte by byte, tables row by row with
-their schema, JSON key by key, all without texts for people, times, versions and paths. A line a job: ``equal``,
-``gone``, or what differs. The exit code is 0 if every job is equal or gone. With ``--keep`` the answers of OLD stay in
-a folder, and it is not run again.
+their schema, JSON key by key, all without texts for people, times, versions and paths. A line a job: ``equal``;
+``changed``, if all that differs is in the section "changed" of the list; or what differs. The exit code is 0 if every
+job is equal or changed. With ``--keep`` the answers of both stay in a folder, and OLD is not run again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 import postgresql  # noqa: E402
 
-FINE = {"equal", "gone"}
+FINE = {"equal", "changed"}
 RECORD = "ran.log"
 CODES = {0, 10, 11, 12}
 """Exit codes of a step that did its work; `nearkin check` answers by its code."""
@@ -56,7 +56,8 @@ UNLIKE = re.compile(
 """Keys and columns that are not compared: times, sizes on disk, versions, places and texts for people."""
 DIGESTS = re.compile(r"\.(kept|inputs|against)\[\d+\]$")
 """Where a digest may differ: kept files are compared unpacked, and a collection that is an input has times in it."""
-ONLY_OLD = re.compile(r" \{old( [^}]*)\}")
+ONLY_ONE = re.compile(r" \{(old|new)( [^}]*)\}")
+"""Part of a step for one of the two."""
 PLACES = re.compile(r"/\S*/answers-\w+|postgresql://[^\s'\"?]+|127\.0\.0\.1:\d+")
 """Parts of texts that stand for a place: the folder of all answers, a database, a service."""
 SHORT = {
@@ -95,18 +96,28 @@ class Job:
         return "out/" + _slug(self.name)
 
 
-def read_jobs(path: Path) -> tuple[list[Job], list[str], set[str], set[str]]:
-    """Return the jobs of a file, the parts of commands that are gone, and the keys that are gone and new."""
+@dataclass(frozen=True)
+class Change:
+    """What differs on purpose: patterns of whole names of jobs, and of a part of "PLACE: OLD -> NEW"."""
+
+    jobs: str
+    places: str
+    reason: str
+
+
+def read_jobs(path: Path) -> tuple[list[Job], list[Change]]:
+    """Return the jobs of a file, and what differs in them on purpose."""
     sections: dict[str, list[str]] = {}
     for line in path.read_text().splitlines():
         if line.startswith("== "):
             sections[line[3:]] = lines = []
         elif line.strip() and not line.startswith("#"):
             lines.append(line)
-    gone, gone_keys, new_keys = (sections.pop(name) for name in ("gone", "gone keys", "new keys"))
+    changes = [line.partition(": ") for line in sections.pop("changed")]
     sections["postgresql"] = sections["collection"]
-    jobs = [job for room, lines in sections.items() for job in _jobs_of_room(room, lines)]
-    return jobs, gone, set(gone_keys), set(new_keys)
+    return [job for room, lines in sections.items() for job in _jobs_of_room(room, lines)], [
+        Change(jobs, *rest.split(" because ")) for jobs, _, rest in changes
+    ]
 
 
 def _jobs_of_room(room: str, lines: list[str]) -> Iterator[Job]:
@@ -137,8 +148,7 @@ def _slug(name: str) -> str:
     return re.sub(r"\W+", "-", name)
 
 
-JOBS, GONE, GONE_KEYS, NEW_KEYS = read_jobs(HERE / "same_answers_jobs.txt")
-RENAMED = dict(key.split(" -> ") for key in GONE_KEYS if " -> " in key)
+JOBS, CHANGES = read_jobs(HERE / "same_answers_jobs.txt")
 
 
 @dataclass
@@ -155,7 +165,7 @@ class Environment:
         """Run one step; return its exit code and what it printed."""
         room = self.folder / job.room
         (room / job.out).mkdir(parents=True, exist_ok=True)
-        step = ONLY_OLD.sub(r"\1" if self.name == "old" else "", step)
+        step = ONLY_ONE.sub(lambda part: part[2] if part[1] == self.name else "", step)
         step = step.replace("{o}", job.out).replace("{c}", str(self.url) if job.is_postgresql else "matter")
         command, _, given = step.partition(" < ")
         kind, *words = shlex.split(command)
@@ -225,27 +235,26 @@ def _fetched(url: str, token: str) -> str:
 
 @dataclass
 class Differences:
-    """What differs in a job, at most a few lines of it, and the keys that are gone on purpose."""
+    """What differs in a job, by places without numbers of rows: how often, and the first; and what may differ."""
 
-    lines: list[str] = field(default_factory=list)
-    gone: set[str] = field(default_factory=set)
-    count: int = 0
+    changes: list[Change]
+    first: dict[str, str] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
 
     def add(self, where: str, old: object, new: object) -> None:  # noqa: D102
-        self.count += 1
-        if self.count <= 3:
-            self.lines += [where, f"    OLD {_short(old)}", f"    NEW {_short(new)}"]
+        place = re.sub(r"\[\d+\]", "[]", where)
+        for change in self.changes:
+            if re.search(change.places, f"{place}: {old} -> {new}"):
+                self.reasons[change.reason] += 1
+                return
+        self.counts[place] += 1
+        self.first.setdefault(place, f"{where}\n        OLD {_short(old)}\n        NEW {_short(new)}")
 
-
-MEASURES = re.compile(
-    r"^(minhash|words|range|letters|si|containment)(?:, (?:threshold|gamma|tolerance))?(?= [0-9.]+$|$)"
-)
-"""A measure, or a stored tolerance, as OLD names it."""
-NAMES = {"minhash": "jaccard", "words": "jaccard", "range": "letters", "si": "index"}
-
-
-def _as_new(value: Any) -> Any:
-    return MEASURES.sub(lambda one: NAMES.get(one[1], one[1]), value) if isinstance(value, str) else value
+    @property
+    def lines(self) -> list[str]:  # noqa: D102
+        more = {place: f"\n        and {n - 1} more" if n > 1 else "" for place, n in self.counts.items()}
+        return [first + more[place] for place, first in self.first.items()]
 
 
 def _placeless(value: Any) -> Any:
@@ -258,19 +267,12 @@ def _short(value: object) -> str:
 
 
 def compare_values(where: str, old: Any, new: Any, found: Differences) -> None:
-    """Compare two values of JSON; keys in GONE_KEYS may be missing in NEW."""
+    """Compare two values of JSON."""
     if isinstance(old, dict) and isinstance(new, dict):
-        old = {RENAMED[key] if RENAMED.get(key) in new else key: value for key, value in old.items()}
         for key in [*old, *(key for key in new if key not in old)]:
-            if (
-                UNLIKE.search(key)
-                or (key == "sha256" and DIGESTS.search(where))
-                or (key in NEW_KEYS and key not in old)
-            ):
+            if UNLIKE.search(key) or (key == "sha256" and DIGESTS.search(where)):
                 continue
-            if key in GONE_KEYS and key not in new:
-                found.gone.add(key)
-            elif key not in old or key not in new:
+            if key not in old or key not in new:
                 found.add(f"{where}.{key}", old.get(key, "(no such key)"), new.get(key, "(no such key)"))
             elif key == "problems" and isinstance(old[key], dict):  # its keys are sentences
                 compare_values(f"{where}.{key}", sorted(old[key].values()), sorted(new[key].values()), found)
@@ -281,7 +283,7 @@ def compare_values(where: str, old: Any, new: Any, found: Differences) -> None:
             found.add(f"{where}: length", len(old), len(new))
         for index, (first, second) in enumerate(zip(old, new)):
             compare_values(f"{where}[{index}]", first, second, found)
-    elif type(old) is not type(new) or _placeless(_as_new(old)) != _placeless(new):
+    elif type(old) is not type(new) or _placeless(old) != _placeless(new):
         found.add(where, old, new)
 
 
@@ -300,9 +302,8 @@ def compare_files(name: str, old: Path, new: Path, found: Differences) -> None:
         return
     is_kept = "kept" in Path(name).parts
     if suffix not in TABLES or (is_kept and suffix not in (".parquet", ".arrow")):
-        compare_values(name, *(data.decode("utf-8", "replace").splitlines() for data in (first, second)), found)
-        if not found.count:
-            found.add(f"{name}: bytes", f"{len(first)} bytes", f"{len(second)} bytes")
+        lines = [data.decode("utf-8", "backslashreplace").splitlines(keepends=True) for data in (first, second)]
+        compare_values(name, lines[0], lines[1], found)
         return
     (old_schema, old_rows), (new_schema, new_rows) = _table(first, suffix), _table(second, suffix)
     compare_values(f"{name}: columns", old_schema, new_schema, found)
@@ -336,7 +337,10 @@ def _arrow(data: bytes) -> pa.Table:
 
 def _all_steps(job: Job) -> list[Any]:
     """The steps of a job and of those that ran before it, on which its answers depend."""
-    return [[one.name, *one.steps] for one in JOBS if one.name in job.needs or one is job]
+    needed = {job.name, *job.needs}
+    for one in reversed(JOBS):
+        needed |= one.needs if one.name in needed else set()
+    return [[one.name, *one.steps] for one in JOBS if one.name in needed]
 
 
 def _has_run(folder: Path, job: Job) -> bool:
@@ -360,12 +364,9 @@ def compare(job: Job, old: Environment, new: Environment) -> tuple[str, list[str
     """Run a job with both; return the verdict and the lines below it."""
     with ThreadPoolExecutor(2) as pool:
         olds, news = pool.map(lambda one: answer(one, job, one is old), (old, new))
-    found, gone, failed = Differences(), set[str](), list[str]()
+    found, failed = Differences([change for change in CHANGES if re.fullmatch(change.jobs, job.name)]), list[str]()
     for step, first, second in zip(job.steps, olds, news):
-        options = [option for option in GONE if option in step]
-        if options and first["code"] in CODES and second["code"] not in CODES:
-            gone.add(options[0])
-        elif first["code"] not in CODES and second["code"] == first["code"]:
+        if first["code"] not in CODES and second["code"] == first["code"]:
             failed += [
                 f"{step}: exit code {first['code']} with both: {_short((first['errors'] or first['said'])[-300:])}"
             ]
@@ -378,15 +379,14 @@ def compare(job: Job, old: Environment, new: Environment) -> tuple[str, list[str
     for name in sorted(files[0] | files[1]):
         if name in files[0] and name in files[1]:
             compare_files(name, folders[0] / name, folders[1] / name, found)
-        elif not gone:
+        else:
             found.add(f"{name}: only in {'OLD' if name in files[0] else 'NEW'}", name in files[0], name in files[1])
-    if found.count:
-        more = [f"and {found.count - 3} more"] if found.count > 3 else []
-        return "DIFFERS", [*found.lines, *more, *failed]
+    notes = [f"{count} because {reason}" for reason, count in found.reasons.items()]
+    if found.counts:
+        return "DIFFERS", [*found.lines, *notes, *failed]
     if failed:
         return "FAILED", failed
-    notes = [f"gone, by decision 0039: {', '.join(sorted(gone))}"] if gone else []
-    return "gone" if gone else "equal", notes + ([f"without {', '.join(sorted(found.gone))}"] if found.gone else [])
+    return "changed" if notes else "equal", notes
 
 
 def _compare_printed(step: str, old: str, new: str, found: Differences) -> None:
@@ -425,7 +425,7 @@ def main() -> None:
     parser.add_argument("new", type=Path)
     parser.add_argument("--only", action="append", help="only jobs with this word in their name; repeatable")
     parser.add_argument("--data", type=Path, default=HERE.parent / "../shared/data", help="folder of the real sets")
-    parser.add_argument("--keep", type=Path, help="folder that keeps the answers of OLD, which then does not run again")
+    parser.add_argument("--keep", type=Path, help="folder for the answers; OLD does not run again")
     given = parser.parse_args()
     has = {"real": given.data.is_dir(), "postgresql": postgresql.is_there()}
     possible = {job.name: job for job in JOBS if has.get(job.room.partition(" ")[0], True)}
@@ -440,12 +440,11 @@ def main() -> None:
     jobs = [job for job in possible.values() if job.name in needed]
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(postgresql.running()) if is_served else None
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="answers-")))
-        kept = given.keep.resolve() / "answers-kept" if given.keep else folder
-        corpora(kept / "in", given.data if has["real"] else None)
-        if not (folder / "in").exists():
-            (folder / "in").symlink_to(kept / "in")
-        old = _environment("old", given.old, kept / "old", server, jobs)
+        temporary = stack.enter_context(tempfile.TemporaryDirectory(prefix="answers-"))
+        folder = given.keep.resolve() / "answers-kept" if given.keep else Path(temporary)
+        corpora(folder / "in", given.data if has["real"] else None)
+        shutil.rmtree(folder / "new", ignore_errors=True)
+        old = _environment("old", given.old, folder / "old", server, jobs)
         new = _environment("new", given.new, folder / "new", server, jobs)
         for job in jobs:
             verdict, lines = compare(job, old, new)
