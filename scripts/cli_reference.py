@@ -67,7 +67,7 @@ def _section(command: click.Command, context: click.Context, shared: set[str]) -
     rows = _rows(command, context)
     yield from _table([row for row in rows if row not in shared])
     if names := [_name(row).split(",")[0].split()[0] for row in rows if row in shared and _name(row) not in _OF_ALL]:
-        yield f"Also [{_SHARED[0].lower()}{_SHARED[1:]}](#{_anchor(_SHARED)}): {', '.join(names)}.\n"
+        yield f"[Also](#{_anchor(_SHARED)}): {', '.join(names)}.\n"
 
 
 def _rows(command: click.Command, context: click.Context) -> list[str]:
@@ -85,7 +85,7 @@ def _name(row: str) -> str:
 
 def _table(rows: list[str]) -> Iterator[str]:
     if rows:
-        yield "\n".join(["| | | default |", "|---|---|---|", *rows])
+        yield "\n".join(["| | |", "|---|---|", *rows])
         yield ""
 
 
@@ -97,7 +97,7 @@ def _row(parameter: click.Parameter) -> str:
         names, takes = f"`{_metavar(parameter)}`", ""
     says, _, default = " ".join((parameter.help or "").split()).partition(" [default: ")
     default = default.removesuffix("]") or _default(parameter)
-    return f"| {names}{takes} | {_cell(says)} | {_cell(default)} |"
+    return f"| {names}{takes} | {_cell(says)}{f' Default: {_cell(default)}.' if default else ''} |"
 
 
 def _metavar(parameter: click.Parameter) -> str:

@@ -20,7 +20,7 @@ from nearkin.collection.stored.key_table import append
 from nearkin.collection.stored.keys import SAMPLE, keys_of
 from nearkin.errors import CollectionBusyError, CollectionError, ParameterError
 from nearkin.store import store as store_module
-from places import refused_before_any_database
+from places import on_one_database, refused_before_any_database
 
 prose = Prose(17)
 LONG = prose.text(400)
@@ -117,6 +117,7 @@ def test_what_is_not_yet_in_the_table_of_keys_is_found_too(collection, monkeypat
     assert set(ids(collection.check(OTHER))) == {"other", "late"}
 
 
+@on_one_database
 @pytest.mark.parametrize("samples", [4_096, 400])
 def test_a_long_text_contains_what_it_contains(place, samples, monkeypatch):
     monkeypatch.setattr("nearkin.collection.check_in.candidates.MAX_SAMPLES", samples)
@@ -324,6 +325,7 @@ def test_a_check_by_the_similarity_index_alone(collection):
     assert collection.check("Yes.", options=options).verdict == "new"
 
 
+@on_one_database
 def test_the_expected_recall_of_parts_is_that_of_the_search_for_them(collection):
     told = collection.check(LONG).expected_recall_of_parts
     similar = collection.similar(text=LONG, measure="containment", threshold=0.9)
@@ -336,6 +338,7 @@ def test_the_expected_recall_of_parts_is_that_of_the_search_for_them(collection)
     assert "expected_recall_of_parts" not in unasked.to_dict()
 
 
+@on_one_database
 def test_short_parts_are_those_that_a_search_by_containment_finds(place):
     parts = {f"part {i}": prose.text(40) for i in range(40)}
     with place.open() as collection:
@@ -349,6 +352,7 @@ def test_short_parts_are_those_that_a_search_by_containment_finds(place):
     assert n_found > 20
 
 
+@on_one_database
 def test_many_texts_that_may_be_parts_crowd_no_part_out(place, monkeypatch):
     """Variants of a form whose 5-grams are not sampled share only bands with another variant."""
     form = next(text for text in (prose.text(100) for _ in range(1_000)) if not (keys_of([text]).kinds == SAMPLE).any())

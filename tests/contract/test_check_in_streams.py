@@ -15,6 +15,7 @@ from nearkin.collection.check_in.results import CheckInMany, CheckOptions
 from nearkin.collection.stored import key_table
 from nearkin.collection.stored.key_table import append
 from nearkin.errors import CollectionError, ParameterError
+from places import on_one_database
 
 OPTIONS = CheckOptions(with_passage=False)
 BATCH = 16
@@ -62,6 +63,7 @@ def test_a_document_is_dropped_if_and_only_if_a_stored_earlier_one_is_alike(plac
     assert n_missed <= 0.02 * n_dropped
 
 
+@on_one_database
 @pytest.mark.parametrize("containment", [None, 0.9])
 def test_a_document_that_contains_a_stored_one_is_kept(place, containment):
     """The rest of its text is stored nowhere else."""
@@ -88,6 +90,7 @@ def batch() -> tuple[list[tuple[str, str]], frozenset[str]]:
     return documents, frozenset(one["id"] for one in done.documents.to_pylist() if one["keep"])
 
 
+@on_one_database
 def test_a_stream_keeps_what_a_batch_keeps(place):
     documents, kept = batch()
     with place.open() as collection:
@@ -111,6 +114,7 @@ def test_together_and_one_by_one_the_answers_are_the_same(place):
     assert told[0] == told[1]
 
 
+@on_one_database
 def test_a_stream_that_comes_again_keeps_the_same_documents(place):
     documents = stream(12)
     with place.open() as collection:
@@ -173,6 +177,7 @@ def test_if_a_document_cannot_be_stored_none_is(place, monkeypatch):
         assert [one.checked.verdict for one in collection.check_many(documents)] == ["new"] * 5
 
 
+@on_one_database
 def test_ids_and_documents_that_break_a_rule(place):
     text = Prose(3).text(100)
     with place.open() as collection:

@@ -19,6 +19,7 @@ from nearkin.workflows.auditing import collection as auditing
 from nearkin.workflows.auditing.audit import audit
 from nearkin.workflows.auditing.audited import Audited, AuditOptions
 from oracles.brute_force import Shingle, normalised, shingles
+from places import on_one_database
 
 METHODS = [
     Tolerance.of(),
@@ -89,6 +90,7 @@ def test_nothing_is_missed_that_is_claimed(filled, tolerance):
         assert len(audited.missed) == 0
 
 
+@on_one_database
 def test_what_is_true_is_what_the_definitions_say(filled):
     place, documents = filled
     texts = set(documents.values()) - {"!?"}
@@ -98,6 +100,7 @@ def test_what_is_true_is_what_the_definitions_say(filled):
     assert of_letters.n_true == true_pairs(texts, lambda a, b: is_near(a, b, 0.2))
 
 
+@on_one_database
 def test_containment_is_measured(filled):
     place, documents = filled
     texts = set(documents.values()) - {"!?"}
@@ -113,6 +116,7 @@ def test_containment_is_measured(filled):
     assert (audited.predicted_recall, audited.claims_all) == (None, False)
 
 
+@on_one_database
 @pytest.mark.parametrize("tolerance", [METHODS[1], METHODS[2], Tolerance.of("containment", threshold=0.7)], ids=str)
 def test_what_a_search_misses_is_seen(filled, tolerance, monkeypatch):
     place, documents = filled
@@ -136,6 +140,7 @@ def test_what_a_search_misses_is_seen(filled, tolerance, monkeypatch):
     assert drawn.estimate.low < audited.estimate.recall < drawn.estimate.high < 1
 
 
+@on_one_database
 def test_an_empty_collection(place):
     with place.open():
         pass

@@ -20,6 +20,7 @@ from nearkin.stages.features.shingles import Words, count_features
 from nearkin.stages.signatures.minhash import BitMinHash
 from oracles import brute_force
 from oracles.texts import versions
+from places import refused_before_any_database
 
 GAMMAS = [0, 0.01, 0.05, 0.1, 0.2, 0.5, 0.99]
 
@@ -223,6 +224,7 @@ def test_an_older_version_finds_the_newer(place):
         assert [one.document.doc_id for one in collection.similar("a", gamma=0.3).documents] == ["b"]
 
 
+@refused_before_any_database
 @pytest.mark.parametrize(
     "wrong",
     [{}, {"doc_id": "a", "text": "a"}, {"text": "\ud800"}, {"doc_id": "a", "limit": 0}, {"doc_id": "a", "gamma": -1}],

@@ -12,7 +12,7 @@ from nearkin.collection.decisions.deciding import tags_as_labels
 from nearkin.collection.decisions.log import SettingChange
 from nearkin.collection.listing.coding import keyed_tags
 from nearkin.errors import ChangedMeanwhileError, ParameterError, UnknownDocumentError
-from places import SomePlace
+from places import SomePlace, refused_before_any_database
 
 
 @pytest.fixture
@@ -91,6 +91,7 @@ def test_nothing_changed_is_no_activity_and_a_dry_run_changes_nothing(collection
     assert len(collection.log()) == 1
 
 
+@refused_before_any_database
 @pytest.mark.parametrize(
     ("field", "value", "by"),
     [("", "", None), ("a=b", "", None), ("a\nb", "", None), ("a", "b\0", None), ("x" * 101, "", None), ("a", "", " "),

@@ -141,7 +141,7 @@ ALIKE: dict[str, Callable[[random.Random], str]] = {
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_groups_do_not_depend_on_when_they_were_computed(name) -> None:
-    @settings(max_examples=examples(80), deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     @given(st.integers(0, 2**32))
     def holds(seed) -> None:
         steps = random_steps(random.Random(seed), ALIKE[name])

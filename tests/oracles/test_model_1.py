@@ -96,7 +96,7 @@ def test_both_twins_learn_the_same(monkeypatch):
     from nearkin.kernels import choosing
 
     rng = np.random.default_rng(0)
-    corpus = [tuple(tuple(rng.choice(list("abcdefgh"), rng.integers(1, 9))) for _ in "st") for _ in range(200)]
+    corpus = [tuple(tuple(rng.choice(list("abcdefgh"), rng.integers(1, 9))) for _ in "st") for _ in range(50)]
     tables = []
     for kind in ("plain", "compiled"):
         monkeypatch.setattr(choosing, "ALWAYS", kind)

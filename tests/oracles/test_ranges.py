@@ -116,8 +116,8 @@ def test_small_collections(case):
 @pytest.mark.parametrize("kind", every(2, KINDS))
 @pytest.mark.parametrize("d", every(2, [62, 2]))
 def test_larger_collections(kind, d):
-    vectors = vectors_of(made(kind, 2500, d, 3))
-    queries = vectors_of(vectors.counts[::400])
+    vectors = vectors_of(made(kind, 1500, d, 3))
+    queries = vectors_of(vectors.counts[::300])
     for gamma in (0.0, 0.025, 0.05, 0.3):
         check(in_waves(vectors, [600]), vectors, queries, [gamma] * len(queries), threads=2)
 

@@ -150,7 +150,7 @@ def test_a_long_run_is_compared_with_its_first_rows_and_the_rest_is_counted():
     assert n_not_compared == n * (n - 1) // 2 - len(found)
 
 
-@pytest.mark.parametrize("rate", [0.01, 0.2, 0.5, 1.0])
+@pytest.mark.parametrize("rate", [0.2, 1.0])
 def test_a_shingle_is_sampled_everywhere_or_nowhere_and_as_often_as_said(rate):
     n_common = 40
     sets, _ = pairs_of_sets(np.random.default_rng(1), 3000, n_left=n_common, n_right=200, n_common=n_common)

@@ -8,6 +8,7 @@ import time
 import pytest
 
 import nearkin
+from example_counts import every
 from nearkin.stages.differences.kinds import number_signs
 
 NEVER, ALWAYS = re.compile("(?!)"), re.compile("")
@@ -85,7 +86,7 @@ def test_a_sign_is_read_in_its_own_text_wherever_the_part_begins() -> None:
     assert {at: sign for at in whole for sign in number_signs(text, at, at + 1).values()} == whole
 
 
-@pytest.mark.parametrize("part", ["- ", "(5", "5 ", "\n ", "-5", "(-$ ", "5.", "$"])
+@pytest.mark.parametrize("part", every(3, ["- ", "(5", "5 ", "\n ", "-5", "(-$ ", "5.", "$"]))
 def test_hostile_texts_take_no_more_than_one_pass(part: str) -> None:
     text = part * (400_000 // len(part))
     began = time.process_time()

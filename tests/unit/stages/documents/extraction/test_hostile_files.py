@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from example_counts import every
 from extraction_files import extracted, extracted_once, text_of, written
 from generator import office_files as make
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
@@ -232,7 +233,7 @@ def files_that_take_memory() -> dict[str, bytes]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("memory", [60, 350])
+@pytest.mark.parametrize("memory", every(2, [60, 350]))
 def test_whatever_fails_for_lack_of_memory_names_its_limit(tmp_path, memory):
     """Libraries that cannot be loaded, memory that they do not get, threads that do not start: none says it alike."""
     with ExtractionPool(1, ExtractionLimits(memory=memory * MIB)) as pool:
