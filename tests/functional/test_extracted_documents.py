@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -178,6 +179,8 @@ def test_a_mail_is_dropped_with_all_its_attachments_or_not_at_all(tmp_path):
         assert told["extraction"]["exceptions"] == {"technical": 4, "empty": 1}
         rows = pq.read_table(out / "documents.parquet").to_pylist()
         assert told["counts"]["kept"] == sum(row["keep"] for row in rows)
+        row = re.search(r"<tr[^>]*>(?:(?!</tr>).)*this report", (out / "report.html").read_text(), re.DOTALL)
+        assert re.findall(r">([\d,.]+)<", row[0])[3] == str(told["counts"]["dropped"])
         return {row["id"] for row in rows if row["keep"]}
 
     alone = {"1.eml", "1.eml!offer.docx", "1.eml!plan.docx", "3.eml", "4.eml!other.docx", "5.eml!call.ics"}

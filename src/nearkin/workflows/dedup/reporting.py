@@ -35,7 +35,15 @@ from nearkin.stages.documents.formats import is_of_documents
 from nearkin.stages.grouping import group
 from nearkin.workflows.dedup.corpus import NO_NODE, UNREADABLE, Corpus
 from nearkin.workflows.dedup.job import Result
-from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, GroupTable, Judged, Outcome, prefer
+from nearkin.workflows.dedup.outcome import (
+    NO_ROW,
+    UNREADABLE_TEXT,
+    GroupTable,
+    Judged,
+    Outcome,
+    prefer,
+    with_families,
+)
 from nearkin.workflows.dedup.plans import Plan
 from nearkin.workflows.dedup.row_places import Places
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, ExceptionRow
@@ -84,7 +92,7 @@ def render_page(
         samples=list(samples),
         problems=first_problems(places),
         parts=[*by_source(corpus, outcome, places, files), *by_carried(corpus, outcome, places)],
-        thresholds=by_threshold(corpus, matches, options, searched=searched),
+        thresholds=by_threshold(corpus, matches, options, places, searched=searched),
         run=_run_note(run, manifest),
         curve=sampling_curve(plan) if isinstance(plan, SamplingPlan) else None,
         exceptions=first_exceptions(places.exceptions),
@@ -388,13 +396,16 @@ def _by_part(header: str, parts: Sequence[str], part: I64, corpus: Corpus, outco
     return Table(columns_of_page, rows, 6, f"What was dropped, by {header}{most}.")
 
 
-def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, searched: float) -> Table | None:
+def by_threshold(
+    corpus: Corpus, matches: Matches, options: DedupOptions, places: Places, *, searched: float
+) -> Table | None:
     """Group the documents at other thresholds, as ``nearkin regroup`` would; None without a threshold."""
     if corpus.is_against or options.min_shared is not None:
         return None
-    order, similarity = prefer(corpus, options).node_order, options.measure.similarity(matches)
+    preference, similarity = prefer(corpus, options), options.measure.similarity(matches)
+    has_text, roots = corpus.node != NO_NODE, places.family_roots()
     apart = options.is_apart(matches)
-    n_of_node = np.bincount(corpus.node[corpus.node != NO_NODE], minlength=corpus.n_nodes)
+    n_of_node = np.bincount(corpus.node[has_text], minlength=corpus.n_nodes)
     n_copies = int(n_of_node.sum()) - corpus.n_nodes
     n_readable = len(corpus) - int((corpus.status == UNREADABLE).sum())
     rows = []
@@ -404,9 +415,12 @@ def by_threshold(corpus: Corpus, matches: Matches, options: DedupOptions, *, sea
             continue
         chosen = similarity >= threshold
         together = chosen & ~apart
-        principal = group(matches.where(together), similarity[together], order, rule=options.group).principal
-        n_in_group = np.bincount(principal, n_of_node, corpus.n_nodes)
-        n_kept = int((n_in_group > 0).sum())  # a principal a group, the document itself where it is alone
+        of_node = group(matches.where(together), similarity[together], preference.node_order, rule=options.group)
+        n_in_group = np.bincount(of_node.principal, n_of_node, corpus.n_nodes)
+        principal = np.full(len(corpus), NO_ROW)
+        principal[has_text] = preference.best_row[of_node.principal[corpus.node[has_text]]]
+        keep = with_families(principal == np.arange(len(corpus)), principal, roots, options, is_against=False)
+        n_kept = int(keep.sum())
         n_pairs = int(chosen.sum()) + n_copies
         counts = n_pairs, int((n_in_group >= 2).sum()), n_readable - n_kept
         note = "this report" if threshold == options.threshold else ""
