@@ -146,15 +146,13 @@ def _in_compound_file(data: bytes) -> _Embedded:
     return _Embedded(n_lost=len(objects), is_encrypted=is_encrypted, is_whole=file.is_whole)
 
 
-_BLOCK = re.compile(r"</?(?:p|h\d|br|hr|li|ul|ol|dl|dt|dd|tr|table|div|pre|blockquote|section|figure)\b[^<>]*>")
-_LINKS_OF_NOTES = re.compile(r'<sup class="footnote-ref">.*?</sup>|<a [^<>]*footnote-backref.*?</a>')
-_TAG = re.compile(r"<[^<>]*>")
 _NOTE = r"\[\^[\w-]+\]"
+_IMAGE = r"^\[Image(?:: [^\]\n]*)?\]\n*"
 _MARKS = {
-    "docx": re.compile(rf"{_NOTE}|\[cmt:\d+\]"),
-    **dict.fromkeys(("odt", "odp", "rtf", "epub"), re.compile(rf"^\[Image(?:: [^\]\n]*)?\]\n*|{_NOTE}", re.MULTILINE)),
+    "docx": re.compile(rf"{_IMAGE}|{_NOTE}|\[cmt:\d+\]| \(style_name: .*\)$", re.MULTILINE),
+    **dict.fromkeys(("odt", "odp", "rtf", "epub"), re.compile(rf"{_IMAGE}|{_NOTE}", re.MULTILINE)),
 }
-"""Marks for notes, comments and images that xberg writes, by kinds of files."""
+"""Marks for notes, comments, images and headings that xberg writes, by kinds of files."""
 _NOISE = ("ocr", "relationships", "docx_embedded_objects", "excel_embedded_objects", "pptx_embedded_objects")
 """Sources of warnings about what is not asked for, or read by others."""
 _ENCRYPTED = re.compile(r"encrypt|password", re.IGNORECASE)
@@ -175,8 +173,8 @@ def text_of_office(data: bytes, kind: str, limits: ExtractionLimits) -> tuple[st
         result = asked_of_xberg(data, MIME_TYPES[kind], settings)
     except Exception as error:
         raise _in_words(str(error)) from error
-    text = _text_of_tags(result.content) if kind == "docx" else result.content
-    if kind in _MARKS and "[" in text:
+    text = result.content
+    if kind in _MARKS and ("[" in text or "(style_name: " in text):
         text = _MARKS[kind].sub("", text)
     warnings = list(dict.fromkeys(one.message for one in result.processing_warnings if one.source not in _NOISE))
     n_objects = len(result.children or ()) if kind == "ppt" else 0
@@ -205,22 +203,9 @@ def rtf_text(rtf: bytes, given: Given) -> str:
     return text_of_office(rtf, "rtf", given.limits)[0]
 
 
-def _text_of_tags(page: str) -> str:
-    """Return the text of a page of xberg, with every tag closed and every sign escaped."""
-    text = page.replace("\n", " ").replace("<p>", "\n").replace("</p>", "\n")
-    if "<" in text:  # else there is nothing but paragraphs: patterns would take ten times as long
-        text = _LINKS_OF_NOTES.sub("", page).replace("\n", " ")
-        text = text.replace("</td>", " ").replace("</th>", " ")
-        text = _TAG.sub("", _BLOCK.sub("\n", text))
-    return "\n".join(line for line in map(str.strip, html.unescape(text).split("\n")) if line)
-
-
 @lru_cache(maxsize=16)
 def settings_of_xberg(limits: ExtractionLimits, kind: str) -> xberg.ExtractionConfig:
-    """Return what xberg is asked for.
-
-    Word comes as HTML: as plain text, xberg writes names of styles behind headings.
-    """
+    """Return what xberg is asked for."""
     import xberg
 
     return xberg.ExtractionConfig(
@@ -229,7 +214,7 @@ def settings_of_xberg(limits: ExtractionLimits, kind: str) -> xberg.ExtractionCo
         enable_quality_processing=False,
         extraction_timeout_secs=limits.time,
         max_archive_depth=1 if kind == "ppt" else 0,
-        output_format="html" if kind == "docx" else "plain",
+        output_format="plain",
         content_filter=xberg.ContentFilterConfig(
             include_headers=True, include_footers=True, include_footnotes=True, strip_repeating_text=False
         ),

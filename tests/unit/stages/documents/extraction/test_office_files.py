@@ -36,7 +36,7 @@ def test_marks_of_the_library_are_no_text(pool, tmp_path):
     rtf = b"{\\rtf1 It was.{\\footnote A note.}\\par {\\pict\\pngblip 89}}"
     files = {"a.docx": with_note(make.docx(["It was."])), "a.rtf": rtf}
     texts = {name: text_of(one) for name, one in extracted(pool, written(tmp_path, files)).items()}
-    assert texts["a.docx"] == "It was.\nA note."
+    assert texts["a.docx"].split() == ["It", "was.", "A", "note."]
     assert "[" not in texts["a.rtf"]
 
 
