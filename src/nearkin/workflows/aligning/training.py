@@ -107,7 +107,7 @@ def train(
 ) -> Aligned:
     """Learn a translation table.
 
-    It is one file that appears whole, so nothing can be resumed or mixed: `runs.result_file` checks it, and no `JobRun`.
+    It becomes one file that appears whole, so nothing can be resumed: `runs.result_file` checks it, and no `JobRun`.
     """
     options, resources = options or AlignOptions(), resources or Resources()
     meter = Meter(progress or Silent())
