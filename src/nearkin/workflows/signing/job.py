@@ -54,7 +54,8 @@ def sign(
 ) -> tuple[SignatureFile, SigningRecord]:
     """Sign every document, and write the signatures to ``out``, if it is given.
 
-    weighted-topsig without ``statistics`` reads the input twice: to count all documents, then to sign them.
+    weighted-topsig without ``statistics`` reads the input twice: to count all documents, then to sign them. The result
+    is one file that appears whole, so nothing can be resumed or mixed: `runs.result_file` checks it, and no `JobRun`.
     """
     meter = Meter(progress or Silent())
     if statistics is not None and (options.method != "weighted-topsig" or options.online):
