@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
+from contextlib import suppress
 from itertools import combinations
 
 import pytest
@@ -11,6 +13,7 @@ import nearkin
 from contract.test_check_in import grams
 from nearkin.collection.matching import matches, word_links
 from nearkin.collection.stored.word_sets import WordSets
+from nearkin.errors import ParameterError
 
 
 def changed(words: list[str], n_changes: int, chance: random.Random) -> list[str]:
@@ -32,7 +35,7 @@ def families(chance: random.Random, n: int) -> list[str]:
     return [" ".join(words) for words in texts[:n]]
 
 
-def components(texts: list[str], threshold: float) -> set[frozenset[int]]:
+def components(texts: list[str], threshold: float, together: Iterable[tuple[int, int]] = ()) -> set[frozenset[int]]:
     """By comparing every pair."""
     sets, leads = [grams(text) for text in texts], list(range(len(texts)))
 
@@ -45,6 +48,8 @@ def components(texts: list[str], threshold: float) -> set[frozenset[int]]:
         n_both = len(sets[a] & sets[b])
         if n_both and n_both / (len(sets[a]) + len(sets[b]) - n_both) >= threshold:
             leads[lead(a)] = lead(b)
+    for a, b in together:
+        leads[lead(a)] = lead(b)
     found = dict[int, set[int]]()
     for i in range(len(texts)):
         found.setdefault(lead(i), set()).add(i)
@@ -86,6 +91,42 @@ def test_groups_are_the_components_of_all_matches(tmp_path, seed, threshold):
         found, n_left = grouped(collection, threshold)
     assert (found, n_left) == (expected, 0)
     assert len(expected) > 10
+
+
+N_WAVES, N_DECISIONS = 200, 50
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 6))])
+def test_groups_over_many_waves_and_decisions_are_components(tmp_path, seed):
+    """What belongs together is one more match; only a component with two that belong apart is divided."""
+    chance = random.Random(seed)
+    texts = families(chance, 2 * N_WAVES)
+    chance.shuffle(texts)
+    together, apart = set[tuple[int, int]](), set[tuple[int, int]]()
+    with nearkin.Collection.open(tmp_path / "m", create=True) as collection:
+        for wave in range(N_WAVES):
+            n = 2 * wave + 2
+            collection.add([(str(i), texts[i]) for i in range(n - 2, n)], wave=f"wave {wave}")
+            found, n_left = grouped(collection, 0.5)
+            if wave % (N_WAVES // N_DECISIONS) == 3:
+                kind, known = chance.choice([("same_group", together), ("never_group", apart)])
+                members = sorted(chance.choice(sorted(map(sorted, found))) if found and known is apart else range(n))
+                pair = tuple(chance.sample(members, 2))
+                with suppress(ParameterError):  # it contradicts earlier ones
+                    collection.decide(**{kind: list(map(str, pair))})
+                    known.add(pair)
+            if wave % 40 == 39:
+                found, n_left = grouped(collection, 0.5)
+                expected = components(texts[:n], 0.5, together)
+                divided = {one for one in expected if any({*pair} <= one for pair in apart)}
+                assert n_left == 0
+                assert found - expected == {one for one in found if any(one < whole for whole in divided)}
+                assert expected - divided <= found
+                assert not any({*pair} <= one for pair in apart for one in found)
+                assert all(any({*pair} <= one for one in found) for pair in together)
+    assert len(together) > 10
+    assert len(apart) > 5
+    assert divided
 
 
 def test_n_near_equal_texts_need_about_n_comparisons(tmp_path, n_compared):
