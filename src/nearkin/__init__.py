@@ -17,12 +17,10 @@ if TYPE_CHECKING:
     from nearkin.errors import NearkinError
     from nearkin.jobs.auditing import audit, evaluate
     from nearkin.jobs.deduplicating import dedup
-    from nearkin.jobs.families import families
+    from nearkin.jobs.families import families, passages, threads
     from nearkin.jobs.pairing import pairs
-    from nearkin.jobs.passages import passages
     from nearkin.jobs.planning import plan, plan_pairs
     from nearkin.jobs.signing import neighbours, sign
-    from nearkin.jobs.threads import threads
     from nearkin.stages.documents.normalisation import Normalisation
     from nearkin.stages.features.shingles import Characters, Code, Words
     from nearkin.workflows.comparing import compare
@@ -67,13 +65,13 @@ __getattr__ = lazy(
         "families": "nearkin.jobs.families",
         "neighbours": "nearkin.jobs.signing",
         "pairs": "nearkin.jobs.pairing",
-        "passages": "nearkin.jobs.passages",
+        "passages": "nearkin.jobs.families",
         "plan": "nearkin.jobs.planning",
         "plan_pairs": "nearkin.jobs.planning",
         "results": "nearkin.results",
         "sign": "nearkin.jobs.signing",
         "signatures": "nearkin.signatures",
-        "threads": "nearkin.jobs.threads",
+        "threads": "nearkin.jobs.families",
     },
 )
 

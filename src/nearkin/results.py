@@ -27,12 +27,10 @@ if TYPE_CHECKING:
     from nearkin.collection.word_search.searching import SearchResult
     from nearkin.jobs.auditing import AuditResult, EvaluationResult
     from nearkin.jobs.deduplicating import DedupResult
-    from nearkin.jobs.families import FamiliesResult
+    from nearkin.jobs.families import FamiliesResult, PassagesResult, ThreadsResult
     from nearkin.jobs.pairing import PairsResult
-    from nearkin.jobs.passages import PassagesResult
     from nearkin.jobs.planning import CorpusPlan, PairsPlan
     from nearkin.jobs.signing import NeighboursResult, SignedDocuments
-    from nearkin.jobs.threads import ThreadsResult
     from nearkin.stages.translation.table import TranslationTable
     from nearkin.workflows.comparing import ComparedTexts
     from nearkin.workflows.stream.deduplicator import StreamMatch
@@ -88,12 +86,12 @@ __getattr__ = lazy(
         "NeighboursResult": "nearkin.jobs.signing",
         "PairsPlan": "nearkin.jobs.planning",
         "PairsResult": "nearkin.jobs.pairing",
-        "PassagesResult": "nearkin.jobs.passages",
+        "PassagesResult": "nearkin.jobs.families",
         "SearchResult": "nearkin.collection.word_search.searching",
         "SignedDocuments": "nearkin.jobs.signing",
         "SimilarDocuments": "nearkin.collection.results",
         "StreamMatch": "nearkin.workflows.stream.deduplicator",
-        "ThreadsResult": "nearkin.jobs.threads",
+        "ThreadsResult": "nearkin.jobs.families",
         "TranslationTable": "nearkin.stages.translation.table",
         "Versions": "nearkin.collection.versions",
     },

@@ -13,7 +13,7 @@ import pytest
 import nearkin
 from functional.conftest import nearkin_here
 from nearkin.errors import ParameterError
-from nearkin.options.passages import PassageDelivery, PassageOptions
+from nearkin.options.families import PassageDelivery, PassageOptions
 from nearkin.stages.passages import windows
 from nearkin.workflows.passages import job, searching
 from nearkin.workflows.passages.job import passages_files

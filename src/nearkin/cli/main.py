@@ -176,7 +176,9 @@ _PANELS = {
     "Clean a corpus": (
         CommandEntry("dedup", "Find exact copies and near-duplicates; keep one document per group", "dedup"),
         CommandEntry("regroup", "Regroup the pairs of a finished run at a higher threshold", "dedup", "REGROUP_HELP"),
-        CommandEntry("passages", "Find passages that stand in several documents; cut or list them", "passages"),
+        CommandEntry(
+            "passages", "Find passages that stand in several documents; cut or list them", "families", "PASSAGES_HELP"
+        ),
         CommandEntry("families", "Group contracts by form, and list what differs in each", "families"),
         CommandEntry("threads", "Put mails into threads, and mark the inclusive ones", "families", "THREADS_HELP"),
     ),
@@ -215,7 +217,7 @@ _PANELS = {
     ),
     "Signatures": (
         CommandEntry("sign", "Make a bit signature of every document", "sign"),
-        CommandEntry("neighbours", "Find all pairs of signatures that differ in few bits", "neighbours"),
+        CommandEntry("neighbours", "Find all pairs of signatures that differ in few bits", "sign", "NEIGHBOURS_HELP"),
         CommandEntry("statistics", "Count features, for weighted signatures", "sign", "STATISTICS_HELP"),
         CommandEntry("index", "Compute similarity indexes and MinHash keys, to store elsewhere", "sign", "INDEX_HELP"),
     ),
@@ -224,9 +226,11 @@ _PANELS = {
         CommandEntry("pairs", "Find similar documents in two corpora, in one or two languages", "pairs"),
     ),
     "Measure": (
-        CommandEntry("plan", "Predict the recall and the cost of a search", "plan"),
+        CommandEntry("plan", "Predict the recall and the cost of a search", "pairs"),
         CommandEntry("audit", "Measure the recall of a finished run on a random sample", "audit"),
-        CommandEntry("evaluate", "Compare a result with pairs or groups that are known to be true", "evaluate"),
+        CommandEntry(
+            "evaluate", "Compare a result with pairs or groups that are known to be true", "audit", "EVALUATE_HELP"
+        ),
     ),
     "Set-up": (CommandEntry("doctor", "Show versions, extras and this machine, for a bug report", "doctor"),),
 }

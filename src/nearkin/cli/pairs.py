@@ -1,19 +1,29 @@
-"""``nearkin pairs``."""
+"""``nearkin pairs`` and ``plan``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearkin.cli.answering import answer, working
-from nearkin.options.declared import Same, option
-from nearkin.options.pairs import PairOptions, PairsJob
-from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions
+from nearkin.cli.command_line import CommandEntry, CommandGroup
+from nearkin.errors import ParameterError
+from nearkin.options.declared import Same, argument, option
+from nearkin.options.measuring import CORES, PlanJob, PlanPairsJob
+from nearkin.options.pairs import PairOptions, PairsJob, SideOptions
+from nearkin.options.running import RESUME, DirectoryCommand, EngineOptions, PrintOptions, check_engine
 
 if TYPE_CHECKING:
     from nearkin.cli.printing import Printer
     from nearkin.manifests.pairs import PairsManifest
+    from nearkin.options.dedup import DedupOptions
+    from nearkin.options.pairs import PairOptions
+    from nearkin.planning.cluster_needs import ClusterNeeds, CorpusForecast
+    from nearkin.planning.pairs.search import PairForecast, Plan, Question
+
 
 HELP = """
 Find similar pairs of documents in two corpora, in one language or in two: documents and their translations, or \
@@ -82,3 +92,180 @@ def _show(console: Printer, manifest: PairsManifest, out: Path) -> None:
     n_documents = manifest.left.n_documents + manifest.right.n_documents
     console.say(pairs_facts(manifest), cost_facts(manifest.stages, n_documents))
     say_results(console, out, "pairs.tsv")
+
+
+plan = CommandGroup(
+    "plan",
+    "Predict the recall and the cost of a search before it is run.",
+    {
+        "Commands": (
+            CommandEntry(
+                "pairs", "Predict a search for similar pairs of two corpora", "pairs", "PAIRS_HELP", "plan_pairs"
+            ),
+            CommandEntry("corpus", "Predict a run of nearkin dedup", "pairs", "CORPUS_HELP", "plan_corpus"),
+        )
+    },
+)
+_sample = partial(option, panel="Samples to measure", metavar="INPUT")
+
+
+class WhereOptions(PrintOptions):
+    """Machine or cluster that a plan is for."""
+
+    engine: Same[str] = option(
+        "local", panel="The engine",
+        help="local, or spark: also print what is shuffled on a Spark cluster and the memory and disk it needs.",
+    )  # fmt: skip
+    cores: Same[int] = CORES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_engine(self.engine)
+
+
+def _summary_of(needs: ClusterNeeds | None) -> dict[str, object]:
+    return {} if needs is None else {"spark": asdict(needs) | {"shuffled_bytes": needs.shuffled_bytes}}
+
+
+def _show_needs(console: Printer, needs: ClusterNeeds | None, n_cores: int, n_documents: int) -> None:
+    if needs is None:
+        return
+    from nearkin.reports.facts.plan import cluster_facts, shuffles_table
+
+    console.show(shuffles_table(needs, n_documents))
+    console.say(cluster_facts(needs, n_cores))
+
+
+PAIRS_HELP = """
+Predict the search of nearkin pairs: the fastest method that reaches the requested recall, what it finds, and its \
+time and memory.
+
+There are three methods: all pairs of vectors, by an inverted index; all pairs of signatures, made by random \
+projections; or each signature with its neighbours in sorted orders. The true cosine decides in each case, so \
+nothing below the threshold is reported. With samples the plan measures the distribution of cosines; without samples \
+it assumes one.
+
+Examples:
+
+  nearkin plan pairs --documents 3.44M 1.47M --threshold 0.3 --recall 0.9 --cores 128
+
+  nearkin plan pairs --documents 200k 300k --threshold 0.5 --method window
+
+  nearkin plan pairs --left some.de.parquet --right some.en.parquet --table de-en.table --documents 3.44M 1.47M
+"""
+
+
+class PlanPairsCommand(WhereOptions, PlanPairsJob):
+    """Options of the command."""
+
+    left: Same[Sequence[str] | None] = _sample(
+        kind=list, needs="right",
+        help="A few thousand documents of the left corpus, as for nearkin pairs; the distribution of cosines is then "
+        "measured. Repeatable.",
+    )  # fmt: skip
+    right: Same[Sequence[str] | None] = _sample(
+        kind=list, needs="left", help="A few thousand documents of the right corpus. Repeatable."
+    )
+
+
+def plan_pairs(job: PlanPairsCommand) -> None:
+    """Plan a search for pairs, as nearkin pairs does, by the default costs."""
+    from nearkin.options.pairs import PairOptions
+    from nearkin.planning.pairs.costs import Costs
+    from nearkin.workflows.pairing import forecast
+    from nearkin.workflows.pairing.inputs import PairInput
+    from nearkin.workflows.pairing.on_spark.forecast import cluster_needs
+    from nearkin.workflows.pairing.planning import plan_without_documents
+    from nearkin.workflows.resources import Resources
+
+    options, sampled = job.part(PairOptions), None
+    if job.left and job.right:
+        with working(job) as bars:
+            sampled = forecast.forecast(
+                PairInput.of_paths(job.left, job.right, job), options, n_documents=job.n_documents, cores=job.cores,
+                costs=Costs(), resources=Resources.of(job.threads), progress=bars,
+            )  # fmt: skip
+        question, planned = sampled.question, sampled.plan
+    else:
+        if job.part(SideOptions) != SideOptions():
+            raise ParameterError(
+                "Options for columns, format, table and languages need samples: add --left and --right."
+            )
+        if job.n_documents is None:
+            raise ParameterError("--documents is required without samples: the number of documents of each corpus.")
+        question = forecast.question_without_samples(*job.n_documents, options, cores=job.cores, costs=Costs())
+        planned = plan_without_documents(question, options)
+    needs = cluster_needs(question, planned.search, planned.prediction) if job.engine == "spark" else None
+    answer(
+        job,
+        lambda: forecast.plan_as_stored(question, planned, sampled) | _summary_of(needs),
+        lambda console: _show_pairs(console, question, planned, options, sampled, needs),
+    )
+
+
+def _show_pairs(
+    console: Printer, question: Question, planned: Plan, options: PairOptions, sampled: PairForecast | None,
+    needs: ClusterNeeds | None,
+) -> None:  # fmt: skip
+    from nearkin.reports.facts.plan import methods_table, plan_facts
+    from nearkin.workflows.pairing.planning import MIN_PAIRS
+    from nearkin.workflows.pairing.searching import MAX_PAIRS
+
+    console.show(methods_table(question, planned))
+    is_fixed = options.method != "auto"
+    console.say(plan_facts(question, planned, sampled, is_fixed=is_fixed, min_pairs=MIN_PAIRS, max_pairs=MAX_PAIRS))
+    _show_needs(console, needs, question.cores, question.n_documents)
+
+
+CORPUS_HELP = """
+Predict the search that nearkin dedup makes in a large corpus, from a sample of this corpus: the recall, and the \
+number of unrelated pairs that are compared. With --engine spark, also predict the memory, disk and network traffic of \
+a cluster. Time is not predicted.
+
+Examples:
+
+  nearkin plan corpus some.parquet --documents 200M
+
+  nearkin plan corpus some.parquet --documents 1B --engine spark --cores 512
+"""
+
+
+class PlanCorpusCommand(WhereOptions, PlanJob):
+    """Options of the command."""
+
+    sample: Same[Sequence[str]] = argument(
+        "SAMPLE...", kind=list,
+        help="A few thousand documents, drawn from the whole corpus: files, as for nearkin dedup.",
+    )  # fmt: skip
+
+
+def plan_corpus(job: PlanCorpusCommand) -> None:
+    """Plan the cleaning of a corpus by a sample of it."""
+    from nearkin.options.dedup import DedupOptions
+    from nearkin.workflows.dedup.forecast import forecast, forecast_as_stored
+    from nearkin.workflows.dedup.on_spark.forecast import cluster_needs
+    from nearkin.workflows.reading.request import ReadingRequest
+    from nearkin.workflows.resources import Resources
+
+    options = job.part(DedupOptions)
+    with working(job) as bars:
+        request = ReadingRequest.from_options(job.sample, job)
+        told = forecast(
+            request, options, n_documents=job.n_documents, resources=Resources.of(job.threads), progress=bars
+        )
+    needs = cluster_needs(told, options, job.cores) if job.engine == "spark" else None
+    answer(
+        job,
+        lambda: forecast_as_stored(told, options) | _summary_of(needs),
+        lambda console: _show_corpus(console, told, options, needs, job.cores),
+    )
+
+
+def _show_corpus(
+    console: Printer, told: CorpusForecast, options: DedupOptions, needs: ClusterNeeds | None, n_cores: int
+) -> None:
+    from nearkin.reports.facts.plan import corpus_plan_facts
+    from nearkin.workflows.dedup.forecast import in_words
+
+    console.say(corpus_plan_facts(told, in_words(told, options)))
+    _show_needs(console, needs, n_cores, told.n_documents)

@@ -1,24 +1,29 @@
-"""`nearkin.families`: contracts in form groups, each member with its relation to the principal of its group."""
+"""`nearkin.families`, `nearkin.threads` and `nearkin.passages`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from nearkin.jobs.documents import Documents, check_files_are_read, request_of
+from nearkin.jobs.documents import Documents, check_files_are_read, inputs_of, request_of
 from nearkin.jobs.places import Where, directory_for, manifest_in, progress_of, table_in
 from nearkin.nouns import counted
 from nearkin.options.declared import taking
 from nearkin.options.dedup import Delivery
-from nearkin.options.families import FamiliesJob
+from nearkin.options.families import FamiliesJob, MailOptions, PassageDelivery, PassageOptions, PassagesJob, ThreadsJob
 from nearkin.paths import path_of
-from nearkin.tabular import Histogram, Tabular, counts_of
+from nearkin.tabular import Histogram, Tabular, counts_of, histogram
 from nearkin.workflows.families.files import families_files
+from nearkin.workflows.passages.job import COMMAND as PASSAGES
+from nearkin.workflows.passages.job import passages_files
+from nearkin.workflows.reading.request import columns_named
 from nearkin.workflows.resources import Resources
+from nearkin.workflows.threads.job import COMMAND as THREADS
+from nearkin.workflows.threads.job import thread_files
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,3 +104,167 @@ def _result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> F
         table_in(directory, name) for name in ("families", "documents", "pairs", "groups")
     )
     return FamiliesResult(members=members, documents=documents, pairs=pairs, groups=groups, manifest=manifest, out=out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ThreadsResult(Tabular):
+    """Result of `nearkin.threads`.
+
+    Parameters
+    ----------
+    mails
+        One row per mail and per missing mail, sorted by thread and by position in its tree: thread, position, depth,
+        id, parent_mail, subject, sent_at, is_inclusive, reason, included_in, …
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("mails",)
+    mails: pa.Table
+    manifest: Mapping[str, Any]
+    out: Path | None
+
+    @classmethod
+    def open(cls, directory: Where) -> ThreadsResult:
+        """Read the results of `nearkin threads`, without their input."""
+        place = path_of(directory, "directory")
+        return cls(mails=table_in(place, THREADS), manifest=manifest_in(place, (THREADS,)), out=place)
+
+    def _bars(self) -> Histogram:
+        return counts_of(self.mails["reason"], "inclusive mails by reason")
+
+    def __repr__(self) -> str:
+        found = self.manifest["counts"]
+        threads, mails = counted(found["threads"], "thread"), counted(found["mails"], "mail")
+        return f"ThreadsResult({threads} of {mails}; {found['inclusive']:,} inclusive, {found['missing']:,} missing)"
+
+
+@taking(ThreadsJob)
+def threads(mails: Where | Iterable[Where], job: ThreadsJob) -> ThreadsResult:
+    r"""Group mails into threads, and mark the inclusive mails, which have text or an attachment that no later mail has.
+
+    Parameters
+    ----------
+    mails
+        Files, folders and archives with mails. Strings in a list are paths: a text in memory has no headers.
+    window_days, new_text_only
+        As on the command line.
+    out, file_format, encoding, on_error, max_unreadable, max_document_size, text_root, extraction_limits, ocr, report,
+    overwrite, progress
+        As for `nearkin.dedup`.
+
+    Raises
+    ------
+    ParameterError, DocumentError, SourceError, OutputExistsError, OutputError
+        As for `nearkin.dedup`; or there is no mail.
+
+    Examples
+    --------
+    >>> import nearkin, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> head = "From: ada@example.org\nDate: 5 Jan 2004 {}:00 +0000\n"
+    >>> _ = (folder / "a.eml").write_text(head.format(10) + "Message-ID: <a@x>\n\nIs it sold?")
+    >>> _ = (folder / "b.eml").write_text(head.format(11) + "In-Reply-To: <a@x>\n\nNo.\n> Is it sold?")
+    >>> found = nearkin.threads(folder)
+    >>> found, found.mails["reason"].to_pylist()
+    (ThreadsResult(1 thread of 2 mails; 1 inclusive, 0 missing), [None, 'message'])
+    """
+    progress = progress_of(job.progress)
+    request = request_of(_files(mails), job, columns=(None, None), progress=progress)
+    check_files_are_read(request)
+    with directory_for(job.out, THREADS) as directory:
+        manifest = thread_files(
+            request, directory, job.part(MailOptions), overwrite=job.overwrite, report=job.report, progress=progress
+        )
+        place = None if job.out is None else directory
+        return ThreadsResult(mails=table_in(directory, THREADS), manifest=manifest.as_stored(), out=place)
+
+
+def _files(mails: Where | Iterable[Where]) -> Documents:
+    if (
+        not isinstance(mails, Iterable)
+        or isinstance(mails, str | bytes | Mapping)
+        or hasattr(mails, "__arrow_c_stream__")
+    ):
+        return mails
+    return [Path(one) if isinstance(one, str) else one for one in mails]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PassagesResult(Tabular):
+    """Result of `nearkin.passages`.
+
+    Parameters
+    ----------
+    passages
+        One row per occurrence: passage, id, row, start and end in characters, start_byte and end_byte in UTF-8, words,
+        occurrences, documents, is_first, is_own_repetition.
+    documents
+        One row per document: n_passages, repeated_share, copied_share, own_share, …
+    """
+
+    tables: ClassVar[tuple[str, ...]] = ("passages", "documents")
+    passages: pa.Table
+    documents: pa.Table
+    manifest: Mapping[str, Any]
+    out: Path | None
+
+    @classmethod
+    def open(cls, directory: Where) -> PassagesResult:
+        """Read the results of `nearkin passages`, without their input."""
+        place = path_of(directory, "directory")
+        return _passages_result(place, manifest_in(place, (PASSAGES,)), place)
+
+    def _bars(self) -> Histogram:
+        return histogram(self.documents["repeated_share"], "documents by their share of repeated characters")
+
+    def __repr__(self) -> str:
+        found = self.manifest["counts"]
+        passages, documents = counted(found["passages"], "passage"), counted(found["documents"], "document")
+        return f"PassagesResult({passages} in {found['with_passages']:,} of {documents})"
+
+
+@taking(PassagesJob)
+def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
+    """Find runs of words that stand in several places, within documents or in several.
+
+    Parameters
+    ----------
+    documents : path, table, data frame, data set or list
+        As for `nearkin.dedup`.
+    against : path, table, data frame, data set or list, optional
+        Another set of documents, which count as earlier: only passages that stand in both sets are found.
+    min_words, within, boilerplate, cut, cut_own, drop_over, annotate
+        As on the command line; all but ``min_words`` with ``out``.
+    text, id, against_text, against_id, out, file_format, encoding, on_error, max_unreadable, max_document_size,
+    text_root, extraction_limits, ocr, threads, memory, report, overwrite, progress
+        As for `nearkin.dedup`.
+
+    Examples
+    --------
+    >>> import nearkin
+    >>> footer = "All rights reserved by the editors of this paper."
+    >>> found = nearkin.passages([("a", f"Rain today. {footer}"), ("b", f"{footer} Sun tomorrow.")], min_words=5)
+    >>> found.passages.select(["id", "start", "end", "words"]).to_pylist()
+    [{'id': 'a', 'start': 12, 'end': 60, 'words': 9}, {'id': 'b', 'start': 0, 'end': 48, 'words': 9}]
+    """
+    progress, resources = progress_of(job.progress), Resources.of(job.threads, job.memory)
+    request = request_of(documents, job, columns=(job.text, job.id), progress=progress)
+    others = None
+    if job.against is not None:
+        others = request.of_other_set((), job.against_text, job.against_id)
+        with columns_named(others.named):
+            others = replace(
+                others,
+                inputs=inputs_of(job.against, name="against", text=others.text, id=others.doc_id, progress=progress),
+            )
+    check_files_are_read(request, others)
+    with directory_for(job.out, PASSAGES) as directory:
+        manifest = passages_files(
+            request, directory, job.part(PassageOptions), against=others, delivery=job.part(PassageDelivery),
+            resources=resources, progress=progress,
+        )  # fmt: skip
+        return _passages_result(directory, manifest.as_stored(), None if job.out is None else directory)
+
+
+def _passages_result(directory: Path, manifest: Mapping[str, Any], out: Path | None) -> PassagesResult:
+    passages, documents = (table_in(directory, name) for name in ("passages", "documents"))
+    return PassagesResult(passages=passages, documents=documents, manifest=manifest, out=out)

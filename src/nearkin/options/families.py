@@ -1,17 +1,18 @@
-"""Options of form groups and of threads of mails."""
+"""Options of form groups, threads of mails, and passages."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nearkin.options.declared import Option, Options, Same, option
-from nearkin.options.dedup import DedupOptions, IgnoringOptions, shingling
+from nearkin.options.dedup import AgainstOptions, DedupOptions, IgnoringOptions, shingling
 from nearkin.options.reading import FileOptions, ReadingOptions
-from nearkin.options.running import OVERLAY, ResourceOptions, RunOptions
+from nearkin.options.running import OVERLAY, RESUME, ResourceOptions, ResultOptions, RunOptions
 
 if TYPE_CHECKING:
     from nearkin.stages.features.shingles import Shingling
+
 
 _searched = partial(option, panel="What is a near-duplicate")
 
@@ -57,3 +58,59 @@ class MailOptions(Options):
 
 class ThreadsJob(MailOptions, FileOptions, RunOptions):
     """Options of ``nearkin threads``."""
+
+
+_found = partial(option, panel="Passages")
+_output = partial(option, panel="Output", needs="out")
+
+
+class PassageOptions(Options):
+    """Options that decide, together with the documents, which passages are found, and what is done with them."""
+
+    min_words: Same[int] = _found(
+        50, minimum=2, maximum=10_000,
+        help="Minimum number of words of a passage; 20 suits contracts and mail. Every passage of so many words is "
+        "found.",
+    )  # fmt: skip
+    within: Same[str | None] = _found(
+        metavar="COLUMN",
+        help="Column of the input with a group, such as site, sender or folder, for --boilerplate. [default: all "
+        "documents are one group]",
+    )  # fmt: skip
+    boilerplate: Same[float] = _found(
+        0.3, minimum=0, maximum=1, metavar="SHARE",
+        help="Propose passages that stand in more than this share of the documents of a group, and in at least three, "
+        "in boilerplate.txt, for dedup --ignore.",
+    )  # fmt: skip
+    cut: Same[bool] = _output(
+        False, help="Also write the documents without passages that stand in an earlier document, into cut/."
+    )
+    cut_own: Same[bool] = _output(
+        False, help="Also write the documents without these passages, and without what repeats inside a document."
+    )
+    drop_over: Same[float | None] = _output(
+        kind=float, minimum=0, maximum=1, metavar="SHARE",
+        help="Also write the documents of which at most this share of the characters stands in earlier documents, "
+        "into kept/.",
+    )  # fmt: skip
+    annotate: Same[bool] = _output(False, help="Also write all records with their passages, into annotated/.")
+
+    def in_words(self) -> dict[str, object]:
+        """Return the options for the manifest."""
+        return {name: value for name, value in self.given().items() if value is not None and value is not False}
+
+
+class PassageDelivery(ResultOptions):
+    """What to do with existing results."""
+
+    resume: Same[bool] = RESUME
+
+
+class PassagesJob(ResourceOptions, PassageOptions, AgainstOptions, ReadingOptions, RunOptions):
+    """Options of ``nearkin passages``."""
+
+    against: Option[Any, Any] = option(
+        panel="Input", kind=list,
+        help="Find only passages that stand both in INPUT and here, such as in an evaluation set: files, a collection, "
+        "or results of nearkin dedup. They count as earlier than INPUT. Repeatable.",
+    )  # fmt: skip

@@ -19,6 +19,7 @@ from nearkin._version import __version__
 from nearkin.errors import MissingExtraError
 from nearkin.reports.facts.fact import Fact
 from nearkin.reports.pages import PageScript, report_environment
+from nearkin.stages.differences.changes import SegmentKind, TextSegment, exact_segments
 from nearkin.stages.differences.comparison import (
     Comparison,
     Difference,
@@ -28,7 +29,6 @@ from nearkin.stages.differences.comparison import (
     Piece,
     marked_pieces,
 )
-from nearkin.stages.differences.exact import SegmentKind, TextSegment, exact_segments
 from nearkin.wording import reveal
 
 _MAX_LINES = 20_000  # a browser is slow with more

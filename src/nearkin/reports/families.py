@@ -1,4 +1,4 @@
-"""Page of families: each with its principal, and the relation of every member to it."""
+"""Pages of families, of threads and of passages."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from nearkin.manifests.dedup import FAMILIES_OF_COLLECTION, DedupManifest, FamilyCounts
+from nearkin.manifests.passages import PassagesManifest
+from nearkin.manifests.threads import ThreadsManifest
 from nearkin.nouns import counted
 from nearkin.reports.comparison import shown_pieces
 from nearkin.reports.facts.fact import Table
-from nearkin.reports.facts.jobs import families_facts
+from nearkin.reports.facts.jobs import families_facts, passages_facts, reason_meanings, results_table, threads_facts
 from nearkin.reports.pages import render_page
 from nearkin.reports.quantities import criterion_of, grams_text, share_percent_text
 from nearkin.stages.differences.relations import N_SHOWN, MemberComparison
@@ -107,3 +109,121 @@ def _shingles(manifest: DedupManifest) -> str:
 
         return grams_text(str(RELATION_SHINGLES))
     return grams_text(manifest.parameters.get("shingle"))
+
+
+_OPEN_THREADS = 3
+_DEEPEST = 12
+"""Depth from which on lines are not indented any further."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailLineRow:
+    """Mail or missing mail, as a row of ``threads.parquet`` describes it."""
+
+    position: int
+    depth: int
+    name: str | None
+    message_id: str | None
+    subject: str | None
+    sender: str | None
+    sent_at: str | None
+    n_attachments: int
+    linked_by: str | None
+    reason: str | None
+    is_duplicate_spare: bool
+    spare_of: str | None
+    included_in: str | None
+    quotes_more: bool
+    is_other_subject: bool
+    bcc: str | None
+
+    @property
+    def indent(self) -> int:
+        """Steps by which the line is indented."""
+        return min(self.depth, _DEEPEST)
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the mail is missing."""
+        return self.name is None
+
+    @property
+    def reason_in_words(self) -> str:
+        """The reason for which the mail is inclusive."""
+        return reason_meanings(is_of_new_text=False)[self.reason] if self.reason else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadCard:
+    """Thread; ``rows`` has the first of its ``n_rows`` lines."""
+
+    number: int
+    size: int
+    subject: str
+    n_missing: int
+    n_inclusive: int
+    n_rows: int
+    rows: tuple[MailLineRow, ...]
+
+
+def render_threads_report(
+    manifest: ThreadsManifest, cards: Sequence[ThreadCard], exceptions: Table | None = None
+) -> str:
+    """Render ``report.html`` of a finished run; equal arguments give equal bytes."""
+    is_of_new_text = bool(manifest.parameters.get("new_text_only"))
+    return render_page(
+        "threads.html.j2",
+        script="threads.js",
+        facts=manifest,
+        totals=manifest.counts,
+        is_of_new_text=is_of_new_text,
+        reasons_in_words=reason_meanings(is_of_new_text=is_of_new_text),
+        summary=tuple(threads_facts(manifest)),
+        results=results_table(manifest),
+        cards=cards,
+        exceptions=exceptions,
+        n_open=_OPEN_THREADS,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassagePlace:
+    """Occurrence of a passage in its document, with the characters before and after it."""
+
+    name: str
+    start: int
+    before: str
+    passage: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownPassage:
+    """Passage with its first places, of which the first one has its most frequent words."""
+
+    number: int
+    n_words: int
+    n_occurrences: int
+    n_documents: int
+    places: tuple[PassagePlace, ...]
+
+
+def render_passages_report(
+    manifest: PassagesManifest,
+    *,
+    frequent: Sequence[ShownPassage],
+    longest: Sequence[ShownPassage],
+    groups: Table,
+    exceptions: Table | None = None,
+) -> str:
+    """Render ``report.html`` of a finished run; equal arguments give equal bytes.
+
+    Parameters
+    ----------
+    groups : Table
+        Shares of the groups of ``--within``; without rows if there are none.
+    """
+    return render_page(
+        "passages.html.j2", facts=manifest, summary=tuple(passages_facts(manifest)), frequent=frequent,
+        longest=longest, groups=groups, exceptions=exceptions,
+    )  # fmt: skip

@@ -26,8 +26,8 @@ from nearkin.formats import parquet
 from nearkin.nouns import counted
 from nearkin.options.families import MailOptions
 from nearkin.records import I64
+from nearkin.reports.families import ThreadCard
 from nearkin.reports.quantities import share_percent_text
-from nearkin.reports.threads import ThreadCard
 from nearkin.runs.progress import Progress
 from nearkin.store.schema import documents, origins
 from nearkin.workflows.auditing.audited import Audited, AuditOptions

@@ -207,3 +207,12 @@ class KnownFile:
 
 UNKNOWN_FILE = KnownFile()
 """Value for a text without a file."""
+
+
+OCR = "xberg OCR"
+"""Beginning of the name of an extractor that recognises text; the languages and the version of xberg follow."""
+
+
+def is_ocr(extractor: str) -> bool:
+    """Whether a text, or a part of it, was recognised in images."""
+    return extractor.startswith(f"{OCR} ")

@@ -17,9 +17,8 @@ from nearkin.collection.results import as_json
 from nearkin.collection.tolerance import LIMITS, is_limit
 from nearkin.errors import ParameterError, RefusedError
 from nearkin.stages.documents.members import printable_id
-from nearkin.web.api import documents, reviewing
-from nearkin.web.api.documents import TEXT
-from nearkin.web.api.operation import ROOT, ApiProblem, Operation, OperationAnswer, RequestBody
+from nearkin.web.api import documents
+from nearkin.web.api.operation import ROOT, TEXT, ApiProblem, Operation, OperationAnswer, RequestBody
 from nearkin.web.jobs import Job
 from nearkin.web.queries import (
     ToleranceQuery,
@@ -197,7 +196,7 @@ def _decoded(kind: type[msgspec.Struct], content: bytes) -> Any:
     return found
 
 
-OPERATIONS: tuple[Operation, ...] = (*documents.OPERATIONS, *reviewing.OPERATIONS)
+OPERATIONS: tuple[Operation, ...] = documents.OPERATIONS
 
 
 def _json_or_none(body: bytes) -> object:

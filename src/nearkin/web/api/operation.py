@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, is_dataclass
 from datetime import date
@@ -13,6 +15,10 @@ import msgspec
 
 from nearkin.collection.decisions.log import Activity
 from nearkin.collection.results import FLAT, json_names
+from nearkin.errors import DocumentError, ParameterError
+from nearkin.stages.documents.members import printable_id
+from nearkin.web.sent_files import SentFile
+from nearkin.workflows.reading.one_text import OneDocument
 
 ROOT = "/api/v1"
 Method = Literal["GET", "PUT", "POST", "DELETE"]
@@ -154,3 +160,50 @@ class ApiProblem(msgspec.Struct, kw_only=True):
     message: str
     where: str | None = None
     activities: list[answer_type(Activity, data=JSONValues)] | msgspec.UnsetType = msgspec.UNSET  # type: ignore[valid-type]
+
+
+TEXT = "text/plain"
+_SHOWN = "the document"
+"""Name, in messages, of a file that was sent without one."""
+
+
+def document_of(sent: RequestBody, name: str | None, encoding: str = "utf-8") -> OneDocument:
+    """Return a document with its text and the properties of its file.
+
+    Parameters
+    ----------
+    sent
+        "text/plain" is text; anything else is a file as it is, whose kind its bytes say, or the suffix of ``name``.
+    name
+        Name of the file, as messages show it. It never becomes a path.
+    encoding
+        Encoding of a file of text that is not valid UTF-8.
+    """
+    if sent.media_type == TEXT:
+        if not _is_utf8(encoding):
+            raise ParameterError("is for files. Name the charset of text in Content-Type.", parameter="query.encoding")
+        return OneDocument(doc_id="", text=_decoded(sent), source="")
+    return SentFile(name or "", io.BytesIO(sent.content)).document(encoding, shown=printable_id(name or "") or _SHOWN)
+
+
+def _is_utf8(encoding: str) -> bool:
+    try:
+        return codecs.lookup(encoding).name == "utf-8"
+    except (LookupError, ValueError):  # ValueError: NUL, or half a character
+        return False
+
+
+def _decoded(sent: RequestBody) -> str:
+    try:
+        if not codecs.lookup(sent.charset)._is_text_encoding:
+            raise LookupError
+        text = sent.content.decode(sent.charset)
+        text.encode("utf-8")  # UTF-7 may have halves of characters
+        return text
+    except LookupError:
+        raise DocumentError(f"The charset of the body must be that of a text. Got {sent.charset!r} instead.") from None
+    except UnicodeError as error:
+        raise DocumentError(
+            f"The body must be text in {sent.charset}: {error}. Name its charset in Content-Type, or send "
+            "application/octet-stream, so that it is read as a file."
+        ) from None

@@ -16,9 +16,8 @@ from nearkin.errors import DocumentError
 from nearkin.manifests.dedup import ExtractionCounts
 from nearkin.records import I32, I64, U32, Bool
 from nearkin.runs.spool import Chunk, gathered
-from nearkin.stages.documents.extraction.kinds import is_ocr
 from nearkin.stages.documents.faults import is_beside, is_rest_missing, sentence_of, truncated_input
-from nearkin.stages.documents.members import BETWEEN
+from nearkin.stages.documents.members import BETWEEN, is_ocr
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
 from nearkin.stages.documents.rows import IdKind, given_ids
 from nearkin.stages.documents.rules import STOPPED, ReadingRules

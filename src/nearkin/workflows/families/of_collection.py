@@ -24,8 +24,7 @@ from nearkin.reports.families import Kin
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.stages.differences.relations import COPY
-from nearkin.stages.documents.extraction.kinds import is_ocr
-from nearkin.stages.documents.members import NO_TEXT, place_text
+from nearkin.stages.documents.members import NO_TEXT, is_ocr, place_text
 from nearkin.store.schema import documents
 from nearkin.workflows.dedup.row_places import extraction_counts
 from nearkin.workflows.families.tables import PageKin, render_page, write_families

@@ -14,7 +14,7 @@ from nearkin.errors import ParameterError
 from nearkin.manifests.passages import PassageCounts, PassagesManifest
 from nearkin.nouns import counted
 from nearkin.options.dedup import DedupOptions
-from nearkin.options.passages import PassageDelivery, PassageOptions
+from nearkin.options.families import PassageDelivery, PassageOptions
 from nearkin.paths import STDIN
 from nearkin.records import I64
 from nearkin.runs.arrays import array_in, mapped_batch, save_arrays

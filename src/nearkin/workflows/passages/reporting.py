@@ -14,11 +14,11 @@ from nearkin.errors import TruncatedInputError
 from nearkin.kernels.passages import COPIED, OWN
 from nearkin.manifests.dedup import KeptFile
 from nearkin.manifests.passages import PassagesManifest
-from nearkin.options.passages import PassageOptions
+from nearkin.options.families import PassageOptions
 from nearkin.paths import file_sha256
 from nearkin.records import I64, Bool
 from nearkin.reports.facts.fact import Table
-from nearkin.reports.passages import PassagePlace, ShownPassage, render_passages_report
+from nearkin.reports.families import PassagePlace, ShownPassage, render_passages_report
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.annotating import Shortened

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from nearkin.formats import parquet
 from nearkin.manifests.threads import ThreadCounts, ThreadsManifest
 from nearkin.options.families import MailOptions
-from nearkin.reports.threads import MailLineRow, ThreadCard, render_threads_report
+from nearkin.reports.families import MailLineRow, ThreadCard, render_threads_report
 from nearkin.runs.files import make_work_folder
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun

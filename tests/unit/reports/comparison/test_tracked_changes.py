@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from example_counts import examples
 from nearkin.reports.comparison import tracked_changes
-from nearkin.stages.differences.exact import exact_segments
+from nearkin.stages.differences.changes import exact_segments
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 AT = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

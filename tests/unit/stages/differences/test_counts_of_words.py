@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from example_counts import examples
 from nearkin.collection.groups.representatives import passages_added, passages_lacked
-from nearkin.stages.differences.changes import find_changes
+from nearkin.stages.differences.changes import exact_segments, find_changes
 from nearkin.stages.differences.comparing import compare_texts, first_passage
-from nearkin.stages.differences.exact import exact_segments
 from nearkin.stages.differences.moves import MIN_MOVED_WORDS, find_moves
 from nearkin.stages.differences.particulars import Original
 from nearkin.stages.differences.relations import MemberComparison, compare

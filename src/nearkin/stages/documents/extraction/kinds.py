@@ -12,6 +12,7 @@ from typing import Final
 
 from nearkin.stages.documents.extraction.reading import ARCHIVE_FAULTS, Blob
 from nearkin.stages.documents.foreign import COMPOUND_FILE, foreign
+from nearkin.stages.documents.members import is_ocr
 from nearkin.stages.documents.streams import compression_of
 
 KIND_OF_SUFFIX: Final = {
@@ -170,8 +171,6 @@ _OWN = {
 }  # fmt: skip
 """Extractors that are Nearkin's own, with their versions, by kinds of files."""
 LIBRARY_OF = {"pdf": "pypdfium2", **dict.fromkeys(OFFICE, "xberg")}
-OCR = "xberg OCR"
-"""Beginning of the name for OCR; the languages and the version of xberg follow."""
 _REVISION_OF_XBERG = "+nearkin.4"
 """Revision of what Nearkin adds to the texts of xberg and removes from them; raised when that changes a text."""
 
@@ -185,11 +184,6 @@ def extractor_of(kind: str) -> str:
     ('nearkin mail 1', 'none')
     """
     return _OWN.get(kind) or current_name(LIBRARY_OF.get(kind, "")) or "none"
-
-
-def is_ocr(extractor: str) -> bool:
-    """Whether a text, or a part of it, was recognised in images."""
-    return extractor.startswith(f"{OCR} ")
 
 
 @lru_cache

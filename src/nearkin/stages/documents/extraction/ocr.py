@@ -24,6 +24,7 @@ from nearkin.stages.documents.extraction.reading import (
     LanguageData,
     too_much_memory,
 )
+from nearkin.stages.documents.members import OCR
 
 if TYPE_CHECKING:
     import xberg
@@ -115,7 +116,7 @@ class ImageReading:
 
 def extractor_name(data: LanguageData) -> str:
     """Return the program, the languages and the version."""
-    return kinds.current_name(f"{kinds.OCR} {data.languages}") or "none"
+    return kinds.current_name(f"{OCR} {data.languages}") or "none"
 
 
 def by_ocr(data: LanguageData, pages: str = "") -> str:
