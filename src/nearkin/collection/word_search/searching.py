@@ -15,11 +15,11 @@ from sqlalchemy import ColumnElement, Connection, FromClause, literal, select
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument, columns, table_of
+from nearkin.collection.stored import word_tables
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import stored_documents, with_documents
-from nearkin.collection.word_search import word_tables
+from nearkin.collection.stored.word_tables import Query, Term, parse, terms_of, words_of
 from nearkin.collection.word_search.fields import Field, meeting, split_fields
-from nearkin.collection.word_search.word_tables import Query, Term, parse, terms_of, words_of
 from nearkin.errors import ParameterError
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
 from nearkin.nouns import counted
