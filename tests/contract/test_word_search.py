@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.collection.collection import Collection
+from nearkin.collection.stored.word_tables import parse, terms_of
 from nearkin.collection.word_search import searching
 from nearkin.collection.word_search.searching import snippets
-from nearkin.collection.word_search.word_tables import parse, terms_of
 from nearkin.errors import ParameterError, UnknownDocumentError
 from places import SomePlace
 

@@ -156,6 +156,9 @@ Between words, OR means one of them, and NOT that the next is missing; AND can b
 Case and punctuation do not matter; words are not stemmed. --out writes all results to a .csv, \
 .tsv, .jsonl or .parquet file.
 
+Beside words, or alone: from:, to: and subject: with a part of a mail's header; date:2024-03 or date:2024..2025; \
+wave:, file: and id: with * and ?; tag:FIELD=VALUE.
+
 Examples:
 
   nearkin search matter rent arrears
@@ -163,6 +166,8 @@ Examples:
   nearkin search matter "first day" 'terminat*' --wave march
 
   nearkin search matter '(lease OR rent*) NOT deposit'
+
+  nearkin search matter from:ada@ 'subject:"the lease"' date:2024-03 rent
 
   nearkin search matter indemnity --limit 5 --out indemnity.csv
 """

@@ -13,12 +13,11 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions import purging
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord
-from nearkin.collection.stored import key_table, shingle_table
+from nearkin.collection.stored import key_table, shingle_table, word_tables
 from nearkin.collection.stored.contents import faults_of_purges, purged_contents, text_of
 from nearkin.collection.stored.documents import is_newest, number_of_wave
 from nearkin.collection.stored.load_spans import LoadDigest, Loads
 from nearkin.collection.stored.profiles import COLUMNS, MEASURED, Profile, measured
-from nearkin.collection.word_search import word_tables
 from nearkin.engines.local import map_ordered
 from nearkin.errors import CollectionBusyError, CollectionError
 from nearkin.kernels.buffers import strings

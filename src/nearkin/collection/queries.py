@@ -297,7 +297,9 @@ class DocumentQueries:
         ----------
         query
             Words; phrases in "quotes"; beginnings of words followed by ``*``. All have to occur, unless ``OR`` or
-            ``NOT`` stands between them; parentheses group.
+            ``NOT`` stands between them; parentheses group. Beside the words, or instead of them, fields that all have
+            to be met: ``from:``, ``to:`` and ``subject:`` with a part of the header of a mail, ``date:2024-03`` or
+            ``date:2024..2025`` with the date of a mail or of the tag, ``wave:``, ``file:``, ``id:`` and ``tag:``.
         limit
             Maximum number of documents to return; None means all. Of more than 10,000 documents found, the 10,000
             added last compete for the first places, unless all are returned.

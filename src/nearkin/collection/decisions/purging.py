@@ -14,9 +14,8 @@ from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, c
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored import documents as stored
-from nearkin.collection.stored import key_table, origins, shingle_table
+from nearkin.collection.stored import key_table, origins, shingle_table, word_tables
 from nearkin.collection.stored.contents import BLANK, purged_contents
-from nearkin.collection.word_search import word_tables
 from nearkin.errors import CollectionError, OutputError, ParameterError
 from nearkin.nouns import agreeing, first_of
 from nearkin.store import schema

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from sqlalchemy import Connection, select
 
 from nearkin.collection.counting import TextCounting
+from nearkin.collection.stored import word_tables
 from nearkin.collection.stored.contents import PURGED, unpacked
 from nearkin.collection.stored.origins import OriginValues, of_plain_file, origins_in
 from nearkin.collection.stored.profiles import Profile, measured
-from nearkin.collection.word_search import word_tables
 from nearkin.formats import zstd
 from nearkin.nouns import counted
 from nearkin.records import DOCUMENTS_SCHEMA, U64, Bool

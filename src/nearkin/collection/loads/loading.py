@@ -19,12 +19,11 @@ from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.log import STORE, SettingChange, checked_by, record
 from nearkin.collection.loads.incoming import CONTENT_COLUMNS, Examined, SeenIds, numbers_of
 from nearkin.collection.loads.origins import LoadOrigins
-from nearkin.collection.stored import key_table, origins, shingle_table
+from nearkin.collection.stored import key_table, origins, shingle_table, word_tables
 from nearkin.collection.stored.contents import text_of
 from nearkin.collection.stored.key_table import Marks
 from nearkin.collection.stored.keys import Keys, keys_of
 from nearkin.collection.stored.load_spans import LoadDigest
-from nearkin.collection.word_search import word_tables
 from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema

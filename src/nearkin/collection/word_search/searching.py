@@ -11,14 +11,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import ColumnElement, Connection, select, true
+from sqlalchemy import ColumnElement, Connection, FromClause, literal, select
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument, columns, table_of
+from nearkin.collection.stored import word_tables
 from nearkin.collection.stored.contents import texts_of
-from nearkin.collection.stored.documents import number_of_wave, stored_documents, with_documents
-from nearkin.collection.word_search import word_tables
-from nearkin.collection.word_search.word_tables import Term, parse, terms_of, words_of
+from nearkin.collection.stored.documents import stored_documents, with_documents
+from nearkin.collection.stored.word_tables import Query, Term, parse, terms_of, words_of
+from nearkin.collection.word_search.fields import Field, meeting, split_fields
 from nearkin.errors import ParameterError
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
 from nearkin.nouns import counted
@@ -110,28 +111,44 @@ def search(collection: OpenedCollection, query: str, *, wave: str | None, limit:
     started = time.perf_counter()
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "an int >= 1", limit)
-    parsed = parse(query)
+    words, fields = _parsed(query, wave)
     with collection.store.reading() as connection:
-        rows, n_found = _ranked(connection, parsed, wave, limit)
-        shown = tuple(_shown(connection, tuple(terms_of(parsed)), stored_documents(rows), rows))
+        rows, n_found = _ranked(connection, words, fields, limit)
+        shown = tuple(_shown(connection, _terms_of(words), stored_documents(rows), rows))
     elapsed_s = round(time.perf_counter() - started, 4)
     return SearchResult(query=query, documents=shown, n_found=n_found, elapsed_s=elapsed_s)
 
 
 def found_ids(connection: Connection, query: str, *, wave: str | None, limit: int) -> list[str]:
     """Return the ids of the documents that meet a query, the most relevant first."""
-    rows, _ = _ranked(connection, parse(query), wave, limit)
+    rows, _ = _ranked(connection, *_parsed(query, wave), limit)
     return [row.doc_id for row in rows]
 
 
-def _ranked(connection: Connection, parsed: Any, wave: str | None, limit: int | None) -> tuple[Sequence[Any], int]:
+def _parsed(query: object, wave: str | None) -> tuple[Query | None, list[Field]]:
+    """Return the words of a query, None if it has only fields, and its fields."""
+    words, fields = split_fields(query) if isinstance(query, str) else (query, [])
+    parsed = None if fields and not words else parse(words)
+    return parsed, fields if wave is None else [*fields, ("wave", wave)]
+
+
+def _terms_of(words: Query | None) -> tuple[Term, ...]:
+    return () if words is None else tuple(terms_of(words))
+
+
+def _ranked(
+    connection: Connection, words: Query | None, fields: Sequence[Field], limit: int | None
+) -> tuple[Sequence[Any], int]:
     """Return the documents that meet a query, the most relevant first, and the number of all of them."""
-    hits = word_tables.hits(parsed, connection.dialect.name)
-    of_hits = hits.join(documents, documents.c.content == hits.c.content)
-    is_wanted = documents.c.is_current & _of_wave(connection, wave)
-    newest = select(documents.c.row, documents.c.content, hits.c.relevance).select_from(of_hits).where(is_wanted)
-    newest = newest.order_by(hits.c.content.desc()).limit(None if limit is None else max(limit, _MOST_RANKED))
-    found = newest.subquery("found").c
+    relevance: ColumnElement[float] = literal(0.0)
+    of_hits: FromClause = documents.join(loads)
+    if words is not None:
+        hits = word_tables.hits(words, connection.dialect.name)
+        relevance, of_hits = hits.c.relevance, of_hits.join(hits, documents.c.content == hits.c.content)
+    is_wanted = meeting(connection, fields)
+    newest = select(documents.c.row, documents.c.content, relevance.label("relevance")).select_from(of_hits)
+    newest = newest.where(is_wanted).order_by(documents.c.content.desc())
+    found = newest.limit(None if limit is None else max(limit, _MOST_RANKED)).subquery("found").c
     best = select(found.row, found.relevance).order_by(found.relevance.desc(), found.content, found.row)
     ranked = best.limit(limit).subquery("ranked")
     listed = with_documents().join(ranked, ranked.c.row == documents.c.row).add_columns(ranked.c.relevance)
@@ -139,12 +156,6 @@ def _ranked(connection: Connection, parsed: Any, wave: str | None, limit: int | 
     rows = connection.execute(listed).all()
     n_found = len(rows) if limit is None or len(rows) < limit else n_rows(connection, of_hits, is_wanted)
     return rows, n_found
-
-
-def _of_wave(connection: Connection, wave: str | None) -> ColumnElement[bool]:
-    if wave is None:
-        return true()
-    return documents.c.load.in_(select(loads.c.load).where(loads.c.wave == number_of_wave(connection, wave)))
 
 
 def _shown(
@@ -197,7 +208,7 @@ def snippets(texts: Sequence[str], terms: Sequence[Term]) -> list[tuple[SnippetP
 
 def marked(text: str, query: str) -> list[SnippetPiece]:
     """Return a text in pieces, with the words of a query marked."""
-    terms, spans = tuple(terms_of(parse(query))), dict[int, int]()
+    terms, spans = _terms_of(_parsed(query, None)[0]), dict[int, int]()
     for start in range(0, len(text), _CHARACTERS_AT_A_TIME):
         for words, occurrences in _occurrences([text], start, terms):
             spans |= {words[i][0]: words[i][1] for first, after, _ in occurrences for i in range(first, after)}

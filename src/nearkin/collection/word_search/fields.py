@@ -1,0 +1,81 @@
+"""Fields in a query of words: from:, to:, subject:, date:, wave:, file:, id: and tag:, all of which have to be met."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlalchemy import JSON, ColumnElement, Connection, and_, cast, exists, func, or_
+
+from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.listing.lists import DocumentFilter
+from nearkin.errors import ParameterError
+from nearkin.store.schema import documents, origins, tags
+
+_FIELD = re.compile(r'(?<!\S)(from|to|subject|date|wave|file|id|tag):("[^"]*"|[^\s"()]+)')
+_HEADERS = {"from": ("sender",), "to": ("to", "cc", "bcc"), "subject": ("subject",)}
+_LISTED = {
+    "wave": lambda value: DocumentFilter(wave=value),
+    "file": lambda value: DocumentFilter(source=value),
+    "id": lambda value: DocumentFilter(doc_id=value),
+    "tag": lambda value: DocumentFilter(tag=value),
+}
+_DATE = re.compile(r"\d{4}(-\d\d){0,2}")
+Field = tuple[str, str]
+"""Name and value."""
+
+
+def split_fields(query: str) -> tuple[str, list[Field]]:
+    """Return the words of a query, and its fields.
+
+    Examples
+    --------
+    >>> split_fields('price from:ada subject:"the lease" date:2024-01..2024-03')
+    ('price', [('from', 'ada'), ('subject', 'the lease'), ('date', '2024-01..2024-03')])
+    """
+    fields = [(name, value.strip('"')) for name, value in _FIELD.findall(query)]
+    return " ".join(_FIELD.sub(" ", query).split()), fields
+
+
+def meeting(connection: Connection, fields: Sequence[Field]) -> ColumnElement[bool]:
+    """Return the condition on documents and their loads that all fields make.
+
+    Raises
+    ------
+    ParameterError
+        A value breaks the rule of its field.
+    UnknownDocumentError
+        There is no such wave.
+    """
+    return and_(documents.c.is_current, *(_condition(connection, name, value) for name, value in fields))
+
+
+def _condition(connection: Connection, name: str, value: str) -> ColumnElement[bool]:
+    if name in _LISTED:
+        return _LISTED[name](value).condition(connection, None)
+    if name == "date":
+        low, _, high = value.partition("..") if ".." in value else (value, "", value)
+        if not any((low, high)) or any(one and not _DATE.fullmatch(one) for one in (low, high)):
+            rule = "a year, month or day such as 2024-03, or two of them with .. between"
+            raise ParameterError.of("date", rule, value)
+        own = tags.alias("own_dates")
+        is_own = (own.c.doc_id == documents.c.doc_id) & (own.c.field == DATE_TAG)
+        is_sent = _has_header(_within(_header(connection, "sent_at"), low, high))
+        return or_(is_sent, exists().where(is_own, _within(own.c.value, low, high)))
+    return _has_header(or_(*(_header(connection, one).icontains(value, autoescape=True) for one in _HEADERS[name])))
+
+
+def _within(date: ColumnElement[str], low: str, high: str) -> ColumnElement[bool]:
+    """Condition for dates in ISO 8601 from the beginning of one period to the end of another."""
+    return and_(func.substr(date, 1, len(low)) >= low, func.substr(date, 1, len(high)) <= high)
+
+
+def _header(connection: Connection, name: str) -> ColumnElement[str]:
+    if connection.dialect.name == "sqlite":
+        return func.json_extract(origins.c.mail, f"$.{name}")
+    without_nul = func.replace(origins.c.mail, r"\u0000", "")  # which PostgreSQL cannot decode
+    return func.json_extract_path_text(cast(without_nul, JSON), name)
+
+
+def _has_header(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    return exists().where(origins.c.row == documents.c.row, origins.c.mail.is_not(None), condition)

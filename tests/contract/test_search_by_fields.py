@@ -1,0 +1,75 @@
+"""Fields in a search: headers of mails, dates, waves, files, ids and tags, alone and beside words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from extracted_documents import HEADERS, LEASE, LETTER, add_extracted, origin
+from nearkin.collection.collection import Collection
+from nearkin.errors import ParameterError, UnknownDocumentError
+from places import SomePlace
+
+MAILS = {
+    "one.eml": (LETTER, HEADERS),
+    "two.eml": (
+        f"{LETTER} 100 percent.",
+        replace(HEADERS, subject="100% of it", sender="Cy <cy@example.org>", bcc="bo@x"),
+    ),
+    "three.eml": (LEASE, replace(HEADERS, to="ada@example.org", sent_at=datetime(2025, 12, 31, 23, 0, tzinfo=UTC))),
+}
+
+
+EXPECTED: dict[str, set[str]] = {
+    "from:ADA@": {"one.eml", "three.eml"},
+    "from:ada@ rent": {"three.eml"},
+    "to:bo": {"one.eml", "two.eml"},  # also in bcc
+    'subject:"the lease"': {"one.eml", "three.eml"},
+    "subject:100%": {"two.eml"},
+    "date:2026-03": {"one.eml", "two.eml", "note"},
+    "date:2025..2026-02": {"three.eml"},
+    "date:..2025-12-31": {"three.eml"},
+    "date:2026-03-10..": {"note"},
+    "wave:notes": {"note", "old"},
+    "landlord wave:notes": {"old"},
+    "id:*.eml from:cy": {"two.eml"},
+    "file:inbox* lease NOT percent": {"one.eml"},
+    "tag:date rent": {"note"},
+    "from:nobody": set(),
+}
+
+
+@pytest.fixture
+def matter(place: SomePlace) -> Iterator[Collection]:
+    with place.open() as opened:
+        rows = [(name, text, origin("a", kind="mail", mail=mail), None) for name, (text, mail) in MAILS.items()]
+        add_extracted(opened, rows, wave="mails", source="inbox.mbox")
+        opened.add([("note", "The rent is due."), ("old", "A letter of the landlord.")], wave="notes")
+        opened.tag(["note"], "date", "2026-03-15", by="ada")
+        yield opened
+
+
+def test_fields_and_words_are_all_met(matter: Collection) -> None:
+    found = {query: matter.search(query) for query in EXPECTED}
+    assert {query: {one.document.doc_id for one in result.documents} for query, result in found.items()} == EXPECTED
+    assert all(result.n_found == len(EXPECTED[query]) for query, result in found.items())
+    assert all(matter.search(query, limit=1).n_found == len(names) for query, names in EXPECTED.items())
+
+
+def test_a_query_of_fields_shows_the_beginnings_of_texts(matter: Collection) -> None:
+    (only,) = matter.search("from:cy").documents
+    assert only.snippet.startswith("Please find the signed lease")
+
+
+def test_a_field_that_breaks_its_rule_is_refused(matter: Collection) -> None:
+    for query in ("date:march", "date:2026-3", "date:..", "from:ada OR", "tag:="):
+        with pytest.raises(ParameterError):
+            matter.search(query)
+
+
+def test_an_unknown_wave_is_named(matter: Collection) -> None:
+    with pytest.raises(UnknownDocumentError):
+        matter.search("wave:april rent")
