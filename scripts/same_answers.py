@@ -51,7 +51,7 @@ CODES = {0, 10, 11, 12}
 """Exit codes of a step that did its work; `nearkin check` answers by its code."""
 UNLIKE = re.compile(
     r"elapsed|_s$|_at$|^at$|memory|size_bytes|^grouped_|version_of_|^nearkin$|made_with|^stages$|^digests$|^schema$|^sentence$|^message$"
-    r"|^in_words$|^path$|^place$|^checksum$|^problem$|^costs_ns$|^relative_cost$"
+    r"|^in_words$|^why$|^path$|^place$|^checksum$|^problem$|^costs_ns$|^relative_cost$"
 )
 """Keys and columns that are not compared: times, sizes on disk, versions, places and texts for people."""
 DIGESTS = re.compile(r"\.(kept|inputs|against)\[\d+\]$")
