@@ -7,10 +7,12 @@ import gzip
 import json
 import pickle
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -33,9 +35,11 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup import job, searching
-from nearkin.workflows.dedup.on_spark import keying, matching, partitions
+from nearkin.workflows.dedup.on_spark import keying, matching, partitions, verifying
+from nearkin.workflows.dedup.on_spark import skewed as skewed_pairs
 from nearkin.workflows.dedup.on_spark.data_frames import FrameColumns, dedup_frame
 from nearkin.workflows.dedup.on_spark.job import find, read_input
+from nearkin.workflows.dedup.on_spark.partitions import PAIRS
 from nearkin.workflows.reading import inputs as dedup_inputs
 from nearkin.workflows.reading.on_spark.tasks import TaskInput
 from nearkin.workflows.reading.texts import damaged_files
@@ -386,3 +390,31 @@ def test_what_is_read_twice(tmp_path):
     next(spool.path.glob("*.arrow")).unlink()
     with pytest.raises(EngineError, match="shows 0 documents, and 1 were written"):
         list(reading(0, given))
+
+
+@pytest.mark.parametrize(
+    ("name", "keep"), every(2, [("skewed against another collection", "longest"), ("a skewed key", "first")])
+)
+def test_texts_that_are_compared_with_very_many(name, keep, tmp_path, small, monkeypatch):
+    """Their pairs are not all at their own partition."""
+    monkeypatch.setattr(skewed_pairs, "MANY", 300)
+    monkeypatch.setattr(skewed_pairs, "_SOME", 1)
+    case = cases()[name]
+    case = replace(case, options={**case.options, "keep": keep})
+    n_of_homes: Counter[int] = Counter()
+    spread = []
+
+    asking = verifying.ask_profiles
+
+    def watched(partitions, target, blocks):
+        left, right = PAIRS.joined(blocks)
+        assert (partitions.at(left) == target).all()
+        n_of_homes[target] += len(np.unique(np.stack([left, right]), axis=1).T)
+        spread.append((left > right).any())
+        return asking(partitions, target, blocks)
+
+    monkeypatch.setattr(verifying, "ask_profiles", watched)
+    expected = by_local(case, tmp_path)
+    assert_same(found_by(case, tmp_path, "tasks", in_this_process), expected)
+    assert any(spread)
+    assert max(n_of_homes.values()) < sum(n_of_homes.values()) / 3

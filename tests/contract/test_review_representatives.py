@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import threading
 from collections.abc import Iterator
@@ -141,3 +142,22 @@ def test_a_representative_is_a_current_document_of_its_group(visit: Visit) -> No
         ("lease", ""), ("lease, longer", "1"), ("letter", ""),
     ]  # fmt: skip
     assert {row["n_documents"] for row in rows} == {"4", "1"}
+
+
+def test_a_group_has_the_beginning_of_long_additions_and_a_list_of_representatives_has_all(visit: Visit) -> None:
+    same = " ".join(f"clause{i}" for i in range(2_000))
+    added = " ".join(f"annex{i}" for i in range(500))
+    visit.service.collection.add([("form", same), ("form, amended", f"{same} {added} and not later")])
+    visit.service.collection.groups()
+    visit.service.collection.decide(principal="form", by="ada")
+    found = visit.get("/representatives.json").json()["representatives"]
+    one = next(one for one in found if one["doc_id"] == "form")
+    assert one["additions"][0]["passages"] == [f"{added} and not later"]
+    member = visit.get("/group.json", number=one["group"]).json()["members"][1]
+    (passage,) = member["passages_added"]
+    assert member["n_words_added"] == 503
+    assert len(passage) <= 2_002
+    assert passage.endswith("annex499 and not later")
+    page = html.unescape(words_of(visit.get("/group", number=one["group"]).text))
+    assert 'adds 503 words, among them "not": … ' in page
+    assert "annex499 and not later" in page

@@ -155,14 +155,6 @@ def test_rows_that_are_refused(right, kind, rule, spark, tmp_path):
     assert "Traceback" not in str(caught.value)
 
 
-def test_a_table_of_the_other_direction(spark, corpus, tmp_path):
-    left, right = (spark.read.parquet(str(path)) for path in (corpus.right, corpus.left))
-    given = {"id": "id", "table": corpus.table}
-    with pytest.raises(SourceError, match="of the words of the left data frame the table has 0%") as e:
-        nearkin.spark.similar_pairs(left, right, **given, work=tmp_path / "work")
-    assert "left bb, right aa." in str(e.value)
-
-
 def test_importing_is_quick():
     """A notebook that only looks for duplicates waits for no compiler."""
     code = "import sys, nearkin.spark; print({'numba', 'pyspark', 'pandas'} & set(sys.modules))"

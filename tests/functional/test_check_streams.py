@@ -8,7 +8,6 @@ import signal
 import sqlite3
 import subprocess
 from contextlib import closing
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -223,18 +222,3 @@ def test_a_stream_that_is_stored_creates_the_collection(tmp_path):
     assert f"created the collection {place}" in ended.err
     again = nearkin_here("check", place, "-", "--jsonl", "--store", stdin=stream)
     assert "created" not in again.err
-
-
-def test_a_stream_without_any_document_to_store_leaves_an_empty_collection(place):
-    """Wrong keys or long ids, for example: the next stream fills it."""
-    wrong = b'{"ticket": "a", "body": "The tenant pays the rent."}\n'
-    long = b'{"id": "%s", "text": "The tenant pays the rent."}\n' % (b"a" * 3000)
-    for bad, more in product((long, wrong), ([], ["--on-error", "stop"])):
-        ended = nearkin_here("check", place.address, "-", "--jsonl", "--store", *more, stdin=bad)
-        assert ended.code in (3, 4), ended
-        assert "created the collection" not in ended.err
-        assert '"n_documents": 0' in nearkin_here("info", place.address, "--json").out
-    lines = wrong + b'{"id": "a", "text": "The tenant pays the rent."}\n'
-    ended = nearkin_here("check", place.address, "-", "--jsonl", "--store", stdin=lines)
-    assert ended.code == 0
-    assert '"n_documents": 1' in nearkin_here("info", place.address, "--json").out

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from datetime import date
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -148,19 +146,6 @@ def test_conflicts_of_tags(matter) -> None:
 
 
 # -- values of a table, removal and purge from files ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
-def test_values_of_records_and_of_parquet(matter, tmp_path, suffix) -> None:
-    rows = [{"id": "d000", "signed": date(2024, 1, 31), "hot": True}, {"id": "d001", "signed": None, "hot": None}]
-    table = tmp_path / f"values.{suffix}"
-    if suffix == "parquet":
-        pq.write_table(pa.Table.from_pylist(rows), table)
-    else:
-        table.write_text("".join(json.dumps(row, default=str) + "\n" for row in rows))
-    run("tag", matter, "date", "--from", table, "--value", "signed", "-q")
-    run("tag", matter, "hot", "--from", table, "--value", "hot", "--id", "id", "-q")
-    assert [(one["field"], one["value"]) for one in tags(matter)] == [("date", "2024-01-31"), ("hot", "true")]
 
 
 @pytest.mark.parametrize(

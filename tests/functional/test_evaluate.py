@@ -222,10 +222,9 @@ def test_inputs_are_never_replaced(tmp_path: Path) -> None:
     assert (near.read_bytes(), truth.read_bytes()) == before
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_pairs_with_another_set_whose_ids_are_the_same(tmp_path: Path, seed: int) -> None:
+def test_pairs_with_another_set_whose_ids_are_the_same(tmp_path: Path) -> None:
     """Documents of both sets are called d0, d1, …; the other set has copies of the first, and none of its own."""
-    left, right = _texts(seed), _texts(seed)[::2] + [(f"d{i}", *one[1:]) for i, one in enumerate(_texts(seed)[:4], 90)]
+    left, right = _texts(0), _texts(0)[::2] + [(f"d{i}", *one[1:]) for i, one in enumerate(_texts(0)[:4], 90)]
     right = list({one[1]: one for one in right}.values())
     documents, others = ([one[:2] for one in side] for side in (left, right))
     run = nearkin.dedup(documents, against=others, threshold=0.3, out=tmp_path / "run")

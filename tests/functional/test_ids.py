@@ -174,15 +174,3 @@ def test_pandas_reads_integers_from_the_tables_of_a_run(tmp_path, numbered):
     ).assert_done()
     for name in ("documents.parquet", "pairs.parquet", "groups.parquet"):
         assert_integers(pandas.read_parquet(tmp_path / "again" / name), IDS_OF[name])
-
-
-def test_pandas_reads_integers_from_signatures_and_neighbours(tmp_path, numbered):
-    signatures, pairs = tmp_path / "sig", tmp_path / "near"
-    nearkin_here("sign", numbered, "--out", signatures, "-q").assert_done()
-    nearkin_here("neighbours", signatures, "--distance", "60", "--out", pairs, "-q").assert_done()
-    assert_integers(pandas.read_parquet(signatures), ("id", "line"))
-    found = pandas.read_parquet(pairs)
-    assert_integers(found, ("id_a", "id_b", "row_a", "row_b", "distance"))
-    assert found["id_b"].isna().any()
-    names = pandas.read_parquet(signatures)["name"]
-    assert set(names[found["row_b"]]) > {f"{numbered}:6"}

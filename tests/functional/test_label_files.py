@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import Ended, nearkin_here, write_jsonl
@@ -96,16 +93,3 @@ def test_a_load_file_has_labels_and_ids(tmp_path: Path, quote: str, separator: s
     labels(tmp_path, text + f"\r\n{quote}A-3{quote}\r\n", name="loaded.dat")
     with pytest.raises(SourceError, match=r"loaded\.dat:4: "):
         read_ids(path)
-
-
-@pytest.mark.parametrize("suffix", ["jsonl", "jsonl.gz", "parquet"])
-def test_labels_of_records_and_of_parquet(matter: str, tmp_path: Path, suffix: str) -> None:
-    rows = [{"id": f"Bäume-{i}", "label": label} for i, label in enumerate(("yes", "no", None))]
-    path = tmp_path / f"labels.{suffix}"
-    if suffix == "parquet":
-        pq.write_table(pa.Table.from_pylist(rows), path)
-    else:
-        data = "".join(json.dumps(row) + "\n" for row in rows).encode()
-        path.write_bytes(gzip.compress(data) if suffix.endswith("gz") else data)
-    found = told(matter, path)
-    assert (found["n_found"], found["n_without_label"], found["label_column"]) == (1, 1, "label")

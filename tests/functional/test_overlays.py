@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
 
 import pyarrow as pa
@@ -132,16 +131,3 @@ def test_documents_that_a_folder_holds_beside_records_are_in_the_overlay(tmp_pat
     ).assert_done()
     assert not (tmp_path / "out" / "overlay.dat").exists()
     assert len(rows_of(tmp_path / "out" / "overlay.csv")) == 2
-
-
-def test_a_run_that_is_grouped_again_writes_its_overlay_again(tmp_path: Path) -> None:
-    load = production(tmp_path)
-    for threshold in ("0.5", "0.95"):
-        out = tmp_path / threshold
-        nearkin_here("dedup", load, "--out", out, "--threshold", threshold, "--overlay", "plain", "-q").assert_done()
-    load.unlink()
-    again = tmp_path / "again"
-    nearkin_here("regroup", tmp_path / "0.5", "--threshold", "0.95", "--overlay", "plain", "--out", again).assert_done()
-    assert (again / "overlay.dat").read_bytes() == (tmp_path / "0.95" / "overlay.dat").read_bytes()
-    assert (again / "overlay.dat").read_bytes() != (tmp_path / "0.5" / "overlay.dat").read_bytes()
-    assert "overlay.dat" in json.loads((again / "manifest.json").read_text())["files"]

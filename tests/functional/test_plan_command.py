@@ -63,17 +63,6 @@ def test_plan_and_pairs_choose_the_same_way(asked, cores, quick_s, tmp_path, mon
         assert told["chosen"][name] == pytest.approx(went["predicted"][name], rel=1e-5)
 
 
-def test_samples_in_the_other_direction_of_the_table(tmp_path):
-    own = translated_corpus(tmp_path, n=60)
-    swapped = ["--left", own.right, "--right", own.left, "--table", own.table]
-    refused = nearkin_here("plan", "pairs", *swapped)
-    assert refused.code == 3
-    left, right = re.search(r"left (\w+), right (\w+)\.", refused.err).groups()
-    told = planned("pairs", *swapped, "--left-language", left, "--right-language", right)
-    straight = planned("pairs", "--left", own.left, "--right", own.right, "--table", own.table)
-    assert told["pairs_sought"] == pytest.approx(straight["pairs_sought"])
-
-
 def test_pairs_on_a_cluster():
     told = planned("pairs", *WIKIPEDIA, "--cores", "128", "--engine", "spark")
     sent = {one["carries"]: one["size_bytes"] for one in told["spark"]["shuffles"]}

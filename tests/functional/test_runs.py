@@ -59,20 +59,6 @@ def test_a_folder_of_more_texts_than_a_batch_takes(tmp_path, monkeypatch):
     assert {name.split("/", name.count("/") - 1)[-1] for name in left} == kept
 
 
-def test_files_of_several_formats_at_once(records, tmp_path):
-    third = len(records) // 3
-    paths = [as_csv(tmp_path, records[:third]), as_parquet(tmp_path, records[third : 2 * third])]
-    paths.append(as_gzip(tmp_path, records[2 * third :]))
-    run_here([str(path) for path in paths], tmp_path / "out", delivery=KEEPING)
-    in_order = [*records[:third], *records[2 * third :], *records[third : 2 * third]]  # .csv, .jsonl.gz, .parquet
-    assert [row["id"] for row in documents(tmp_path / "out")] == [record["id"] for record in in_order]
-    assert {path.name for path in (tmp_path / "out/kept").iterdir()} == {path.name for path in paths}
-    one = write_jsonl(tmp_path / "one.jsonl", in_order)
-    run_here([str(one)], tmp_path / "one")
-    for name in ("pairs.parquet", "groups.parquet"):
-        assert pq.read_table(tmp_path / "out" / name) == pq.read_table(tmp_path / "one" / name)
-
-
 # -- against another collection --------------------------------------------------------------------------------------
 
 

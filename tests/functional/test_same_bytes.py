@@ -52,13 +52,6 @@ def test_keys_sorted_in_many_ranges_and_pairs_verified_in_many_blocks(expected, 
     same_bytes(tmp_path / "out", expected)
 
 
-@pytest.mark.parametrize("batch_bytes", [1500, 8000])
-def test_batches(expected, corpus, tmp_path, monkeypatch, batch_bytes):
-    monkeypatch.setattr(inputs, "BATCH_BYTES", batch_bytes)
-    run_here(corpus, tmp_path / "out", delivery=Delivery(report=batch_bytes == 8000))
-    same_bytes(tmp_path / "out", expected)
-
-
 @pytest.mark.parametrize("seed", ["4242"])
 def test_another_process_with_other_hashes_of_strings(expected, corpus, tmp_path, seed):
     arguments = ["dedup", *corpus, "--out", tmp_path / "out", *CHOSEN, "--threads", seed[0], "-q"]
@@ -76,14 +69,6 @@ def test_containment_and_components_too(corpus, tmp_path, monkeypatch):
         monkeypatch.setattr(module, "BYTES_PER_ENTRY", 16 << 10)
     run_here(corpus, tmp_path / "b", threads=3, memory=256 << 20, **chosen)
     assert results(tmp_path / "a") == results(tmp_path / "b")
-
-
-def test_against_too(corpus, tmp_path, monkeypatch):
-    run_here(corpus[:1], tmp_path / "a", threads=1, against=corpus[1:])
-    monkeypatch.setattr(inputs, "BATCH_BYTES", 20_000)
-    run_here(corpus[:1], tmp_path / "b", threads=3, against=corpus[:0:-1])
-    assert results(tmp_path / "a") == results(tmp_path / "b")
-    assert pq.read_table(tmp_path / "a/pairs.parquet").num_rows > 50
 
 
 def test_the_manifest_differs_in_time_and_memory_alone(corpus, tmp_path):

@@ -95,16 +95,6 @@ def test_carried_values_of_many_types_are_read_in_one_pass(tmp_path):
     assert documents["b"].to_pylist() == [*b * 30, "3", None]
 
 
-def test_folders_where_files_are_documents(tmp_path):
-    for name in ("a/1.txt", "a/2.txt", "b/3.txt"):
-        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "in" / name).write_text("the same words in each of these files, more than five of them")
-    out = tmp_path / "out"
-    assert nearkin_here("dedup", tmp_path / "in", "--out", out, "-q").code == 0
-    rows = numbers(cells((out / "report.html").read_text(), "part-1"))
-    assert {name.rpartition("/")[2]: row[:2] for name, row in rows.items()} == {"a": (2, 1), "b": (1, 1)}
-
-
 def test_other_thresholds_are_what_regroup_gives(records, tmp_path):
     out = tmp_path / "out"
     path = written(records, tmp_path, "jsonl")

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import nearkin
-from functional.conftest import FAST, nearkin_here, results, run_here, write_jsonl
+from functional.conftest import FAST, results, run_here, write_jsonl
 from in_process import InProcess
 from nearkin.options.dedup import DedupOptions
 from nearkin.runs.progress import Meter, Silent
@@ -63,16 +63,6 @@ def test_otherwise_the_order_does_not_matter(files):
         for folder in (Path("one"), Path("other")):
             for path in folder.iterdir():
                 path.unlink()
-
-
-def test_another_order_is_another_run(files):
-    ended = nearkin_here("dedup", *files, "--out", "out", "--keep", "first", "-q", "--no-report")
-    assert ended.code == 0
-    kept_ids = pq.read_table("out/documents.parquet")["id"].to_pylist()
-    assert kept_ids == ["b", "b2", "c", "c2", "a", "a2"]
-    again = nearkin_here("regroup", "out", "--threshold", "0.99", "-q", "--no-report")
-    assert again.code == 0
-    assert pq.read_table("out/threshold-0.99/documents.parquet")["group"].to_pylist()[0] == "b"
 
 
 @pytest.mark.parametrize(("keep", "expected"), [("longest", "says more"), ("shortest", "says less")])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nearkin.errors import FingerprintError, ParameterError
 from nearkin.kernels import choosing
 from nearkin.records import BitSignatures
 from nearkin.stages.search import sliding_window, stretches
@@ -109,27 +108,6 @@ def test_signatures_that_share_their_first_bits_are_sorted_by_all():
     found = window.pairs(own, distance=1)
     expected, _ = by_definition(window, [own], 1)
     assert {(int(a), int(b)) for a, b in zip(found.left, found.right)} == set(expected)
-
-
-def test_nothing_to_compare():
-    nothing = BitSignatures(np.zeros((0, 16), np.uint8), np.zeros(0, np.bool_), "test")
-    one = BitSignatures(np.ones((1, 16), np.uint8), np.ones(1, np.bool_), "test")
-    for sides in ([nothing], [one], [nothing, one], [one, nothing]):
-        assert len(SlidingWindow(2, 3).pairs(*sides, distance=5)) == 0
-    assert len(SlidingWindow(2, 3).pairs(one, one, distance=5)) == 1
-
-
-def test_what_is_refused():
-    one = BitSignatures(np.ones((1, 16), np.uint8), np.ones(1, np.bool_), "test")
-    other = BitSignatures(one.packed, one.has_features, "other")
-    with pytest.raises(FingerprintError, match="test"):
-        SlidingWindow(1, 1).pairs(one, other, distance=1)
-    for options in ({"distance": -1}, {"distance": 129}, {"distance": True}, {"distance": 1, "threads": 0}):
-        with pytest.raises(ParameterError):
-            SlidingWindow(1, 1).pairs(one, **options)
-    for arguments in ((0, 1), (1, 0), (1.5, 1), (1, 1, -1)):
-        with pytest.raises(ParameterError):
-            SlidingWindow(*arguments)
 
 
 def test_equal_signatures_meet_in_some_order():

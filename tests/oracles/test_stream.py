@@ -6,13 +6,12 @@ import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from example_counts import examples
-from nearkin import Normalisation, StreamDeduplicator
+from nearkin import StreamDeduplicator
 from nearkin.errors import ParameterError
 from oracles.brute_force import Collection, shingles
 from oracles.texts import families, named
@@ -86,20 +85,6 @@ def test_add_one_by_one_or_many_at_once():
     assert any(answers[0])
 
 
-def test_memory_for_a_document_is_fixed_and_told():
-    stream = StreamDeduplicator(size=64)
-    told = stream.bytes_per_document
-    assert f"{told:,} bytes per document" in repr(stream)
-    list(stream.add_many((i, f"text number {i} " * (1 + i % 50)) for i in range(5000)))
-    assert stream.bytes_per_document == told
-    held = [getattr(stream, name) for name in vars(stream) if isinstance(getattr(stream, name), np.ndarray)]
-    assert sum(array.nbytes for array in held) <= told * 2 * 5000  # room for as many again, and no more
-    short, long = StreamDeduplicator(), StreamDeduplicator()
-    short.add("a", "short")
-    long.add("a", "a long text " * 100_000)
-    assert short.bytes_per_document == long.bytes_per_document
-
-
 def test_found_after_the_index_has_grown_many_times():
     stream = StreamDeduplicator(threshold=0.9, shingle="words:2")
     texts = [f"alpha {i} beta {i + 1} gamma {i + 2} delta" for i in range(6000)]
@@ -160,13 +145,6 @@ def test_a_fetch_that_fails_adds_nothing():
     stream.fetch = {"a": "one two three four", "b": "one two three five"}.__getitem__
     assert [match.doc_id for match in stream.add("b", "one two three five")] == ["a"]
     assert [match.doc_id for match in stream.add("c", "ONE two three four")] == ["a", "b"]
-
-
-def test_what_is_made_equal_can_be_chosen():
-    for normalise, is_copy in (("nfkc,case,space", True), (Normalisation(case=False), False), ("none", False)):
-        stream = StreamDeduplicator(normalise=normalise)
-        stream.add("a", "One And The Same")
-        assert bool(stream.add("b", "one and  the same")) == is_copy
 
 
 def test_an_id_is_added_once():

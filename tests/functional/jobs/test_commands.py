@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -46,19 +45,6 @@ def test_dedup_is_the_command(texts: Path, tmp_path: Path) -> None:
     opened = DedupResult.open(tmp_path / "c")
     assert opened.documents.equals(of_file.documents)
     assert (opened.out, of_file.out, of_memory.out) == (tmp_path / "c", tmp_path / "p", None)
-
-
-def test_dedup_against_is_the_command(texts: Path, tmp_path: Path) -> None:
-    half = write_jsonl(tmp_path / "half.jsonl", records_of(texts)[::2])
-    options = ("--drop", "either", "--threshold", "0.8", "--no-report", "--quiet")
-    ran("dedup", texts, "--against", half, "--out", tmp_path / "c", *options)
-    for documents, against in (
-        (texts, half), (records_of(texts), records_of(half)), (str(texts), pl.DataFrame(records_of(half))),
-        (pa.Table.from_pylist(records_of(texts)), [half]),
-    ):  # fmt: skip
-        found = nearkin.dedup(documents, against=against, drop="either", threshold=0.8)
-        for name in ("documents", "pairs", "against"):
-            assert_but_for_places(getattr(found, name), table(tmp_path / "c" / f"{name}.parquet"))
 
 
 def test_pairs_are_the_command(bilingual: TranslatedCorpus, tmp_path: Path) -> None:
@@ -135,13 +121,6 @@ def test_an_audit_is_the_command(texts: Path, tmp_path: Path) -> None:
             told["recall"], told["n_true"], told["missed_pairs"],
         )  # fmt: skip
     assert audited.is_exact
-
-
-def test_the_audit_of_a_collection_is_the_command(texts: Path, tmp_path: Path) -> None:
-    ran("add", tmp_path / "matter", texts, "--quiet")
-    told = json.loads(nearkin_here("audit", tmp_path / "matter", "--gamma", "0.1", "--json").out)
-    with nearkin.Collection.open(tmp_path / "matter") as matter:
-        assert {**nearkin.audit(matter, gamma=0.1).manifest, "elapsed_s": 0} == {**told, "elapsed_s": 0}
 
 
 def test_plans_are_the_command(texts: Path, bilingual: TranslatedCorpus) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import nearkin
@@ -16,7 +15,6 @@ from functional.jobs.conftest import RECORDS, TEXTS, ran, records_of
 from nearkin.errors import ParameterError, SourceError
 from nearkin.results import DedupResult, FamiliesResult, PairsResult, SignedDocuments
 from nearkin.signatures import neighbour_pairs
-from translated_corpus import TranslatedCorpus
 
 
 def data_set(records: list[dict[str, object]]):
@@ -216,16 +214,6 @@ def test_documents_in_memory_are_given_again_to_an_audit(kind: str, texts: Path,
         nearkin.audit(run, documents=make(records_of(texts)), other=make(records_of(texts)))
     against = nearkin.dedup(make(RECORDS), against=make(RECORDS[:2]), out=tmp_path / "against")
     assert nearkin.audit(against, documents=make(RECORDS), other=make(RECORDS[:2])).n_true == 2
-
-
-def test_pairs_of_documents_in_memory_are_audited(bilingual: TranslatedCorpus, tmp_path: Path) -> None:
-    left, right = (pq.read_table(path) for path in (bilingual.left, bilingual.right))
-    run = nearkin.pairs(left, bilingual.right, table=bilingual.table, out=tmp_path / "run")
-    assert nearkin.audit(run, documents=left).n_true == len(run.pairs)
-    both = nearkin.pairs(left, right.to_pandas(), table=bilingual.table, out=tmp_path / "both")
-    assert nearkin.audit(both, documents=left, other=right.to_pandas()).recall == 1.0
-    with pytest.raises(SourceError, match="in the memory of a program"):
-        nearkin.audit(both, documents=left)
 
 
 def test_places_that_are_taken(tmp_path: Path, texts: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from example_counts import every
 from labs.cross_lingual.window_model import within_distance
 from nearkin.planning.pairs.chances import TAIL_RATE, TAIL_SHARE, Chances, CosineSpread, distance_shares
+from nearkin.planning.pairs.costs import measured_costs
 from nearkin.planning.pairs.search import QUICK_S, PairSearch, Question, choose, exact_is_quick, predict
 from nearkin.records import BitSignatures
 from nearkin.stages.search.sliding_window import SignatureScan, SlidingWindow
@@ -80,12 +81,6 @@ def test_comparisons_are_those_that_are_made():
         assert told == pytest.approx(made, rel=0.05, abs=300)
 
 
-def test_vectors_find_all_and_take_no_signatures():
-    told = predict(PairSearch("vectors"), WIKIPEDIA)
-    assert (told.recall_low, told.recall_high, told.relative_cost, told.n_candidates) == (1, 1, 1, 0)
-    assert told.n_pairs == pytest.approx(WIKIPEDIA.n_sought)
-
-
 # -- The choice -------------------------------------------------------------------------------------------------------
 
 
@@ -150,3 +145,11 @@ def test_what_cannot_be_reached_is_said():
 
 
 # -- What is refused, and costs ----------------------------------------------------------------------------------------
+
+
+def test_costs_are_measured():
+    costs = measured_costs(left_terms=30, right_terms=40)
+    assert 0.01 < costs.comparison_ns(1024, 1000) < 1000
+    assert costs.sorting_ns(1024, 10**6) > 0
+    assert costs.vectors_ns(30, 40) > 0
+    assert costs.candidate_ns(40) > 0

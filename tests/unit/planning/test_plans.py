@@ -57,15 +57,6 @@ def test_matches_are_no_unrelated_pairs_of_a_search_by_sampled_shingles_and_leav
     assert plan.expected_candidates == pytest.approx(found[n_common < 240].sum())
 
 
-def test_only_pairs_that_do_not_match_are_unrelated_pairs_of_a_search_by_bands():
-    """A pair above the threshold may be no match, by another rule of the search."""
-    similarity = np.full(4950, 0.9)
-    sample = Sample.of_one(1000, np.full(100, 300), similarity, np.full(4950, 270), np.arange(4950) % 2 == 0)
-    plan = plan_bands(0.8, 0.99, sample)
-    expected = 1000 * 999 / 4 * found_by_bands(0.9, plan.bands, plan.rows)
-    assert plan.expected_candidates == pytest.approx(expected)
-
-
 def test_forms_are_searched_by_rare_shingles_unless_they_share_these():
     sample = strangers(100_000, 0.62)
     by_bands = plan_bands(0.7, 0.99, sample)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.errors import ParameterError, SourceError
+from nearkin.errors import FingerprintError, ParameterError, SourceError
 from nearkin.kernels.buffers import strings
 from nearkin.stages.features.words import WordSplitter
 from nearkin.stages.translation.model_1 import MAX_WORDS, GrowingPairs, SentencePairs
@@ -169,3 +169,20 @@ PAIRS = SentencePairs(
     n_empty=0,
     n_too_long=0,
 )
+
+
+def test_tables_of_other_languages_or_words_are_not_merged():
+    with pytest.raises(FingerprintError, match="from de to fr, not from de to en"):
+        TranslationTable.merged(
+            [HAUS, table_of(("haus", "maison", 1), origin=TableOrigin("de", "fr", "words", "x", 1))]
+        )
+    with pytest.raises(FingerprintError, match="'words' and 'stems'"):
+        TranslationTable.merged([HAUS, table_of(("haus", "hous", 1), origin=TableOrigin("de", "en", "stems", "x", 1))])
+
+
+def test_a_file_of_another_direction_is_refused(tmp_path):
+    HAUS.write(tmp_path / "a.table")
+    with pytest.raises(FingerprintError, match=r"from de to en, not from en to de\. Read it without"):
+        TranslationTable.read(tmp_path / "a.table", source="en", target="de")
+    with pytest.raises(FingerprintError, match="from de to en, not from de to fr"):
+        TranslationTable.read(tmp_path / "a.table", target="fr")

@@ -47,11 +47,6 @@ def test_an_error_of_a_task_is_the_same_error_here(spark):
     assert caught.value.__cause__ is not None
 
 
-def test_an_error_of_a_task_while_results_are_fetched_one_by_one(spark):
-    with pytest.raises(DocumentError, match=r"^bad$"), engine_errors():
-        list(spark.range(0, 4, 1, 2).mapInArrow(raising("DocumentError('bad')"), "id long").toLocalIterator())
-
-
 def test_a_python_process_that_is_killed(spark):
     def task(batches):
         os.kill(os.getpid(), signal.SIGKILL)

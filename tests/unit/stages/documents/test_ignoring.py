@@ -85,3 +85,9 @@ def test_patterns_see_lines_as_they_came() -> None:
 def test_a_pattern_cannot_take_more_than_linear_time() -> None:
     ignored = Normalisation(ignored=Ignored(("re:(a+)+$x",)))
     assert ignored.apply(strings(["a" * 200_000])).to_pylist() == ["a" * 200_000]
+
+
+def test_a_passage_wrapped_differently_and_in_other_letters_does_not_count() -> None:
+    ignored = Ignored.parse("<<<\nThis e-mail is confidential\nand privileged.\n>>>\n")
+    texts = strings(["Dear Ada. THIS E-MAIL is\n   confidential and privileged. Yours", "Dear Ada. Yours"])
+    assert Normalisation(ignored=ignored).apply(texts).to_pylist() == ["dear ada. yours"] * 2
