@@ -299,3 +299,11 @@ def test_an_index_is_made_by_who_comes_after_a_kill(first):
     with first.open() as collection:
         assert answers(collection) == right
     check(first, right, is_told=False)
+
+
+def test_a_file_instead_of_a_directory(tmp_path):
+    place = SomePlace.new(tmp_path, None)
+    Path(place.address).write_text("mine")
+    refused(place)
+    refused(place, create=True)
+    assert Path(place.address).read_text() == "mine"

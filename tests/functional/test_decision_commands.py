@@ -197,3 +197,18 @@ def test_a_purge_names_the_documents_of_a_text(matter, tmp_path) -> None:
     told = json.loads(run("purge", matter, "t0", "--yes", "--json").out)
     assert (told["n_texts"], told["n_versions"], told["holders"]) == (1, 2, ["t0", "c0"])
     assert run("show", matter, "c0").out
+
+
+def test_files_of_ids_in_another_encoding_are_read(matter, tmp_path) -> None:
+    file = tmp_path / "ids.csv"
+    file.write_bytes("name,custodian\nd000,Zoë\n".encode("cp1252"))
+    given = "--from", file, "--id", "name"
+    assert "repeat the command and add --encoding cp1252" in " ".join(
+        run("untag", matter, "who", *given, code=3).err.split()
+    )
+    given += "--encoding", "cp1252"
+    run("tag", matter, "who", *given, "--value", "custodian")
+    assert "who=Zoë" in run("show", matter, "d000").out
+    run("tag", matter, "hot", *given)
+    assert "remove the tag who, 1 document" in run("untag", matter, "who", *given).out
+    assert "erased, texts  1  of 1 documents: d000" in run("purge", matter, *given, "--yes").out

@@ -8,7 +8,7 @@ import pytest
 
 from nearkin.errors import TruncatedInputError
 from nearkin.stages.documents.extraction.plain import read_text
-from nearkin.stages.documents.extraction.reading import Blob, Given
+from nearkin.stages.documents.extraction.reading import Blob, ExtractionError, Given
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
 
@@ -58,3 +58,10 @@ MARKED = [
     "née".encode("utf-16")[:-1], "née".encode("utf-32")[:-1], "née\ud83d".encode("utf-16", "surrogatepass"),
     "née".encode("utf-32") + NO_CHARACTER, "né".encode("utf-8-sig")[:-1],
 ]  # fmt: skip
+
+
+def test_the_named_wide_encoding_of_a_text_in_an_archive() -> None:
+    data = "漢語漢語".encode("utf-16-le")
+    assert plain(data, "utf-16") == "漢語漢語"
+    with pytest.raises(ExtractionError, match=r"^not valid utf-16-le$"):
+        plain(data[:-1], "utf-16")

@@ -150,3 +150,17 @@ def test_a_device_or_a_pipe_is_no_file_of_documents(folder: Path, file_format: s
     for name in ("/dev/zero", "/dev/null", "/dev/stdin", "pipe"):
         with pytest.raises(SourceError, match=rf"^{name} is not a file of its own\. Name a file, or - for standard"):
             resolve_sources([name], file_format=file_format)
+
+
+def test_a_table_of_delta_lake_is_refused(folder: Path) -> None:
+    write(
+        {
+            "t/part-0.parquet": PARQUET,
+            "t/part-1.parquet": PARQUET,
+            "t/_delta_log/0.json": b"{}",
+            "t/_delta_log/0.crc": b"",
+        }
+    )
+    with pytest.raises(SourceError, match=r"in/t is a Delta Lake table, .* read every file with 'in/t/\*\.parquet'"):
+        resolve_sources(["in"])
+    assert len(read(resolve_sources(["in/t/*.parquet"]))) == 8

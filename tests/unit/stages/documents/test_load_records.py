@@ -120,3 +120,11 @@ def test_delimiters_are_taken_from_the_header(header: str, told: tuple[str, str,
 @pytest.mark.parametrize("line", ["It was a dark night", "", "þþ", "þDOCID", "(a) first", "# heading"])
 def test_prose_is_no_header(line: str) -> None:
     assert header_of(line) == ([], None)
+
+
+def test_a_record_that_is_too_long_is_one_problem() -> None:
+    data = dat([["DOCID", "TEXT"], ["A-1", "x" * 5_000], ["A-2", "two"]], "\r\n").encode()
+    for block in (100, 1 << 20):
+        records = read(data, most=1_000, block=block)
+        assert "--max-document-size" in str(records[1].fault)
+        assert records[2].fields == ["A-2", "two"]

@@ -11,6 +11,7 @@ import pytest
 from nearkin.errors import SourceError, TruncatedInputError
 from nearkin.formats import zstd
 from nearkin.stages.documents.faults import problem_of
+from nearkin.stages.documents.wikipedia import pages as wikipedia_pages
 from wikipedia_dumps import HEAD, PROSE, TAIL, dump, page
 
 Read = Callable[..., list[tuple[object, bytes | None, int, str | None]]]
@@ -92,3 +93,20 @@ DOCTYPES = [
 def test_entities_are_refused(read: Read, doctype: str) -> None:
     with pytest.raises(SourceError, match=r"^input declares its own document type"):
         read(doctype.encode() + dump(page("a", "&b;")), "wikipedia")
+
+
+def test_a_page_too_long_is_a_problem_and_not_held(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wikipedia_pages, "MAX_CHARACTERS", 5000)
+    told: list[str] = []
+    rows = read(dump(page("a", "b " * 9000), page("c", PROSE), page("d" * 5000, PROSE)), "wikipedia", note=told.append)
+    assert [(row[0], row[3]) for row in rows] == [
+        ("a", "too large: its text is longer than 5,000 characters"),
+        ("c", None),
+        (None, "too large: its title is longer than 4,096 characters"),
+    ]
+    assert told == ["input: 3 pages: 1 article read, 2 that cannot be read"]
+
+
+def test_other_xml_is_refused(read: Read) -> None:
+    with pytest.raises(SourceError, match=r"^input is not a dump of Wikipedia: .*<mediawiki>. Got <html> instead."):
+        read(b"<?xml version='1.0'?><html/>", "wikipedia")
