@@ -115,7 +115,7 @@ def _manifest(out: Path) -> Any:
     about = asdict(SignatureFile.load(out).about)
     for one in about["inputs"]:
         for name in ("limits", "ocr", "place"):  # stored if they differ from the usual ones only
-            del one["source"][name]
+            del one[name]
     return json.loads(json.dumps(about, default=str))
 
 

@@ -225,8 +225,8 @@ def predicted(
 
     More texts are sampled than for the choice of the search: of forms, a few pairs in a million are compared.
     """
-    if not isinstance(plan, BandPlan) or counts is None or not counts.any():
-        return plan
+    if not isinstance(plan, BandPlan) or counts is None or not counts.any() or len(sample.sizes) == sample.n_documents:
+        return plan  # what all documents say was counted already
     nodes = np.flatnonzero(sizes.n_shingles <= plan.exact_up_to(options.threshold))
     chosen = nodes[_spread(len(nodes), len(nodes), _COUNTED).astype(np.int64)]
     chosen = chosen[:: 1 + int(corpus.n_characters[corpus.first_row[chosen]].sum()) // _MAX_CHARACTERS]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -113,6 +114,8 @@ def _with_damage(read: DocumentRead, given: Given, lost: list[int], n_pages: int
     if lost:
         shown = first_of([f"{number:,}" for number in lost], _SHOWN)
         read = read.lacking("damaged", f"{agreeing(len(lost), 'page')} {shown} of {n_pages:,} cannot be read")
+    if has_damaged_stream(given.data, given.limits.size):
+        read = read.lacking("damaged", "a stream of it is damaged: text may be missing")
     if is_cut_off(given.data):  # pages may be read all the same, from a table at the beginning
         read = read.lacking("damaged", _CUT_OFF)
     return read
@@ -265,3 +268,49 @@ def _string(read: Callable[[Any, int], int]) -> str:
     read(buffer, n_bytes)
     text = bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+_STREAM = re.compile(rb"stream\r?\n(?<!endstream\n)(?<!endstream\r\n)")
+_UNJUDGED = re.compile(rb"/Subtype\s*/Image\b|/ASCII85|/A85|/ASCIIHex|/AHx|/Crypt\b")
+"""Signs in the dictionary of a stream that its bytes are not those of zlib, or hold no text."""
+_DICTIONARY_BYTES, _ZLIB_HEADER = 4096, 2
+
+
+def has_damaged_stream(data: bytes, max_bytes: int) -> bool:
+    """Whether a stream cannot be unpacked to its end: pdfium reads it as far as it goes, silently."""
+    if b"/Encrypt" in data:
+        return False
+    end = 0
+    for begin in _STREAM.finditer(data):
+        told = data[max(end, begin.start() - _DICTIONARY_BYTES) : begin.start()]
+        told = told[told.rfind(b" obj") :]
+        if b"/Fl" in told and not _UNJUDGED.search(told):
+            stop = data.find(b"endstream", begin.end())
+            if stop < 0 or not ends_properly(data[begin.end() : stop], max_bytes):
+                return True
+        end = begin.end()
+    return False
+
+
+def ends_properly(packed: bytes, max_bytes: int) -> bool:
+    """Whether bytes of zlib can be unpacked to their end; the checksum may be missing.
+
+    Examples
+    --------
+    >>> packed = zlib.compress(bytes(range(256)))
+    >>> ends_properly(packed, 999), ends_properly(packed[:-4], 999), ends_properly(packed[:-20], 999)
+    (True, True, False)
+    """
+    try:
+        is_ended = _is_ended(packed, zlib.MAX_WBITS, max_bytes)
+        return is_ended or _is_ended(packed[_ZLIB_HEADER:], -zlib.MAX_WBITS, max_bytes)
+    except zlib.error:
+        return False
+
+
+def _is_ended(packed: bytes, window: int, max_bytes: int) -> bool:
+    inflater, n_bytes = zlib.decompressobj(window), 0
+    while packed and not inflater.eof and n_bytes <= max_bytes:
+        n_bytes += len(inflater.decompress(packed, 1 << 20))
+        packed = inflater.unconsumed_tail
+    return inflater.eof or n_bytes > max_bytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import gzip
 import io
@@ -312,3 +313,41 @@ def test_files_and_the_network_are_out_of_reach(tmp_path):
     assert not in_own
     if sys.platform.startswith("linux"):
         assert calls, "every kernel that the tests run on has seccomp"
+
+
+def pdf_of_two(content: bytes, filters: str) -> bytes:
+    """A PDF whose second page has this packed content."""
+    first = b"BT /F 10 Tf 50 700 Td (It was a dark and stormy night.) Tj ET"
+    font = "/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/MediaBox[0 0 595 842]"
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R 5 0 R]/Count 2>>",
+        f"<</Type/Page/Parent 2 0 R/Contents 4 0 R{font}>>".encode(),
+        b"<</Length %d>>\nstream\n%b\nendstream" % (len(first), first),
+        f"<</Type/Page/Parent 2 0 R/Contents 6 0 R{font}>>".encode(),
+        b"<</Length %d/Filter%b>>\nstream\n%b\nendstream" % (len(content), filters.encode(), content),
+    ]
+    return make._with_table(objects)
+
+
+def test_a_damaged_page_is_an_exception(pool, tmp_path):
+    lines = b"".join(b"1 0 0 1 50 %d Tm (Line %d.) Tj\n" % (700 - 7 * at, at * at) for at in range(90))
+    plain = b"BT /F 10 Tf " + lines + b"ET"
+    packed = zlib.compress(plain)
+    half = len(packed) // 2
+    found = extracted(pool, written(tmp_path, {
+        "whole.pdf": pdf_of_two(packed, "/FlateDecode"),
+        "no-checksum.pdf": pdf_of_two(packed[:-4], "/FlateDecode"),
+        "broken.pdf": pdf_of_two(packed[:half] + b"\xff" * 20 + packed[half + 20 :], "/FlateDecode"),
+        "head.pdf": pdf_of_two(b"\0\0\0" + packed[3:], "[/FlateDecode]"),
+        "cut.pdf": pdf_of_two(packed[:half], "/FlateDecode"),
+        "text.pdf": pdf_of_two(base64.a85encode(packed) + b"~>", "[/ASCII85Decode/FlateDecode]"),
+    }))  # fmt: skip
+    whole = ("whole.pdf", "no-checksum.pdf", "text.pdf")
+    assert {one for one in found if found[one].origin.exception is None} == set(whole)
+    assert all("Line 7921." in text_of(found[one]) for one in whole)
+    for doc_id in set(found) - set(whole):
+        told = found[doc_id].origin
+        assert (told.exception, told.is_partial) == ("damaged", True)
+        assert told.sentence == "a stream of it is damaged: text may be missing"
+        assert "stormy night" in text_of(found[doc_id])
