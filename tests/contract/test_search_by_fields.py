@@ -19,6 +19,7 @@ MAILS = {
         f"{LETTER} 100 percent.",
         replace(HEADERS, subject="100% of it", sender="Cy <cy@example.org>", bcc="bo@x"),
     ),
+    "four.eml": (f"{LEASE} Signed.", replace(HEADERS, sender="JÖRG MÜLLER", to=None, subject="Änderung", sent_at=None)),
     "three.eml": (LEASE, replace(HEADERS, to="ada@example.org", sent_at=datetime(2025, 12, 31, 23, 0, tzinfo=UTC))),
 }
 
@@ -39,6 +40,8 @@ EXPECTED: dict[str, set[str]] = {
     "file:inbox* lease NOT percent": {"one.eml"},
     "tag:date rent": {"note"},
     "from:nobody": set(),
+    "from:müller": {"four.eml"},
+    "subject:änderung": {"four.eml"},
 }
 
 

@@ -93,6 +93,8 @@ def lock(connection: Connection, place: Place, wait_s: float, collection: str | 
 def _set_up_sqlite(connection: Any, *, is_read_only: bool) -> bool:
     """Configure a connection; return whether it writes to a log beside the file."""
     connection.isolation_level = None  # we begin transactions ourselves instead of the driver
+    # SQLite's own knows only a to z
+    connection.create_function("lower", 1, lambda text: text and str(text).lower(), deterministic=True)
     if is_read_only:
         return False
     (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()

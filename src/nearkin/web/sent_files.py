@@ -172,6 +172,8 @@ class LatestOfSent(Generic[Key, Sent]):
     def find(self, key: Key) -> Sent | None:
         """Return what has a key; None if it was forgotten."""
         with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
             return self._kept.get(key)
 
     def get(self, key: Key) -> Sent:

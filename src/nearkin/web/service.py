@@ -8,7 +8,7 @@ import threading
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -19,6 +19,7 @@ import msgspec
 
 from nearkin._version import __version__
 from nearkin.collection.collection import Collection
+from nearkin.collection.decisions.coding import Queue
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, SPLIT_OFF, activity_of, next_number
 from nearkin.collection.listing.details import GroupOfDocument, group_of
 from nearkin.collection.stored.group_state import stored_tolerances
@@ -91,7 +92,7 @@ class ReviewService:
         self.static = StaticFilesOfPages()
         self.sent = LatestOfSent[str, SentText](16, 64 << 20, lambda sent: len(sent.text))
         self.sent_again: LatestOfSent[int, SentAgain] = LatestOfSent(8, 128 << 20, lambda sent: sent.n_bytes)
-        self.queues: LatestOfSent[str, Sequence[str]] = LatestOfSent(64, 1_000_000, len)
+        self.queues: LatestOfSent[str, Queue] = LatestOfSent(64, 1_000_000, len)
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
         self.audits = CurrentAudits(collection.opened)
         self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)

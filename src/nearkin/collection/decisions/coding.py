@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import string
 import tomllib
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import chain, repeat
+from itertools import chain, repeat, takewhile
 from typing import Literal
 
 import msgspec
@@ -62,25 +64,27 @@ class CodingField(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     required: bool = False
     sensitive: bool = False
 
-    def choices(self) -> list[tuple[str, str, str]]:
-        """Return the values, each with its key and its colour, which may be empty."""
-        return list(zip(self.values, chain(self.keys, repeat("")), chain(self.colours, repeat("")), strict=False))
+    def choices(self, tag: str | None = None) -> list[tuple[str, str, str]]:
+        """Return the values, those of a tag that the layout does not have behind them, with key and colour, if any."""
+        own = zip(self.values, chain(self.keys, repeat("")), chain(self.colours, repeat("")), strict=False)
+        return [*own, *((one, "", "") for one in self.chosen(tag) if one not in self.values)]
 
-    def in_value(self, chosen: Sequence[str]) -> str | None:
+    def in_value(self, chosen: Sequence[str], stored: Collection[str | None] = ()) -> str | None:
         """Return the value of the tag for what was chosen or written; None for nothing.
 
         Raises
         ------
         ParameterError
-            The field has no such value, or it takes one and several were chosen.
+            Neither the field nor a ``stored`` tag has such a value, or it takes one and several were chosen.
         """
         chosen = [one.strip() for one in chosen if one.strip()]
         if self.kind != "text":
-            wrong = [one for one in chosen if one not in self.values]
+            known = [*self.values, *dict.fromkeys(one for tag in stored for one in self.chosen(tag))]
+            wrong = [one for one in chosen if one not in known]
             if wrong or (len(chosen) > 1 and self.kind != "several"):
                 number = "some" if self.kind == "several" else "one"
                 raise ParameterError.of(self.name, f"{number} of {', '.join(self.values)}", (wrong or chosen)[0])
-            chosen = [one for one in self.values if one in chosen]
+            chosen = list(dict.fromkeys(one for one in known if one in chosen))
         return checked_value(BETWEEN_VALUES.join(chosen)) if chosen else None
 
     def chosen(self, tag: str | None) -> list[str]:
@@ -98,6 +102,11 @@ class CodingLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     fields: tuple[CodingField, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Digest of the fields, by which a form knows whether they changed."""
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()[:16]
 
     @property
     def required(self) -> list[str]:
@@ -236,12 +245,12 @@ def code(
     wanted = checked_ids(doc_ids)
     with options.opened(store) as connection:
         layout = layout_of(connection)
-        values = _values(layout, chosen)
         refuse_unknown(connection, wanted, current_ids(connection, wanted))
+        was = {one.name: _tags_before(connection, one.name, wanted) for one in layout.fields}
+        values = _values(layout, chosen, was)
         changes = list[log.SettingChange]()
         for field, now in values.items():
-            was = log.values_of(connection, [(log.TAG, doc_id, field) for doc_id in wanted])
-            before = {doc_id: was.get((log.TAG, doc_id, field)) for doc_id in wanted}
+            before = was[field]
             is_kept = field.casefold() in layout.sensitive
             kept = {one for one in alike if now is None or (is_kept and before[one] is not None)}
             changed = [one for one in wanted if before[one] != now and one not in kept]
@@ -256,18 +265,32 @@ def code(
     )
 
 
-def _values(layout: CodingLayout, chosen: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
+def _tags_before(connection: Connection, field: str, doc_ids: Sequence[str]) -> dict[str, str | None]:
+    was = log.values_of(connection, [(log.TAG, doc_id, field) for doc_id in doc_ids])
+    return {doc_id: was.get((log.TAG, doc_id, field)) for doc_id in doc_ids}
+
+
+def _values(
+    layout: CodingLayout, chosen: Mapping[str, Sequence[str]], was: Mapping[str, Mapping[str, str | None]]
+) -> dict[str, str | None]:
     if not layout.fields:
         raise ParameterError("The collection has no fields to code. Set them: nearkin coding COLLECTION LAYOUT")
     known = {one.name for one in layout.fields}
     for name in chosen:
         if name not in known:
             raise ParameterError.of("field", f"one of {', '.join(sorted(known))}", name)
-    values = {one.name: one.in_value(chosen.get(one.name, ())) for one in layout.fields}
+    values = {one.name: one.in_value(chosen.get(one.name, ()), set(was[one.name].values())) for one in layout.fields}
     missing = [one.name for one in layout.fields if one.required and values[one.name] is None]
     if missing:
         raise ParameterError(f"must have a value: {', '.join(missing)}.", parameter="values")
     return values
+
+
+def tagged_since(connection: Connection, activity: int) -> set[str]:
+    """Return the documents whose tags an activity after this one changed."""
+    changes = schema.changes.c
+    changed = select(changes.subject).where((changes.activity > activity) & (changes.kind == log.TAG))
+    return set(connection.execute(changed).scalars())
 
 
 def coded_among(connection: Connection, layout: CodingLayout, doc_ids: Sequence[str]) -> set[str]:
@@ -281,11 +304,52 @@ def coded_among(connection: Connection, layout: CodingLayout, doc_ids: Sequence[
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Documents that are coded one after another, and those of them that are done.
+
+    ``last_activity`` is the last one that ``done`` follows, and ``fields`` the digest of the layout that it is by.
+    """
+
+    doc_ids: tuple[str, ...]
+    done: frozenset[str] = frozenset()
+    last_activity: int = 0
+    fields: str = ""
+
+    def __len__(self) -> int:
+        return len(self.doc_ids)
+
+    def now(self, connection: Connection, layout: CodingLayout) -> Queue:
+        """Return the same queue with what is done now: only documents whose tags changed are looked at."""
+        last = log.next_number(connection) - 1
+        if (self.last_activity, self.fields) == (last, layout.digest):
+            return self
+        changed, done = set(self.doc_ids), frozenset[str]()
+        if self.fields == layout.digest:
+            changed, done = tagged_since(connection, self.last_activity).intersection(self.doc_ids), self.done
+        done = done - changed | coded_among(connection, layout, sorted(changed))
+        return Queue(self.doc_ids, done, last, layout.digest)
+
+    def following(self, connection: Connection, doc_id: str) -> str | None:
+        """Return the next document that is neither done nor removed, from the start again after the end."""
+        start = self.doc_ids.index(doc_id) + 1 if doc_id in self.doc_ids else 0
+        left = [one for one in (*self.doc_ids[start:], *self.doc_ids[:start]) if one not in self.done]
+        for some in in_slices(left):
+            current = current_ids(connection, some)
+            for one in some:
+                if one in current:
+                    return str(one)
+        return None
+
+
 def n_coded_lately(connection: Connection, by: str) -> int:
     """Count the documents that a person coded within the last hour."""
     since = (datetime.now(UTC) - timedelta(hours=1)).isoformat(timespec="seconds")
     acts, changes = schema.activity.c, schema.changes.c
-    is_own = (acts.done_by == by) & (acts.kind == log.CODE) & (acts.done_at >= since)
-    joined = schema.changes.join(schema.activity, acts.number == changes.activity)
-    counted = select(func.count(changes.subject.distinct())).select_from(joined).where(is_own)
-    return int(connection.execute(counted).scalar_one())
+    latest = select(acts.number, acts.done_by, acts.done_at).where(acts.kind == log.CODE).order_by(acts.number.desc())
+    with connection.execute(latest, execution_options={"yield_per": 200}) as rows:  # not all of a long log
+        own = [row.number for row in takewhile(lambda row: row.done_at >= since, rows) if row.done_by == by]
+    coded = set[str]()
+    for some in in_slices(own):
+        coded.update(connection.execute(select(changes.subject).where(changes.activity.in_(some))).scalars())
+    return len(coded)

@@ -243,6 +243,16 @@ def listed(
     return ListedDocuments(table, n_found, *n_late(connection, wanted))
 
 
+def listed_ids(connection: Connection, wanted: DocumentFilter, sort: Sort) -> list[str]:
+    """Return the ids of all documents that meet the conditions."""
+    if sort == "date":
+        refuse_wrong_dates(connection, DATE_TAG)
+    is_dated = and_(tags.c.doc_id == documents.c.doc_id, tags.c.field == DATE_TAG, documents.c.is_current)
+    page = with_documents().where(wanted.condition(connection, wanted.groups_asked(connection)))
+    query = _sorted(connection, page.outerjoin(tags, is_dated), sort).with_only_columns(documents.c.doc_id)
+    return list(connection.execute(query).scalars())
+
+
 def asked_columns(wanted: DocumentFilter) -> list[str]:
     """Return the columns of a list in a file: columns of groups only if a condition is about groups.
 

@@ -119,9 +119,9 @@ def search(collection: OpenedCollection, query: str, *, wave: str | None, limit:
     return SearchResult(query=query, documents=shown, n_found=n_found, elapsed_s=elapsed_s)
 
 
-def found_ids(connection: Connection, query: str, *, wave: str | None, limit: int) -> list[str]:
+def found_ids(connection: Connection, query: str, *, wave: str | None) -> list[str]:
     """Return the ids of the documents that meet a query, the most relevant first."""
-    rows, _ = _ranked(connection, *_parsed(query, wave), limit)
+    rows, _ = _ranked(connection, *_parsed(query, wave), None)
     return [row.doc_id for row in rows]
 
 

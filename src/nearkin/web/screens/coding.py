@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 from nearkin.collection.decisions.coding import (
     MAX_FIELDS,
     CodingLayout,
+    Queue,
     code,
-    coded_among,
     layout_of,
     layout_text,
     n_coded_lately,
@@ -23,11 +23,11 @@ from nearkin.collection.decisions.coding import (
 from nearkin.collection.decisions.deciding import members_of
 from nearkin.collection.decisions.log import ActivityResult, ChangeRequest
 from nearkin.collection.listing.details import DocumentDetails, family_of
-from nearkin.collection.listing.lists import listed
+from nearkin.collection.listing.lists import listed_ids
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import current_rows
 from nearkin.collection.word_search.searching import found_ids, marked
-from nearkin.errors import ParameterError, UnknownDocumentError
+from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.reports.facts.stored import in_words, origin_facts
 from nearkin.store.schema import documents
@@ -40,7 +40,7 @@ from nearkin.web.screens.lists import ListQuery
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor, own_address
 
-_MAX_QUEUE = 10_000
+_MAX_OF_A_THREAD = 10_000
 _ROWS_BEFORE, _ROWS_AFTER = 5, 30
 _MAX_TITLE = 90
 _MAX_FIRST_LINES = 50_000
@@ -85,11 +85,12 @@ class CodeQuery(ListQuery, kw_only=True):
 class CodeForm(msgspec.Struct, kw_only=True):
     """The document that gets the values of the fields, and those beside it.
 
-    ``alike`` names these: "copies", "family", or the number and the tolerance of a group. ``expected`` and ``agreed``
-    are those of `TagForm`.
+    ``fields`` is the digest of the layout. ``alike`` names those beside it: "copies", "family", or the number and the
+    tolerance of a group. ``expected`` and ``agreed`` are those of `TagForm`.
     """
 
     id: str
+    fields: str
     alike: str = ""
     expected: int | None = None
     agreed: str | None = None
@@ -126,22 +127,21 @@ def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
         layout = layout_of(connection)
         if not layout.fields:
             return ScreenAnswer("coding_layout.html.j2", {"layout": EXAMPLE, "is_stored": False}, {"fields": []})
-        queue = _queue(service, connection, asked)
-        done = coded_among(connection, layout, queue)
-        data = {"n_documents": len(queue), "n_done": len(done), **msgspec.to_builtins(layout)}
-        at = asked.at or next((one for one in queue if one not in done), queue[0] if queue else None)
+        queue = _queue(service, connection, asked, layout)
+        ids, done = queue.doc_ids, queue.done
+        data = {"n_documents": len(ids), "n_done": len(done), **msgspec.to_builtins(layout)}
+        at = asked.at or queue.following(connection, "") or next(iter(ids), None)
         if at is None:
-            return ScreenAnswer("coding.html.j2", {"found": None, "queue": queue}, data)
-        index = queue.index(at) if at in queue else None
-        rows = list(_rows(connection, queue, index or 0, done))
+            return ScreenAnswer("coding.html.j2", {"found": None, "queue": ids}, data)
+        index = ids.index(at) if at in ids else None
+        rows = list(_rows(connection, ids, index or 0, done))
     found = service.collection.details(at)
     values = {
         "found": found,
-        "queue": queue,
+        "queue": ids,
         "index": index,
         "rows": rows,
         "n_done": len(done),
-        "is_done": at in done,
         "n_lately": lambda name: _n_lately(service, name),
         "layout": layout,
         "chosen": {one.name: one.chosen(found.tags.get(one.name)) for one in layout.fields},
@@ -151,34 +151,35 @@ def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
         "title": _title(found),
         "facts": [] if found.origin is None else list(origin_facts(found.origin)),
         "alike": _alike(service, found),
-        "before": queue[index - 1] if index else None,
-        "after": queue[index + 1] if index is not None and index + 1 < len(queue) else None,
+        "before": ids[index - 1] if index else None,
+        "after": ids[index + 1] if index is not None and index + 1 < len(ids) else None,
     }
     return ScreenAnswer("coding.html.j2", values, data | {"at": at, "index": index, "document": found.to_dict()})
 
 
-def _queue(service: ReviewService, connection: Connection, asked: CodeQuery) -> Sequence[str]:
-    """Return the ids of a queue; the same ones while no documents are added, whatever is coded meanwhile."""
-    given = msgspec.to_builtins(msgspec.structs.replace(asked, at=None, limit=0))
-    last_load = connection.exec_driver_sql("SELECT max(load) FROM loads").scalar()
-    key = msgspec.json.encode([given, last_load]).decode()
-    if (known := service.queues.find(key)) is not None:
-        return known
-    if asked.thread is not None:
-        card = None if service.threads.found is None else service.threads.found.card(asked.thread, _MAX_QUEUE)
-        if card is None:
-            raise UnknownDocumentError(f"There is no thread {asked.thread}. The page Threads lists all of them.")
-        found = [one.name for one in card.rows if one.name is not None]
-    elif asked.q.strip():
-        found = found_ids(connection, asked.q, wave=asked.wave, limit=_MAX_QUEUE)
-    else:
-        found = listed(connection, asked.wanted(), asked.sort, _MAX_QUEUE).table["doc_id"].to_pylist()
-    queue = tuple(dict.fromkeys(found))
+def _queue(service: ReviewService, connection: Connection, asked: CodeQuery, layout: CodingLayout) -> Queue:
+    """Return a queue: made anew for who enters it, and kept, whatever is coded meanwhile, for who is at a document."""
+    value = asked.tolerance.value if asked.group is not None else None
+    given = msgspec.structs.replace(asked, at=None, limit=0, which="current", value=value)
+    key = msgspec.json.encode(given).decode()
+    kept = None if asked.at is None else service.queues.find(key)
+    queue = (kept or Queue(tuple(dict.fromkeys(_ids(service, connection, given))))).now(connection, layout)
     service.queues.keep(key, queue)
     return queue
 
 
-def _rows(connection: Connection, queue: Sequence[str], place: int, done: set[str]) -> Iterator[QueueRow]:
+def _ids(service: ReviewService, connection: Connection, asked: CodeQuery) -> list[str]:
+    if asked.thread is not None:
+        card = None if service.threads.found is None else service.threads.found.card(asked.thread, _MAX_OF_A_THREAD)
+        if card is None:
+            raise UnknownDocumentError(f"There is no thread {asked.thread}. The page Threads lists all of them.")
+        return [one.name for one in card.rows if one.name is not None]
+    if asked.q.strip():
+        return found_ids(connection, asked.q, wave=asked.wave)
+    return listed_ids(connection, asked.wanted(), asked.sort)
+
+
+def _rows(connection: Connection, queue: Sequence[str], place: int, done: Set[str]) -> Iterator[QueueRow]:
     start = max(0, place - _ROWS_BEFORE)
     shown = queue[start : place + _ROWS_AFTER]
     contents = {one.doc_id: one.content for one in current_rows(connection, documents.c.doc_id, shown)}
@@ -212,7 +213,7 @@ def _alike(service: ReviewService, found: DocumentDetails) -> dict[str, str]:
     with service.collection.opened.store.reading() as connection:
         family = family_of(connection, found)
     n_family = sum(one.is_stored for one in family.members)
-    if n_family:
+    if n_family and not family.is_truncated:
         told["family"] = f"and {counted(n_family, 'document')} of its family"
     for group in found.groups:
         if group.n_documents > 1:
@@ -225,7 +226,7 @@ def _ids_alike(service: ReviewService, doc_id: str, alike: str) -> list[str]:
     found = service.collection.details(doc_id)
     with service.collection.opened.store.reading() as connection:
         if alike == "copies":
-            return list(found.copies)
+            return [one.doc_id for one in current_rows(connection, documents.c.content, [found.document.content])]
         if alike == "family":
             return [one.doc_id for one in family_of(connection, found).members if one.is_stored]
         number, _, tolerance = alike.partition(" ")
@@ -239,6 +240,8 @@ def save(service: ReviewService, visitor: Visitor, body: CodeForm) -> GoTo | Scr
     store = service.collection.opened.store
     with store.reading() as connection:
         layout = layout_of(connection)
+    if body.fields != layout.digest:
+        raise RefusedError(409, "The fields were changed since the page was opened: nothing is stored. Open it again.")
     chosen = {one.name: getattr(body, f"v{i}") for i, one in enumerate(layout.fields)}
     others = [one for one in _ids_alike(service, body.id, body.alike) if one != body.id] if body.alike else []
     is_preview = bool(others) and body.expected is None
@@ -268,10 +271,8 @@ def _next(service: ReviewService, layout: CodingLayout, body: CodeForm, found: A
     place = urlsplit(own_address(body.back))
     asked = parsed_query(CodeQuery, parameters_in(place.query)) if place.path == "/code" else CodeQuery()
     with service.collection.opened.store.reading() as connection:
-        queue = _queue(service, connection, asked)
-        done = coded_among(connection, layout, queue)
-    start = queue.index(body.id) + 1 if body.id in queue else 0
-    following = next((one for one in (*queue[start:], *queue[:start]) if one not in done), body.id)
+        queue = _queue(service, connection, msgspec.structs.replace(asked, at=body.id), layout)
+        following = queue.following(connection, body.id) or body.id
     return GoTo("/code", {**back_to(body.back, found).query, "at": following})
 
 
