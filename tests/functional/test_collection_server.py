@@ -24,6 +24,7 @@ from places import SomePlace
 def test_a_connection_that_ends_in_the_middle_of_adding(tmp_path, server, monkeypatch):
     """Nothing is stored; and the same object goes on when the server is there again."""
     monkeypatch.setattr("nearkin.stages.documents.tables._BATCH_BYTES", 1_000)
+    monkeypatch.setattr("nearkin.collection.loads.adding._PREPARED_BYTES", 1_000)
     place = SomePlace.new(tmp_path, server)
     before, answers_before, after, answers_after = uninterrupted(place)
     end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'nearkin'"

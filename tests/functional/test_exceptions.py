@@ -164,7 +164,7 @@ def test_pairs_and_signatures_have_exceptions(folder, tmp_path):
 )
 def test_a_question_about_a_partial_text_says_what_it_lacks(asked, matter, folder):
     command, *before = asked
-    for name, lacks in (("table.rtf", "an embedded object was not read"), ("note.txt", None)):
+    for name, lacks in (("table.rtf", "1 embedded object was not read"), ("note.txt", None)):
         said = f"read in part {'the text' if command == 'check' else folder / name} {lacks}"
         told = nearkin_here(command, matter, *before, folder / name)
         assert (said in " ".join(told.out.split())) == (lacks is not None)

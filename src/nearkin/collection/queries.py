@@ -48,8 +48,10 @@ class GroupQueries:
 
         Parameters
         ----------
-        measure, gamma, threshold, tolerance
+        doc_id, version, measure, gamma, threshold, tolerance
             See `similar`; by default ``threshold=0.5``.
+        limit
+            Maximum number of versions to return.
         at
             Date such as ``"2024-03-01"``. The documents with the newest date that is not after it, perhaps the document
             itself, are marked as in force.
@@ -84,8 +86,10 @@ class GroupQueries:
         ----------
         labels
             Labels by document id. A document with two different labels is a conflict with itself.
-        measure, threshold, gamma
+        measure, threshold, gamma, threads
             See `groups`.
+        limit
+            Maximum number of documents to compare and return; the result always has the total.
         """
         from nearkin.collection.conflicts.by_group import conflicts
 
@@ -113,6 +117,8 @@ class GroupQueries:
             ``threshold``, 0.5 by default. "letters": if their letter counts are within ``gamma``, 0.025 by default.
         threshold, gamma
             Each limit has its own stored groups.
+        threads
+            Number of threads.
 
         Raises
         ------
