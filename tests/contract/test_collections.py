@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pandas as pd
 import polars as pl
@@ -11,7 +15,10 @@ import pyarrow as pa
 import pytest
 
 from example_counts import every
+from extracted_documents import incoming
 from nearkin.collection.collection import Collection
+from nearkin.collection.loads.adding import add_incoming
+from nearkin.collection.loads.incoming import Incoming
 from nearkin.errors import (
     CollectionBusyError,
     CollectionError,
@@ -21,6 +28,7 @@ from nearkin.errors import (
     UnknownDocumentError,
 )
 from nearkin.reports.facts.stored import info_facts
+from nearkin.stages.documents.rules import ReadingRules
 
 LEASE = "The tenant shall pay the rent of 900 crowns on the first day of each month to the landlord, clause {}."
 WILL = "I leave my house and all that is in it to my sister Ann, and my books to the library of the town, {}."
@@ -323,3 +331,18 @@ def test_a_second_writer_is_told_so_and_loses_nothing(place, monkeypatch):
             assert current(second) == {"a": "one", "b": "two"}  # reading goes on
         assert second.add([("c", "three")]).n_new == 1
         assert current(first) == {"a": "one", "b": "two", "c": "three"}
+
+
+def test_a_writer_who_has_read_for_longer_waits_as_long(place):
+    with place.open() as first, place.open(wait=0) as second, ExitStack() as writing:
+        first.add([("a", "one")])
+        writing.enter_context(first.opened.store.writing())
+
+        def documents() -> Iterator[Incoming]:
+            time.sleep(3)
+            yield incoming([("b", "two", None, None)])
+            threading.Timer(0.3, writing.close).start()
+
+        rules = ReadingRules.of("skip-documents", 0.5)
+        assert add_incoming(second.opened, documents(), wave=None, threads=1, rules=rules).n_new == 1
+        assert current(first) == {"a": "one", "b": "two"}

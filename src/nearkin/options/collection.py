@@ -49,8 +49,8 @@ class WaitOptions(Options):
 
     wait: Same[float | None] = _collection(
         kind=float, metavar="SECONDS", minimum=0,
-        help="Maximum time to wait while another process is writing; then the command ends with exit code 9. "
-        "[default: 2]",
+        help="Maximum time to wait while another process is writing (nearkin add: at least as long as it has read); "
+        "then the command ends with exit code 9. [default: 2]",
     )  # fmt: skip
 
 

@@ -5,11 +5,14 @@ Readers see all of a load or nothing, and an interrupted process leaves nothing 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
+
+from sqlalchemy import Connection
 
 from nearkin.collection.loads.incoming import Examined, Incoming, KnownTexts, examine, known_texts
 from nearkin.collection.loads.loading import Load, new_name
@@ -18,10 +21,11 @@ from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.contents import PURGED
 from nearkin.collection.stored.documents import checked_wave
 from nearkin.engines.local import map_ordered
-from nearkin.errors import DocumentError, NearkinError, check_int
+from nearkin.errors import CollectionBusyError, DocumentError, NearkinError, check_int
 from nearkin.stages.documents.faults import is_beside
 from nearkin.stages.documents.members import place_text
 from nearkin.stages.documents.rules import ReadingRules
+from nearkin.store.store import Store
 from nearkin.wording import WarningMessage
 
 
@@ -60,6 +64,7 @@ class Added(AnswerRecord):
 
 _PREPARED_BYTES = 1 << 26
 """Bytes of documents that are read and prepared before the load begins; only the rest of a longer one waits for it."""
+_BETWEEN_TRIES_S = 0.05
 
 
 def add_incoming(
@@ -86,7 +91,7 @@ def add_incoming(
         with store.reading() as own:
             return known_texts(own, digests)
 
-    rest = iter(incoming)
+    rest, began_at = iter(incoming), time.monotonic()
     look = partial(examine, counting=counting, known=known, dialect=store.dialect)
     first, n_bytes = list[Incoming](), 0
     while n_bytes < _PREPARED_BYTES and (batch := next(rest, None)) is not None:
@@ -96,7 +101,8 @@ def add_incoming(
         generation, name = store.generation(own), wave or new_name(own)
     # before others are kept from writing
     ready = list(map_ordered(partial(look, wave=name), first, threads=threads))
-    with suppress(_RolledBackError), store.writing() as connection:
+    took_s = time.monotonic() - began_at
+    with suppress(_RolledBackError), _writing(store, at_least_s=took_s) as connection:
         load = Load.begin(connection, store, counting, wave)
         load.by = by
         n_unreadable, n_beside, n_documents, first_problem = 0, 0, 0, ""
@@ -124,6 +130,22 @@ def add_incoming(
         told = f"the documents are stored; the next query makes their index ({error})"
         opened.progress.say(WarningMessage(told))
     return added
+
+
+@contextmanager
+def _writing(store: Store, *, at_least_s: float) -> Iterator[Connection]:
+    """Begin to write; who would lose long work waits for the other writer as long as that work took."""
+    until = time.monotonic() + at_least_s
+    with ExitStack() as entered:
+        while True:
+            try:
+                connection = entered.enter_context(store.writing())
+                break
+            except CollectionBusyError:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(_BETWEEN_TRIES_S)
+        yield connection
 
 
 class _RolledBackError(Exception):

@@ -116,8 +116,11 @@ def _file_of_tar(archive: tarfile.TarFile, entry: tarfile.TarInfo, limits: Extra
         return Member.failed(name, "unsupported", _LINK if is_link else "a device in an archive, which is not read")
     if entry.size > limits.total:
         return Member.failed(name, "too large", too_big(entry.size, limits.total))
-    with archive.extractfile(entry) as file:  # type: ignore[union-attr]  # it is a file
-        blob = gathered(file.read, entry.size, limits)
+    try:
+        with archive.extractfile(entry) as file:  # type: ignore[union-attr]  # it is a file
+            blob = gathered(file.read, entry.size, limits)
+    except ExtractionError as error:
+        return Member.failed(name, error.exception, error.sentence)
     if blob.size < entry.size:
         raise ExtractionError("damaged", "the tar archive is truncated")
     return Member(name=name, blob=blob)

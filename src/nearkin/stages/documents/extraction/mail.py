@@ -177,7 +177,7 @@ def _as_bytes(message: Any) -> bytes:
 
 
 def _file_name(part: Message) -> str | None:
-    return decoded_header(_tried(part.get_filename) or "") or None
+    return _tried(lambda: decoded_header(part.get_filename() or "")) or None
 
 
 def _payload(part: Message) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
@@ -72,8 +72,12 @@ def addresses_of(values: Iterable[str | None]) -> frozenset[str]:
     return frozenset([*(word for word in words if word.strip("@").count("@") == 1), *names])
 
 
+_LEAP_SECOND = re.compile(r"(\d:\d\d):60\b")
+
+
 def sent_at_of(value: str) -> datetime | None:
-    """Return the time of a header Date, in UTC; None if it is not a date since 1970."""
+    """Return the time of a header Date, in UTC; None if it is not a date since 1970. A leap second is the next one."""
+    value, n_leaps = _LEAP_SECOND.subn(r"\1:59", value)
     try:
         try:
             moment = parsedate_to_datetime(_raw(value))
@@ -82,6 +86,7 @@ def sent_at_of(value: str) -> datetime | None:
         if 100 <= moment.year < 1000:  # years since 1900
             moment = moment.replace(year=moment.year + 1900)
         moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment += timedelta(seconds=n_leaps)
     except (ValueError, OverflowError):
         return None
     return moment if moment.year >= 1970 else None
@@ -165,24 +170,28 @@ def _bare(value: str) -> list[str]:
     return [word for word in words if "@" in word.strip("@")]
 
 
+_WORD = r"=\?[^?]*\?[qb]\?.*?\?="
+_ENCODED_WORDS = re.compile(f"{_WORD}(?: ?{_WORD})*", re.IGNORECASE)
+
+
 def decoded_header(value: str) -> str:
     """Return a header value, with surrogates for bytes that are not ASCII as in `email`, as text in one line."""
     text = " ".join(_raw(value).replace("\0", "").split())
-    if "=?" not in text:
-        return text
+    return " ".join(_ENCODED_WORDS.sub(_decoded_words, text).replace("\0", "").split())
+
+
+def _decoded_words(found: re.Match[str]) -> str:
+    """Decode encoded words that follow one another, which may share a character."""
     try:
-        parts = decode_header(text)
+        parts = decode_header(found[0])
     except HeaderParseError:  # damaged base64
-        return text
-    joined = "".join(part if isinstance(part, str) else _text(part, charset) for part, charset in parts)
-    return " ".join(joined.replace("\0", "").split())
+        return found[0]
+    return "".join(part if isinstance(part, str) else _text(part, charset or "") for part, charset in parts)
 
 
-def _text(data: bytes, charset: str | None) -> str:
-    if charset is None:  # what stands between encoded words, as `decode_header` writes it
-        return data.decode("raw_unicode_escape")
+def _text(data: bytes, charset: str) -> str:
     try:
-        return data.decode(charset.partition("*")[0])
+        return data.decode(charset.partition("*")[0]).encode("utf-8", "replace").decode()  # UTF-7 has lone surrogates
     except (LookupError, UnicodeError):  # an unknown charset, or bytes that are not in it
         return _legible(data)
 

@@ -85,6 +85,18 @@ def test_an_archive_with_very_many_files(tmp_path):
     assert len(found) < 30
 
 
+def test_a_file_of_a_tar_that_is_too_large_for_the_disk_costs_only_itself(tmp_path):
+    sink = io.BytesIO()
+    with tarfile.open(fileobj=sink, mode="w") as archive:
+        for name, data in (("a.txt", b"It was."), ("zeros", bytes(66 * MIB)), ("b.txt", b"It is.")):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    found = extracted_once(tmp_path, {"x.tar": sink.getvalue()}, disk=8 * MIB)
+    assert exceptions_of(found) == {"x.tar!a.txt": None, "x.tar!zeros": "too large", "x.tar!b.txt": None}
+    assert text_of(found["x.tar!b.txt"]) == "It is."
+
+
 def test_the_same_bytes_again_and_again(pool, tmp_path):
     """An archive whose entries all point to one another's bytes: small, and large when it is unpacked."""
     kernel = make.zipped({"0": bytes(8 * MIB)})

@@ -61,10 +61,14 @@ def test_any_bytes_are_read(data: bytes) -> None:
         ("=?utf-8?B?w6Q=?= =?utf-8?Q?=C3?= =?utf-8?Q?=A4?=", "ää"),  # a character in two words
         ("=?utf-8?B?w6Q?= x", "ä x"),  # padding is missing
         ("=?iso-8859-1?Q?a b?=", "a b"),  # white space inside a word
+        ("=?utf-7?Q?+2AA-a?=", "?a"),  # half of a surrogate pair
         ("=?hex?Q?41?=", "41"),  # a codec that is no charset
         ("=?utf-8*de?Q?a?=", "a"),  # with a language
         ("=?utf-8?X?a?=", "=?utf-8?X?a?="),
         ("a\r\n\tb\0c", "a bc"),
+        ("=?utf-8?Q?M=C3=BCller?= <CORP\\ubauer@x.de>", "Müller <CORP\\ubauer@x.de>"),
+        ("\\users and =?utf-8?Q?=C3=BC?=", "\\users and ü"),
+        ("=?utf-8?B?a?= =?utf-8?X?a?= =?utf-8?Q?=C3=BC?=", "=?utf-8?B?a?= =?utf-8?X?a?= ü"),  # the first is damaged
     ],
 )
 def test_damaged_encoded_words(raw: str, expected: str) -> None:
@@ -133,6 +137,7 @@ def test_long_subjects_take_no_time() -> None:
         ("5 Jan 04 10:00 EST", "2004-01-05T15:00:00+00:00"),
         ("Mon, 5 Jan 2004 25:00:00 +0000", None),
         ("Mon, 5 Jan 2004 10:00:00 +9999", None),
+        ("Sun, 1 Jan 2017 08:59:60 +0900", "2017-01-01T00:00:00+00:00"),  # a leap second
         ("2004-01-05 10:00:00+01:00", "2004-01-05T09:00:00+00:00"),
         ("", None),
     ],
