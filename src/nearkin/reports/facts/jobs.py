@@ -156,6 +156,9 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     >>> run = DedupManifest(counts={"documents": 900, "dropped": 90, "dropped_other": 70, "largest_group": 80})
     >>> [(one.label, one.value, one.is_warning) for one in difference_facts(run)]
     [('differ in other words', 70, True)]
+    >>> run = DedupManifest(counts={"dropped": 9, "dropped_other": 1}, parameters={"keep_apart": "numbers"})
+    >>> [(one.label, one.value, one.is_warning) for one in difference_facts(run)]
+    [('differ in other words', 1, True)]
     """
     yield from nonzero(
         "pairs kept apart", run.count("pairs_kept_apart"), f"--keep-apart {run.parameters.get('keep_apart')}"
@@ -180,6 +183,8 @@ def difference_facts(run: DedupManifest) -> Iterator[Fact]:
     if n_largest > _LARGE_GROUP and n_other > _NAMED_SHARE * n_dropped:
         note = f"of {n_dropped:,} dropped for another; a group has {n_largest:,} documents"
         yield Fact("differ in other words", n_other, note, "warning")
+    elif "keep_apart" in run.parameters:  # records: what is dropped all the same may be another one
+        yield from warning("differ in other words", n_other, f"of {n_dropped:,} dropped for another")
 
 
 def input_facts(run: DedupManifest) -> Iterator[Fact]:

@@ -33,7 +33,7 @@ from nearkin.reports.facts.stored import in_words, origin_facts
 from nearkin.store.schema import documents
 from nearkin.web.queries import parameters_in
 from nearkin.web.queries import parsed as parsed_query
-from nearkin.web.screen import ChangeForm, Screen
+from nearkin.web.screen import ChangeForm, NoQuery, Screen
 from nearkin.web.screens.decisions import back_to
 from nearkin.web.screens.document import MAX_TEXT
 from nearkin.web.screens.lists import ListQuery
@@ -283,11 +283,7 @@ def store_layout(service: ReviewService, visitor: Visitor, body: LayoutForm) -> 
     return back_to("/code/layout", found)
 
 
-class LayoutQuery(msgspec.Struct):
-    """The page of the layout has no parameters."""
-
-
-def layout(service: ReviewService, _: LayoutQuery) -> ScreenAnswer:
+def layout(service: ReviewService, _: NoQuery) -> ScreenAnswer:
     """Show the layout as TOML."""
     with service.collection.opened.store.reading() as connection:
         stored, fields = layout_text(connection), layout_of(connection)
@@ -295,5 +291,5 @@ def layout(service: ReviewService, _: LayoutQuery) -> ScreenAnswer:
     return ScreenAnswer("coding_layout.html.j2", values, msgspec.to_builtins(fields))
 
 
-SCREENS = (Screen("/code", CodeQuery, coding), Screen("/code/layout", LayoutQuery, layout))
+SCREENS = (Screen("/code", CodeQuery, coding), Screen("/code/layout", NoQuery, layout))
 FORMS = (ChangeForm("/code", CodedForm, save), ChangeForm("/code/layout", LayoutForm, store_layout))
