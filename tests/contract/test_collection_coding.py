@@ -79,6 +79,7 @@ def test_a_layout_that_breaks_a_rule_is_not_stored(matter: Collection, text: str
 def test_a_call_is_one_activity_that_undo_reverses(matter: Collection) -> None:
     matter.code(["d0"], {"responsive": ["yes"], "issues": ["delivery", "price"], "reason": [" see p. 3 "]}, by="ada")
     assert tags_of(matter, "d0") == {"responsive": "yes", "issues": "price; delivery", "reason": "see p. 3"}
+    assert all(matter.search(f"tag:issues={one}").n_found == 1 for one in ("price", "delivery"))
     changed = matter.code(["d0"], {"responsive": ["no"], "issues": ["price"]}, by="ada")
     assert tags_of(matter, "d0") == {"responsive": "no", "issues": "price"}
     matter.undo(changed.number or 0, by="ada")
@@ -104,9 +105,12 @@ def test_a_call_from_an_old_page_is_refused_with_who_changed_what(matter: Collec
     matter.code(["d0"], {"responsive": ["yes"], "privileged": ["counsel"]}, by="ada")
     with pytest.raises(ChangedMeanwhileError) as refused:
         matter.code(["d0"], {"responsive": ["yes"]}, by="ben", seen=seen)  # it would empty the privilege call
-    assert [(one.by, one.changes[0].other, one.changes[0].now) for one in refused.value.activities] == [
-        ("ada", "privileged", "counsel")
-    ]
+    (only,) = refused.value.activities
+    assert (only.by, [(one.other, one.now) for one in only.changes]) == ("ada", [("privileged", "counsel")])
+    with pytest.raises(ChangedMeanwhileError) as refused:
+        matter.code(["d0"], {"responsive": ["no"], "privileged": ["no"]}, by="ben", seen=seen)
+    (only,) = refused.value.activities  # all that would be replaced
+    assert {one.other for one in only.changes} == {"responsive", "privileged"}
     assert tags_of(matter, "d0")["privileged"] == "counsel"
     matter.code(["d1"], {"responsive": ["yes"]}, by="ben", seen=seen)  # other documents are not concerned
 

@@ -156,8 +156,9 @@ Between words, OR means one of them, and NOT that the next is missing; AND can b
 Case and punctuation do not matter; words are not stemmed. --out writes all results to a .csv, \
 .tsv, .jsonl or .parquet file.
 
-Beside words, or alone: from:, to: and subject: with a part of a mail's header; date:2024-03 or date:2024..2025; \
-wave:, file: and id: with * and ?; tag:FIELD=VALUE.
+Beside words, or alone, all have to be met, with NOT not to be met: from:, subject: and to: (with cc and bcc) with a \
+part of a mail's header; date:2024-03 or date:2024..2025; wave:NAME; file: and id: with * and ?; tag:FIELD=VALUE. \
+Quote a value with blanks: subject:"the lease".
 
 Examples:
 

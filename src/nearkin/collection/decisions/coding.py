@@ -15,7 +15,7 @@ import msgspec
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions import log
-from nearkin.collection.decisions.deciding import checked_field, checked_value
+from nearkin.collection.decisions.deciding import BETWEEN_VALUES, checked_field, checked_value
 from nearkin.collection.stored.documents import checked_ids, current_ids, refuse_unknown
 from nearkin.errors import ParameterError
 from nearkin.store import schema
@@ -24,8 +24,6 @@ from nearkin.store.store import Store
 
 FieldKind = Literal["one", "several", "yes-no", "text"]
 Colour = Literal["grey", "green", "red", "blue"]
-BETWEEN_VALUES = "; "
-"""Between the values of a field of kind "several", which are one tag."""
 SENSITIVE = frozenset(("privileged", "privilege"))
 """Fields of tags whose conflicts people resolve document by document, besides those of a layout."""
 MAX_FIELDS, _MAX_VALUES = 20, 30
@@ -254,8 +252,9 @@ def code(
             is_kept = field.casefold() in layout.sensitive
             kept = {one for one in alike if now is None or (is_kept and before[one] is not None)}
             changed = [one for one in wanted if before[one] != now and one not in kept]
-            log.refuse_later(connection, options.seen, (log.TAG,), changed, field)
             changes += [log.SettingChange(log.TAG, one, field, before[one], now) for one in changed]
+        replaced = [sorted({getattr(one, name) for one in changes}) for name in ("subject", "other")]
+        log.refuse_later(connection, options.seen, (log.TAG,), *replaced)
         is_made = options.stores(changes)
         data = {"values": {field: value for field, value in values.items() if value is not None}}
         number = log.record(connection, log.CODE, changes, by=options.by, data=data) if changes and is_made else None

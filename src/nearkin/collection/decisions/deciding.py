@@ -172,6 +172,8 @@ def _undos(connection: Connection) -> dict[int, int]:
     return dict(connection.execute(query).all())
 
 
+BETWEEN_VALUES = "; "
+"""Between the values of a tag that has several."""
 MAX_OF_A_VALUE = 1_000
 _MAX_OF_A_FIELD = 100
 _MAX_NAMED = 10
@@ -278,7 +280,7 @@ def _set(
         for doc_id, value in values.items()
         if (before := was.get((log.TAG, doc_id, field))) != value
     )
-    log.refuse_later(connection, options.seen, (log.TAG,), [change.subject for change in changes], field)
+    log.refuse_later(connection, options.seen, (log.TAG,), [change.subject for change in changes], [field])
     is_made = options.stores(changes)
     number = log.record(connection, kind, changes, by=options.by, data=data) if changes and is_made else None
     n_unchanged = len(values) - len(changes)

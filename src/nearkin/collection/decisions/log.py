@@ -328,7 +328,11 @@ def activities(
 
 
 def refuse_later(
-    connection: Connection, seen: int | None, kinds: Sequence[str], subjects: Sequence[str], field: str | None = None
+    connection: Connection,
+    seen: int | None,
+    kinds: Sequence[str],
+    subjects: Sequence[str],
+    fields: Sequence[str] | None = None,
 ) -> None:
     """Refuse a decision if values that it is about were changed after an activity; see `Collection.tag`.
 
@@ -336,16 +340,16 @@ def refuse_later(
     ----------
     seen
         Number of the activity, 0 before the first; None refuses nothing.
-    field
-        Field of tags; without one, the documents may also be the second of a decision on two.
+    fields
+        Fields of tags; without them, the documents may also be the second of a decision on two.
     """
     if seen is None:
         return
     check_int("seen", seen, 0, 2**63 - 1)
     table, number, later = schema.changes.c, schema.activity.c.number, dict[int, dict[SettingChange, None]]()
     for some in in_slices(subjects):
-        is_about = table.subject.in_(some) & (table.other == field)
-        if field is None:
+        is_about = table.subject.in_(some) & table.other.in_(fields or ())
+        if fields is None:
             is_about = table.subject.in_(some) | table.other.in_(some)
         query = made_changes().where(table.activity > seen, table.kind.in_(kinds), is_about)
         for activity_number, *values in connection.execute(query):

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import pyarrow as pa
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, case, exists, func, select, true
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, and_, case, exists, func, or_, select, true
 
 from nearkin.arguments import checking_methods
 from nearkin.collection.dates import DATE_TAG, refuse_wrong_dates
-from nearkin.collection.decisions.deciding import checked_field, parsed
+from nearkin.collection.decisions.deciding import BETWEEN_VALUES, checked_field, parsed
 from nearkin.collection.decisions.log import checked_since
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents, shown_principals
 from nearkin.collection.listing.exceptions import blank_contents
@@ -162,7 +162,9 @@ def _has_tag(tag: str) -> ColumnElement[bool]:
     field, value = parsed(tag)
     own = tags.alias("own_tags")  # a list joins the tags with dates
     has_it = exists().where(own.c.doc_id == documents.c.doc_id, own.c.field == field)
-    return has_it.where(own.c.value == value) if "=" in tag else has_it
+    listed = BETWEEN_VALUES + own.c.value + BETWEEN_VALUES  # of a field with several values, each counts
+    is_among = func.replace(listed, BETWEEN_VALUES + value + BETWEEN_VALUES, "") != listed
+    return has_it.where(or_(own.c.value == value, is_among)) if "=" in tag else has_it
 
 
 def _is_copy(others: FromClause) -> ColumnElement[bool]:

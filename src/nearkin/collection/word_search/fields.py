@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sqlalchemy import JSON, ColumnElement, Connection, and_, cast, exists, func, or_
+from sqlalchemy import JSON, ColumnElement, Connection, and_, cast, exists, func, not_, or_
 
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.listing.lists import DocumentFilter
 from nearkin.errors import ParameterError
 from nearkin.store.schema import documents, origins, tags
 
-_FIELD = re.compile(r'(?<!\S)(from|to|subject|date|wave|file|id|tag):("[^"]*"|[^\s"()]+)')
+_NAMES = "from|to|subject|date|wave|file|id|tag"
+_FIELD = re.compile(rf'(?<!\S)(NOT\s+)?({_NAMES}):("[^"]*"|[^\s"()]+="[^"]*"|[^\s"()]+)(?!\S)', re.IGNORECASE)
+_WITHOUT_VALUE = re.compile(rf"(?<!\S)\(?({_NAMES}):", re.IGNORECASE)
 _HEADERS = {"from": ("sender",), "to": ("to", "cc", "bcc"), "subject": ("subject",)}
 _LISTED = {
     "wave": lambda value: DocumentFilter(wave=value),
@@ -21,20 +23,29 @@ _LISTED = {
     "tag": lambda value: DocumentFilter(tag=value),
 }
 _DATE = re.compile(r"\d{4}(-\d\d){0,2}")
-Field = tuple[str, str]
-"""Name and value."""
+Field = tuple[str, str, bool]
+"""Name, value, and whether it must not be met."""
 
 
 def split_fields(query: str) -> tuple[str, list[Field]]:
     """Return the words of a query, and its fields.
 
+    Raises
+    ------
+    ParameterError
+        The value of a field is missing, or begins like a group of words.
+
     Examples
     --------
-    >>> split_fields('price from:ada subject:"the lease" date:2024-01..2024-03')
-    ('price', [('from', 'ada'), ('subject', 'the lease'), ('date', '2024-01..2024-03')])
+    >>> split_fields('price from:ada subject:"the lease" NOT date:2024-01..2024-03')
+    ('price', [('from', 'ada', False), ('subject', 'the lease', False), ('date', '2024-01..2024-03', True)])
     """
-    fields = [(name, value.strip('"')) for name, value in _FIELD.findall(query)]
-    return " ".join(_FIELD.sub(" ", query).split()), fields
+    fields = [(name.lower(), value.replace('"', ""), bool(no)) for no, name, value in _FIELD.findall(query)]
+    words = " ".join(_FIELD.sub(" ", query).split())
+    if wrong := _WITHOUT_VALUE.search(words):
+        rule = f'a value after {wrong[1]}: without a blank, such as {wrong[1]}:ada or {wrong[1]}:"two words (2)"'
+        raise ParameterError.of("query", rule, query)
+    return words, fields
 
 
 def meeting(connection: Connection, fields: Sequence[Field]) -> ColumnElement[bool]:
@@ -47,7 +58,8 @@ def meeting(connection: Connection, fields: Sequence[Field]) -> ColumnElement[bo
     UnknownDocumentError
         There is no such wave.
     """
-    return and_(documents.c.is_current, *(_condition(connection, name, value) for name, value in fields))
+    conditions = [(_condition(connection, name, value), is_not) for name, value, is_not in fields]
+    return and_(documents.c.is_current, *(not_(one) if is_not else one for one, is_not in conditions))
 
 
 def _condition(connection: Connection, name: str, value: str) -> ColumnElement[bool]:

@@ -129,7 +129,7 @@ def _parsed(query: object, wave: str | None) -> tuple[Query | None, list[Field]]
     """Return the words of a query, None if it has only fields, and its fields."""
     words, fields = split_fields(query) if isinstance(query, str) else (query, [])
     parsed = None if fields and not words else parse(words)
-    return parsed, fields if wave is None else [*fields, ("wave", wave)]
+    return parsed, fields if wave is None else [*fields, ("wave", wave, False)]
 
 
 def _terms_of(words: Query | None) -> tuple[Term, ...]:
