@@ -96,7 +96,6 @@ def serve(job: ServeCommand) -> None:
     token = None if job.token_file is None else read_token(job.token_file)
     gc.set_threshold(700, 10, 10)  # it runs for long; a short command looks for garbage less often
     gc.freeze()  # what imports made stays
-    sys.setswitchinterval(0.001)  # a page waits for other threads after each statement: not 5 ms each time
     with Collection.open(job.collection, cache=job.cache, wait=job.wait, read_only=job.read_only) as opened:
         serve_until_interrupted(
             opened,
