@@ -85,26 +85,28 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
 
         Parameters
         ----------
-        path_or_url
+        path_or_url : str or Path
             A directory, or ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``, to which ``?schema=NAME`` and settings of
             libpq may be added. Omitted parts come from the environment, as for psql.
-        create
+        create : bool
             Create a missing collection.
         alphabet : {"universal", "latin"}, optional
             Letters that range search counts.
-        similarity_index
+        similarity_index : SimilarityIndex or str, optional
             Method of the similarity indexes, by default ``"43B:k=40"``.
-        ignored
+        ignored : Ignored, optional
             Passages and numbers that do not count. These three are fixed when the collection is created, and must then
             be the same.
-        cache
+        cache : str or Path, optional
             Directory for the index of a collection in PostgreSQL, by default ``~/.cache/nearkin``. It can be deleted at
             any time: the index is rebuilt from the store.
-        wait
+        wait : float, optional
             Seconds to wait while another process is writing, by default 2.
-        read_only
+        read_only : bool
             Write nothing, for a read-only medium. Missing parts of the index, and missing keys of check-ins, are then
             made in memory for this object, which takes longer.
+        progress : Progress, optional
+            Receives progress reports.
 
         Raises
         ------
@@ -137,19 +139,21 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         on_error: OnError = "skip-documents",
         max_unreadable: float | str = 0.5,
     ) -> Added:
-        """Add documents: all of them, or none if anything fails.
+        """Add documents: all of them, or none if anything fails. Unchanged documents are not stored again.
 
         Parameters
         ----------
         documents : pyarrow Table, pandas or polars DataFrame, iterable of str, of (id, text) pairs or of dicts
             Texts, not files: if the first 20 strings are all names of files, they are refused.
-        wave
+        wave : str, optional
             Name of a new or existing wave; by default "wave 1", "wave 2", …
-        text, id
+        text, id : str, optional
             Names of the columns; guessed if not given. Documents without ids are named after the wave: ``wave 1:1``, …
+        threads : int
+            Worker threads, at least 1.
         on_error : {"skip-documents", "skip", "stop"}
             "stop": raise at the first document that cannot be stored. Otherwise such documents are skipped and listed.
-        max_unreadable
+        max_unreadable : float or str
             Maximum share of documents that may be unreadable, such as 0.01 or "1%".
 
         Raises
@@ -160,6 +164,8 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         ParameterError
             The documents have no accepted type, or are names of files; or a column is named, and they have none.
         CollectionBusyError
+        OutputError
+            The disk is full.
         """
         from nearkin.collection.loads.adding import add_incoming
         from nearkin.collection.loads.incoming import Incoming
@@ -185,13 +191,14 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
 
         Parameters
         ----------
-        wave
+        doc_ids : sequence of str
+        wave : str, optional
             Wave that added the current versions of the documents.
-        by
+        by : str, optional
             Who removes them, for the `log`; by default the name of the system's user.
-        dry_run
+        dry_run : bool
             Return the documents that would be removed, and remove nothing.
-        max_changes
+        max_changes : int, optional
             If there are more documents to remove, nothing is removed, as in a dry run.
         """
         from nearkin.collection.decisions.log import ChangeRequest
@@ -211,7 +218,13 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             return document(connection, doc_id, version)
 
     def has_document(self, doc_id: str) -> bool:
-        """Whether there is a current document with this id."""
+        """Whether there is a current document with this id.
+
+        Raises
+        ------
+        ParameterError
+            The id is no str.
+        """
         check_id(doc_id)
         with self.opened.store.reading() as connection:
             return is_current(connection, doc_id)
@@ -242,19 +255,23 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
 
         Parameters
         ----------
-        doc_id, version
+        doc_id, version : str and int, optional
             The stored document to query with; the result does not contain it.
-        text
+        text : str, optional
             Text to query with instead. A file name is not opened; it is compared as a text.
         measure, gamma, threshold, tolerance
             Measure of similarity and its limit; by default ``threshold=0.5``. The limit is ``threshold`` for "jaccard"
             (minimum Jaccard similarity of word 5-grams) and "containment"; ``gamma`` for "letters" (maximum distance of
             the letter counts, as a share of the query's length); ``tolerance`` for "index" (similarity index). The
             measure can be omitted if the limit implies it.
+        limit : int
+            Maximum number of documents to return; the result always has the total.
 
         Raises
         ------
         UnknownDocumentError
+        ParameterError
+            A parameter is invalid; or neither or both of ``doc_id`` and ``text`` are given.
         """
         from nearkin.collection.similar import similar_documents
 
@@ -268,7 +285,11 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
 
         Parameters
         ----------
-        store
+        text : str
+            A file name is not opened; it is compared as a text.
+        options : CheckOptions, optional
+            Thresholds of the answer.
+        store : CheckIn, optional
             Id and wave under which to store the text in the same transaction: of two similar texts checked in at the
             same time, the second check finds the first text. By default nothing is stored.
 
@@ -278,6 +299,7 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
             The text is to be stored, and another process is writing.
         InputError
             The text is to be stored, and was purged.
+        ParameterError
         """
         from nearkin.collection.check_in.check_in import check_one
         from nearkin.collection.check_in.results import CheckIn, CheckOptions, check_given
@@ -302,15 +324,16 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
         ----------
         documents : iterable of (str, str)
             Ids and texts; of a long stream, a few dozen at a time.
-        options
+        options : CheckOptions, optional
             By default ``containment`` is None, as in ``nearkin check --jsonl``.
-        store
+        store : CheckInMany, optional
             How to store them; by default nothing is stored.
-        stops_at_problem
+        stops_at_problem : bool
             Stop at the first document with a problem: later ones are not checked, not stored, and get no answer.
 
         Raises
         ------
+        CollectionBusyError
         ParameterError
             The name of the wave is invalid; ``documents`` are not pairs; or ``lines`` has another number of entries.
 
@@ -354,14 +377,19 @@ class Collection(DocumentQueries, GroupQueries, DecisionMethods):
 
         Parameters
         ----------
-        a, b
+        a, b : str
             Ids of the documents; the same id twice compares two versions of one document.
+        version_a, version_b : int, optional
+            By default the current versions.
+        context_lines : int
+            Number of unchanged lines shown around each difference.
         ignore : iterable of {"case", "punctuation", "numbers"}
             Differences that do not count; white space never does.
 
         Raises
         ------
         UnknownDocumentError
+        ParameterError
         """
         from nearkin.collection.measuring import compare
 

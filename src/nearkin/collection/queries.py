@@ -48,14 +48,16 @@ class GroupQueries:
 
         Parameters
         ----------
-        doc_id, version, measure, gamma, threshold, tolerance
+        doc_id, version : str and int, optional
+            The stored document; by default its current version.
+        measure, gamma, threshold, tolerance
             See `similar`; by default ``threshold=0.5``.
-        limit
+        limit : int
             Maximum number of versions to return.
-        at
+        at : date or str, optional
             Date such as ``"2024-03-01"``. The documents with the newest date that is not after it, perhaps the document
             itself, are marked as in force.
-        date_tag
+        date_tag : str, optional
             Field of the tags that have the dates of current documents, "date" by default.
 
         Raises
@@ -84,12 +86,13 @@ class GroupQueries:
 
         Parameters
         ----------
-        labels
+        labels : mapping of str to str, or iterable of pairs
             Labels by document id. A document with two different labels is a conflict with itself.
-        measure, threshold, gamma, threads
+        measure, threshold, gamma
             See `groups`.
-        limit
+        limit : int
             Maximum number of documents to compare and return; the result always has the total.
+        threads : int
         """
         from nearkin.collection.conflicts.by_group import conflicts
 
@@ -115,15 +118,16 @@ class GroupQueries:
         measure : {"jaccard", "letters"}, optional
             "jaccard", the default: documents match if the Jaccard similarity of their word 5-grams is at least
             ``threshold``, 0.5 by default. "letters": if their letter counts are within ``gamma``, 0.025 by default.
-        threshold, gamma
+        threshold, gamma : float, optional
             Each limit has its own stored groups.
-        threads
-            Number of threads.
+        threads : int
 
         Raises
         ------
         CollectionBusyError
             Another process is writing.
+        CollectionError
+            A text that must be compared is damaged.
         """
         from nearkin.collection.groups.current import group
 
@@ -145,6 +149,7 @@ class GroupQueries:
 
         Parameters
         ----------
+        wave : str
         measure, threshold, gamma
             See `groups`.
 
@@ -180,6 +185,12 @@ class DocumentQueries:
         ...         found = collection.details("a")
         >>> found.document.wave, found.text, found.versions, found.copies
         ('march', 'The rent is due.', (1,), ('b',))
+
+        Parameters
+        ----------
+        doc_id : str
+        version : int, optional
+            By default the current version.
         """
         from nearkin.collection.listing.details import details
 
@@ -198,14 +209,18 @@ class DocumentQueries:
 
         Parameters
         ----------
+        where : DocumentFilter, optional
         sort : {"id", "added", "length", "wave", "date"}
             "added": the newest first. "length": the longest first. "wave": the earliest wave first. "date": by the
             dates in tags, the earliest first; documents without a date come last.
-        date_tag
+        date_tag : str
             Field of the tags that have the dates.
+        limit : int, optional
+            Maximum number of documents to return, by default all; the result always has the total.
 
         Raises
         ------
+        ParameterError
         UnknownDocumentError
             There is no such wave.
 
@@ -242,13 +257,19 @@ class DocumentQueries:
 
         Parameters
         ----------
-        doc_id
+        wave : str, optional
+            Only exceptions that this wave added.
+        doc_id : str, optional
             Pattern of the id: ``*`` stands for any characters, ``?`` for one character.
-        reason
+        reason : str, optional
             Such as "encrypted"; `nearkin exceptions --help` lists them.
+        kind : str, optional
+            Kind of the file by its content, such as "pdf".
+        which : {"all", "no text", "partial"}
 
         Raises
         ------
+        ParameterError
         UnknownDocumentError
             There is no such wave.
 
@@ -287,6 +308,11 @@ class DocumentQueries:
         [(1, 'march'), (2, 'april')]
         >>> "".join(piece.text for piece in found.versions[1].change.passage)
         'The rent is due in 30 45 days.'
+
+        Parameters
+        ----------
+        doc_id : str
+            Id of a current or removed document.
         """
         from nearkin.collection.history import history
 

@@ -44,19 +44,22 @@ class DecisionMethods:
 
         Parameters
         ----------
-        value
+        doc_ids : sequence of str
+        field : str
+            Name of the tag.
+        value : str
             Value of the tag; empty for a tag without a value.
-        group
+        group : int, optional
             Number of a stored group, instead of ``doc_ids``.
-        threshold, gamma
+        threshold, gamma : float, optional
             Tolerance of the group; see `groups`.
-        by
+        by : str, optional
             Who decides; by default the name of the system's user.
-        dry_run
+        dry_run : bool
             Store nothing; return what would be changed.
-        max_changes
+        max_changes : int, optional
             Maximum number of documents to change. If there are more, nothing is stored, as in a dry run.
-        seen
+        seen : int, optional
             Number of the last activity that the caller knows, such as `last_activity` of the document: nothing is
             stored if a later one changed the tag of a document that this would change.
 
@@ -66,6 +69,7 @@ class DecisionMethods:
             A later activity than ``seen`` changed one of the tags.
         UnknownDocumentError
             A document, or the group, is not in the collection.
+        ParameterError
 
         Examples
         --------
@@ -121,10 +125,17 @@ class DecisionMethods:
 
         Parameters
         ----------
-        values
+        values : mapping of str to str
             Values by document id.
+        field : str
         by, dry_run, max_changes
             See `tag`.
+
+        Raises
+        ------
+        UnknownDocumentError
+            A document is not in the collection; nothing is changed.
+        ParameterError
 
         Examples
         --------
@@ -241,20 +252,26 @@ class DecisionMethods:
             first document, or that are linked to the second only through it, leave with it.
         same_group : two ids, optional
             Documents that must be in one group.
-        principal
+        principal : str, optional
             Document that represents its group. If two documents were chosen for one group, the later choice counts.
         note : (id, text), optional
             Note on a document; it replaces the current note. An empty text removes the note.
         group_note : (group, text), optional
             Note on a stored group.
-        threshold, gamma
+        threshold, gamma : float, optional
             Tolerance of the group of ``group_note``; see `groups`.
-        seen
+        by : str, optional
+            Who decides; by default the name of the system's user.
+        dry_run : bool
+            Store nothing; return what would be changed.
+        seen : int, optional
             Number of the last activity that the caller knows: nothing is stored if a later one is a decision on the
             same documents; for a principal, on a member of its groups.
 
         Raises
         ------
+        ChangedMeanwhileError
+        UnknownDocumentError
         ParameterError
             No decision or several are given; or a decision on two documents contradicts others, which the message
             lists. Contradictions among earlier decisions do not raise this error.
@@ -297,9 +314,9 @@ class DecisionMethods:
 
         Parameters
         ----------
-        since
+        since : str, optional
             Date or time in ISO 8601; without a zone it is UTC.
-        of
+        of : str, optional
             Id of a document: list only activities that changed it.
         """
         from nearkin.collection.decisions.log import activities
@@ -317,13 +334,18 @@ class DecisionMethods:
 
         Parameters
         ----------
-        doc_ids
+        doc_ids : sequence of str
             Ids of current or removed documents.
-        copies
+        copies : bool
             Whether to remove also other current documents that have one of these texts.
+        by : str, optional
+            Who decides; by default the name of the system's user.
+        dry_run : bool
+            Erase nothing; return what would be erased.
 
         Raises
         ------
+        UnknownDocumentError
         ParameterError
             Another current document has one of the texts, and ``copies`` is False. Nothing is erased.
         CollectionBusyError
