@@ -237,7 +237,7 @@ class CodingCommand(ChangeOptions, PlaceOptions):
 
 def coding(job: CodingCommand) -> None:
     """Show or set the coding panel."""
-    from nearkin.collection.decisions.coding import layout_of, layout_text, set_layout
+    from nearkin.collection.decisions.coding import layout_of, layout_text, read_layout, set_layout
     from nearkin.collection.decisions.log import ChangeRequest
     from nearkin.workflows.reading.sheets import text_of
 
@@ -248,7 +248,9 @@ def coding(job: CodingCommand) -> None:
             set_layout(store, given, ChangeRequest(by=job.by, dry_run=job.dry_run))
         with store.reading() as connection:
             layout, text = layout_of(connection), layout_text(connection)
-    answer(job, layout.to_dict, lambda console: console.print(text or "No fields are set.", markup=False, end=""))
+    if job.dry_run and given is not None:
+        layout, text = read_layout(given), given
+    answer(job, layout.to_dict, lambda console: console.print(text.rstrip() or "No fields are set.", markup=False))
 
 
 class UndoCommand(ManyOptions, PlaceOptions):

@@ -239,7 +239,7 @@ def evaluate(result: Any, truth: Any, job: EvaluateJob) -> EvaluationResult:
 
     Parameters
     ----------
-    result
+    result : path or result
         Directory of a run of `nearkin.dedup`, `nearkin.families` or `nearkin.pairs`, the result with its ``out``, or a
         file with a table of pairs or groups.
     truth : path, table, data frame or mapping of columns

@@ -143,7 +143,7 @@ def threads(mails: Where | Iterable[Where], job: ThreadsJob) -> ThreadsResult:
 
     Parameters
     ----------
-    mails
+    mails : path or list of paths
         Files, folders and archives with mails. Strings in a list are paths: a text in memory has no headers.
     window_days, new_text_only
         As on the command line.
@@ -236,6 +236,11 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
         As on the command line; all but ``min_words`` with ``out``.
     text, id, against_text, against_id, out, file_format, encoding, on_error, max_unreadable, max_document_size,
     text_root, extraction_limits, ocr, threads, memory, report, overwrite, progress
+        As for `nearkin.dedup`.
+
+    Raises
+    ------
+    ParameterError, DocumentError, SourceError, OutputExistsError, OutputError
         As for `nearkin.dedup`.
 
     Examples

@@ -109,6 +109,11 @@ def plan(documents: Documents, job: PlanJob) -> CorpusPlan:
     text_root, extraction_limits, ocr, threads, progress
         As for `nearkin.dedup`.
 
+    Raises
+    ------
+    ParameterError, DocumentError, SourceError
+        As for `nearkin.dedup`.
+
     Examples
     --------
     >>> import nearkin
@@ -154,6 +159,11 @@ def plan_pairs(left: Documents, right: Documents, job: PlanPairsJob) -> PairsPla
     bits, distance, permutations, window, ignore, ignore_numbers, table, left_language, right_language, text, id,
     left_text, right_text, left_id, right_id, file_format, encoding, on_error, max_unreadable, max_document_size,
     text_root, extraction_limits, ocr, threads, progress
+        As for `nearkin.pairs`.
+
+    Raises
+    ------
+    ParameterError, DocumentError, SourceError
         As for `nearkin.pairs`.
 
     Examples

@@ -122,6 +122,8 @@ def sign(documents: Documents, job: SignJob) -> SignedDocuments:
 
     Raises
     ------
+    ParameterError, DocumentError, SourceError
+        As for `nearkin.dedup`.
     FingerprintError
         The statistics count other features.
 

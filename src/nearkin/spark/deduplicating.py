@@ -73,6 +73,8 @@ def dedup_result(df: DataFrame, job: FrameJob) -> SparkDedupResult:
         local.
     resume : bool
         Continue an interrupted run of the same data frame in ``work``.
+    prefix : str
+        Prefix of the names of the added columns.
     preset, threshold, measure, recall, shingle, normalise, ignore, ignore_numbers, seed, group, keep, keep_apart,
     max_unreadable, progress
         As for `nearkin.dedup`.

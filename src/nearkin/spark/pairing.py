@@ -57,6 +57,13 @@ def similar_pairs(left: DataFrame, right: DataFrame, job: FramePairsJob) -> Data
         Columns: left_id, right_id, cosine, rank (1 for the most similar pair of the left document), and terms (the
         words that add most to the cosine).
 
+    Raises
+    ------
+    ParameterError, SourceError, FingerprintError
+        As for `nearkin.pairs`; or ids repeat.
+    EngineError, OutputExistsError, ResumeError, RunError
+        As for `nearkin.spark.dedup_result`.
+
     Examples
     --------
     >>> pairs = similar_pairs(german, english, id="url", table="de-en.parquet", work="/shared/work")  # doctest: +SKIP
