@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 
 from contract.leases import GAMMA, OTHER, collection_of_leases, tags_of
 from nearkin.collection.collection import Collection
 from nearkin.collection.decisions.deciding import tags_as_labels
 from nearkin.collection.decisions.log import SettingChange
-from nearkin.collection.listing.coding import keyed_tags
+from nearkin.collection.listing.coding import with_coding
 from nearkin.errors import ChangedMeanwhileError, ParameterError, UnknownDocumentError
 from places import SomePlace, refused_before_any_database
 
@@ -125,27 +126,27 @@ def test_values_of_documents_are_one_activity(collection) -> None:
     assert tags_of(collection) == {}
 
 
-def test_a_tag_keeps_its_key(collection) -> None:
-    def keys() -> dict[int, tuple[str, str]]:
-        with collection.opened.store.reading() as connection:
-            return keyed_tags(connection, 4)
-
-    assert keys() == {}
-    collection.tag(["d0", "d1"], "responsive", "yes", by="ada")
-    collection.tag(["d2"], "responsive", "no", by="ada")
-    expected = {1: ("responsive", "yes"), 2: ("responsive", "no")}
-    for i in (3, 4, 5):
-        assert keys() == expected
-        collection.tag([f"d{i}"], "responsive", "no", by="bo")
-    collection.tag_values({f"d{i}": str(i) for i in range(5)}, "custodian")  # more values than keys
-    collection.tag(["d0"], "date", "2024-01-31")
-    collection.tag_values({"d1": "z", "d2": "a"}, "issue")  # in the order of their rows
-    collection.tag(["d3"], "hot")  # a fifth tag
-    assert keys() == {**expected, 3: ("issue", "z"), 4: ("issue", "a")}
-    collection.tag(["d0", "d1"], "responsive", "no")
-    assert keys() == {2: ("responsive", "no"), 3: ("issue", "z"), 4: ("issue", "a")}
-    collection.tag(["d5"], "responsive", "yes", by="bo")
-    assert keys()[1] == ("responsive", "yes")
+def test_tables_have_what_reviewers_set_and_who_and_when(collection) -> None:
+    collection.tag(["d0"], "hot", by="ada")
+    collection.tag(["d0", "d1"], "responsive", "yes", by="bo")
+    collection.decide(note=("d1", "=see annex"), by="ada")
+    with collection.opened.store.reading() as connection:
+        one = with_coding(connection, pa.table({"doc_id": ["d1", None, "d0"]})).to_pydict()
+        two = with_coding(connection, pa.table({"id_a": ["d0"], "id_b": ["d1"]})).to_pylist()
+    times = [one.pop(f"{column} at") for column in ("note", "tag:hot", "tag:responsive")]
+    assert [value is None for value in times[0]] == [False, True, True]
+    assert one == {
+        "doc_id": ["d1", None, "d0"],
+        "note": ["=see annex", None, None],
+        "note by": ["ada", None, None],
+        "tag:hot": [None, None, "hot"],
+        "tag:hot by": [None, None, "ada"],
+        "tag:responsive": ["yes", None, "yes"],
+        "tag:responsive by": ["bo", None, "bo"],
+    }
+    assert [(row["a tag:hot"], row["b tag:hot"], row["a note"], row["b note by"]) for row in two] == [
+        ("hot", None, None, "ada")
+    ]
 
 
 def test_a_decision_on_a_state_that_changed_is_refused(collection) -> None:

@@ -122,6 +122,8 @@ def test_tags_are_in_every_list(visit: Visit, tmp_path: Path) -> None:
     for rows, key in ((found, "doc_id"), (members, "doc_id")):
         shown = {one[key]: one["tag:privileged"] or "" for one in rows}
         assert (shown["lease"], shown["lease/copy"]) == ("yes", "")
+    (row,) = csv.DictReader(io.StringIO(visit.get("/conflicts.csv", field="privileged").text))
+    assert {row[f"{one} tag:privileged by"] for one in "ab"} == {"ada", "bo"}
     overlay = archive(visit, tool="relativity", format="csv").read("overlay.csv").decode("utf-8-sig")
     rows = {one["DOCID"]: one for one in csv.DictReader(io.StringIO(overlay))}
     for doc_id in ("lease", "'=lease", "letter", "lease/copy"):

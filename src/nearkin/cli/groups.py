@@ -84,6 +84,7 @@ def groups(job: GroupsCommand) -> None:
     from nearkin.collection.groups.current import group
     from nearkin.collection.tolerance import Tolerance
     from nearkin.workflows.collection.overlays import check_overlay, write_group_overlay
+    from nearkin.workflows.collection.tables import coded
     from nearkin.workflows.overlay import check_tool
     from nearkin.workflows.resources import Resources
 
@@ -97,15 +98,15 @@ def groups(job: GroupsCommand) -> None:
             changed = groups_since(collection.opened, job.since, tolerance)
             answer(
                 job, changed.to_dict, lambda console: _show_since(console, changed, job.limit),
-                rows=lambda: changed.documents, row="change",
+                rows=lambda: coded(collection, changed.documents), row="change",
             )  # fmt: skip
             return
         found = group(collection.opened, tolerance, threads=Resources(job.threads).n_threads)
         if job.overlay is not None and job.out is not None:
             n_rows = write_group_overlay(collection, found.members, job.overlay, job.out)
             say_written(job, n_rows, "row", job.out)
-    rows = (lambda: found.members) if job.overlay is None else None
-    answer(job, found.to_dict, lambda console: _show(console, found, job.limit), rows=rows, row="member")
+        rows = (lambda: coded(collection, found.members)) if job.overlay is None else None
+        answer(job, found.to_dict, lambda console: _show(console, found, job.limit), rows=rows, row="member")
     if job.read_only:
         bars.say("not stored (--read-only): new groups may get other numbers")
 
@@ -186,7 +187,7 @@ class ConflictsCommand(
 def conflicts(job: ConflictsCommand) -> None:
     """Find label conflicts."""
     from nearkin.workflows.collection.labels import labels_of_tag, read_labels
-    from nearkin.workflows.collection.tables import table_of_conflicts
+    from nearkin.workflows.collection.tables import coded, table_of_conflicts
     from nearkin.workflows.resources import Resources
 
     if job.labels is None and job.tag is None:
@@ -203,6 +204,7 @@ def conflicts(job: ConflictsCommand) -> None:
             read.pairs, **job.part(GroupTolerance).given(), threads=Resources(job.threads).n_threads,
             limit=sys.maxsize if job.out is not None else max(job.limit, _FOUND_UNASKED),
         )  # fmt: skip
+        rows = None if job.out is None else coded(collection, table_of_conflicts(found, read.label_column))
     if job.labels is not None and found.unknown and not found.n_labelled:
         raise InputError(
             f"None of the {counted(len(found.unknown), 'labelled id')} of {job.labels} is in the collection; the first "
@@ -212,7 +214,7 @@ def conflicts(job: ConflictsCommand) -> None:
     of_labels = {name: getattr(read, name) for name in ("id_column", "label_column", "n_without_label")}
     answer(
         job, lambda: {**found.to_dict(), **of_labels}, lambda console: _show_conflicts(console, found, job.limit, read),
-        rows=lambda: table_of_conflicts(found, read.label_column), row="conflict",
+        rows=lambda: rows, row="conflict",
     )  # fmt: skip
 
 

@@ -72,6 +72,7 @@ class SimilarCommand(
 def similar(job: SimilarCommand) -> None:
     """Find similar documents."""
     from nearkin.collection.tolerance import ALL
+    from nearkin.workflows.collection.tables import coded
 
     if sum(one is not None for one in (job.doc_id, job.file, job.text)) != 1:
         raise ParameterError("Give exactly one of DOC_ID, --file FILE and --text TEXT.")
@@ -84,11 +85,12 @@ def similar(job: SimilarCommand) -> None:
     with opened_with_bars(job) as collection:
         tolerance, limit = job.part(ToleranceOptions).given(), job.limit if job.out is None else ALL
         found = _similar(collection, job.doc_id, text=text, **tolerance, limit=limit)
+        rows = None if job.out is None else coded(collection, found.table)
     first, name = found.first(job.limit), job.doc_id or (str(job.file) if job.file is not None else "the text")
     summary = first.to_dict() if job.file is None else {**first.to_dict(), "missing": missing}
     answer(
         job, lambda: summary, lambda console: _show(console, first, name, missing=missing),
-        rows=lambda: found.table, row="document",
+        rows=lambda: rows, row="document",
     )  # fmt: skip
 
 
@@ -186,12 +188,15 @@ class SearchCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 
 def search(job: SearchCommand) -> None:
     """Find documents by their words."""
+    from nearkin.workflows.collection.tables import coded
+
     with opened_with_bars(job) as collection:
         found = collection.search(query_of(job.query), wave=job.wave, limit=job.limit if job.out is None else None)
+        rows = None if job.out is None else coded(collection, found.table)
     first = found.first(job.limit)
     answer(
         job, first.to_dict, lambda console: _show_found(console, first, job.wave),
-        rows=lambda: found.table, row="document",
+        rows=lambda: rows, row="document",
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from nearkin.collection.listing.coding import tag_fields, with_tags
+from nearkin.collection.listing.coding import with_coding
 from nearkin.errors import ChangedMeanwhileError, NearkinError, RefusedError, SourceError
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT, ApiProblem
@@ -146,9 +146,8 @@ def _table_of(service: ReviewService, screen: Screen, suffix: str) -> _Endpoint:
                 out = Path(folder, f"table{suffix}")
                 if make is not None:
                     found = make(service, asked)
-                    if "doc_id" in found.column_names:
-                        with service.collection.opened.store.reading() as connection:
-                            found = with_tags(connection, found, tag_fields(connection))
+                    with service.collection.opened.store.reading() as connection:
+                        found = with_coding(connection, found)
                     write_table(found.replace_schema_metadata({"nearkin": told}), out)
                 return out.read_bytes()
 

@@ -171,6 +171,8 @@ class StoredState:
 
 
 TAG = "tag"
+SECOND = "second"
+"""Kind of the value of another person for a tag that has one: both stay until somebody resolves them."""
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
 CODE = "code"
 """Kind of an activity that sets several tags at once, those of the coding panel."""

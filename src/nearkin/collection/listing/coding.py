@@ -1,73 +1,58 @@
-"""Tags beside documents: the key of each tag, and the columns of tags in tables of documents."""
+"""What reviewers said of documents, as columns of tables of documents: tags, notes, who set them and when."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import pyarrow as pa
-from sqlalchemy import Connection, exists, func, literal, select
+from sqlalchemy import Connection, select
 
-from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.decisions.log import NOTE, SECOND, TAG
 from nearkin.store import schema
-from nearkin.store.bulk import by_bytes, in_slices
+from nearkin.store.bulk import in_slices
+
+_NAMES = {NOTE: "note", TAG: "tag:", SECOND: "second:"}
+"""Beginnings of the names of columns, by kind of setting."""
+_ENDS = ("", " by", " at")
+_OF_TWO = {"id_a": "a ", "id_b": "b "}
+_changes, _acts = schema.changes.c, schema.activity.c
+_is_coded = _changes.is_current & _changes.kind.in_(_NAMES)
 
 
-def keyed_tags(connection: Connection, n_keys: int) -> dict[int, tuple[str, str]]:
-    """Return the tags in use that have keys, by key from 1: the tags in the order in which they were first set.
-
-    The log, to which rows are only added, gives each tag its key for good. A tag that no document has any more is
-    omitted until it is set again, and keeps its key.
-    """
-    table, changes, first = schema.activity.c, schema.changes.c, dict[tuple[str, str], None]()
-    for number, data in connection.execute(
-        select(table.number, table.data).where(table.kind == "tag").order_by(table.number)
-    ):
-        activity = json.loads(data)
-        if activity["field"] == DATE_TAG or activity.get("n_values", 1) > n_keys:
-            continue
-        values = [activity["value"]] if "value" in activity else []
-        if not values:
-            of_activity = select(changes.now).where(changes.activity == number).group_by(changes.now)
-            values = list(connection.execute(of_activity.order_by(func.min(changes.number))).scalars())
-        first |= {(activity["field"], value): None for value in values}
-        if len(first) >= n_keys:
-            break
-    keyed = [*first][:n_keys]
-    is_used = connection.execute(select(literal(0), *(exists().where(schema.is_tag(*one)) for one in keyed))).one()
-    return {key: one for key, one in enumerate(keyed, 1) if is_used[key]}
+def coded_columns(connection: Connection) -> list[str]:
+    """Return the names of what reviewers set, in order: ``note``, ``tag:FIELD``, ``second:FIELD``."""
+    found = connection.execute(select(_changes.kind, _changes.other).where(_is_coded).distinct()).all()
+    return sorted(_NAMES[kind] + field for kind, field in found)
 
 
-_OF_A_TAG = ("", " by", " at")
-"""Ends of the names of its columns."""
-
-
-def tag_fields(connection: Connection) -> list[str]:
-    """Return the fields of all tags that documents have, in order."""
-    query = select(schema.tags.c.field).distinct().subquery()
-    return list(connection.execute(select(query.c.field).order_by(by_bytes(connection, query.c.field))).scalars())
-
-
-def with_tags(connection: Connection, table: pa.Table, fields: Sequence[str]) -> pa.Table:
-    """Add the tags of the documents of a table, and who set each of them when.
+def with_coding(connection: Connection, table: pa.Table, names: Sequence[str] | None = None) -> pa.Table:
+    """Add what reviewers set for the documents of a table, and who set it when.
 
     Parameters
     ----------
-    fields
-        What `tag_fields` returned. Each gives the columns ``tag:FIELD``, ``tag:FIELD by`` and ``tag:FIELD at`` (UTC,
-        ISO 8601), null for documents without the tag; the value of a bare tag is the name of its field.
+    names
+        What `coded_columns` returned. Each gives the columns ``NAME``, ``NAME by`` and ``NAME at`` (UTC, ISO 8601),
+        null for documents without it; the value of a bare tag is the name of its field. In a table with two documents
+        in each row, they begin with "a " and "b ".
     """
-    if not fields:
-        return table
-    doc_ids, own, acts = table["doc_id"].to_pylist(), schema.tags.c, schema.activity.c
-    found = dict[tuple[str, str], tuple[str, str, str]]()
-    query = select(own.doc_id, own.field, own.value, acts.done_by, acts.done_at)
-    query = query.join_from(schema.tags, schema.activity, own.activity == acts.number)
+    names = coded_columns(connection) if names is None else names
+    for column, begins in ({"doc_id": ""} | _OF_TWO).items():
+        if column in table.column_names and names:
+            table = _added(connection, table, table[column].to_pylist(), names, begins)
+    return table
+
+
+def _added(
+    connection: Connection, table: pa.Table, doc_ids: Sequence[str | None], names: Sequence[str], begins: str
+) -> pa.Table:
+    found = dict[tuple[str | None, str], tuple[str, str, str]]()
+    query = select(_changes.subject, _changes.kind, _changes.other, _changes.now, _acts.done_by, _acts.done_at)
+    query = query.join_from(schema.changes, schema.activity).where(_is_coded)
     for some in in_slices([doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id is not None]):
-        for doc_id, field, value, by, at in connection.execute(query.where(own.doc_id.in_(some))):
-            found[doc_id, field] = value or field, by, at
-    for field in fields:
-        rows = [found.get((doc_id, field), (None, None, None)) for doc_id in doc_ids]
-        for end, values in zip(_OF_A_TAG, zip(*rows, strict=True) if rows else [()] * 3, strict=True):
-            table = table.append_column(f"tag:{field}{end}", pa.array(values, pa.large_string()))
+        for doc_id, kind, field, value, *acted in connection.execute(query.where(_changes.subject.in_(some))):
+            found[doc_id, _NAMES[kind] + field] = value or field, *acted
+    for name in names:
+        rows = [found.get((doc_id, name), (None, None, None)) for doc_id in doc_ids]
+        for end, values in zip(_ENDS, zip(*rows, strict=True) if rows else [()] * 3, strict=True):
+            table = table.append_column(f"{begins}{name}{end}", pa.array(values, pa.large_string()))
     return table

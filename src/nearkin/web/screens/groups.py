@@ -26,7 +26,6 @@ from nearkin.collection.groups.current import (
 )
 from nearkin.collection.groups.members import MAX_COMPARED, compared_groups, group_members, stored_members
 from nearkin.collection.groups.representatives import n_texts_not_compared, representatives
-from nearkin.collection.listing.coding import keyed_tags
 from nearkin.collection.stored.documents import contents_of_current
 from nearkin.collection.stored.group_state import GroupState, stored_tolerances
 from nearkin.collection.tolerance import Tolerance
@@ -113,7 +112,6 @@ _COMPARING_S = 0.4
 _FOLLOWING_S = 1.5
 _MAX_COMPARED_AT_ONCE = 200_000
 """Number of characters of two texts whose comparison is part of the page; that of longer texts follows."""
-_MAX_TAGS = 9
 
 
 class GroupsQuery(SizesQuery, kw_only=True):
@@ -229,10 +227,8 @@ def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnsw
 
 
 def quick_tags(connection: Connection) -> dict[int, str]:
-    """Return the tags that the keys 1 to 9 set, by key: those of the coding panel, or of `keyed_tags` without one."""
-    if (layout := layout_of(connection)).fields:
-        return {int(key): tag for key, tag in layout.tags_by_key().items() if key in "123456789"}
-    return {key: written_tag(*tag) for key, tag in keyed_tags(connection, _MAX_TAGS).items()}
+    """Return the tags that the keys 1 to 9 of the coding panel set, by key."""
+    return {int(key): tag for key, tag in layout_of(connection).tags_by_key().items() if key in "123456789"}
 
 
 def written_tag(field: str, value: str) -> str:

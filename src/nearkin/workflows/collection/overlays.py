@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, select
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.listing.coding import tag_fields, with_tags
+from nearkin.collection.listing.coding import with_coding
 from nearkin.collection.listing.exceptions import textless_contents
 from nearkin.collection.stored.documents import contents_of_current
 from nearkin.collection.stored.origins import IS_EXCEPTION, NOT_STORED
@@ -42,7 +42,7 @@ def write_group_overlay(
     rows = _rows(members, texts, textless) + [{"doc_id": doc_id, "reason": "unreadable"} for doc_id in unread]
     table = pa.Table.from_pylist([row for row in rows if row["doc_id"] not in left_out], OVERLAY)
     with collection.opened.store.reading() as connection:
-        table = with_tags(connection, table, tag_fields(connection))
+        table = with_coding(connection, table)
     write_overlay(table, tool, out)
     return len(table)
 

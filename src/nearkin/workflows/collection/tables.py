@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from nearkin.collection.collection import Collection
 from nearkin.collection.listing import lists
-from nearkin.collection.listing.coding import tag_fields, with_tags
+from nearkin.collection.listing.coding import coded_columns, with_coding
 from nearkin.collection.results import columns, table_of
 from nearkin.formats.delimited import table_writer
 from nearkin.runs.files import published
@@ -27,6 +27,12 @@ _ROWS_AT_A_TIME = 1 << 14
 def write_table(table: pa.Table, out: Path) -> None:
     """Write a table, completely or not at all."""
     write_batches(table.schema, table.to_batches(max_chunksize=_ROWS_AT_A_TIME), out)
+
+
+def coded(collection: Collection, table: pa.Table) -> pa.Table:
+    """Add what reviewers set for the documents of a table; see `with_coding`."""
+    with collection.opened.store.reading() as connection:
+        return with_coding(connection, table)
 
 
 def write_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], out: Path) -> None:
@@ -56,8 +62,8 @@ def list_documents(
         if out is None:
             return lists.listed(connection, wanted, sort, limit, date_tag)
         first, n_found, columns = list[pa.RecordBatch](), 0, lists.asked_columns(wanted)
-        fields = tag_fields(connection)
-        written = with_tags(connection, lists.LISTED.empty_table().select(columns), fields).schema
+        names = coded_columns(connection)
+        written = with_coding(connection, lists.LISTED.empty_table().select(columns), names).schema
 
         def counted() -> Iterator[pa.RecordBatch]:
             nonlocal n_found
@@ -65,7 +71,7 @@ def list_documents(
                 if n_found < limit:
                     first.append(batch.slice(0, limit - n_found))
                 n_found += len(batch)
-                yield from with_tags(connection, pa.Table.from_batches([batch]).select(columns), fields).to_batches()
+                yield from with_coding(connection, pa.Table.from_batches([batch]).select(columns), names).to_batches()
 
         write_batches(written, counted(), out)
         return lists.ListedDocuments(
