@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -74,7 +75,9 @@ def _condition(connection: Connection, name: str, value: str) -> ColumnElement[b
         is_own = (own.c.doc_id == documents.c.doc_id) & (own.c.field == DATE_TAG)
         is_sent = _has_header(_within(_header(connection, "sent_at"), low, high))
         return or_(is_sent, exists().where(is_own, _within(own.c.value, low, high)))
-    return _has_header(or_(*(_header(connection, one).icontains(value, autoescape=True) for one in _HEADERS[name])))
+    is_there = or_(*(_contains(connection, _header(connection, one), value) for one in _HEADERS[name]))
+    # most mails have it nowhere, and are not parsed
+    return _has_header(_contains(connection, origins.c.mail, json.dumps(value, ensure_ascii=False)[1:-1]) & is_there)
 
 
 def _within(date: ColumnElement[str], low: str, high: str) -> ColumnElement[bool]:
@@ -87,6 +90,13 @@ def _header(connection: Connection, name: str) -> ColumnElement[str]:
         return func.json_extract(origins.c.mail, f"$.{name}")
     without_nul = func.replace(origins.c.mail, r"\u0000", "")  # which PostgreSQL cannot decode
     return func.json_extract_path_text(cast(without_nul, JSON), name)
+
+
+def _contains(connection: Connection, header: ColumnElement[str], value: str) -> ColumnElement[bool]:
+    """Condition for headers that contain a value in any case."""
+    if connection.dialect.name == "sqlite" and value.isascii():  # LIKE knows a to z itself; lower() is a call of Python
+        return header.contains(value, autoescape=True)
+    return header.icontains(value, autoescape=True)
 
 
 def _has_header(condition: ColumnElement[bool]) -> ColumnElement[bool]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import ColumnElement, Connection, FromClause, literal, select
+from sqlalchemy import ColumnElement, Connection, FromClause, func, literal, select
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument, columns, table_of
@@ -141,21 +141,25 @@ def _ranked(
 ) -> tuple[Sequence[Any], int]:
     """Return the documents that meet a query, the most relevant first, and the number of all of them."""
     relevance: ColumnElement[float] = literal(0.0)
-    of_hits: FromClause = documents.join(loads)
+    of_hits: FromClause = documents.join(loads) if fields else documents
+    content: ColumnElement[int] = documents.c.content
     if words is not None:
         hits = word_tables.hits(words, connection.dialect.name)
-        relevance, of_hits = hits.c.relevance, of_hits.join(hits, documents.c.content == hits.c.content)
+        # in the order of the index, so that the relevance of older ones is not computed
+        relevance, content = hits.c.relevance, hits.c.content
+        of_hits = of_hits.join(hits, documents.c.content == hits.c.content)
     is_wanted = meeting(connection, fields)
-    newest = select(documents.c.row, documents.c.content, relevance.label("relevance")).select_from(of_hits)
-    newest = newest.where(is_wanted).order_by(documents.c.content.desc())
-    found = newest.limit(None if limit is None else max(limit, _MOST_RANKED)).subquery("found").c
-    best = select(found.row, found.relevance).order_by(found.relevance.desc(), found.content, found.row)
-    ranked = best.limit(limit).subquery("ranked")
+    newest = select(documents.c.row, content, relevance.label("relevance")).select_from(of_hits)
+    most = None if limit is None else max(limit, _MOST_RANKED)
+    found = newest.where(is_wanted).order_by(content.desc()).limit(most).subquery("found").c
+    best = select(found.row, found.relevance, func.count().over().label("n_found"))
+    ranked = best.order_by(found.relevance.desc(), found.content, found.row).limit(limit).subquery("ranked")
     listed = with_documents().join(ranked, ranked.c.row == documents.c.row).add_columns(ranked.c.relevance)
+    listed = listed.add_columns(ranked.c.n_found)
     listed = listed.order_by(ranked.c.relevance.desc(), documents.c.content, documents.c.row)
     rows = connection.execute(listed).all()
-    n_found = len(rows) if limit is None or len(rows) < limit else n_rows(connection, of_hits, is_wanted)
-    return rows, n_found
+    n_found = rows[0].n_found if rows else 0
+    return rows, n_rows(connection, of_hits, is_wanted) if n_found == most else n_found
 
 
 def _shown(
