@@ -40,7 +40,7 @@ def character_class(code_point: int) -> int:
         return MARK
     if category == "Cf":
         return FORMAT
-    if character in TICKS or category.startswith("L") and unicodedata.name(character, "").startswith(WITHOUT_SPACES):
+    if character in TICKS or (category.startswith("L") and unicodedata.name(character, "").startswith(WITHOUT_SPACES)):
         return ALONE
     if category[0] in "LN":
         return WORD
