@@ -22,6 +22,7 @@ WITHOUT_SPACES = (
 )  # fmt: skip
 WHITE_SPACE_CONTROLS = {0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85}
 CONJOINING_JAMO = {*range(0x1161, 0x1176), *range(0x11A8, 0x11C3)}
+TICKS = "☐☑☒✓✔✗✘"  # answers in forms
 SURROGATES = range(0xD800, 0xE000)
 SOFT_HYPHEN = 0xAD
 N_CODE_POINTS = 0x110000
@@ -39,7 +40,7 @@ def character_class(code_point: int) -> int:
         return MARK
     if category == "Cf":
         return FORMAT
-    if category.startswith("L") and unicodedata.name(character, "").startswith(WITHOUT_SPACES):
+    if character in TICKS or (category.startswith("L") and unicodedata.name(character, "").startswith(WITHOUT_SPACES)):
         return ALONE
     if category[0] in "LN":
         return WORD

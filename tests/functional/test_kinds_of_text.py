@@ -58,6 +58,15 @@ def test_two_scans_of_a_page_are_found_by_the_preset_that_the_summary_names(shar
     ]
 
 
+def test_forms_that_differ_in_their_ticks_are_no_copies():
+    answers = [random.Random(i).choices(["☒ ☐", "☐ ☒"], k=20) for i in range(60)]
+    questions = [" ".join(page.split()[:8]) for page in PAGES for _ in range(4)][:20]
+    forms = ["\n".join([PAGES[0], *map(" ".join, zip(questions, ticks, strict=True))]) for ticks in answers]
+    plain = nearkin.dedup(forms, shingle="words:3").manifest["counts"]
+    assert (plain["exact_copy"], plain["dropped_fields"]) == (0, 59)
+    assert nearkin.dedup(forms, preset="records").manifest["counts"]["dropped"] == 0
+
+
 def test_bills_that_differ_in_ignored_numbers_are_no_exact_copies(tmp_path):
     form = (
         "Bill {} of the harbour office to the library for the repair of the copper roof, due in thirty days: {} crowns."

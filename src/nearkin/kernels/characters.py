@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 SEPARATOR = 0  # punctuation, symbols, controls: ends a word
 WORD = 1  # letters and numbers: extends a word
-ALONE = 2  # letters of scripts without spaces between words: a word of one character
+ALONE = 2  # letters of scripts without spaces between words, and ticks of forms: a word of one character
 MARK = 3  # combining marks: belong to the preceding character
 SPACE = 4  # white space: ends a word; runs of it collapse
 FORMAT = 5  # soft hyphen, zero-width joiners, direction marks: ignored
