@@ -60,9 +60,9 @@ PUBLIC = {
     },
     results: {
         "AuditResult", "CheckIn", "CheckInMany", "CheckOptions", "Checked", "CollectionGroups", "ComparedTexts",
-        "Conflicts", "CorpusPlan", "DedupResult", "DocumentFilter", "DocumentHistory", "EvaluationResult",
+        "Conflicts", "CorpusPlan", "DedupResult", "DocumentFilter", "DocumentHistory", "DocumentsOfPassage", "EvaluationResult",
         "FamiliesResult",
-        "GroupsSince", "ListedDocuments", "NeighboursResult", "PairsPlan", "PairsResult", "PassagesResult",
+        "GroupsSince", "ListedDocuments", "NeighboursResult", "PairsPlan", "PairsResult", "PassagesOfDocument", "PassagesResult",
         "SearchResult", "SignedDocuments",
         "SimilarDocuments", "StreamMatch", "ThreadsResult", "TranslationTable", "Versions",
     },
