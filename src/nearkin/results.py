@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nearkin.collection.history import DocumentHistory
     from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments
     from nearkin.collection.results import SimilarDocuments
+    from nearkin.collection.stored.passages import DocumentsOfPassage, PassagesOfDocument
     from nearkin.collection.versions import Versions
     from nearkin.collection.word_search.searching import SearchResult
     from nearkin.jobs.auditing import AuditResult, EvaluationResult
@@ -48,6 +49,7 @@ __all__ = [
     "DedupResult",
     "DocumentFilter",
     "DocumentHistory",
+    "DocumentsOfPassage",
     "EvaluationResult",
     "FamiliesResult",
     "GroupsSince",
@@ -55,6 +57,7 @@ __all__ = [
     "NeighboursResult",
     "PairsPlan",
     "PairsResult",
+    "PassagesOfDocument",
     "PassagesResult",
     "SearchResult",
     "SignedDocuments",
@@ -79,6 +82,7 @@ __getattr__ = lazy(
         "DedupResult": "nearkin.jobs.deduplicating",
         "DocumentFilter": "nearkin.collection.listing.lists",
         "DocumentHistory": "nearkin.collection.history",
+        "DocumentsOfPassage": "nearkin.collection.stored.passages",
         "EvaluationResult": "nearkin.jobs.auditing",
         "FamiliesResult": "nearkin.jobs.families",
         "GroupsSince": "nearkin.collection.groups.changes",
@@ -86,6 +90,7 @@ __getattr__ = lazy(
         "NeighboursResult": "nearkin.jobs.signing",
         "PairsPlan": "nearkin.jobs.planning",
         "PairsResult": "nearkin.jobs.pairing",
+        "PassagesOfDocument": "nearkin.collection.stored.passages",
         "PassagesResult": "nearkin.jobs.families",
         "SearchResult": "nearkin.collection.word_search.searching",
         "SignedDocuments": "nearkin.jobs.signing",

@@ -60,10 +60,10 @@ PUBLIC = {
     },
     results: {
         "AuditResult", "CheckIn", "CheckInMany", "CheckOptions", "Checked", "CollectionGroups", "ComparedTexts",
-        "Conflicts", "CorpusPlan", "DedupResult", "DocumentFilter", "DocumentHistory", "EvaluationResult",
-        "FamiliesResult",
-        "GroupsSince", "ListedDocuments", "NeighboursResult", "PairsPlan", "PairsResult", "PassagesResult",
-        "SearchResult", "SignedDocuments",
+        "Conflicts", "CorpusPlan", "DedupResult", "DocumentFilter", "DocumentHistory", "DocumentsOfPassage",
+        "EvaluationResult", "FamiliesResult",
+        "GroupsSince", "ListedDocuments", "NeighboursResult", "PairsPlan", "PairsResult",
+        "PassagesOfDocument", "PassagesResult", "SearchResult", "SignedDocuments",
         "SimilarDocuments", "StreamMatch", "ThreadsResult", "TranslationTable", "Versions",
     },
     signatures: {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nearkin.arguments import checking_methods
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.tolerance import Measure, Tolerance
-from nearkin.errors import ParameterError
+from nearkin.errors import ParameterError, check_int
 
 if TYPE_CHECKING:
     from datetime import date
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nearkin.collection.listing.details import DocumentDetails
     from nearkin.collection.listing.exceptions import StoredExceptions, WhichExceptions
     from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments, Sort
+    from nearkin.collection.stored.passages import DocumentsOfPassage, PassagesOfDocument
     from nearkin.collection.versions import Versions
     from nearkin.collection.word_search.searching import SearchResult
 
@@ -318,6 +319,61 @@ class DocumentQueries:
 
         with self.opened.store.reading() as connection:
             return history(connection, doc_id)
+
+    def passages(self, doc_id: str, *, version: int | None = None) -> PassagesOfDocument:
+        """List the passages of a document that stand in other documents, too, as they were found last.
+
+        `nearkin.passages` finds them, with ``store=True``.
+
+        Parameters
+        ----------
+        doc_id : str
+        version : int, optional
+            By default the current version.
+
+        Raises
+        ------
+        UnknownDocumentError
+
+        Examples
+        --------
+        >>> import nearkin, tempfile
+        >>> clause = "The tenant shall pay the rent on the first day of each month."
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with nearkin.Collection.open(f"{folder}/matter", create=True) as collection:
+        ...         added = collection.add([("a", f"Lease of a house. {clause}"), ("b", clause), ("c", "A note.")])
+        ...         found = nearkin.passages(f"{folder}/matter", min_words=8, store=True)
+        ...         (passage,) = collection.passages("a").passages
+        ...         documents = collection.documents_with_passage(passage.passage).documents
+        >>> passage.start, passage.end, passage.n_documents, [one.document.doc_id for one in documents]
+        (18, 78, 2, ['a', 'b'])
+        """
+        from nearkin.collection.stored.passages import passages_of
+
+        with self.opened.store.reading() as connection:
+            return passages_of(connection, doc_id, version)
+
+    def documents_with_passage(self, passage: int, *, limit: int = 50) -> DocumentsOfPassage:
+        """List the current documents with a passage.
+
+        Parameters
+        ----------
+        passage : int
+            Its number in an answer of `passages`.
+        limit : int
+            Maximum number of documents to return; the result always has the total.
+
+        Raises
+        ------
+        ParameterError
+            No such passage is stored.
+        """
+        from nearkin.collection.stored.passages import documents_of
+
+        check_int("passage", passage, 0)
+        check_int("limit", limit, 1)
+        with self.opened.store.reading() as connection:
+            return documents_of(connection, passage, limit)
 
     def search(self, query: str, *, wave: str | None = None, limit: int | None = 50) -> SearchResult:
         """Find the current documents that meet a query of words, the most relevant first.

@@ -94,6 +94,11 @@ class PassageOptions(Options):
         "into kept/.",
     )  # fmt: skip
     annotate: Same[bool] = _output(False, help="Also write all records with their passages, into annotated/.")
+    store: Same[bool] = option(
+        False, panel="Output",
+        help="Store the passages in the COLLECTION that is the input, for its screens and Collection.passages; they "
+        "replace those stored before.",
+    )  # fmt: skip
 
     def in_words(self) -> dict[str, object]:
         """Return the options for the manifest."""

@@ -200,6 +200,25 @@ relations = sa.Table(
     comment="Comparisons with principals, and with the member before in time, each made once.",
 )
 
+passages = sa.Table(
+    "passages",
+    metadata,
+    _key("passage", _NUMBER, "Number, until passages are found again."),
+    _value("n_documents", sa.BigInteger, "Documents with it that were current when it was found."),
+    comment="Runs of words in several documents, as the latest nearkin passages --store found them.",
+)
+
+passage_places = sa.Table(
+    "passage_places",
+    metadata,
+    _key("content", sa.BigInteger, sa.ForeignKey("contents.content"), "The text."),
+    _key("start", sa.BigInteger, "First character, from 0."),
+    _value("end", sa.BigInteger, "After the last character."),
+    _value("passage", sa.BigInteger, sa.ForeignKey("passages.passage"), "The passage."),
+    comment="Places of passages in texts.",
+)
+sa.Index("places_of_passage", passage_places.c.passage)
+
 INDEXED_DOCUMENTS = """
 CREATE VIEW indexed_documents AS
 SELECT documents.doc_id, documents.version, waves.name AS wave, documents.content, profiles.similarity_index,

@@ -20,6 +20,7 @@ _WITH_TEXTS = (
     "origins",
     "search_words",
     "relations",
+    "passage_places",
 )
 
 

@@ -14,7 +14,7 @@ from nearkin.collection.decisions.log import NO_VERSION, PURGE, SettingChange, c
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument
 from nearkin.collection.stored import documents as stored
-from nearkin.collection.stored import key_table, origins, shingle_table, word_tables
+from nearkin.collection.stored import key_table, origins, passages, shingle_table, word_tables
 from nearkin.collection.stored.contents import BLANK, purged_contents
 from nearkin.errors import CollectionError, OutputError, ParameterError
 from nearkin.nouns import agreeing, first_of
@@ -186,6 +186,7 @@ def _erase(connection: Connection, collection: OpenedCollection, doc_ids: Sequen
         connection.execute(schema.profiles.delete().where(schema.profiles.c.content.in_(some)))
     key_table.forget(connection, plan.contents)
     relations.forget(connection)
+    passages.forget(connection, plan.contents)
     shingle_table.forget(connection, plan.contents)
     files = list(dict.fromkeys([*doc_ids, *plan.unread]))
     origins.forget(connection, _origins_of(files, plan.holders))

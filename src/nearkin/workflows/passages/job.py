@@ -22,7 +22,7 @@ from nearkin.runs.files import make_work_folder, published
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import SPOOL, Spool
-from nearkin.stages.documents.sources import SourceSet
+from nearkin.stages.documents.sources import Source, SourceSet
 from nearkin.stages.passages.windows import BYTES_A_WINDOW, Windows
 from nearkin.workflows.dedup.corpus import READABLE, UNREADABLE, survey
 from nearkin.workflows.dedup.files import check_read_once, find_sources
@@ -46,7 +46,7 @@ from nearkin.workflows.passages.tables import (
 from nearkin.workflows.reading.exceptions import EXCEPTIONS_FILE, exception_lines, write_exceptions
 from nearkin.workflows.reading.identity import check_unchanged, digested_sides, fingerprint_of, input_file
 from nearkin.workflows.reading.inputs import inputs_of, places_in, sides_apart
-from nearkin.workflows.reading.request import ReadingRequest, columns_named, not_read_files
+from nearkin.workflows.reading.request import ReadingRequest, columns_named, is_one_collection, not_read_files
 from nearkin.workflows.reading.texts import damaged_files
 from nearkin.workflows.resources import Resources
 
@@ -75,6 +75,8 @@ def passages_files(
     against
         Another set of documents: then only passages that stand in both are found.
     """
+    if options.store and (against is not None or not is_one_collection(request)):
+        raise ParameterError("is for one collection as the input, without against.", parameter="store")
     run = JobRun(out, Meter(progress or Silent()))
     found, others = find_sources(request, against, run.path, _AS_READ, run.progress)
     if any(source.path == STDIN for source in found.sources + others.sources):
@@ -125,6 +127,8 @@ def passages_files(
         check_unchanged(chain.from_iterable(records.values()), has_many=True)
         if delivery.report:
             manifest = write_page(run, manifest, result.passages, result.shares, result.places, result.corpus)
+        if options.store:
+            _store(result, found.sources[0], options.min_words)
         return run.finish(manifest)
 
 
@@ -178,6 +182,23 @@ def _find(
     return Found(
         corpus=corpus, places=places, texts=texts, passages=passages, shares=shares, windows=windows, flags=flags
     )
+
+
+def _store(found: Found, source: Source, min_words: int) -> None:
+    """Store the passages in the collection from which the documents were read."""
+    from nearkin.collection.stored.passages import PassagesOfTexts
+    from nearkin.workflows.reading.collection_documents import CollectionDocuments
+
+    documents, passages, parts = getattr(source, "documents", None), found.passages, found.passages.parts
+    if not isinstance(documents, CollectionDocuments):
+        return
+    places = PassagesOfTexts(
+        n_documents=passages.documents, passage=passages.passage, content=documents.contents[parts.row],
+        start=parts.start, end=parts.end,
+    )  # fmt: skip
+    with documents.opened() as store:
+        store.refuse_read_only()
+        places.store(store, min_words=min_words, end_content=int(documents.contents.max(initial=-1)) + 1)
 
 
 def _check_memory(n_windows: int, resources: Resources) -> None:
