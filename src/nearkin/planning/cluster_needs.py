@@ -53,7 +53,7 @@ class ClusterNeeds:
     @property
     def shuffled_bytes(self) -> int:
         """Bytes shuffled by all stages."""
-        return sum(one.size_bytes for one in self.shuffles)
+        return sum(shuffle.size_bytes for shuffle in self.shuffles)
 
 
 _STANDARD_ERRORS = 2

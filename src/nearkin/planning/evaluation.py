@@ -93,10 +93,10 @@ class LabelledGroups:
 
     def between(self, left: I64, right: I64, score: F64, texts: tuple[I64, I64]) -> ScoredPairs:
         """Count the pairs of the documents of matching texts."""
-        n_texts = int(max(left.max(initial=-1), right.max(initial=-1), *(one.max(initial=-1) for one in texts))) + 1
+        n_texts = int(max(left.max(initial=-1), right.max(initial=-1), *(text.max(initial=-1) for text in texts))) + 1
         sides = (self.left, self.right)
         sizes = [np.bincount(own[label >= 0], minlength=n_texts) for own, label in zip(texts, sides, strict=True)]
-        n_labels = int(max(one.max(initial=-1) for one in sides)) + 1
+        n_labels = int(max(side.max(initial=-1) for side in sides)) + 1
         counted = [
             np.unique(own[label >= 0] * n_labels + label[label >= 0], return_counts=True)
             for own, label in zip(texts, sides, strict=True)
@@ -152,7 +152,7 @@ class JudgedPairs:
 
     def between(self, left: I64, right: I64, score: F64, texts: tuple[I64, I64]) -> ScoredPairs:
         """Count the pairs of the documents of matching texts."""
-        n_texts = int(max(left.max(initial=-1), right.max(initial=-1), *(one.max(initial=-1) for one in texts))) + 1
+        n_texts = int(max(left.max(initial=-1), right.max(initial=-1), *(text.max(initial=-1) for text in texts))) + 1
         keys = left * n_texts + right
         order = np.argsort(keys)
         wanted = texts[0][self.left] * n_texts + texts[1][self.right]
@@ -164,7 +164,7 @@ class JudgedPairs:
         judged = self._judged(found, np.zeros(0) if place is None else score[place[found]])
         if not self.is_closed:
             return judged
-        sizes = [np.bincount(one, minlength=n_texts) for one in texts]
+        sizes = [np.bincount(text, minlength=n_texts) for text in texts]
         return judged + ScoredPairs(score, sizes[0][left] * sizes[1][right], np.zeros(len(left), np.int64))
 
     def _judged(self, found: Bool, score: F64) -> ScoredPairs:

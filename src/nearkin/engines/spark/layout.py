@@ -88,7 +88,7 @@ class Layout:
             for found, (_, kind) in zip(parts, self.columns, strict=True):
                 found.append(np.frombuffer(block.data, kind, n, at))
                 at += found[-1].nbytes
-        return tuple(np.concatenate(found) for found in parts)
+        return tuple(np.concatenate(part) for part in parts)
 
     def of_targets(self, blocks: Iterable[Block], n_targets: int) -> tuple[Column, ...]:
         """Return the columns with each target's only row at its index, and zeros for targets without a row."""

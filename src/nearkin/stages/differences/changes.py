@@ -78,8 +78,8 @@ class WordCounts:
     @classmethod
     def of(cls, a: Wording, b: Wording, alignment: Alignment) -> WordCounts:
         """Return the counts of an alignment."""
-        only_a = _WordPlaces.of(word for one in alignment.differences for word in one.a)
-        only_b = _WordPlaces.of(word for one in alignment.differences for word in one.b)
+        only_a = _WordPlaces.of(word for difference in alignment.differences for word in difference.a)
+        only_b = _WordPlaces.of(word for difference in alignment.differences for word in difference.b)
         return cls(a, b, only_a, only_b, alignment.is_whole)
 
     @property
@@ -291,8 +291,8 @@ def _tokens(wording: Wording, start: int, end: int) -> Iterator[_Token]:
 
 
 def _between_words(text: str, start: int, end: int) -> Iterator[_Token]:
-    for found in CHUNK.finditer(text, start, end):
-        yield _Token("", _written(found.group()), found.start(), found.end())
+    for occurrence in CHUNK.finditer(text, start, end):
+        yield _Token("", _written(occurrence.group()), occurrence.start(), occurrence.end())
 
 
 def _unlike(a: Sequence[_Token], b: Sequence[_Token]) -> Iterator[Span]:
@@ -396,10 +396,10 @@ def exact_segments(text_a: str, text_b: str) -> Iterator[TextSegment]:
 
 def _segments(text_a: str, text_b: str) -> Iterator[TextSegment]:
     at_a = at_b = 0
-    for one in find_changes(Wording(text_a), Wording(text_b)).changes:
-        yield from _of_common(text_a[at_a : one.start_a], text_b[at_b : one.start_b])
-        yield from _of_change(text_a[one.start_a : one.end_a], text_b[one.start_b : one.end_b])
-        at_a, at_b = one.end_a, one.end_b
+    for change in find_changes(Wording(text_a), Wording(text_b)).changes:
+        yield from _of_common(text_a[at_a : change.start_a], text_b[at_b : change.start_b])
+        yield from _of_change(text_a[change.start_a : change.end_a], text_b[change.start_b : change.end_b])
+        at_a, at_b = change.end_a, change.end_b
     yield from _of_common(text_a[at_a:], text_b[at_b:])
 
 

@@ -330,7 +330,7 @@ class View:
 
 
 def _lines_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    return [found.span() for found in _LINE.finditer(text, start, end)]
+    return [occurrence.span() for occurrence in _LINE.finditer(text, start, end)]
 
 
 def _piece(kind: Kind, text: str, start: int, end: int, number: int) -> Piece:
@@ -360,10 +360,10 @@ def _next(text: str, place: int) -> int:
 
 
 def _after(text: str, place: int, n: int) -> int:
-    for found in _CHUNK.finditer(text, place):
-        length = _n_written(found.group())
+    for occurrence in _CHUNK.finditer(text, place):
+        length = _n_written(occurrence.group())
         if n < length:
-            return found.start() + n
+            return occurrence.start() + n
         n -= length
     return len(text)
 

@@ -128,22 +128,22 @@ class Comparison:
     @property
     def n_spelling_differences(self) -> int:
         """Number of differences with equal words but other capitals, punctuation or invisible characters."""
-        return sum(one.has_same_words for one in self.differences)
+        return sum(difference.has_same_words for difference in self.differences)
 
     @property
     def n_words_only_a(self) -> int:
         """Number of words found only in A, without moved words."""
-        return sum(one.n_words_a for one in self.differences if not one.is_move)
+        return sum(difference.n_words_a for difference in self.differences if not difference.is_move)
 
     @property
     def n_words_only_b(self) -> int:
         """Number of words found only in B, without moved words."""
-        return sum(one.n_words_b for one in self.differences if not one.is_move)
+        return sum(difference.n_words_b for difference in self.differences if not difference.is_move)
 
     @property
     def n_moves(self) -> int:
         """Number of passages that both texts have, in different places."""
-        return sum(one.is_move for one in self.differences) // 2
+        return sum(difference.is_move for difference in self.differences) // 2
 
     @property
     def n_changes(self) -> int:
@@ -153,28 +153,28 @@ class Comparison:
     @property
     def n_words_moved(self) -> int:
         """Number of words in moved passages."""
-        return sum(one.n_words_a for one in self.differences if one.is_move)
+        return sum(difference.n_words_a for difference in self.differences if difference.is_move)
 
     @property
     def n_of_kind(self) -> dict[DifferenceKind, int]:
         """Number of differences of each kind that occurs, in the order of `KINDS`; a difference can have several."""
-        n = Counter(kind for one in self.differences for kind in one.kinds)
+        n = Counter(kind for difference in self.differences for kind in difference.kinds)
         return {kind: n[kind] for kind in KINDS if n[kind]}
 
     @property
     def has_several_kinds(self) -> bool:
         """Whether a difference has several kinds, so that the sum of `n_of_kind` exceeds the number of differences."""
-        return any(len(one.kinds) > 1 for one in self.differences)
+        return any(len(difference.kinds) > 1 for difference in self.differences)
 
     @property
     def move_notes(self) -> dict[int, str]:
         """Place of each moved passage in the other text, by the number of its difference: ``moved to B line 4``."""
         notes = {}
-        for one in self.differences:
-            if one.is_move:
-                there = self.differences[one.counterpart - 1]
-                to_b = one.n_words_a > 0
-                notes[one.number] = (
+        for difference in self.differences:
+            if difference.is_move:
+                there = self.differences[difference.counterpart - 1]
+                to_b = difference.n_words_a > 0
+                notes[difference.number] = (
                     f"moved to B line {there.line_b:,}" if to_b else f"moved from A line {there.line_a:,}"
                 )
         return notes
@@ -182,7 +182,7 @@ class Comparison:
     @property
     def has_same_words(self) -> bool:
         """Whether both texts have the same words, numbers and dates in the same order, possibly written differently."""
-        return all(one.has_same_words for one in self.differences)
+        return all(difference.has_same_words for difference in self.differences)
 
     @property
     def headline(self) -> str:
@@ -193,7 +193,7 @@ class Comparison:
             if self.n_ignored:
                 return f"The two documents differ only in what is ignored: {counted(self.n_ignored, 'difference')}"
             return f"The two documents are identical except for {self.not_compared}"
-        if all(one.n_words_a == one.n_words_b == 0 for one in self.differences):
+        if all(difference.n_words_a == difference.n_words_b == 0 for difference in self.differences):
             return self._of_same_words()
         only_a, only_b = counted(self.n_words_only_a, "word"), counted(self.n_words_only_b, "word")
         moved = (
@@ -246,7 +246,7 @@ class Comparison:
             "is_identical": self.is_identical,
             "is_whole": self.is_whole,
             "n_of_kind": self.n_of_kind,
-            "differences": [_difference(one) for one in self.differences],
+            "differences": [_difference(difference) for difference in self.differences],
             "hunks": [
                 {"line_a": hunk.line_a, "line_b": hunk.line_b, "lines": [_line(line) for line in hunk.lines]}
                 for hunk in self.hunks
@@ -261,7 +261,7 @@ def _difference(one: Difference) -> dict[str, object]:
 
 
 def _line(line: Line) -> dict[str, object]:
-    pieces = [{"kind": one.kind, "text": one.text, "difference": one.difference} for one in line.pieces]
+    pieces = [{"kind": piece.kind, "text": piece.text, "difference": piece.difference} for piece in line.pieces]
     return {"line_a": line.line_a, "line_b": line.line_b, "pieces": pieces}
 
 

@@ -44,12 +44,12 @@ def without_ignored(text_a: str, text_b: str, found: Changes, ignored: Collectio
     ('Rent: 100\ncrowns, due soon', 2)
     """
     parts, at, n = [], 0, 0
-    for one in found.changes:
-        if not _is_ignored(text_a, text_b, one, ignored):
+    for change in found.changes:
+        if not _is_ignored(text_a, text_b, change, ignored):
             continue
-        of_a, of_b = text_a[one.start_a : one.end_a], text_b[one.start_b : one.end_b]
-        parts += [text_b[at : one.start_b], _BREAKS.sub(" ", of_a), *_BREAKS.findall(of_b)]
-        at, n = one.end_b, n + 1
+        of_a, of_b = text_a[change.start_a : change.end_a], text_b[change.start_b : change.end_b]
+        parts += [text_b[at : change.start_b], _BREAKS.sub(" ", of_a), *_BREAKS.findall(of_b)]
+        at, n = change.end_b, n + 1
     return "".join([*parts, text_b[at:]]), n
 
 

@@ -120,7 +120,7 @@ def _dates_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         low += 1
     while end < high < len(text) and text[high - 1].isalnum() and text[high].isalnum():
         high -= 1
-    yield from (found.span() for found in _DATE.finditer(text, low, high))
+    yield from (occurrence.span() for occurrence in _DATE.finditer(text, low, high))
 
 
 def _kind_of(text: str, word: Word, kind: Kind, dates: Sequence[tuple[int, int]]) -> DifferenceKind:
@@ -312,7 +312,11 @@ def _visible(text: str, low: int, high: int) -> tuple[range | list[int], str]:
 
 
 def _places(read: str, text: str, places: range | list[int]) -> Iterator[int]:
-    markers = {found.start(1) for found in _BULLET.finditer(read) if text[places[found.start(1) - 1]] in _BULLETS}
+    markers = {
+        occurrence.start(1)
+        for occurrence in _BULLET.finditer(read)
+        if text[places[occurrence.start(1) - 1]] in _BULLETS
+    }
     for found in _LIST_NUMBER.finditer(read):
         markers |= {found.start(1), found.start(2)}
     for found in _BRACKETS.finditer(read):

@@ -111,11 +111,11 @@ def _tokens(wording: Wording, found: Changes, ignored: Collection[Ignored], *, i
 
 def _stretches(wording: Wording, found: Changes, *, is_a: bool) -> Iterator[tuple[int, Iterable[Word]]]:
     changes = found.changes
-    spans = [one.span_a if is_a else one.span_b for one in changes]
+    spans = [change.span_a if is_a else change.span_b for change in changes]
     if not found.is_whole:  # some words may not have been aligned
         yield from ((i, wording.words(*span)) for i, span in enumerate(spans))
         return
-    parts = (found.counts.change((*one.span_a, *one.span_b)) for one in changes)
+    parts = (found.counts.change((*change.span_a, *change.span_b)) for change in changes)
     is_counted = [
         (one.n_words_a, one.n_words_b) == (part.n_words_a, part.n_words_b) for one, part in zip(changes, parts)
     ]
@@ -158,7 +158,7 @@ def _is_same(one: str | None, other: str | None) -> bool:
 def _before(text: str, place: int) -> str | None:
     """Return the part of a sentence before a place; None if it is too long."""
     low = max(0, place - _LONGEST_SENTENCE)
-    ends = [found.end() for found in _WITHIN.finditer(text, low, place)]
+    ends = [occurrence.end() for occurrence in _WITHIN.finditer(text, low, place)]
     return None if low and not ends else "".join(text[ends[-1] if ends else 0 : place].split())
 
 
@@ -196,7 +196,7 @@ def _is_sign(own: Wording, start: int, end: int, ignored: Collection[Ignored]) -
 
 def is_telling_sign(text: str, signs: Sequence[Word]) -> bool:
     """Whether some of the signs do more than close what precedes them, or belong to a number."""
-    if any(one.core not in CLOSING for one in signs):
+    if any(sign.core not in CLOSING for sign in signs):
         return True
     start, end = signs[0].start, signs[-1].end
     if not _DIGIT.search(text, max(0, start - _NEAR), end + _NEAR):

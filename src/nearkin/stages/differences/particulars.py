@@ -169,7 +169,9 @@ _INSIDE = re.compile(r"(?:[^\W\d_]|,) ")
 @cache
 def _after_determiner(language: Language) -> re.Pattern[str]:
     """Return a pattern for words after a determiner: a defined term, or a German noun."""
-    listed = "|".join(sorted({form for one in language.determiners for form in (one, one.capitalize())}))
+    listed = "|".join(
+        sorted({form for determiner in language.determiners for form in (determiner, determiner.capitalize())})
+    )
     if language.has_capital_nouns:  # an adjective may stand between
         return re.compile(rf"\b(?:{listed})(?: [a-zß-öø-ÿ]+e[nrsm]?){{0,2}} ({_CAPITAL})")
     return re.compile(rf"\b(?:{listed})[ '\u2019]({_RUN})")
@@ -214,7 +216,13 @@ class Spelling:
         if language is None:
             return cls(small, within)
         n_of = Counter(word.lower() for word in words if word[0].isupper())
-        named = {word for found in _EVIDENCE.finditer(text) for run in found.groups() if run for word in _words_of(run)}
+        named = {
+            word
+            for occurrence in _EVIDENCE.finditer(text)
+            for run in occurrence.groups()
+            if run
+            for word in _words_of(run)
+        }
         terms = {word.lower() for run in set(_QUOTED.findall(text)) for word in _ANY_WORD.findall(run)}
         if language.determiners:
             runs = map(_words_of, _after_determiner(language).findall(text))
@@ -223,7 +231,11 @@ class Spelling:
         named -= PARTIES | DATE_WORDS | JOINING
         terms -= named
         if language.has_capital_nouns:
-            found = (one for one in _CAPITALS.finditer(text) if _INSIDE.fullmatch(text, one.start() - 2, one.start()))
+            found = (
+                occurrence
+                for occurrence in _CAPITALS.finditer(text)
+                if _INSIDE.fullmatch(text, occurrence.start() - 2, occurrence.start())
+            )
             pairs = {tuple(run) for one in found if len(run := _words_of(one.group())) == 2}
             named |= {word for pair in pairs if terms.isdisjoint(pair) and small.isdisjoint(pair) for word in pair}
         return cls(small, within, frozenset(terms), frozenset(named))
@@ -385,21 +397,21 @@ def _is_name(
     word: Word, own: Original, texts: tuple[Original, Original], language: Language, *, looks_ahead: bool = True
 ) -> bool:
     """Whether a word is part of a name; one that begins a sentence is, if the word beside it is without a third."""
-    core, text, spellings = word.core, own.text, [one.spelling for one in texts]
+    core, text, spellings = word.core, own.text, [text.spelling for text in texts]
     if not text[word.start].isupper() or core == "i" or core in SIGNING or core in ROLES or core in DATE_WORDS:
         return False
     if core in PARTIES or core in TITLES:
         is_form = len(core) != 2 or core in ("co", "dr", "mr", "ms") or text[word.start : word.end].isupper()
-        return is_form and all(core not in one.terms for one in spellings)
-    if any(core in one.small or core in one.terms for one in spellings):
+        return is_form and all(core not in spelling.terms for spelling in spellings)
+    if any(core in spelling.small or core in spelling.terms for spelling in spellings):
         return False
-    if any(core in one.named for one in spellings):
+    if any(core in spelling.named for spelling in spellings):
         return True
     if language.has_capital_nouns:
         return False
     if text[word.start : word.end].isupper() and _is_in_heading(text, word.start, word.end):
         return False
-    if any(core in one.within for one in spellings) or not _begins_sentence(text, word.start):
+    if any(core in spelling.within for spelling in spellings) or not _begins_sentence(text, word.start):
         return True
     after = next((one for one in own.words(word.end, word.end + _BACK) if one.is_word), None) if looks_ahead else None
     is_beside = after is not None and not text[word.end : after.start].strip(".\u00a0 ")
@@ -429,7 +441,7 @@ def _with_name_parts(
     """Mark a capitalised word beside part of a name as part of it: Larry D. Key."""
     result = kinds.copy()
     for i, word in enumerate(words):
-        is_term = word.core in ROLES or any(word.core in one.spelling.terms for one in texts)
+        is_term = word.core in ROLES or any(word.core in text.spelling.terms for text in texts)
         if kinds[i] != "other" or word.core in SIGNING or is_term or not text[word.start].isupper():
             continue
         beside = [j for j in (i - 1, i + 1) if 0 <= j < len(words) and kinds[j] == "name"]

@@ -69,13 +69,13 @@ def shortened(pieces: Sequence[Piece], most: int) -> tuple[Piece, ...]:
     ['a b', '11 more words only in A', ' n o']
     """
     found, first = list[Piece](), most - most // 2
-    for one in pieces:
-        if one.kind not in _SIDES or (n_hidden := count_words(one.text) - most) < MIN_HIDDEN:
-            found.append(one)
+    for piece in pieces:
+        if piece.kind not in _SIDES or (n_hidden := count_words(piece.text) - most) < MIN_HIDDEN:
+            found.append(piece)
             continue
-        low, high = end_of_word(one.text, first), start_of_last_words(one.text, most // 2)
-        gap = Piece("gap", f"{n_hidden:,} more words only in {one.kind[-1].upper()}")
-        found += [replace(one, text=one.text[:low]), gap, replace(one, text=f" {one.text[high:]}")]
+        low, high = end_of_word(piece.text, first), start_of_last_words(piece.text, most // 2)
+        gap = Piece("gap", f"{n_hidden:,} more words only in {piece.kind[-1].upper()}")
+        found += [replace(piece, text=piece.text[:low]), gap, replace(piece, text=f" {piece.text[high:]}")]
     return tuple(found)
 
 

@@ -104,11 +104,14 @@ def judge_relation(
     """Return the first rule that holds for two texts, by their differences."""
     language = common_language(principal.language, member.language)
     texts = principal, member
-    sides = [(look_at(one.a, principal, texts), look_at(one.b, member, texts)) for one in found.alignment.differences]
+    sides = [
+        (look_at(difference.a, principal, texts), look_at(difference.b, member, texts))
+        for difference in found.alignment.differences
+    ]
     measured = Measured(
         len(sides),
-        sum(one.n_words_a for one in found.changes),
-        sum(one.n_words_b for one in found.changes),
+        sum(change.n_words_a for change in found.changes),
+        sum(change.n_words_b for change in found.changes),
         sum(a.n_particulars + b.n_particulars for a, b in sides),
     )
     if found.is_whole:
@@ -118,7 +121,9 @@ def judge_relation(
         if language and telling and all(_is_filled_in(a, b) or _is_filled_in(b, a) for a, b in telling):
             return Judgement("signature or date filled in", _filled_in(telling), measured)
         differences = found.alignment.differences
-        is_moved = _counted(one.a for one in differences) == _counted(one.b for one in differences)
+        is_moved = _counted(difference.a for difference in differences) == _counted(
+            difference.b for difference in differences
+        )
         if not is_moved and all(a.n_other == b.n_other == a.n_names == b.n_names == 0 for a, b in telling):
             return Judgement("other numbers or dates", "", measured)
         counts = sum(a.n_words for a, _ in sides), sum(b.n_words for _, b in sides)
@@ -234,7 +239,7 @@ def compare(
     alignment = found.alignment
     judgement = judge_relation(principal, member, found)
     first = next(iter(alignment.differences), None)
-    with_words = [one for one in found.changes if one.n_words_a or one.n_words_b]
+    with_words = [change for change in found.changes if change.n_words_a or change.n_words_b]
     return MemberComparison(
         judgement,
         alignment.is_whole,

@@ -139,7 +139,7 @@ class Wording:
     @cached_property
     def line_starts(self) -> list[int]:
         """Start of each line; there is at least one."""
-        return [0, *(found.end() for found in _LINE_END.finditer(self.text))]
+        return [0, *(occurrence.end() for occurrence in _LINE_END.finditer(self.text))]
 
     @cached_property
     def lines(self) -> list[str]:

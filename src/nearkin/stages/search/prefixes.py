@@ -59,7 +59,9 @@ class Occurrences:
     @classmethod
     def joined(cls, parts: Sequence[Occurrences]) -> Occurrences:
         """Sum the counts of several parts."""
-        buckets, n = (np.concatenate(columns) for columns in zip(*((one.buckets, one.n) for one in parts), strict=True))
+        buckets, n = (
+            np.concatenate(columns) for columns in zip(*((part.buckets, part.n) for part in parts), strict=True)
+        )
         return cls.summed(buckets, n)
 
     def add_to(self, counts: U32) -> None:

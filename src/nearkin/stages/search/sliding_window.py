@@ -197,7 +197,7 @@ class SignatureScan:
     def sorts(self, left: BitSignatures, right: BitSignatures | None = None) -> Iterator[Callable[[], Stretches]]:
         """Yield the work as `SlidingWindow` does; there is only one order, the original."""
         words, rows = sides_of(left, right)
-        places = [np.arange(len(own)) for own in rows]
+        places = [np.arange(len(row)) for row in rows]
         n_left, n_right = len(places[0]), len(places[-1])
         starts = np.arange(1, n_left + 1) if right is None else np.zeros(n_left, np.int64)
         yield partial(Stretches.of, words, rows, places, starts, np.full(n_left, n_right))

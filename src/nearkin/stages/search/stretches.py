@@ -117,7 +117,7 @@ def sides_of(left: BitSignatures, right: BitSignatures | None) -> tuple[list[U64
     sides = [left] if right is None else [left, right]
     rows = [np.flatnonzero(side.has_features).astype(np.int64) for side in sides]
     words = [side.words if len(own) == len(side) else side.words[own] for side, own in zip(sides, rows)]
-    return [np.ascontiguousarray(one) for one in words], rows
+    return [np.ascontiguousarray(word) for word in words], rows
 
 
 def check_search(left: BitSignatures, right: BitSignatures | None, *, distance: int, threads: int) -> None:

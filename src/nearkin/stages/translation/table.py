@@ -234,7 +234,7 @@ class TranslationTable:
             raise ParameterError.of("tables", "two tables or more", len(tables))
         first = tables[0].origin
         turned = first.target, first.source
-        tables = [one.turned() if (one.origin.source, one.origin.target) == turned else one for one in tables]
+        tables = [table.turned() if (table.origin.source, table.origin.target) == turned else table for table in tables]
         for table in tables[1:]:
             table.check_direction(first.source, first.target)
             if table.origin.words != first.words:

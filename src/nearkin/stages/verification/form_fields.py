@@ -37,7 +37,7 @@ class Fields:
     @classmethod
     def joined(cls, parts: Sequence[Fields]) -> Fields:
         """Return those of all groups."""
-        return cls(*(np.sort(np.concatenate([getattr(one, name) for one in parts])) for name in cls.__slots__))
+        return cls(*(np.sort(np.concatenate([getattr(part, name) for part in parts])) for name in cls.__slots__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Steps:
     @classmethod
     def joined(cls, parts: Sequence[Steps]) -> Steps:
         """Return all steps, ordered by text."""
-        start, step, text = (np.concatenate([getattr(one, name) for one in parts]) for name in cls.__slots__)
+        start, step, text = (np.concatenate([getattr(part, name) for part in parts]) for name in cls.__slots__)
         order = np.argsort(text, kind="stable")
         return cls(start[order], step[order], text[order])
 

@@ -75,7 +75,7 @@ class Aligned:
             "pairs_with_an_empty_side": self.n_empty,
             f"pairs_over_{MAX_WORDS}_words": self.n_too_long,
             "pairs_unreadable": self.n_unreadable,
-            "damaged_files": [one.as_stored() for one in self.damaged_files],
+            "damaged_files": [damaged_file.as_stored() for damaged_file in self.damaged_files],
             "word_pairs": self.n_word_pairs,
             "perplexities": [[round(one, 3) for one in direction] for direction in self.perplexities],
             "align_s": self.align_s,

@@ -66,7 +66,7 @@ class _Reported:
 
     def with_more(self, *ids: pa.Array) -> _Reported:
         """Add documents, each with a text and a group of its own."""
-        given = [pa.chunked_array(ids)] if self.is_one_set else [pa.chunked_array([one]) for one in ids]
+        given = [pa.chunked_array(ids)] if self.is_one_set else [pa.chunked_array([doc_id]) for doc_id in ids]
         listed = [pa.chunked_array([side, *more.chunks]).unique() for side, more in zip(self.ids, given)]
         texts = [np.concatenate([own, np.arange(len(own), len(all_))]) for own, all_ in zip(self.texts, listed)]
         group, n_before = self.group, len(self.texts[0])

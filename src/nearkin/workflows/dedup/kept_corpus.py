@@ -159,7 +159,7 @@ def kept_names(sources: Sequence[Source], is_copied: Sequence[bool]) -> list[Pur
     >>> [str(name) for name in kept_names(sources, [True, False])]
     ['a/x.jsonl', 'b/x.pdf.jsonl']
     """
-    paths = [Path(os.path.abspath(one.path)) for one in sources if not isinstance(one, StoredSource)]
+    paths = [Path(os.path.abspath(source.path)) for source in sources if not isinstance(source, StoredSource)]
     shared = os.path.commonpath([str(path.parent) for path in paths]) if paths else "/"
     names, taken = list[PurePosixPath](), set[str]()
     for source, is_same in zip(sources, is_copied, strict=True):
@@ -267,8 +267,8 @@ def carried_name(column: str) -> str:
 
 def check_carry(columns: Sequence[str], sources: Sequence[Source]) -> None:
     """Refuse, before anything is read, documents in memory, and a column that no source has."""
-    files = [one for one in sources if not isinstance(one, StoredSource) and has_columns(one.format)]
-    if any(one.format == IN_MEMORY for one in sources):
+    files = [source for source in sources if not isinstance(source, StoredSource) and has_columns(source.format)]
+    if any(source.format == IN_MEMORY for source in sources):
         raise ParameterError(IN_MEMORY_INSTEAD, parameter="carry")
     if not files:
         which = without_columns(sources[0].name, sources[0].format)

@@ -376,10 +376,10 @@ class InputAgain:
 def _check_outside(files: Sequence[InputFile], out: Path) -> None:
     """Refuse a directory in which a file of the input lies, and could be replaced."""
     place = out.resolve()
-    for one in files:
-        if one.format not in get_args(StoredFormat) and Path(on_disk(one.path)).resolve().is_relative_to(place):
+    for file in files:
+        if file.format not in get_args(StoredFormat) and Path(on_disk(file.path)).resolve().is_relative_to(place):
             raise OutputExistsError(
-                f"The input {one.path} lies in {out}, which is --out: it could be replaced. Choose another --out."
+                f"The input {file.path} lies in {out}, which is --out: it could be replaced. Choose another --out."
             )
 
 

@@ -154,7 +154,10 @@ class Places:
     def extraction(self, n_inputs: int) -> ExtractionCounts | None:
         """Count the documents to clean by the result of their extraction; None without extraction."""
         counts = extraction_counts(self.origins, self.exceptions)
-        n_of_others = sum(one.row is None and one.source >= n_inputs and not one.is_partial for one in self.exceptions)
+        n_of_others = sum(
+            exception.row is None and exception.source >= n_inputs and not exception.is_partial
+            for exception in self.exceptions
+        )
         return counts if counts is None else replace(counts, not_stored_others=n_of_others or None)
 
 
@@ -207,8 +210,8 @@ def locate(
 
 def _joined(own: pa.Array, others: pa.Array) -> pa.Array:
     parts = [one for one in (own, others) if len(one)]
-    if any(pa.types.is_large_string(one.type) for one in parts):
-        parts = [one.cast(pa.large_string()) for one in parts]
+    if any(pa.types.is_large_string(part.type) for part in parts):
+        parts = [part.cast(pa.large_string()) for part in parts]
     return pa.concat_arrays(parts) if parts else own
 
 
@@ -314,10 +317,10 @@ def _with_empty(origins: Origins | None, is_empty: Bool) -> Origins | None:
 
 def extraction_counts(origins: Origins | None, exceptions: Sequence[ExceptionRow]) -> ExtractionCounts | None:
     """Count documents by the result of their extraction, with exceptions; None without either."""
-    beside = [one for one in exceptions if one.row is None]
+    beside = [exception for exception in exceptions if exception.row is None]
     if origins is None and not beside:
         return None
-    extracted = [one for one in exceptions if one.is_extracted]
+    extracted = [exception for exception in exceptions if exception.is_extracted]
     n_partial = sum(one.is_partial for one in extracted)
     n_documents = n_by_ocr = 0
     if origins is not None:
@@ -328,5 +331,5 @@ def extraction_counts(origins: Origins | None, exceptions: Sequence[ExceptionRow
     return ExtractionCounts(
         documents=n_documents + sum(one.is_extracted for one in beside), in_part=n_partial,
         unread=len(extracted) - n_partial, by_ocr=n_by_ocr or None,
-        exceptions=dict(sorted(Counter(one.exception for one in exceptions).items())),
+        exceptions=dict(sorted(Counter(exception.exception for exception in exceptions).items())),
     )  # fmt: skip

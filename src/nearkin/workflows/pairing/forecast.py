@@ -97,7 +97,7 @@ def plan_as_stored(question: Question, planned: Plan, sampled: PairForecast | No
         "reaches_recall": planned.reaches,
         "is_exact_search_quick": planned.is_quick,
         "chosen": of(planned.search, planned.prediction),
-        "alternatives": [of(*other) for other in planned.alternatives],
+        "alternatives": [of(*alternative) for alternative in planned.alternatives],
         "costs_ns": asdict(question.costs),
         "sample": None
         if sampled is None

@@ -82,7 +82,7 @@ def known_by_id(left: Collected, right: Collected) -> Known:
     place = pc.index_in(ids[0], value_set=ids[1])
     rows = np.flatnonzero(place.is_valid().to_numpy(zero_copy_only=False))
     if not len(rows):
-        first, second = (shortened(one[0].as_py()) for one in ids)
+        first, second = (shortened(doc_id[0].as_py()) for doc_id in ids)
         raise ParameterError(
             f"known={SAME_IDS!r}: left={left.name!r} and right={right.name!r} have no id in common ({first}, "
             f"{second}, …). Name the columns with 'left_id' and 'right_id', or give a file of pairs of "

@@ -113,16 +113,18 @@ class PairsOfRun:
             found = file.read(columns=["left_row", "right_row", "cosine", "rank"]).take(pa.array(places))
         decided = self.decisions.all()
         rows = zip(found["left_row"].to_pylist(), found["right_row"].to_pylist(), strict=True)
-        decisions = [decided.get(one) for one in rows]
+        decisions = [decided.get(row) for row in rows]
         return pa.table(
             {
                 "left": left.take(found["left_row"].combine_chunks()),
                 "right": right.take(found["right_row"].combine_chunks()),
                 "cosine": found["cosine"],
                 "rank": found["rank"],
-                "decision": pa.array([None if one is None else one.state for one in decisions], pa.string()),
-                "by": pa.array([None if one is None else one.by for one in decisions], pa.string()),
-                "at": pa.array([None if one is None else one.at for one in decisions], pa.string()),
+                "decision": pa.array(
+                    [None if decision is None else decision.state for decision in decisions], pa.string()
+                ),
+                "by": pa.array([None if decision is None else decision.by for decision in decisions], pa.string()),
+                "at": pa.array([None if decision is None else decision.at for decision in decisions], pa.string()),
             }
         )
 
@@ -219,7 +221,7 @@ class StoredPairDecisions:
 
     def all(self) -> Mapping[Rows, PairDecision]:
         """Return the decisions, by the rows of the pairs."""
-        return {one.rows: one for one in self._read().decisions}
+        return {decision.rows: decision for decision in self._read().decisions}
 
     def decide(
         self,
@@ -240,10 +242,10 @@ class StoredPairDecisions:
         at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         with self._lock, locked(self._folder / f".{DECISIONS}.lock", other="another time"):
             found = self._read()
-            former = next((one for one in found.decisions if one.rows == rows), None)
+            former = next((decision for decision in found.decisions if decision.rows == rows), None)
             if former is not None and not may_replace(former.by):
                 raise RefusedError(403, f"{former.by} {former.state} this pair. An admin can change that.")
-            kept: Sequence[PairDecision] = [one for one in found.decisions if one.rows != rows]
+            kept: Sequence[PairDecision] = [decision for decision in found.decisions if decision.rows != rows]
             if state is not None:
                 made = PairDecision(
                     left_row=rows[0], right_row=rows[1], left=names[0], right=names[1], state=state, by=by, at=at

@@ -176,7 +176,7 @@ def calibrate(
     signatures: tuple[BitSignatures, BitSignatures], sampled: Sampled, seed: int, *, meter: Meter
 ) -> Clustering:
     """Measure how close the pairs of the sample are in sorted orders that the search does not use."""
-    n_documents = sum(int(one.has_features.sum()) for one in signatures)
+    n_documents = sum(int(signature.has_features.sum()) for signature in signatures)
     step = -(-len(sampled.keys) // _MAX_PAIRS)
     left, right = rows_of(sampled.keys[::step])
     with meter.stage("calibrate", _PROBES, "steps") as progress:

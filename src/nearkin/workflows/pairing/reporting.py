@@ -117,12 +117,12 @@ def _named(pairs: pa.Table, documents: Path) -> list[PairRow]:
                 names |= {(side, one["row"]): one["name"] for one in own.to_pylist()}
     return [
         PairRow(
-            names["left", one["left_row"]],
-            names["right", one["right_row"]],
-            one["cosine"],
-            tuple(TermRow(term["term"], term["left_term"], term["share"]) for term in one["terms"]),
+            names["left", pair["left_row"]],
+            names["right", pair["right_row"]],
+            pair["cosine"],
+            tuple(TermRow(term["term"], term["left_term"], term["share"]) for term in pair["terms"]),
         )
-        for one in pairs.to_pylist()
+        for pair in pairs.to_pylist()
     ]
 
 

@@ -250,7 +250,7 @@ def _parts(n: int) -> Iterator[slice]:
 
 def columns_of(sides: tuple[Collected, Collected], name: str) -> tuple[pa.Array, pa.Array]:
     """Return a column of the documents of both sides."""
-    left, right = (one.documents[name].combine_chunks() for one in sides)
+    left, right = (side.documents[name].combine_chunks() for side in sides)
     return left, right
 
 

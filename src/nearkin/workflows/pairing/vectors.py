@@ -332,7 +332,7 @@ def vector_place(work: Path, side: str, name: str) -> Path:
 def weigh_here(sides: Sequence[ToWeigh], *, work: Path, meter: Meter) -> list[WeightedVectors]:
     """Return the vectors of both sides, made part by part."""
     made = []
-    with meter.stage("weigh", sum(len(one.collected) for one in sides), "documents") as progress:
+    with meter.stage("weigh", sum(len(side.collected) for side in sides), "documents") as progress:
         for one in sides:
             growing = GrowingVectors(work, one.side)
             for part in one.collected.parts():

@@ -84,7 +84,7 @@ def sign(
         with published(out) as aside:
             file.save(aside)
         write_exceptions(exceptions_beside(out), texts.exception_lines(file.documents, resources, meter))
-    n_unreadable = sum(some.num_rows - some["problem"].null_count for some in documents)
+    n_unreadable = sum(document.num_rows - document["problem"].null_count for document in documents)
     record = _record(file, done, n_unreadable, damaged_files(documents), meter.elapsed_s)
     return file, replace(record, not_read=not_read_files(texts.not_read))
 

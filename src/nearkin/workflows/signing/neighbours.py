@@ -69,7 +69,7 @@ class NeighboursFound:
 
     def summary(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        told = {one.name: getattr(self, one.name) for one in fields(self)}
+        told = {field.name: getattr(self, field.name) for field in fields(self)}
         told["expected"] = None if self.expected is None else self.expected.to_dict()
         told["sample"] = None if self.sample is None else asdict(self.sample)
         told["verification"] = None if self.verification is None else self.verification.parameters

@@ -106,7 +106,7 @@ def sampled_distance(
     best = best_of(points)
     if best is None:
         return None
-    shown = [one for one in points if one.threshold <= best.threshold or one.recall < 1]
+    shown = [point for point in points if point.threshold <= best.threshold or point.recall < 1]
     return SampledDistance(n, n_true, truth.in_words(), best, thinned(shown, _SHOWN))
 
 

@@ -52,7 +52,7 @@ def compare_inside(
     stages: Stages, partitions: Partitions, options: DedupOptions, pairs: Iterable[Candidates]
 ) -> Iterator[Matches]:
     """Yield the similarity of the texts of each pair, without a threshold; the driver writes the pairs to files."""
-    parts = [(np.zeros(0, np.uint32), np.zeros(0, np.uint32)), *((some.left, some.right) for some in pairs)]
+    parts = [(np.zeros(0, np.uint32), np.zeros(0, np.uint32)), *((pair.left, pair.right) for pair in pairs)]
     left, right = (np.concatenate(column) for column in zip(*parts, strict=True))
     if not len(left):
         return
@@ -246,7 +246,7 @@ def screen_candidates(
     (nodes, n_shingles), profiles = PROFILES.joined(blocks, np.uint8)
     nodes = np.concatenate([partitions.texts(target).nodes, nodes])
     n_shingles = np.concatenate([sizes.n_shingles, n_shingles])
-    received = (some.reshape(-1, sizes.profiles.shape[1]) for some in profiles)
+    received = (profile.reshape(-1, sizes.profiles.shape[1]) for profile in profiles)
     by_node = np.argsort(nodes)
     a, b = (by_node[np.searchsorted(nodes, column, sorter=by_node)] for column in (left, right))
     most, is_unknown = most_common(np.concatenate([sizes.profiles, *received]), a, b)

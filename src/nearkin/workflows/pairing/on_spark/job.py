@@ -229,9 +229,9 @@ class ArrivingRows(StoredDocuments):
 
     def batches(self, progress: Progress) -> Iterator[pa.RecordBatch]:
         """Yield some rows at a time; they are numbered later."""
-        for some in self.rows:
-            check_have_ids(some, self.doc_id)
-            yield from read_table(some, text=self.text, doc_id=self.doc_id)
+        for batch in self.rows:
+            check_have_ids(batch, self.doc_id)
+            yield from read_table(batch, text=self.text, doc_id=self.doc_id)
 
 
 _AT_ONCE = 1 << 24
@@ -333,15 +333,15 @@ _DOCUMENTS_A_TASK = 4 * PART
 def weigh_all(stages: Stages, sides: Sequence[ToWeigh], *, work: Path, arrays: Path) -> list[WeightedVectors]:
     """Return the vectors of both sides; see `workflows.pairing.vectors.weigh_here`."""
     made = []
-    for one in sides:
-        files = PartFiles(work / f"{one.side}-weighed")
+    for side in sides:
+        files = PartFiles(work / f"{side.side}-weighed")
         files.folder.mkdir(exist_ok=True)
-        save_array(_offsets(arrays, one.side), one.collected.counts.offsets)
-        save_arrays(_weighing(arrays, one.side), one.weighing.as_arrays())
-        n_tasks = max(1, -(-len(one.collected) // _DOCUMENTS_A_TASK))
-        weighing = partial(weigh_part, arrays, one.side, files, _DOCUMENTS_A_TASK)
-        stages.kept(f"weigh-{one.side}", partial(stages.parts, n_tasks, weighing))
-        growing = GrowingVectors(arrays, one.side)
+        save_array(_offsets(arrays, side.side), side.collected.counts.offsets)
+        save_arrays(_weighing(arrays, side.side), side.weighing.as_arrays())
+        n_tasks = max(1, -(-len(side.collected) // _DOCUMENTS_A_TASK))
+        weighing = partial(weigh_part, arrays, side.side, files, _DOCUMENTS_A_TASK)
+        stages.kept(f"weigh-{side.side}", partial(stages.parts, n_tasks, weighing))
+        growing = GrowingVectors(arrays, side.side)
         for number in range(n_tasks):
             growing.add(_weighed(files, number))
         made.append(growing.mapped())

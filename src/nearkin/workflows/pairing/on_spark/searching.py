@@ -205,9 +205,9 @@ def compare_chunk(
     is_left = documents < n_left
     sides = [is_left, ~is_left]
     stretches = Stretches.of(
-        [words[own] for own in sides],
+        [words[side] for side in sides],
         [vectors.rows(side)[documents[own] - side * n_left] for side, own in enumerate(sides)],
-        [np.arange(int(own.sum())) for own in sides],
+        [np.arange(int(side.sum())) for side in sides],
         *window.reach(is_left, n_before),
     )
     yield from COSTS.packed(0, np.array([stretches.n_comparisons]), np.zeros(1))
