@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from collections import Counter, defaultdict
@@ -203,3 +204,49 @@ def is_kept_earlier(definition, d, i):
             if not is_cut or is_kept_earlier(definition, e, place):
                 return True
     return False
+
+
+def test_scores_of_items_are_those_of_the_definition(tmp_path):
+    for seed in range(examples(40)):
+        length, texts, chance = 3, corpus(seed) + corpus(-seed - 1), random.Random(seed)
+        fields = [(chance.choice(texts), chance.choice([None, "", chance.choice(texts)])) for _ in range(3)]
+        items = [
+            {"id": f"i{i}", "q": f"{i} {q}", **({"a": a} if a is not None or i == 0 else {})}
+            for i, (q, a) in enumerate(fields)
+        ]
+        sources = {"train": [{"id": f"t{i}", "text": text} for i, text in enumerate(texts)], "eval": items}
+        for name, rows in sources.items():
+            (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        out = tmp_path / f"out-{seed}"
+        nearkin.passages(
+            tmp_path / "train.jsonl", against=tmp_path / "eval.jsonl", against_text="q,a", min_words=length, out=out
+        )
+        parts = {
+            item["id"]: [[word for word, _, _ in words_of(item.get(name) or "")] for name in "qa"] for item in items
+        }
+        frequency = Counter(word for q, a in parts.values() for word in {*q, *a})
+        expected = {}
+        for row in sources["train"]:
+            words = [word for word, _, _ in words_of(row["text"])]
+            windows = {tuple(words[at : at + length]) for at in range(len(words) - length + 1)}
+            for name, (q, a) in parts.items():
+                covered = set()
+                for at in range(len(q + a) - length + 1):
+                    if tuple((q + a)[at : at + length]) in windows:
+                        covered.update(range(at, at + length))
+                weights = [math.log(1 + len(items) / frequency[word]) for word in q + a]
+                sides = [range(len(q + a)), range(len(q)), range(len(q), len(q + a))]
+                if covered:
+                    expected[row["id"], name] = [
+                        sum(weights[i] for i in side if i in covered) / (sum(weights[i] for i in side) or 1)
+                        for side in sides
+                    ]
+        found = pq.read_table(out / "contamination.parquet").to_pylist()
+        assert [(row["id"], row["item"]) for row in found] == sorted(
+            expected, key=lambda pair: (int(pair[0][1:]), pair[1])
+        )
+        for row in found:
+            scores = [row[name] for name in ("score", "score_q", "score_a")]
+            assert scores == pytest.approx(expected[row["id"], row["item"]])
+            inside = [word for word, _, _ in words_of(texts[row["row"]][row["start"] : row["end"]])]
+            assert len(inside) >= length

@@ -231,9 +231,12 @@ def passages(documents: Documents, job: PassagesJob) -> PassagesResult:
     documents : path, table, data frame, data set or list
         As for `nearkin.dedup`.
     against : path, table, data frame, data set or list, optional
-        Another set of documents, which count as earlier: only passages that stand in both sets are found.
+        Another set of documents, which count as earlier: only passages that stand in both sets are found. With ``out``,
+        ``contamination.parquet`` has scores.
     min_words, within, boilerplate, cut, cut_own, drop_over, annotate
         As on the command line; all but ``min_words`` with ``out``.
+    store : bool
+        Store the passages in the collection that ``documents`` names, for `Collection.passages`.
     text, id, against_text, against_id, out, file_format, encoding, on_error, max_unreadable, max_document_size,
     text_root, extraction_limits, ocr, threads, memory, report, overwrite, progress
         As for `nearkin.dedup`.

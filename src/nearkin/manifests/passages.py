@@ -21,6 +21,8 @@ class PassageCounts(Stored):
     repeated_characters, copied_characters, own_characters
         Characters in passages; in those that stand in an earlier document; that repeat what stands earlier in the same
         one.
+    items_found
+        Documents of the other set with a passage that stands in the input.
     cut_characters, emptied
         Characters that were cut, and documents of which no word is left.
     """
@@ -40,6 +42,7 @@ class PassageCounts(Stored):
     copied_characters: int = 0
     own_characters: int = 0
     boilerplate: int = 0
+    items_found: int | None = None
     cut_characters: int | None = None
     emptied: int | None = None
     dropped: int | None = None

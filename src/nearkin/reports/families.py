@@ -214,16 +214,17 @@ def render_passages_report(
     frequent: Sequence[ShownPassage],
     longest: Sequence[ShownPassage],
     groups: Table,
+    items: Table,
     exceptions: Table | None = None,
 ) -> str:
     """Render ``report.html`` of a finished run; equal arguments give equal bytes.
 
     Parameters
     ----------
-    groups : Table
-        Shares of the groups of ``--within``; without rows if there are none.
+    groups, items : Table
+        Shares of the groups of ``--within``, and items of the other set; without rows if there are none.
     """
     return render_page(
         "passages.html.j2", facts=manifest, summary=tuple(passages_facts(manifest)), frequent=frequent,
-        longest=longest, groups=groups, exceptions=exceptions,
+        longest=longest, groups=groups, items=items, exceptions=exceptions,
     )  # fmt: skip

@@ -344,6 +344,8 @@ def passages_facts(run: PassagesManifest) -> Iterator[Fact]:
     counts = run.counts
     others = f"and {counts.others:,} of the other set" if run.against is not None else ""
     yield Fact("documents", counts.documents, others)
+    if counts.items_found is not None:
+        yield Fact("found of the other set", counts.items_found, "in whole or in part: contamination.parquet")
     yield Fact("passages", counts.passages, f"of at least {run.parameters['min_words']:,} words, in several places")
     yield Fact("inside one document only", counts.inside_one_document)
     yield Fact("documents with passages", counts.with_passages)

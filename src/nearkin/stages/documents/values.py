@@ -104,7 +104,7 @@ def in_words(value: object) -> str:
 _STEP = re.compile(r"\[\]|\.([^.\[\]]+)")
 _PATH = re.compile(r"([^.\[\]]+)((?:\[\]|\.[^.\[\]]+)+)")
 _EACH = "[]"
-_BETWEEN_COLUMNS = "\n\n"
+BETWEEN_COLUMNS = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def joined_columns(columns: Sequence[pa.Array]) -> pa.Array:
     """
     if len(columns) == 1:
         return columns[0]
-    none, between = (pa.scalar(value, pa.large_binary()) for value in (None, _BETWEEN_COLUMNS.encode()))
+    none, between = (pa.scalar(value, pa.large_binary()) for value in (None, BETWEEN_COLUMNS.encode()))
     joined = pa.nulls(len(columns[0]), pa.large_binary())
     for column in columns:  # the join of Arrow 26 that skips nulls loses rows that have nothing else
         text = column.cast(pa.large_binary())
@@ -217,7 +217,7 @@ def joined_columns(columns: Sequence[pa.Array]) -> pa.Array:
 
 def joined_fields(fields: Sequence[bytes]) -> bytes:
     """Return one field, or join those of a record by the rule of `joined_columns`."""
-    return fields[0] if len(fields) == 1 else _BETWEEN_COLUMNS.encode().join(filter(None, fields))
+    return fields[0] if len(fields) == 1 else BETWEEN_COLUMNS.encode().join(filter(None, fields))
 
 
 def text_in(record: Mapping[str, object], name: str, *, of: str) -> object:
@@ -228,7 +228,7 @@ def text_in(record: Mapping[str, object], name: str, *, of: str) -> object:
     if not paths:
         raise RecordFault("no such column", f"{of} has no key {name!r}")
     texts = (path.text(record[path.column]) for path in paths)
-    return next(texts) if len(paths) == 1 else _joined((text for text in texts if text != ""), _BETWEEN_COLUMNS)
+    return next(texts) if len(paths) == 1 else _joined((text for text in texts if text != ""), BETWEEN_COLUMNS)
 
 
 def value_in(record: Mapping[str, object], name: str | None) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -33,7 +33,15 @@ from nearkin.workflows.dedup.kept_corpus import (
 )
 from nearkin.workflows.dedup.reading import read_all
 from nearkin.workflows.dedup.row_places import check_problems, check_readable, extraction_counts, locate
-from nearkin.workflows.passages.reporting import Found, Written, write_boilerplate, write_corpora, write_page
+from nearkin.workflows.passages.contamination import FoundItem, write_contaminations
+from nearkin.workflows.passages.reporting import (
+    Found,
+    Written,
+    items_table,
+    write_boilerplate,
+    write_corpora,
+    write_page,
+)
 from nearkin.workflows.passages.searching import find_windows, read_words
 from nearkin.workflows.passages.tables import (
     OriginalTexts,
@@ -93,11 +101,18 @@ def passages_files(
     }  # fmt: skip
     with run.claimed(fingerprint, resume=delivery.resume, overwrite=delivery.overwrite):
         records = digested_sides({"inputs": found.sources, "against": others.sources}, run, resources)
-        result = _find(request, found, None if against is None else others, options, run, resources)
+        fields = () if against is None else _fields(against)
+        result = _find(request, found, None if against is None else others, fields, options, run, resources)
         write_passages(
             run.results / "passages.parquet", result.passages, result.places, result.texts.n_inputs,
             is_against=against is not None,
         )  # fmt: skip
+        items = list[FoundItem]()
+        if against is not None:
+            items = write_contaminations(
+                run.results / "contamination.parquet", result.texts, result.windows, result.flags, result.places,
+                fields,
+            )  # fmt: skip
         written = write_corpora(result, found.sources, request, options, run)
         write_documents(
             run.results / "documents.parquet", result.shares, result.places, is_emptied=written.is_emptied,
@@ -119,14 +134,15 @@ def passages_files(
         manifest = PassagesManifest(
             parameters=options.in_words(), inputs=tuple(with_counts[: len(files)]),
             against=None if against is None else tuple(with_counts[len(files) :]), encoding=request.encoding,
-            reading=request.as_read(), counts=_counts(result, written, len(proposed)), written=written.files or None,
+            reading=request.as_read(), counts=_counts(result, written, len(proposed), len(items)),
+            written=written.files or None,
             extraction=extraction_counts(result.places.origins, result.places.exceptions),
             damaged_files=damaged_files([result.places.unreadable()]) or None,
             not_read=not_read_files(tuple(dict.fromkeys((*found.not_read, *others.not_read)))),
         )  # fmt: skip
         check_unchanged(chain.from_iterable(records.values()), has_many=True)
         if delivery.report:
-            manifest = write_page(run, manifest, result.passages, result.shares, result.places, result.corpus)
+            manifest = write_page(run, manifest, result, items_table(items, fields, result.places))
         if options.store:
             _store(result, found.sources[0], options.min_words)
         return run.finish(manifest)
@@ -136,13 +152,14 @@ def _find(
     request: ReadingRequest,
     mine: SourceSet,
     others: SourceSet | None,
+    fields: Sequence[str],
     options: PassageOptions,
     run: JobRun,
     resources: Resources,
 ) -> Found:
     """Read the documents, and find their passages."""
     inputs = inputs_of(mine.sources, carry=() if options.within is None else (options.within,))
-    other_inputs = () if others is None else inputs_of(others.sources)
+    other_inputs = () if others is None else inputs_of(others.sources, carry=fields if len(fields) > 1 else ())
     if others is not None:
         inputs, other_inputs = sides_apart(inputs, other_inputs)
     everything = [*inputs, *other_inputs]
@@ -182,6 +199,11 @@ def _find(
     return Found(
         corpus=corpus, places=places, texts=texts, passages=passages, shares=shares, windows=windows, flags=flags
     )
+
+
+def _fields(against: ReadingRequest) -> list[str]:
+    """Return the columns that make an item, such as question and answer."""
+    return [name.strip() for name in (against.text or "text").split(",")]
 
 
 def _store(found: Found, source: Source, min_words: int) -> None:
@@ -224,7 +246,7 @@ def _groups(found: Found, options: PassageOptions) -> I64:
     return np.where(found.corpus.status[:n] == READABLE, group, -1)
 
 
-def _counts(found: Found, written: Written, n_boilerplate: int) -> PassageCounts:
+def _counts(found: Found, written: Written, n_boilerplate: int, n_items: int) -> PassageCounts:
     n, shares, passages = found.texts.n_inputs, found.shares, found.passages
     is_readable = found.corpus.status[:n] != UNREADABLE
     return PassageCounts(
@@ -243,6 +265,7 @@ def _counts(found: Found, written: Written, n_boilerplate: int) -> PassageCounts
         copied_characters=int(shares.copied.sum()),
         own_characters=int(shares.own.sum()),
         boilerplate=n_boilerplate,
+        items_found=n_items if found.corpus.is_against else None,
         cut_characters=None if written.cuts is None else int((written.cuts.end - written.cuts.start).sum()),
         emptied=None if written.is_emptied is None else int(written.is_emptied[:n].sum()),
         dropped=None if written.keep is None else int((is_readable & ~written.keep).sum()),

@@ -33,6 +33,7 @@ from nearkin.workflows.dedup.kept_corpus import (
 )
 from nearkin.workflows.dedup.reporting import first_exceptions
 from nearkin.workflows.dedup.row_places import Places
+from nearkin.workflows.passages.contamination import FoundItem, score_names
 from nearkin.workflows.passages.tables import (
     OriginalTexts,
     Passages,
@@ -48,6 +49,7 @@ from nearkin.workflows.reading.request import ReadingRequest
 _N_SHOWN = 25
 _N_PLACES = 3
 _N_GROUPS = 50
+_N_ITEMS = 100
 _AROUND = 160
 _MAX_CHARACTERS = 1200
 
@@ -71,10 +73,19 @@ def _usual_text(found: Passages, number: int, chunks: Sequence[Chunk]) -> str:
     return text[int(found.parts.start[occurrence]) : int(found.parts.end[occurrence])]
 
 
-def write_page(
-    run: JobRun, manifest: PassagesManifest, found: Passages, shares: RepeatedCharacters, places: Places, corpus: Corpus
-) -> PassagesManifest:
+def items_table(items: Sequence[FoundItem], fields: Sequence[str], places: Places) -> Table:
+    """Return the items found, each with the document that has the most of it."""
+    scores = [name.removeprefix("score_") for name in score_names(fields)]
+    rows = [
+        [*(f"{score:.0%}" for score in one.scores), *(places.names[row].as_py() for row in (one.item_row, one.row))]
+        for one in items[:_N_ITEMS]
+    ]
+    return Table((*scores, "of the other set", "most of it in"), rows, len(scores))
+
+
+def write_page(run: JobRun, manifest: PassagesManifest, whole: Found, items: Table) -> PassagesManifest:
     """Write ``report.html``; return the manifest with what became of it."""
+    found, places, corpus = whole.passages, whole.places, whole.corpus
 
     def render(record: PassagesManifest) -> str:
         frequent = np.lexsort((np.arange(len(found)), -found.words[found.usual], -found.documents))
@@ -86,7 +97,8 @@ def write_page(
             record,
             frequent=shown[0],
             longest=shown[1],
-            groups=_groups_table(shares, places),
+            groups=_groups_table(whole.shares, places),
+            items=items,
             exceptions=first_exceptions(places.exceptions),
         )
 
