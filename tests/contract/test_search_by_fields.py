@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,6 +29,10 @@ EXPECTED: dict[str, set[str]] = {
     "from:ADA@": {"one.eml", "three.eml"},
     "from:ada@ rent": {"three.eml"},
     "to:bo": {"one.eml", "two.eml"},  # also in bcc
+    "bcc:bo": {"two.eml"},
+    "cc:bo": set(),
+    "kind:Mail NOT rent": {"one.eml", "two.eml"},
+    "Re: http://lease": set(),
     'subject:"the lease"': {"one.eml", "three.eml"},
     "subject:100%": {"two.eml"},
     "date:2026-03": {"one.eml", "two.eml", "note"},
@@ -67,6 +72,16 @@ def test_fields_and_words_are_all_met(matter: Collection) -> None:
     assert all(matter.search(query, limit=1).n_found == len(names) for query, names in EXPECTED.items())
 
 
+def test_fields_and_words_are_combined_as_sets(matter: Collection) -> None:
+    chance, queries = random.Random(5), [*EXPECTED.items()]
+    for (one, left), (two, right) in (chance.choices(queries, k=2) for _ in range(40)):
+        combined = {"OR": left | right, "AND": left & right, "NOT": left - right}
+        for operator, expected in combined.items():
+            query = f"({one}) {operator} ({two})"
+            assert {one.document.doc_id for one in matter.search(query).documents} == expected, query
+    assert matter.search("rent OR from:ada@ from:nobody OR tag:date").n_found == matter.search("rent OR tag:date").n_found
+
+
 def test_a_query_of_fields_shows_the_beginnings_of_texts(matter: Collection) -> None:
     (only,) = matter.search("from:cy").documents
     assert only.snippet.startswith("Please find the signed lease")
@@ -82,7 +97,11 @@ def test_a_field_that_breaks_its_rule_is_refused(matter: Collection) -> None:
         "from:",
         "subject:(Q3)",
         "subject: x",
-        "(from:a OR from:b)",
+        "(from:a OR from:b",
+        "sender:ada",
+        "from:a OR date:march",
+        'subject:"open',
+        "saved:nothing",
     ):
         with pytest.raises(ParameterError):
             matter.search(query)

@@ -384,10 +384,11 @@ class DocumentQueries:
         Parameters
         ----------
         query
-            Words; phrases in "quotes"; beginnings of words followed by ``*``. All have to occur, unless ``OR`` or
-            ``NOT`` stands between them; parentheses group. Beside the words, or instead of them, fields that all have
-            to be met: ``from:``, ``to:`` and ``subject:`` with a part of the header of a mail, ``date:2024-03`` or
-            ``date:2024..2025`` with the date of a mail or of the tag, ``wave:``, ``file:``, ``id:`` and ``tag:``.
+            Words; phrases in "quotes"; beginnings of words followed by ``*``. Fields: ``from:``, ``to:`` (with cc and
+            bcc), ``cc:``, ``bcc:`` and ``subject:`` with a part of the header of a mail, ``date:2024-03`` or
+            ``date:2024..2025`` with the date of a mail or of the tag, ``wave:``, ``file:``, ``id:``, ``tag:``,
+            ``kind:`` of a file, and ``saved:`` with the name of a saved search. All have to be met, unless ``OR`` or
+            ``NOT`` stands between them; parentheses group. Documents are ranked by words that all of them have.
         limit
             Maximum number of documents to return; None means all. Of more than 10,000 documents found, the 10,000
             added last compete for the first places, unless all are returned.

@@ -120,7 +120,7 @@ def delete_document(service: ReviewService, visitor: Visitor, asked: RemovalAske
 class SearchAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Words to search for."""
 
-    q: Annotated[str, Meta(description='Words, "phrases", beginnings of words*, AND, OR, NOT and parentheses.')]
+    q: Annotated[str, Meta(description='Words, "phrases", beginnings of words*, fields; AND, OR, NOT and parentheses.')]
     wave: str | None = None
     limit: Limit = 50
 
