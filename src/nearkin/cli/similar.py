@@ -191,7 +191,7 @@ class SearchCommand(ListOptions, ReadOnlyOptions, WaitOptions, PlaceOptions):
 
     query: Same[Sequence[str]] = argument(
         "WORDS...", (), kind=list, required=False,
-        help='Words, "quoted phrases", beginnings of words before a *, and fields. Without any, saved searches are listed.',
+        help='Words, "quoted phrases", beginnings of words before a *, fields. Without any, saved searches are listed.',
     )  # fmt: skip
     wave: Same[str | None] = wanted(help="Only documents whose current version this wave added.")
     limit: Same[int] = limited(20)
@@ -226,7 +226,6 @@ def _show_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
 
     def show(console: Printer) -> None:
         from nearkin.cli.printing import shown, table
-
         from nearkin.reports.quantities import minute
 
         shown_rows = table("name", "query", "by", "saved (UTC)")

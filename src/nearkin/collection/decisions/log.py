@@ -205,9 +205,8 @@ class SettingChange:
         Id of the document; for a note on a group, the tolerance of the group; empty for the coding panel and a
         saved search.
     other
-        Field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text; name of a saved
-        search. Empty for a
-        stored or removed document, and for a file without text.
+        Field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text; name of a
+        saved search. Empty for a stored or removed document, and for a file without text.
     was, now
         Values before and after; None if not set. Empty for a tag without a value, and for a decision on two documents;
         if one of these was split off, its id.
@@ -249,8 +248,8 @@ class Activity(AnswerRecord):
     at
         UTC, ISO 8601.
     kind
-        "tag", "untag", "code", "coding", "search", "never-group", "split-off", "same-group", "principal", "note", "group-note",
-        "undo", "purge", "remove" or "store".
+        "tag", "untag", "code", "coding", "search", "never-group", "split-off", "same-group", "principal", "note",
+        "group-note", "undo", "purge", "remove" or "store".
     data
         Details by kind. Tag: field and value, or the number of values, n_values, if there are several; the group and
         its tolerance, if a group was named. Code: the values by field. Store: the wave. Remove: the wave, if a wave was

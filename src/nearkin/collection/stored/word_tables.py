@@ -128,7 +128,7 @@ def _parts(words: list[str]) -> list[list[str]]:
 
 
 def hits(query: Query, dialect: str) -> FromClause:
-    """Return the contents that meet a query of words and their relevance, bm25 or ts_rank, as a table of a statement."""
+    """Return the contents that meet words and their relevance, bm25 or ts_rank, as a table of a statement."""
     values = dict[str, str]()
     if dialect == "sqlite":
         values["query"] = _match_of(query)

@@ -28,7 +28,7 @@ _LISTED = {
 FIELDS = (*_OF_MAIL, "date", *_LISTED, "kind", SAVED)
 _DATE = re.compile(r"\d{4}(-\d\d){0,2}")
 _PARTS = re.compile(r'[()]|[^\W\d_]+:(?!//)(?:"[^"]*"?|[^\s"()]+="[^"]*"?|[^\s"()]*)|"[^"]*"?\*?|[^\s"()]+')
-_FIELD = re.compile(r'([^\W\d_]+):(?!//)(.*)', re.DOTALL)
+_FIELD = re.compile(r"([^\W\d_]+):(?!//)(.*)", re.DOTALL)
 _OPERATORS = ("AND", "OR", "NOT")
 _RULE = 'words, "phrases", beginnings of words such as terminat*, and AND, OR, NOT between them'
 _ALL = Term(())

@@ -14,7 +14,7 @@ from nearkin.collection.decisions.deciding import BETWEEN_VALUES
 from nearkin.collection.results import AnswerRecord
 from nearkin.collection.stored.documents import with_documents
 from nearkin.collection.word_search.query import header, parse
-from nearkin.collection.word_search.searching import MOST_RANKED, newest_found
+from nearkin.collection.word_search.searching import MOST_RANKED, newest_found, parsed
 from nearkin.errors import ParameterError
 from nearkin.store.bulk import in_slices, is_name
 from nearkin.store.schema import activity, changes, documents, origins, tags
@@ -90,9 +90,9 @@ class Facets(AnswerRecord):
     facets: tuple[Facet, ...]
 
 
-def facets(connection: Connection, query: str) -> Facets:
+def facets(connection: Connection, query: str, *, wave: str | None = None) -> Facets:
     """Count the senders, months or years, tags, waves and kinds of file of the documents that meet a query."""
-    found = newest_found(connection, parse(query, connection))[0].limit(MOST_RANKED).subquery("found")
+    found = newest_found(connection, parsed(connection, query, wave))[0].limit(MOST_RANKED).subquery("found")
     month = func.substr(header(connection, "sent_at"), 1, 7)
     rows = with_documents().join(found, found.c.row == documents.c.row)
     rows = rows.outerjoin(origins, origins.c.row == documents.c.row)

@@ -112,20 +112,21 @@ def search(collection: OpenedCollection, query: str, *, wave: str | None, limit:
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "an int >= 1", limit)
     with collection.store.reading() as connection:
-        parsed = _parsed(connection, query, wave)
-        rows, n_found = _ranked(connection, parsed, limit)
-        shown = tuple(_shown(connection, tuple(terms_of(parsed)), stored_documents(rows), rows))
+        wanted = parsed(connection, query, wave)
+        rows, n_found = _ranked(connection, wanted, limit)
+        shown = tuple(_shown(connection, tuple(terms_of(wanted)), stored_documents(rows), rows))
     elapsed_s = round(time.perf_counter() - started, 4)
     return SearchResult(query=query, documents=shown, n_found=n_found, elapsed_s=elapsed_s)
 
 
 def found_ids(connection: Connection, query: str, *, wave: str | None) -> list[str]:
     """Return the ids of the documents that meet a query, the most relevant first."""
-    rows, _ = _ranked(connection, _parsed(connection, query, wave), None)
+    rows, _ = _ranked(connection, parsed(connection, query, wave), None)
     return [row.doc_id for row in rows]
 
 
-def _parsed(connection: Connection, query: object, wave: str | None) -> Query:
+def parsed(connection: Connection, query: object, wave: str | None) -> Query:
+    """Parse a query, which a wave narrows."""
     found = parse(query, connection)
     return found if wave is None else Combination("AND", found, Term((wave,), field="wave"))
 
