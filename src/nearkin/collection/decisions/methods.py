@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from nearkin.collection.decisions.deciding import Tags
     from nearkin.collection.decisions.log import Activity, ActivityResult
     from nearkin.collection.decisions.purging import Purged
-    from nearkin.collection.word_search.saved import SavedSearch
 
 
 @checking_methods
@@ -181,44 +180,6 @@ class DecisionMethods:
             set_layout(self.opened.store, layout, ChangeRequest(by=by))
         with self.opened.store.reading() as connection:
             return layout_of(connection)
-
-    def saved_searches(self) -> list[SavedSearch]:
-        """Return the saved searches, by name; `search` finds ``saved:NAME``."""
-        from nearkin.collection.word_search.saved import saved_searches
-
-        with self.opened.store.reading() as connection:
-            return saved_searches(connection)
-
-    def save_search(
-        self, name: str, query: str | None, *, by: str | None = None, dry_run: bool = False
-    ) -> ActivityResult:
-        """Save a query under a name, or forget it if it is None.
-
-        Parameters
-        ----------
-        name, query : str
-        by, dry_run
-            See `tag`.
-
-        Raises
-        ------
-        ParameterError
-            The name is blank or has quotes, or the query cannot be parsed.
-
-        Examples
-        --------
-        >>> import tempfile, nearkin
-        >>> with tempfile.TemporaryDirectory() as folder, nearkin.Collection.open(folder + "/m", create=True) as matter:
-        ...     added = matter.add([("a", "The rent is due on Monday."), ("b", "The tenant shall pay the rent.")])
-        ...     saved = matter.save_search("due", "rent due*", by="ada")
-        ...     found = matter.search("saved:due OR tag:late")
-        >>> [one.document.doc_id for one in found.documents]
-        ['a']
-        """
-        from nearkin.collection.decisions.log import ChangeRequest
-        from nearkin.collection.word_search.saved import save_search
-
-        return save_search(self.opened.store, name, query, ChangeRequest(by=by, dry_run=dry_run))
 
     def code(
         self,
