@@ -315,6 +315,22 @@ def test_texts_and_ids_are_never_html_headers_or_names(visit: Visit) -> None:
     assert "<script>alert" not in refused.text
 
 
+def test_a_search_is_saved_and_narrowed(visit: Visit) -> None:
+    visit.post("/tags", id="letter", tag="seen=yes")
+    assert visit.post("/search/save", name="all letters", q="id:l*").status_code == 303
+    found = visit.get("/search/facets.json", q='saved:"all letters"').json()
+    assert {
+        "field": "tag",
+        "values": [{"value": "seen=yes", "n_documents": 1, "query": 'saved:"all letters" tag:seen=yes'}],
+    } in found["facets"]
+    assert [
+        one["doc_id"] for one in visit.get("/search.json", q='saved:"all letters" tag:seen=yes').json()["documents"]
+    ] == ["letter"]
+    assert [one["name"] for one in visit.get("/search.json").json()["saved"]] == ["all letters"]
+    visit.post("/search/save", name="all letters", is_forgotten=True)
+    assert visit.send("GET", "/search", params={"q": 'saved:"all letters"'}).status_code == 400
+
+
 def test_lists_are_exported_and_no_cell_is_a_formula(visit: Visit) -> None:
     visit.service.collection.add([("=cmd|' /C calc'!A0", "A text about nothing that is in the collection already.")])
     answer = visit.get("/list.csv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ import pytest
 
 from extracted_documents import HEADERS, LEASE, LETTER, add_extracted, origin
 from nearkin.collection.collection import Collection
+from nearkin.collection.word_search.saved import facets
 from nearkin.errors import ParameterError, UnknownDocumentError
 from places import SomePlace
 
@@ -28,6 +30,10 @@ EXPECTED: dict[str, set[str]] = {
     "from:ADA@": {"one.eml", "three.eml"},
     "from:ada@ rent": {"three.eml"},
     "to:bo": {"one.eml", "two.eml"},  # also in bcc
+    "bcc:bo": {"two.eml"},
+    "cc:bo": set(),
+    "kind:Mail NOT rent": {"one.eml", "two.eml"},
+    "Re: http://lease": set(),
     'subject:"the lease"': {"one.eml", "three.eml"},
     "subject:100%": {"two.eml"},
     "date:2026-03": {"one.eml", "two.eml", "note"},
@@ -67,6 +73,51 @@ def test_fields_and_words_are_all_met(matter: Collection) -> None:
     assert all(matter.search(query, limit=1).n_found == len(names) for query, names in EXPECTED.items())
 
 
+def test_fields_and_words_are_combined_as_sets(matter: Collection) -> None:
+    chance, queries = random.Random(5), [*EXPECTED.items()]
+    for (one, left), (two, right) in (chance.choices(queries, k=2) for _ in range(40)):
+        combined = {"OR": left | right, "AND": left & right, "NOT": left - right}
+        for operator, expected in combined.items():
+            query = f"({one}) {operator} ({two})"
+            assert ids(matter, query) == expected, query
+    assert ids(matter, "rent OR from:ada@ from:nobody OR tag:date") == ids(matter, "rent OR tag:date")
+
+
+def ids(matter: Collection, query: str) -> set[str]:
+    return {one.document.doc_id for one in matter.search(query).documents}
+
+
+def test_a_saved_search_is_found_by_its_name(matter: Collection) -> None:
+    matter.save_search("of ada", "from:ada@ OR tag:date", by="bo")
+    matter.save_search("rent", 'rent saved:"of ada"', by="cy")
+    assert ids(matter, 'saved:"of ada"') == EXPECTED["from:ADA@"] | {"note"}
+    assert ids(matter, "NOT saved:rent wave:notes") == {"old"}
+    assert [(one.name, one.by) for one in matter.saved_searches()] == [("of ada", "bo"), ("rent", "cy")]
+    for name, query in (("of ada", "saved:rent"), ("x", "saved:x"), ("x", "rent OR"), (" ", "rent"), ('"', "rent")):
+        with pytest.raises(ParameterError):
+            matter.save_search(name, query)
+    forgotten = matter.save_search("of ada", None, by="bo")
+    with pytest.raises(ParameterError):
+        matter.search("saved:rent")
+    matter.undo(forgotten.number or 0, by="bo")
+    assert ids(matter, "saved:rent") == {"three.eml", "note"}
+    assert matter.save_search("rent", 'rent saved:"of ada"').n_unchanged == 1
+
+
+def test_facets_count_what_their_queries_find(matter: Collection) -> None:
+    with matter.opened.store.reading() as connection:
+        for query in ("lease", "rent OR from:ada@", "NOT id:nothing"):
+            found = facets(connection, query)
+            assert found.n_documents == matter.search(query).n_found
+            for facet in found.facets:
+                assert {one.query: len(ids(matter, one.query)) for one in facet.values} == {
+                    one.query: one.n_documents for one in facet.values
+                }
+        fields = {one.field: {each.value: each.n_documents for each in one.values} for one in found.facets}
+        assert fields["from"] == {"ada@example.org": 2, "cy@example.org": 1, "jörg müller": 1}
+        assert fields["date"] == {"2026-03": 3, "2025-12": 1}
+
+
 def test_a_query_of_fields_shows_the_beginnings_of_texts(matter: Collection) -> None:
     (only,) = matter.search("from:cy").documents
     assert only.snippet.startswith("Please find the signed lease")
@@ -82,7 +133,11 @@ def test_a_field_that_breaks_its_rule_is_refused(matter: Collection) -> None:
         "from:",
         "subject:(Q3)",
         "subject: x",
-        "(from:a OR from:b)",
+        "(from:a OR from:b",
+        "sender:ada",
+        "from:a OR date:march",
+        'subject:"open',
+        "saved:nothing",
     ):
         with pytest.raises(ParameterError):
             matter.search(query)

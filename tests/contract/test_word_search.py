@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearkin.collection.collection import Collection
-from nearkin.collection.stored.word_tables import parse, terms_of
+from nearkin.collection.stored.word_tables import terms_of
 from nearkin.collection.word_search import searching
+from nearkin.collection.word_search.query import parse
 from nearkin.collection.word_search.searching import snippets
 from nearkin.errors import ParameterError, UnknownDocumentError
 from places import SomePlace
@@ -158,6 +159,7 @@ def test_phrases_anywhere_in_long_and_in_repetitive_texts(place: SomePlace) -> N
         ("cars OR 日本", ["greek", "rental"]),
         ("day NOT rent", ["rental"]),
         ("day AND NOT crowns", ["note", "rental"]),
+        ("NOT rent", ["empty", "greek", "rental"]),
         ("day (cars OR crowns) NOT (house OR boat)", ["rental"]),
         ("cars OR rent crowns", ["copy", "lease", "rental"]),
         ('"AND"', ["greek"]),
@@ -171,7 +173,7 @@ def test_words_phrases_and_operators(unchanged: Collection, query: str, ids: lis
     "query",
     [
         *("", "  ", "&", '"', 'rent "first', "*", "* rent", "re*nt", "-*", '"of 9*"', "\ud800", 7, None),
-        *("AND", "NOT rent", "rent OR", "rent AND OR day", "(rent", "rent)", "()", "(" * 5_000, "rent AND &"),
+        *("AND", "AND NOT rent", "rent OR", "rent AND OR day", "(rent", "rent)", "()", "(" * 5_000, "rent AND &"),
         " ".join("abc" + "x" * i for i in range(65)),
     ],
 )
@@ -194,7 +196,7 @@ def test_the_most_relevant_are_returned_and_all_are_counted(unchanged: Collectio
 
 
 def test_of_many_documents_the_latest_are_ranked(unchanged: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(searching, "_MOST_RANKED", 2)
+    monkeypatch.setattr(searching, "MOST_RANKED", 2)
     answer = unchanged.search("day", limit=1)
     assert (answer.documents[0].document.doc_id, answer.n_found) == ("rental", 4)
 

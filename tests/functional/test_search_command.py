@@ -59,3 +59,11 @@ def test_search_for_programs(matter: str) -> None:
     answer = told("search", matter, "first day", "--limit", "1")
     assert (answer["query"], answer["n_found"], answer["is_truncated"]) == ('"first day"', 2, True)
     assert run("search", matter, "rent", "-q").out == ""
+
+
+def test_a_query_is_saved_listed_and_forgotten(matter: str) -> None:
+    assert found(matter, "wave:march rent", "--save", "of march", "--by", "ada") == found(matter, 'saved:"of march"')
+    (saved,) = told("search", matter)["searches"]
+    assert (saved["name"], saved["query"], saved["by"]) == ("of march", "wave:march rent", "ada")
+    assert "wave:march rent" in run("search", matter).out
+    assert told("search", matter, "--save", "of march")["searches"] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,8 @@ from nearkin.options.collection import (
     PlaceOptions,
     ReadOnlyOptions,
     ToleranceOptions,
+    WaitOptions,
+    changed,
     limited,
     wanted,
 )  # fmt: skip
@@ -23,9 +26,12 @@ from nearkin.options.declared import Same, argument
 from nearkin.options.reading import DocumentOptions
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from nearkin.cli.printing import Printer
     from nearkin.collection.collection import Collection
     from nearkin.collection.results import SimilarDocument, SimilarDocuments
+    from nearkin.collection.word_search.saved import SavedSearch
     from nearkin.collection.word_search.searching import SearchResult
 
 
@@ -158,9 +164,9 @@ Between words, OR means one of them, and NOT that the next is missing; AND can b
 Case and punctuation do not matter; words are not stemmed. --out writes all results to a .csv, \
 .tsv, .jsonl or .parquet file.
 
-Beside words, or alone, all have to be met, with NOT not to be met: from:, subject: and to: (with cc and bcc) with a \
-part of a mail's header; date:2024-03 or date:2024..2025; wave:NAME; file: and id: with * and ?; tag:FIELD=VALUE. \
-Quote a value with blanks: subject:"the lease".
+Fields are used like words: from:, subject:, cc:, bcc: and to: (with cc and bcc) with a part of a mail's header; \
+date:2024-03 or date:2024..2025; wave:NAME; file: and id: with * and ?; tag:FIELD=VALUE; kind:pdf; saved:NAME. Quote a \
+value with blanks: subject:"the lease".
 
 Examples:
 
@@ -170,28 +176,43 @@ Examples:
 
   nearkin search matter '(lease OR rent*) NOT deposit'
 
-  nearkin search matter from:ada@ 'subject:"the lease"' date:2024-03 rent
+  nearkin search matter '(from:ada@ OR to:ada@) subject:"the lease" date:2024-03 rent'
 
   nearkin search matter indemnity --limit 5 --out indemnity.csv
+
+  nearkin search matter '(rent OR lease) NOT from:ada@' --save "rent of others"
+
+  nearkin search matter
 """
 
 
-class SearchCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
+class SearchCommand(ListOptions, ReadOnlyOptions, WaitOptions, PlaceOptions):
     """Options of the command."""
 
     query: Same[Sequence[str]] = argument(
-        "WORDS...", kind=list, help='Words, "quoted phrases" and beginnings of words before a *.'
-    )
+        "WORDS...", (), kind=list, required=False,
+        help='Words, "quoted phrases", beginnings of words before a *, fields. Without any, saved searches are listed.',
+    )  # fmt: skip
     wave: Same[str | None] = wanted(help="Only documents whose current version this wave added.")
     limit: Same[int] = limited(20)
+    save: Same[str | None] = changed(
+        metavar="NAME", help="Save the query: saved:NAME finds what it finds. Without words, forget what was saved."
+    )
+    by: Same[str | None] = changed(needs="save", help="Name that the activity log records. [default: your user name]")
 
 
 def search(job: SearchCommand) -> None:
-    """Find documents by their words."""
+    """Find documents by their words; save a query, or list those that are saved."""
     from nearkin.workflows.collection.tables import coded
 
+    query = query_of(job.query)
     with opened_with_bars(job) as collection:
-        found = collection.search(query_of(job.query), wave=job.wave, limit=job.limit if job.out is None else None)
+        if job.save is not None:
+            collection.save_search(job.save, query or None, by=job.by)
+        if not query:
+            _show_saved(job, collection.saved_searches())
+            return
+        found = collection.search(query, wave=job.wave, limit=job.limit if job.out is None else None)
         rows = None if job.out is None else coded(collection, found.table)
     first = found.first(job.limit)
     answer(
@@ -200,21 +221,44 @@ def search(job: SearchCommand) -> None:
     )  # fmt: skip
 
 
+def _show_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
+    listed = [one.to_dict() for one in saved]
+
+    def show(console: Printer) -> None:
+        from nearkin.cli.printing import shown, table
+        from nearkin.reports.quantities import minute
+
+        shown_rows = table("name", "query", "by", "saved (UTC)")
+        for one in saved:
+            shown_rows.add_row(shown(one.name), shown(one.query), shown(one.by), minute(one.at))
+        console.print(shown_rows)
+
+    def rows() -> pa.Table:
+        import pyarrow as pa
+
+        return pa.table({name: [one[name] for one in listed] for name in ("name", "query", "by", "at")})
+
+    answer(job, lambda: {"searches": listed}, show, rows=rows, row="search")
+
+
 def query_of(words: Sequence[str]) -> str:
-    """Join arguments to a query: a shell removes quotes, so an argument with white space is a phrase or a query.
+    """Join arguments to a query: a shell removes quotes, so an argument of words with white space is a phrase.
 
     Examples
     --------
     >>> query_of(["rent", "first day", "due on the*", 'rent "each month"'])
     'rent "first day" "due on the"* rent "each month"'
-    >>> query_of(["rent", "OR", "first day", "NOT (lease OR deposit)"])
-    'rent OR "first day" NOT (lease OR deposit)'
+    >>> query_of(["rent", "OR", "first day", "NOT (lease OR deposit)", "from:anna lease"])
+    'rent OR "first day" NOT (lease OR deposit) from:anna lease'
     """
     return " ".join(_part(word) for word in words)
 
 
+_OF_A_QUERY = re.compile(r"(?<!\S)(?:(?:AND|OR|NOT)(?!\S)|[^\W\d_]+:\S)")
+
+
 def _part(word: str) -> str:
-    if '"' in word or "(" in word or len(word.split()) < 2 or {*word.split()} & {"AND", "OR", "NOT"}:
+    if '"' in word or "(" in word or len(word.split()) < 2 or _OF_A_QUERY.search(word):
         return word
     phrase = word.strip()
     is_prefix = phrase.endswith("*") and not phrase[-2].isspace()

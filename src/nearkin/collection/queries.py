@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from nearkin.collection.conflicts.by_group import Conflicts, Labels
+    from nearkin.collection.decisions.log import ActivityResult
     from nearkin.collection.groups.changes import GroupsSince
     from nearkin.collection.groups.current import CollectionGroups
     from nearkin.collection.history import DocumentHistory
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments, Sort
     from nearkin.collection.stored.passages import DocumentsOfPassage, PassagesOfDocument
     from nearkin.collection.versions import Versions
+    from nearkin.collection.word_search.saved import SavedSearch
     from nearkin.collection.word_search.searching import SearchResult
 
 
@@ -384,10 +386,11 @@ class DocumentQueries:
         Parameters
         ----------
         query
-            Words; phrases in "quotes"; beginnings of words followed by ``*``. All have to occur, unless ``OR`` or
-            ``NOT`` stands between them; parentheses group. Beside the words, or instead of them, fields that all have
-            to be met: ``from:``, ``to:`` and ``subject:`` with a part of the header of a mail, ``date:2024-03`` or
-            ``date:2024..2025`` with the date of a mail or of the tag, ``wave:``, ``file:``, ``id:`` and ``tag:``.
+            Words; phrases in "quotes"; beginnings of words followed by ``*``. Fields: ``from:``, ``to:`` (with cc and
+            bcc), ``cc:``, ``bcc:`` and ``subject:`` with a part of the header of a mail, ``date:2024-03`` or
+            ``date:2024..2025`` with the date of a mail or of the tag, ``wave:``, ``file:``, ``id:``, ``tag:``,
+            ``kind:`` of a file, and ``saved:`` with the name of a saved search. All have to be met, unless ``OR`` or
+            ``NOT`` stands between them; parentheses group. Documents are ranked by words that all of them have.
         limit
             Maximum number of documents to return; None means all. Of more than 10,000 documents found, the 10,000
             added last compete for the first places, unless all are returned.
@@ -414,3 +417,41 @@ class DocumentQueries:
         from nearkin.collection.word_search.searching import search
 
         return search(self.opened, query, wave=wave, limit=limit)
+
+    def saved_searches(self) -> list[SavedSearch]:
+        """Return the saved searches, by name; `search` finds ``saved:NAME``."""
+        from nearkin.collection.word_search.saved import saved_searches
+
+        with self.opened.store.reading() as connection:
+            return saved_searches(connection)
+
+    def save_search(
+        self, name: str, query: str | None, *, by: str | None = None, dry_run: bool = False
+    ) -> ActivityResult:
+        """Save a query under a name, or forget it if it is None.
+
+        Parameters
+        ----------
+        name, query : str
+        by, dry_run
+            See `tag`.
+
+        Raises
+        ------
+        ParameterError
+            The name is blank or has quotes, or the query cannot be parsed.
+
+        Examples
+        --------
+        >>> import tempfile, nearkin
+        >>> with tempfile.TemporaryDirectory() as folder, nearkin.Collection.open(folder + "/m", create=True) as matter:
+        ...     added = matter.add([("a", "The rent is due on Monday."), ("b", "The tenant shall pay the rent.")])
+        ...     saved = matter.save_search("due", "rent due*", by="ada")
+        ...     found = matter.search("saved:due OR tag:late")
+        >>> [one.document.doc_id for one in found.documents]
+        ['a']
+        """
+        from nearkin.collection.decisions.log import ChangeRequest
+        from nearkin.collection.word_search.saved import save_search
+
+        return save_search(self.opened.store, name, query, ChangeRequest(by=by, dry_run=dry_run))

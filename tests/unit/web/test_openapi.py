@@ -67,6 +67,8 @@ def test_no_answer_has_a_field_that_the_document_lacks(script: Visit) -> None:
         ("put", "/documents/{id}", "/documents/new", text),
         ("get", "/documents/{id}", "/documents/new", {}),
         ("get", "/search", "/search?q=roof", {}),
+        ("post", "/searches", "/searches", {"json": {"name": "roofs", "query": "roof*"}}),
+        ("get", "/searches", "/searches", {}),
         ("get", "/documents/{id}/similar", "/documents/new/similar?measure=containment", {}),
         ("post", "/check", "/check", text),
         ("post", "/check", "/check?measure=index", text),

@@ -17,7 +17,8 @@ from review_client import small_collection
 from team_client import NAMES, Browser, Team, service_of
 
 READ = {
-    "/static/{name}", "/", "/search", "/since", "/list", "/document", "/document/alike", "/document/similar",
+    "/static/{name}", "/", "/search", "/search/facets", "/since", "/list", "/document", "/document/alike",
+    "/document/similar",
     "/document/histogram", "/compare", "/groups", "/group", "/group/member", "/group/differences",
     "/group/history", "/representatives",
     "/representatives/export",
@@ -27,14 +28,17 @@ CHECK_IN, WATCH = {"/check-in", "/exceptions/read", "/code"}, {"/log", "/jobs", 
 DECIDE = {
     "/tags", "/code", "/group/split", "/group/unite", "/group/principal", "/undo", "/check-in/file", "/check-in/store",
     "/check-in/reject", "/exceptions/read", "/exceptions/store", "/pairs/decide", "/representatives/compare",
+    "/search/save",
 }  # fmt: skip
 START = {"/groups/update", "/code/layout", "/threads/update", "/defensibility/audit"}
 OPERATION_ROLES = {
     "viewer": {
         "GET /documents/{id}", "GET /documents/{id}/similar", "GET /compare", "GET /groups", "GET /groups/{number}",
-        "GET /waves", "GET /tags", "GET /openapi.json", "GET /search",
+        "GET /waves", "GET /tags", "GET /openapi.json", "GET /search", "GET /searches",
     },
-    "reviewer": {"PUT /documents/{id}", "POST /check", "POST /checks", "POST /tags", "GET /jobs/{number}"},
+    "reviewer": {
+        "PUT /documents/{id}", "POST /check", "POST /checks", "POST /tags", "GET /jobs/{number}", "POST /searches",
+    },
     "admin": {"DELETE /documents/{id}", "POST /groups", "GET /jobs", "GET /log"},
 }  # fmt: skip
 

@@ -180,6 +180,8 @@ CODING = "coding"
 """Kind of the layout of the coding panel, and of the activity that sets it."""
 SPLIT_OFF = "split-off"
 """Kind of an activity, which changes the same setting of two documents as `NEVER_GROUP`."""
+SEARCH = "search"
+"""Kind of a saved search, and of the activity that saves or forgets it."""
 OF_PAIRS = (NEVER_GROUP, SPLIT_OFF, SAME_GROUP, "undo")
 """Activities that can change decisions on two documents: few, while tags may have millions of changes."""
 FIRST = "first"
@@ -200,10 +202,11 @@ class SettingChange:
     Parameters
     ----------
     subject
-        Id of the document; for a note on a group, the tolerance of the group; empty for the coding panel.
+        Id of the document; for a note on a group, the tolerance of the group; empty for the coding panel and a
+        saved search.
     other
-        Field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text. Empty for a
-        stored or removed document, and for a file without text.
+        Field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text; name of a
+        saved search. Empty for a stored or removed document, and for a file without text.
     was, now
         Values before and after; None if not set. Empty for a tag without a value, and for a decision on two documents;
         if one of these was split off, its id.
@@ -245,8 +248,8 @@ class Activity(AnswerRecord):
     at
         UTC, ISO 8601.
     kind
-        "tag", "untag", "code", "coding", "never-group", "split-off", "same-group", "principal", "note", "group-note",
-        "undo", "purge", "remove" or "store".
+        "tag", "untag", "code", "coding", "search", "never-group", "split-off", "same-group", "principal", "note",
+        "group-note", "undo", "purge", "remove" or "store".
     data
         Details by kind. Tag: field and value, or the number of values, n_values, if there are several; the group and
         its tolerance, if a group was named. Code: the values by field. Store: the wave. Remove: the wave, if a wave was

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from sqlalchemy import BigInteger, Connection, Float, FromClause, column, text
+from sqlalchemy import BigInteger, Connection, Float, FromClause, bindparam, column, text
 from sqlalchemy.exc import DBAPIError
 
 from nearkin.collection.counting import NORMALISE
 from nearkin.collection.stored.contents import texts_from, texts_of
-from nearkin.errors import CollectionError, ParameterError
+from nearkin.errors import CollectionError
 from nearkin.kernels.buffers import strings
 from nearkin.runs.progress import Progress
 from nearkin.stages.features.words import WordSplitter
@@ -23,9 +22,6 @@ MAX_WORDS = 64
 """Maximum number of words of a query."""
 _MAX_OF_A_WORD = 100  # characters; PostgreSQL refuses lexemes of more than 2 KiB
 _SPLITTER = WordSplitter()
-_PARTS = re.compile(r'[()]|"[^"]*"?\*?|[^\s"()]+')
-_OPERATORS = ("AND", "OR", "NOT")
-_RULE = 'words, "phrases", beginnings of words such as terminat*, and AND, OR, NOT between them'
 
 
 def words_of(texts: Sequence[str]) -> list[list[str]]:
@@ -46,10 +42,11 @@ def words_of(texts: Sequence[str]) -> list[list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Words that follow one another; the last may be the beginning of a word."""
+    """Words that follow one another, of which the last may be the beginning of a word; or the value of a field."""
 
     words: tuple[str, ...]
     is_prefix: bool = False
+    field: str = ""
 
     def places_in(self, words: Sequence[str]) -> list[int]:
         """Return where it begins among the words of a text."""
@@ -76,84 +73,14 @@ Query = Term | Combination
 
 
 def terms_of(query: Query) -> Iterator[Term]:
-    """Yield the terms that a text may have, in order."""
+    """Yield the words that a text may have, in order."""
     if isinstance(query, Term):
-        yield query
+        if query.words and not query.field:
+            yield query
         return
     yield from terms_of(query.left)
     if query.operator != "NOT":
         yield from terms_of(query.right)
-
-
-def parse(query: object) -> Query:
-    """Parse a query."""
-    if not isinstance(query, str) or any("\ud800" <= one <= "\udfff" for one in query):
-        raise ParameterError.of("query", _RULE, query)
-    return _Parser(query).whole()
-
-
-class _Parser:
-    """OR binds less than AND, which may be left out; NOT binds like AND, and follows what has to be met."""
-
-    def __init__(self, query: str) -> None:
-        self._query, self._parts, self._n_words = query, _PARTS.findall(query), 0
-        if self._parts.count("(") > MAX_WORDS:
-            raise self._error()
-
-    def whole(self) -> Query:
-        found = self._either()
-        if self._parts or found is None:
-            raise self._error()
-        return found
-
-    def _error(self, rule: str = _RULE) -> ParameterError:
-        return ParameterError.of("query", rule, self._query)
-
-    def _next(self) -> str:
-        return self._parts[0] if self._parts else ""
-
-    def _either(self) -> Query | None:
-        found = self._all()
-        while self._next() == "OR":
-            self._parts.pop(0)
-            found = self._joined("OR", found, self._all())
-        return found
-
-    def _all(self) -> Query | None:
-        found: Query | None = None
-        while (part := self._next()) not in ("", ")", "OR"):
-            if part in ("AND", "NOT"):
-                self._parts.pop(0)
-                if part == "AND" and self._next() == "NOT":
-                    part = self._parts.pop(0)
-                found = self._joined("NOT" if part == "NOT" else "AND", found, self._unit())
-            elif (right := self._unit()) is not None:
-                found = right if found is None else Combination("AND", found, right)
-        return found
-
-    def _joined(self, operator: Literal["AND", "OR", "NOT"], left: Query | None, right: Query | None) -> Query:
-        if left is None or right is None:
-            raise self._error(f"words before and after {operator}")
-        return Combination(operator, left, right)
-
-    def _unit(self) -> Query | None:
-        part = self._parts.pop(0) if self._parts else ")"
-        if part == "(":
-            found = self._either()
-            if not self._parts or self._parts.pop(0) != ")":
-                raise self._error()
-            return found
-        text, is_prefix = part.removesuffix("*"), part.endswith("*")
-        is_quoted = text.startswith('"')
-        if part in (")", *_OPERATORS) or "*" in text or (is_quoted and (len(text) < 2 or not text.endswith('"'))):
-            raise self._error()
-        (words,) = words_of([text.strip('"')])
-        if not words and is_prefix:
-            raise self._error()
-        self._n_words += len(words)
-        if self._n_words > MAX_WORDS:
-            raise self._error(f"at most {MAX_WORDS} words")
-        return Term(tuple(words), is_prefix) if words else None
 
 
 _MAX_POSITIONS = 255  # PostgreSQL keeps no more of a word in one tsvector
@@ -201,7 +128,7 @@ def _parts(words: list[str]) -> list[list[str]]:
 
 
 def hits(query: Query, dialect: str) -> FromClause:
-    """Return the contents that meet a query and their relevance, bm25 or ts_rank, as a table of a statement."""
+    """Return the contents that meet words and their relevance, bm25 or ts_rank, as a table of a statement."""
     values = dict[str, str]()
     if dialect == "sqlite":
         values["query"] = _match_of(query)
@@ -213,7 +140,7 @@ def hits(query: Query, dialect: str) -> FromClause:
         values["any"] = " | ".join(_tsquery_of(term) for term in terms_of(query))
         of_part = "max(ts_rank(words, CAST(:any AS tsquery), 1)) FROM search_words WHERE search_words.content"
         statement = f"SELECT content, (SELECT {of_part} = met.content) AS relevance FROM ({sets}) AS met"
-    given = text(statement).bindparams(**values)
+    given = text(statement).bindparams(*(bindparam(name, value, unique=True) for name, value in values.items()))
     return given.columns(column("content", BigInteger), column("relevance", Float)).subquery("hits")
 
 

@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-from sqlalchemy import ColumnElement, Connection, FromClause, func, literal, select
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, func, literal, select
 
 from nearkin.collection.opened import OpenedCollection
 from nearkin.collection.results import AnswerRecord, StoredDocument, columns, table_of
 from nearkin.collection.stored import word_tables
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import stored_documents, with_documents
-from nearkin.collection.stored.word_tables import Query, Term, parse, terms_of, words_of
-from nearkin.collection.word_search.fields import Field, meeting, split_fields
+from nearkin.collection.stored.word_tables import Combination, Query, Term, terms_of, words_of
+from nearkin.collection.word_search.query import compiled, parse
 from nearkin.errors import ParameterError
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
 from nearkin.nouns import counted
@@ -101,7 +101,7 @@ class SearchResult(Tabular, AnswerRecord):
         return f"SearchResult({counted(self.n_found, 'document')} with {self.query})"
 
 
-_MOST_RANKED = 10_000
+MOST_RANKED = 10_000
 """Documents whose relevance is computed; to rank all texts with a word that most texts have took a second."""
 _SHOWN_AT_A_TIME = 64
 
@@ -111,47 +111,31 @@ def search(collection: OpenedCollection, query: str, *, wave: str | None, limit:
     started = time.perf_counter()
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise ParameterError.of("limit", "an int >= 1", limit)
-    words, fields = _parsed(query, wave)
     with collection.store.reading() as connection:
-        rows, n_found = _ranked(connection, words, fields, limit)
-        shown = tuple(_shown(connection, _terms_of(words), stored_documents(rows), rows))
+        wanted = parsed(connection, query, wave)
+        rows, n_found = _ranked(connection, wanted, limit)
+        shown = tuple(_shown(connection, tuple(terms_of(wanted)), stored_documents(rows), rows))
     elapsed_s = round(time.perf_counter() - started, 4)
     return SearchResult(query=query, documents=shown, n_found=n_found, elapsed_s=elapsed_s)
 
 
 def found_ids(connection: Connection, query: str, *, wave: str | None) -> list[str]:
     """Return the ids of the documents that meet a query, the most relevant first."""
-    rows, _ = _ranked(connection, *_parsed(query, wave), None)
+    rows, _ = _ranked(connection, parsed(connection, query, wave), None)
     return [row.doc_id for row in rows]
 
 
-def _parsed(query: object, wave: str | None) -> tuple[Query | None, list[Field]]:
-    """Return the words of a query, None if it has only fields, and its fields."""
-    words, fields = split_fields(query) if isinstance(query, str) else (query, [])
-    parsed = None if fields and not words else parse(words)
-    return parsed, fields if wave is None else [*fields, ("wave", wave, False)]
+def parsed(connection: Connection, query: object, wave: str | None) -> Query:
+    """Parse a query, which a wave narrows."""
+    found = parse(query, connection)
+    return found if wave is None else Combination("AND", found, Term((wave,), field="wave"))
 
 
-def _terms_of(words: Query | None) -> tuple[Term, ...]:
-    return () if words is None else tuple(terms_of(words))
-
-
-def _ranked(
-    connection: Connection, words: Query | None, fields: Sequence[Field], limit: int | None
-) -> tuple[Sequence[Any], int]:
+def _ranked(connection: Connection, query: Query, limit: int | None) -> tuple[Sequence[Any], int]:
     """Return the documents that meet a query, the most relevant first, and the number of all of them."""
-    relevance: ColumnElement[float] = literal(0.0)
-    of_hits: FromClause = documents.join(loads) if fields else documents
-    content: ColumnElement[int] = documents.c.content
-    if words is not None:
-        hits = word_tables.hits(words, connection.dialect.name)
-        # in the order of the index, so that the relevance of older ones is not computed
-        relevance, content = hits.c.relevance, hits.c.content
-        of_hits = of_hits.join(hits, documents.c.content == hits.c.content)
-    is_wanted = meeting(connection, fields)
-    newest = select(documents.c.row, content, relevance.label("relevance")).select_from(of_hits)
-    most = None if limit is None else max(limit, _MOST_RANKED)
-    found = newest.where(is_wanted).order_by(content.desc()).limit(most).subquery("found").c
+    most = None if limit is None else max(limit, MOST_RANKED)
+    newest, of_hits, is_wanted = newest_found(connection, query)
+    found = newest.limit(most).subquery("found").c
     best = select(found.row, found.relevance, func.count().over().label("n_found"))
     ranked = best.order_by(found.relevance.desc(), found.content, found.row).limit(limit).subquery("ranked")
     listed = with_documents().join(ranked, ranked.c.row == documents.c.row).add_columns(ranked.c.relevance)
@@ -160,6 +144,24 @@ def _ranked(
     rows = connection.execute(listed).all()
     n_found = rows[0].n_found if rows else 0
     return rows, n_rows(connection, of_hits, is_wanted) if n_found == most else n_found
+
+
+def newest_found(connection: Connection, query: Query) -> tuple[Select[Any], FromClause, ColumnElement[bool]]:
+    """Return a query for the rows and relevance of the documents that meet a query, those of the newest texts first.
+
+    And its tables, and its condition.
+    """
+    words, is_wanted, has_loads = compiled(connection, query)
+    relevance: ColumnElement[float] = literal(0.0)
+    of_hits: FromClause = documents.join(loads) if has_loads else documents
+    content: ColumnElement[int] = documents.c.content
+    if words is not None:
+        hits = word_tables.hits(words, connection.dialect.name)
+        # in the order of the index, so that the relevance of older ones is not computed
+        relevance, content = hits.c.relevance, hits.c.content
+        of_hits = of_hits.join(hits, documents.c.content == hits.c.content)
+    newest = select(documents.c.row, content, relevance.label("relevance")).select_from(of_hits)
+    return newest.where(is_wanted).order_by(content.desc()), of_hits, is_wanted
 
 
 def _shown(
@@ -210,9 +212,9 @@ def snippets(texts: Sequence[str], terms: Sequence[Term]) -> list[tuple[SnippetP
     return [_snippet(text, passage) for text, passage in zip(texts, best, strict=True)]
 
 
-def marked(text: str, query: str) -> list[SnippetPiece]:
+def marked(connection: Connection, text: str, query: str) -> list[SnippetPiece]:
     """Return a text in pieces, with the words of a query marked."""
-    terms, spans = _terms_of(_parsed(query, None)[0]), dict[int, int]()
+    terms, spans = tuple(terms_of(parse(query, connection))), dict[int, int]()
     for start in range(0, len(text), _CHARACTERS_AT_A_TIME):
         for words, occurrences in _occurrences([text], start, terms):
             spans |= {words[i][0]: words[i][1] for first, after, _ in occurrences for i in range(first, after)}

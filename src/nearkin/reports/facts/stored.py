@@ -20,6 +20,7 @@ from nearkin.collection.decisions.log import (
     PURGE,
     REMOVE,
     SAME_GROUP,
+    SEARCH,
     STORE,
     TAG,
     Activity,
@@ -359,6 +360,8 @@ def _of_one(change: SettingChange) -> str:
         return f"same group: {change.subject} and {change.other}"
     if change.kind == CODING:
         return "set the fields of the coding panel" if change.now else "remove the coding panel"
+    if change.kind == SEARCH:
+        return f"save the search {change.other}: {change.now}" if change.now else f"forget the search {change.other}"
     if change.kind == PRINCIPAL:
         return f"make {change.subject} the principal of its group"
     whose = f"group {change.other} ({change.subject})" if change.kind == GROUP_NOTE else change.subject
@@ -431,6 +434,8 @@ def changed_names(change: SettingChange) -> tuple[str, ...]:
         return (f"group {change.other} ({change.subject})",)
     if change.kind == CODING:
         return ("coding panel",)
+    if change.kind == SEARCH:
+        return (f"search {change.other}",)
     other = f"SHA-256 {change.other}" if change.kind == PURGE and change.other else change.other
     return (change.subject, other) if other else (change.subject,)
 

@@ -30,6 +30,7 @@ from nearkin.collection.measuring import ComparedDocuments
 from nearkin.collection.results import SimilarDocuments
 from nearkin.collection.similar import similar_documents
 from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.word_search.saved import SavedSearch
 from nearkin.collection.word_search.searching import SearchResult
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.planning.part_recall import PartRecall
@@ -120,7 +121,7 @@ def delete_document(service: ReviewService, visitor: Visitor, asked: RemovalAske
 class SearchAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Words to search for."""
 
-    q: Annotated[str, Meta(description='Words, "phrases", beginnings of words*, AND, OR, NOT and parentheses.')]
+    q: Annotated[str, Meta(description='Words, "phrases", beginnings of words*, fields; AND, OR, NOT and parentheses.')]
     wave: str | None = None
     limit: Limit = 50
 
@@ -128,6 +129,29 @@ class SearchAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 def get_search(service: ReviewService, _: Visitor, asked: SearchAsked, __: object) -> SearchResult:
     """Find documents by their words."""
     return service.collection.search(asked.q, wave=asked.wave, limit=asked.limit)
+
+
+def get_searches(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> dict[str, object]:
+    """List the saved searches."""
+    return {"searches": [one.to_dict() for one in service.collection.saved_searches()]}
+
+
+class SaveBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A query and its name; null forgets it."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100)]
+    query: str | None
+    dry_run: bool = False
+
+    @property
+    def changes(self) -> bool:
+        """Whether it is to be saved."""
+        return not self.dry_run
+
+
+def post_searches(service: ReviewService, visitor: Visitor, _: NoParameters, body: SaveBody) -> ActivityResult:
+    """Save a query under a name, or forget it."""
+    return service.collection.save_search(body.name, body.query, by=visitor.name, dry_run=body.dry_run)
 
 
 class SimilarAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
@@ -452,6 +476,8 @@ OPERATIONS = (
     operation("GET", "/documents/{id}", get_document),
     operation("DELETE", "/documents/{id}", delete_document, _REMOVED),
     operation("GET", "/search", get_search),
+    operation("GET", "/searches", get_searches, answer_of("Searches", searches=list[answer_type(SavedSearch)])),  # type: ignore[misc]
+    operation("POST", "/searches", post_searches, answer_type(ActivityResult, data=JSONValues)),
     operation("GET", "/documents/{id}/similar", get_similar),
     operation("POST", "/check", post_check, _CHECKED),
     operation("POST", "/checks", post_checks, answer_of("CheckAnswers", answers=list[JSONValues])),

@@ -22,7 +22,7 @@ from nearkin.collection.decisions.coding import (
 )
 from nearkin.collection.decisions.deciding import members_of
 from nearkin.collection.decisions.log import ActivityResult, ChangeRequest
-from nearkin.collection.listing.details import DocumentDetails, family_of
+from nearkin.collection.listing.details import DocumentDetails, details, family_of
 from nearkin.collection.listing.lists import listed_ids
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import current_rows
@@ -135,7 +135,8 @@ def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
             return ScreenAnswer("coding.html.j2", {"found": None, "queue": ids}, data)
         index = ids.index(at) if at in ids else None
         rows = list(_rows(connection, ids, index or 0, done))
-    found = service.collection.details(at)
+        found = details(connection, at, None)
+        pieces = marked(connection, found.text[:MAX_TEXT], asked.q) if asked.q.strip() else None
     values = {
         "found": found,
         "queue": ids,
@@ -145,7 +146,7 @@ def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
         "n_lately": lambda name: _n_lately(service, name),
         "layout": layout,
         "chosen": {one.name: one.chosen(found.tags.get(one.name)) for one in layout.fields},
-        "pieces_of_text": marked(found.text[:MAX_TEXT], asked.q) if asked.q.strip() else None,
+        "pieces_of_text": pieces,
         "text": found.text[:MAX_TEXT],
         "n_hidden": max(0, len(found.text) - MAX_TEXT),
         "title": _title(found),

@@ -10,9 +10,11 @@ import pyarrow as pa
 
 from nearkin.collection.conflicts.by_group import conflicting_groups
 from nearkin.collection.decisions.deciding import tags_of
+from nearkin.collection.decisions.log import ChangeRequest
 from nearkin.collection.groups.current import StoredGroups, stored_groups
 from nearkin.collection.listing.lists import DocumentFilter, ListedDocuments, Sort, Which, asked_columns, listed
 from nearkin.collection.stored.group_state import stored_tolerances
+from nearkin.collection.word_search.saved import facets, save_search
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.reports.facts.queries import later_facts
 from nearkin.web.current import MAX_DOCUMENTS
@@ -36,7 +38,9 @@ def search(service: ReviewService, asked: SearchQuery) -> ScreenAnswer:
     """Find documents by their words; a document with the query as its id is named first."""
     collection = service.collection
     if not asked.q.strip():
-        return ScreenAnswer("search.html.j2", {"query": "", "found": None, "is_id": False}, {})
+        saved = collection.saved_searches()
+        nothing = {"query": "", "found": None, "is_id": False, "saved": saved}
+        return ScreenAnswer("search.html.j2", nothing, {"saved": [one.to_dict() for one in saved]})
     found = collection.search(asked.q, wave=asked.wave)
     values = {
         "query": asked.q,
@@ -49,6 +53,28 @@ def search(service: ReviewService, asked: SearchQuery) -> ScreenAnswer:
 def search_table(service: ReviewService, asked: SearchQuery) -> pa.Table:
     """Return a row for each document found."""
     return service.collection.search(asked.q, wave=asked.wave, limit=None).table
+
+
+def search_facets(service: ReviewService, asked: SearchQuery) -> ScreenAnswer:
+    """Count what the found documents have in common; the part of the page that follows."""
+    with service.collection.opened.store.reading() as connection:
+        found = facets(connection, asked.q, wave=asked.wave)
+    return ScreenAnswer("facets.html.j2", {"found": found}, found)
+
+
+class SaveSearchForm(msgspec.Struct, kw_only=True):
+    """A query and its name, or with ``is_forgotten`` only the name."""
+
+    name: str
+    q: str = ""
+    is_forgotten: bool = False
+
+
+def save(service: ReviewService, visitor: Visitor, body: SaveSearchForm) -> GoTo:
+    """Save a query, or forget one."""
+    query = None if body.is_forgotten else body.q
+    found = save_search(service.collection.opened.store, body.name, query, ChangeRequest(by=visitor.name))
+    return GoTo("/search", {} if found.number is None else {"done": found.number})
 
 
 class ListQuery(GroupingQuery, kw_only=True):
@@ -269,9 +295,13 @@ def update(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:
 
 SCREENS = (
     Screen("/search", SearchQuery, search, search_table),
+    Screen("/search/facets", SearchQuery, search_facets),
     Screen("/list", ListQuery, list_documents, list_table),
     Screen("/", GroupingQuery, home),
     Screen("/threads", ThreadsQuery, threads, threads_table),
     Screen("/thread", ThreadQuery, thread),
 )
-FORMS = (ChangeForm("/threads/update", NoQuery, update, is_change=False),)
+FORMS = (
+    ChangeForm("/threads/update", NoQuery, update, is_change=False),
+    ChangeForm("/search/save", SaveSearchForm, save),
+)

@@ -1,0 +1,234 @@
+"""Queries: words and fields such as from:, with AND, OR, NOT and parentheses; and their condition on documents."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import reduce
+from typing import Literal
+
+from sqlalchemy import JSON, ColumnElement, Connection, and_, cast, exists, func, not_, or_, select, true
+
+from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.decisions import log
+from nearkin.collection.listing.lists import DocumentFilter
+from nearkin.collection.stored.word_tables import MAX_WORDS, Combination, Query, Term, hits, words_of
+from nearkin.errors import ParameterError
+from nearkin.store.bulk import is_storable
+from nearkin.store.schema import documents, origins, tags
+
+SAVED = "saved"
+_OF_MAIL = {"from": ("sender",), "to": ("to", "cc", "bcc"), "cc": ("cc",), "bcc": ("bcc",), "subject": ("subject",)}
+_LISTED = {
+    "wave": lambda value: DocumentFilter(wave=value),
+    "file": lambda value: DocumentFilter(source=value),
+    "id": lambda value: DocumentFilter(doc_id=value),
+    "tag": lambda value: DocumentFilter(tag=value),
+}
+FIELDS = (*_OF_MAIL, "date", *_LISTED, "kind", SAVED)
+_DATE = re.compile(r"\d{4}(-\d\d){0,2}")
+_PARTS = re.compile(r'[()]|[^\W\d_]+:(?!//)(?:"[^"]*"?|[^\s"()]+="[^"]*"?|[^\s"()]*)|"[^"]*"?\*?|[^\s"()]+')
+_FIELD = re.compile(r"([^\W\d_]+):(?!//)(.*)", re.DOTALL)
+_OPERATORS = ("AND", "OR", "NOT")
+_RULE = 'words, "phrases", beginnings of words such as terminat*, and AND, OR, NOT between them'
+_ALL = Term(())
+"""What every document meets."""
+
+
+def parse(query: object, connection: Connection | None = None, inside: tuple[str, ...] = ()) -> Query:
+    """Parse a query; with a connection, the saved queries that it names, but those it is ``inside`` of, too.
+
+    Raises
+    ------
+    ParameterError
+        It breaks a rule, or there is no such field or saved query.
+
+    Examples
+    --------
+    >>> parse("price from:ada")
+    Combination(operator='AND', left=Term(words=('price',), is_prefix=False, field=''), \
+right=Term(words=('ada',), is_prefix=False, field='from'))
+    """
+    if not isinstance(query, str) or any("\ud800" <= one <= "\udfff" for one in query):
+        raise ParameterError.of("query", _RULE, query)
+    return _Parser(query, connection, inside).whole()
+
+
+class _Parser:
+    """OR binds less than AND, which may be left out; NOT binds like AND."""
+
+    def __init__(self, query: str, connection: Connection | None, inside: tuple[str, ...]) -> None:
+        self._query, self._parts, self._n_words = query, _PARTS.findall(query), 0
+        self._connection, self._inside = connection, inside
+        if self._parts.count("(") > MAX_WORDS:
+            raise self._error()
+
+    def whole(self) -> Query:
+        found = self._either()
+        if self._parts or found is None:
+            raise self._error()
+        return found
+
+    def _error(self, rule: str = _RULE) -> ParameterError:
+        return ParameterError.of("query", rule, self._query)
+
+    def _next(self) -> str:
+        return self._parts[0] if self._parts else ""
+
+    def _either(self) -> Query | None:
+        found = self._all()
+        while self._next() == "OR":
+            self._parts.pop(0)
+            found = self._joined("OR", found, self._all())
+        return found
+
+    def _all(self) -> Query | None:
+        found: Query | None = None
+        while (part := self._next()) not in ("", ")", "OR"):
+            if part in ("AND", "NOT"):
+                self._parts.pop(0)
+                if part == "AND" and found is not None and self._next() == "NOT":
+                    part = self._parts.pop(0)
+                is_not = part == "NOT"
+                found = self._joined("NOT" if is_not else "AND", found or (_ALL if is_not else None), self._unit())
+            elif (right := self._unit()) is not None:
+                found = right if found is None else Combination("AND", found, right)
+        return found
+
+    def _joined(self, operator: Literal["AND", "OR", "NOT"], left: Query | None, right: Query | None) -> Query:
+        if left is None or right is None:
+            raise self._error(f"words or fields before and after {operator}")
+        return Combination(operator, left, right)
+
+    def _unit(self) -> Query | None:
+        part = self._parts.pop(0) if self._parts else ")"
+        if part == "(":
+            found = self._either()
+            if not self._parts or self._parts.pop(0) != ")":
+                raise self._error()
+            return found
+        if (field := _FIELD.fullmatch(part)) and (field[2] or field[1].lower() in FIELDS):
+            return self._field(field[1].lower(), field[2])
+        text, is_prefix = part.removesuffix("*"), part.endswith("*")
+        is_quoted = text.startswith('"')
+        if part in (")", *_OPERATORS) or "*" in text or (is_quoted and (len(text) < 2 or not text.endswith('"'))):
+            raise self._error()
+        (words,) = words_of([text.strip('"')])
+        if not words and is_prefix:
+            raise self._error()
+        self._count(len(words))
+        return Term(tuple(words), is_prefix) if words else None
+
+    def _count(self, n_words: int) -> None:
+        self._n_words += n_words
+        if self._n_words > MAX_WORDS:
+            raise self._error(f"at most {MAX_WORDS} words and fields")
+
+    def _field(self, name: str, given: str) -> Query:
+        value = given.replace('"', "")
+        if name not in FIELDS:
+            known = ", ".join(f"{one}:" for one in FIELDS)
+            raise self._error(f'one of the fields {known}; or, to search for the words, "{name}:{value}"')
+        if not value or not is_storable(value) or given.count('"') % 2:
+            raise self._error(f'a value after {name}: without a blank, such as {name}:ada or {name}:"two words (2)"')
+        self._count(1)
+        if name == SAVED and self._connection is not None:
+            return self._saved(self._connection, value)
+        return Term((value,), field=name)
+
+    def _saved(self, connection: Connection, name: str) -> Query:
+        key = log.SEARCH, "", name
+        query = log.values_of(connection, [key]).get(key)
+        if query is None or name in self._inside:
+            raise ParameterError.of(SAVED, "the name of a saved search that does not name itself", name)
+        inner = _Parser(query, connection, (*self._inside, name))
+        inner._n_words = self._n_words
+        found, self._n_words = inner.whole(), inner._n_words
+        return found
+
+
+def compiled(connection: Connection, query: Query) -> tuple[Query | None, ColumnElement[bool], bool]:
+    """Return the words that every found document meets, by which it is ranked, and the condition for the rest.
+
+    The condition is one on documents, and, as the last value says, on their loads.
+
+    Raises
+    ------
+    ParameterError
+        A value breaks the rule of its field.
+    UnknownDocumentError
+        There is no such wave.
+    """
+    parts = _conjuncts(query)
+    words = [one for one in parts if _is_words(one)]
+    rest = [_condition(connection, one) for one in parts if not _is_words(one)]
+    ranking = reduce(lambda left, right: Combination("AND", left, right), words) if words else None
+    return ranking, and_(documents.c.is_current, *rest), bool(rest)
+
+
+def _conjuncts(query: Query) -> list[Query]:
+    """Return the queries that all have to be met."""
+    if isinstance(query, Term) or query.operator == "OR" or _is_words(query):
+        return [query]
+    if query.operator == "AND":
+        return [*_conjuncts(query.left), *_conjuncts(query.right)]
+    return [query] if query.left == _ALL else [*_conjuncts(query.left), Combination("NOT", _ALL, query.right)]
+
+
+def _is_words(query: Query) -> bool:
+    """Whether the full-text index alone knows what meets it."""
+    if isinstance(query, Term):
+        return bool(query.words) and not query.field
+    return _is_words(query.left) and _is_words(query.right)
+
+
+def _condition(connection: Connection, query: Query) -> ColumnElement[bool]:
+    if _is_words(query):
+        return documents.c.content.in_(select(hits(query, connection.dialect.name).c.content))
+    if isinstance(query, Term):
+        return _field_condition(connection, query.field, query.words[0]) if query.words else true()
+    left, right = (_condition(connection, one) for one in (query.left, query.right))
+    return or_(left, right) if query.operator == "OR" else and_(left, not_(right) if query.operator == "NOT" else right)
+
+
+def _field_condition(connection: Connection, name: str, value: str) -> ColumnElement[bool]:
+    if name in _LISTED:
+        return _LISTED[name](value).condition(connection, None)
+    if name == "kind":
+        return exists().where(origins.c.row == documents.c.row, origins.c.kind == value.lower())
+    if name == "date":
+        low, _, high = value.partition("..") if ".." in value else (value, "", value)
+        if not any((low, high)) or any(one and not _DATE.fullmatch(one) for one in (low, high)):
+            rule = "a year, month or day such as 2024-03, or two of them with .. between"
+            raise ParameterError.of("date", rule, value)
+        own = tags.alias("own_dates")
+        is_own = (own.c.doc_id == documents.c.doc_id) & (own.c.field == DATE_TAG)
+        is_sent = _has_header(_within(header(connection, "sent_at"), low, high))
+        return or_(is_sent, exists().where(is_own, _within(own.c.value, low, high)))
+    is_there = or_(*(_contains(connection, header(connection, one), value) for one in _OF_MAIL[name]))
+    # most mails have it nowhere, and are not parsed
+    return _has_header(_contains(connection, origins.c.mail, json.dumps(value, ensure_ascii=False)[1:-1]) & is_there)
+
+
+def _within(date: ColumnElement[str], low: str, high: str) -> ColumnElement[bool]:
+    """Condition for dates in ISO 8601 from the beginning of one period to the end of another."""
+    return and_(func.substr(date, 1, len(low)) >= low, func.substr(date, 1, len(high)) <= high)
+
+
+def header(connection: Connection, name: str) -> ColumnElement[str]:
+    """Return a header of a mail, from the JSON of all."""
+    if connection.dialect.name == "sqlite":
+        return func.json_extract(origins.c.mail, f"$.{name}")
+    without_nul = func.replace(origins.c.mail, r"\u0000", "")  # which PostgreSQL cannot decode
+    return func.json_extract_path_text(cast(without_nul, JSON), name)
+
+
+def _contains(connection: Connection, header: ColumnElement[str], value: str) -> ColumnElement[bool]:
+    """Condition for headers that contain a value in any case."""
+    if connection.dialect.name == "sqlite" and value.isascii():  # LIKE knows a to z itself; lower() is a call of Python
+        return header.contains(value, autoescape=True)
+    return header.icontains(value, autoescape=True)
+
+
+def _has_header(condition: ColumnElement[bool]) -> ColumnElement[bool]:
+    return exists().where(origins.c.row == documents.c.row, origins.c.mail.is_not(None), condition)
