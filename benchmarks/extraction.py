@@ -39,8 +39,9 @@ from rich.table import Table
 
 from generator import office_files as make
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
+from nearkin.stages.documents.extraction.nodes import ExtractionRequest
 from nearkin.stages.documents.extraction.office import MIME_TYPES, settings_of_xberg
-from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
+from nearkin.stages.documents.extraction.pool import ExtractionAnswer, ExtractionPool
 from nearkin.stages.documents.readers.extracted import as_documents
 
 PARAGRAPHS, WORDS = 40, 60
@@ -155,15 +156,15 @@ def speed(n_files: int, console: Console) -> None:
             for at, content in enumerate(map(how, told)):
                 path = Path(name, f"{at}.{kind}")
                 path.write_bytes(content)
-                files.append(FileToExtract(str(path), path.name))
+                files.append(path)
             library = plainly(kind)
             found = read(pool, files[:4])  # starts the worker
-            library(Path(files[0].path).read_bytes())
+            library(files[0].read_bytes())
             plain_s, own_s, worker_s, wall_s = [], [], [], []
             for _ in range(ROUNDS):
                 started = time.process_time()
                 for file in files:
-                    library(Path(file.path).read_bytes())
+                    library(file.read_bytes())
                 plain_s.append(time.process_time() - started)
                 started, before, begun = time.process_time(), worker_cpu_s(pool), time.perf_counter()
                 found = read(pool, files)
@@ -185,10 +186,15 @@ def worker_cpu_s(pool: ExtractionPool) -> float:
     return sum(time.clock_gettime(~worker.process.pid << 3 | 2) for worker in pool.workers)
 
 
-def read(pool: ExtractionPool, files: list[FileToExtract]) -> list[tuple[str, int]]:
+def submitted(pool: ExtractionPool, files: list[Path]) -> list[tuple[Path, ExtractionAnswer]]:
+    """Return each file with its answer to come."""
+    return [(file, pool.submit(ExtractionRequest(name=file.name), str(file))) for file in files]
+
+
+def read(pool: ExtractionPool, files: list[Path]) -> list[tuple[str, int]]:
     """Return text and pages of each file."""
     found = []
-    for file, answer in [(file, pool.submit(file)) for file in files]:
+    for file, answer in submitted(pool, files):
         for one in as_documents(file.name, answer.nodes()):
             if one.parent is None:
                 found.append(((one.text or b"").decode(), (one.origin.n_pages or 0) if one.origin else 0))
@@ -241,12 +247,12 @@ def in_blocks(part: bytes) -> str:
 
 def quality(folder: Path, console: Console) -> None:
     """Compare the texts of other people's files with those of a second reader, and of files of one name."""
-    files = [FileToExtract(str(path), path.name) for path in sorted(folder.iterdir()) if path.is_file()]
+    files = [path for path in sorted(folder.iterdir()) if path.is_file()]
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     agreed: dict[str, list[tuple[float, int]]] = defaultdict(list)
     by_stem: dict[str, dict[str, Counter[str]]] = defaultdict(dict)
     with ExtractionPool(2) as pool:
-        for file, answer in [(file, pool.submit(file)) for file in files]:
+        for file, answer in submitted(pool, files):
             for one in as_documents(file.name, answer.nodes()):
                 if one.parent is not None or one.origin is None:
                     continue
@@ -255,8 +261,8 @@ def quality(folder: Path, console: Console) -> None:
                 counts[kind][str(state)] += 1
                 own = words((one.text or b"").decode())
                 if one.text is not None:
-                    by_stem[Path(file.name).stem][kind] = own
-                other = second(kind, Path(file.path).read_bytes()) if one.text is not None else None
+                    by_stem[file.stem][kind] = own
+                other = second(kind, file.read_bytes()) if one.text is not None else None
                 if other is not None and (theirs := words(other)).total():
                     agreed[kind].append((agreement(own, theirs), theirs.total()))
     table = Table("kind", "files", "read", "in part", "not read, because", "agreement of words", "files below 0.9")
@@ -285,7 +291,7 @@ def main() -> None:
     with ExtractionPool(1) as pool, tempfile.TemporaryDirectory() as name:
         path = Path(name, "a.txt.docx")
         path.write_bytes(make.docx(["x"]))
-        read(pool, [FileToExtract(str(path), path.name)])
+        read(pool, [path])
         console.print(f"first document, with the start of its worker: {time.perf_counter() - started:.2f} s")
     speed(asked.files, console)
     if asked.formats:

@@ -6,37 +6,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nearkin.stages.documents.extraction.limits import ExtractionLimits
-from nearkin.stages.documents.extraction.nodes import ExtractedNode
-from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
+from nearkin.stages.documents.extraction.nodes import ExtractedNode, ExtractionRequest
+from nearkin.stages.documents.extraction.pool import ExtractionPool
 from nearkin.stages.documents.members import InnerDocument
 from nearkin.stages.documents.readers.extracted import as_documents
 
 
-def written(folder: Path, files: Mapping[str, bytes]) -> list[FileToExtract]:
-    """Files in a folder, to be extracted."""
+def written(folder: Path, files: Mapping[str, bytes]) -> list[tuple[str, Path]]:
+    """Names and paths of files in a folder, to be extracted."""
     found = []
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        found.append(FileToExtract(str(path), name))
+        found.append((name, path))
     return found
 
 
-def each(
-    pool: ExtractionPool, files: Sequence[FileToExtract]
-) -> Iterator[tuple[FileToExtract, Iterator[ExtractedNode]]]:
-    """Each file with its nodes, in the order of the files."""
-    for file, answer in [(file, pool.submit(file)) for file in files]:
-        yield file, answer.nodes()
+def each(pool: ExtractionPool, files: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, Iterator[ExtractedNode]]]:
+    """The name of each file with its nodes, in the order of the files."""
+    for name, answer in [(name, pool.submit(ExtractionRequest(name=name), str(path))) for name, path in files]:
+        yield name, answer.nodes()
         answer.drop()
 
 
-def extracted(pool: ExtractionPool, files: Sequence[FileToExtract]) -> dict[str, InnerDocument]:
+def extracted(pool: ExtractionPool, files: Sequence[tuple[str, Path]]) -> dict[str, InnerDocument]:
     """The documents of files by their ids."""
     found: dict[str, InnerDocument] = {}
-    for file, nodes in each(pool, files):
-        for one in as_documents(file.name, nodes):
+    for name, nodes in each(pool, files):
+        for one in as_documents(name, nodes):
             assert one.doc_id not in found
             found[one.doc_id] = one
     return found

@@ -241,12 +241,14 @@ class _FilesAhead:
         return self._pool is None or len(self._begun) < self._pool.look_ahead
 
     def _submit(self, source: Source) -> ExtractionAnswer:
-        from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract  # texts need no workers
+        from nearkin.stages.documents.extraction.nodes import ExtractionRequest
+        from nearkin.stages.documents.extraction.pool import ExtractionPool  # texts need no workers
 
         if self._pool is None:  # limits and languages are the same for all sources
             self._pool = ExtractionPool(self._n_workers, source.limits, source.ocr)
         kind = FORMATS[source.format].reader.kind
-        return self._pool.submit(FileToExtract(source.path, source.name, kind, source.encoding))
+        request = ExtractionRequest(name=source.name, kind=kind, encoding=source.encoding)
+        return self._pool.submit(request, source.path)
 
     def close(self) -> None:
         """End the workers."""

@@ -22,12 +22,11 @@ from nearkin.reports.families import MailLineRow, ThreadCard, render_threads_rep
 from nearkin.runs.files import make_work_folder
 from nearkin.runs.progress import Meter, Progress, Silent
 from nearkin.runs.run import JobRun
-from nearkin.runs.spool import SPOOL, Chunk, Spool, gathered
+from nearkin.runs.spool import SPOOL, Spool
 from nearkin.runs.tables import write_rows
 from nearkin.stages.documents.mail.inclusive import (
     REASONS,
     InclusionVerdict,
-    InclusiveReason,
     MailContent,
     MailWords,
     Quotations,
@@ -37,7 +36,6 @@ from nearkin.stages.documents.mail.inclusive import (
 )
 from nearkin.stages.documents.mail.threads import (
     LINK_SOURCES,
-    NamedMail,
     ThreadNode,
     base_subject,
     reading_order,
@@ -86,9 +84,10 @@ def thread_files(
         with run.stage("read", texts.size_bytes, "bytes") as told:
             read = MailReader(texts, spool, origins).read(told)
         with run.stage("thread"):
-            threading = Threading(read, options, spool.chunks())
-        with run.stage("compare", len(read.mails), "documents") as told:
-            write_threads(run.results / TABLE, threading.rows(told), read)
+            quotations = Quotations(lambda mail: read.text_of(read.mails[mail]))
+            nodes = thread_mails(read.mails, timedelta(days=options.window_days), quotations)
+        with run.stage("compare", len(read.with_spares), "documents") as told:
+            write_threads(run.results / TABLE, thread_rows(nodes, read, told, options=options), read)
         inputs = [*map(input_file, with_digests(sources, Resources(), run.meter))]
         exceptions = texts.all_exceptions(read.documents)
         lines = exception_lines(exceptions, texts.places, dict(enumerate(inputs)))
@@ -118,12 +117,13 @@ def _counts(table: Path, read: ReadMails, *, is_of_new_text: bool) -> ThreadCoun
     links = Counter(rows["linked_by"].filter(pc.invert(is_spare)).to_pylist())
     reasons = Counter(rows["reason"].to_pylist())
     n_documents, n_missing, n_spares = read.documents.num_rows, _n(is_missing), _n(is_spare)
+    mails = read.with_spares
     n_inclusive = len(rows) - reasons[None]
     return ThreadCounts(
         documents=n_documents,
-        mails=len(read.mails),
+        mails=len(mails),
         inside_mails=read.n_inside,
-        others=n_documents - len(read.mails) - read.n_inside,
+        others=n_documents - len(mails) - read.n_inside,
         unreadable=read.n_unreadable,
         threads=pc.count_distinct(rows["thread"]).as_py(),
         threads_of_several=pc.count_distinct(rows["thread"].filter(pc.greater(rows["thread_size"], 1))).as_py(),
@@ -135,8 +135,8 @@ def _counts(table: Path, read: ReadMails, *, is_of_new_text: bool) -> ThreadCoun
         by_reason={reason: reasons[reason] for reason in REASONS},
         by_link={source: links[source] for source in LINK_SOURCES},
         other_subject=_n(pc.fill_null(rows["is_other_subject"], False)),
-        without_message_id=sum(mail.headers.message_id is None for mail in read.mails),
-        without_date=sum(mail.headers.sent_at is None for mail in read.mails),
+        without_message_id=sum(mail.headers.message_id is None for mail in mails),
+        without_date=sum(mail.headers.sent_at is None for mail in mails),
     )
 
 
@@ -219,106 +219,79 @@ def _lines(rows: Sequence[Row]) -> Iterator[MailLineRow]:
         yield MailLineRow(**{name: line[name] for name in MailLineRow.__dataclass_fields__})
 
 
+Row = Mapping[str, Any]
+"""Row of ``threads.parquet``, without the columns that repeat those of documents."""
 _NO_WORDS = MailWords((), (), ())
 
 
-Row = Mapping[str, Any]
-"""Row of ``threads.parquet``, without the columns that repeat those of documents."""
-
-
-class Threading:
-    """Threads of mails that were read."""
-
-    def __init__(self, read: ReadMails, options: MailOptions, chunks: Sequence[Chunk]) -> None:
-        self._texts = pa.chunked_array(gathered(chunks, "text"), pa.large_string())
-        self._read, self._options = read, options
-        firsts = [number for number, first in enumerate(read.original) if number == first]
-        self._numbers = firsts
-        """Number among all mails of each mail that is no spare."""
-        self._spares: dict[int, list[int]] = {}
-        for number in read.order:
-            if read.original[number] != number:
-                self._spares.setdefault(read.original[number], []).append(number)
-        of_spares = {first: tuple(read.mails[one].headers for one in some) for first, some in self._spares.items()}
-        self._mails: Sequence[NamedMail] = [
-            replace(read.mails[number], of_spares=of_spares.get(number, ())) for number in firsts
+def thread_rows(
+    nodes: Sequence[ThreadNode], read: ReadMails, progress: Progress, *, options: MailOptions
+) -> Iterator[list[Row]]:
+    """Yield the rows of each thread, in the order of its tree."""
+    for _, some in groupby(nodes, key=lambda node: node.thread):
+        thread = list(some)
+        verdicts = _verdicts(thread, read, is_new_text_only=options.new_text_only)
+        n_mails = sum(1 + len(read.mails[mail].spares) for mail in verdicts)
+        rows: list[Row] = [
+            {**row, "thread_size": n_mails} for node in thread for row in _rows_of(node, thread, read, verdicts)
         ]
-        quotations = Quotations(lambda mail: self._text(firsts[mail]))
-        self.nodes = thread_mails(self._mails, timedelta(days=options.window_days), quotations)
+        yield rows
+        progress.advance(n_mails)
 
-    def _text(self, number: int) -> str:
-        return str(self._texts[number].as_py())
 
-    def rows(self, progress: Progress) -> Iterator[list[Row]]:
-        """Yield the rows of each thread, in the order of its tree."""
-        for _, some in groupby(self.nodes, key=lambda node: node.thread):
-            nodes = list(some)
-            verdicts = self._verdicts(nodes)
-            size = sum(1 + len(self._spares.get(self._numbers[mail], ())) for mail in verdicts)
-            found = [row for node in nodes for row in self._of_node(node, nodes, size, verdicts)]
-            yield found
-            progress.advance(sum(not row["is_missing"] for row in found))
+def _verdicts(thread: Sequence[ThreadNode], read: ReadMails, *, is_new_text_only: bool) -> dict[int, InclusionVerdict]:
+    def size_of(number: int) -> tuple[int, int]:
+        return len(read.mails[number].attachments), len(read.text_of(read.mails[number]))
 
-    def _verdicts(self, nodes: Sequence[ThreadNode]) -> dict[int, InclusionVerdict]:
-        order = reading_order(nodes, self._mails, self._size_of)
-        contents, vocabulary = list[MailContent](), WordNumbers()
-        for mail in order:
-            number = self._numbers[mail]
-            words = _NO_WORDS
-            if len(order) > 1:
-                words = mail_words(self._text(number), vocabulary, is_new_text_only=self._options.new_text_only)
-            contents.append(MailContent(words, self._read.attachments[number], self._read.is_read[number]))
-        return {
-            mail: replace(verdict, included_in=None if verdict.included_in is None else order[verdict.included_in])
-            for mail, verdict in zip(order, judge_inclusion(contents), strict=True)
-        }
+    order, vocabulary = reading_order(thread, read.mails, size_of), WordNumbers()
+    contents = list[MailContent]()
+    for mail in (read.mails[number] for number in order):
+        words = _NO_WORDS
+        if len(order) > 1:
+            words = mail_words(read.text_of(mail), vocabulary, is_new_text_only=is_new_text_only)
+        contents.append(MailContent(words, mail.attachments, mail.is_read))
+    return {
+        number: replace(
+            verdict,
+            included_in=None if verdict.included_in is None else order[verdict.included_in],
+            quotes_more=verdict.quotes_more if is_new_text_only else None,
+        )
+        for number, verdict in zip(order, judge_inclusion(contents), strict=True)
+    }
 
-    def _size_of(self, mail: int) -> tuple[int, int]:
-        number = self._numbers[mail]
-        return len(self._read.attachments[number]), len(self._text(number))
 
-    def _of_node(
-        self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, verdicts: dict[int, InclusionVerdict]
-    ) -> Iterator[Row]:
-        if node.mail is None:
-            yield self._row(node, nodes, size, None, None, None)
-            return
-        for mail in node.mails:
-            verdict, number = verdicts[mail], self._numbers[mail]
-            name = None if verdict.included_in is None else self._mails[verdict.included_in].name
-            quotes_more = verdict.quotes_more if self._options.new_text_only else None
-            yield self._row(node, nodes, size, number, verdict.reason, name, quotes_more)
-            for spare in self._spares.get(number, ()):
-                yield self._row(node, nodes, size, spare, None, name or self._mails[mail].name)
-
-    def _row(
-        self, node: ThreadNode, nodes: Sequence[ThreadNode], size: int, number: int | None,
-        reason: InclusiveReason | None, included_in: str | None, quotes_more: bool | None = None,
-    ) -> Row:  # fmt: skip
-        above = None if node.parent is None else nodes[node.parent - 1]
-        row: Row = {
-            "thread": node.thread, "thread_size": size, "position": node.position, "depth": node.depth,
-            "is_missing": number is None, "message_id": node.message_id, "linked_by": node.source,
-            "parent_mail": None if above is None or above.mail is None else self._mails[above.mail].name,
-            "parent_message_id": None if above is None else above.message_id,
-        }  # fmt: skip
-        if number is None:
-            return row
-        mail = self._read.mails[number]
-        is_spare = self._read.original[number] != number
-        same = [self._read.mails[one] for one in (number, *(() if is_spare else self._spares.get(number, ())))]
-        parent = None if above is None or above.mail is None else self._mails[above.mail].headers
-        return {
-            **row,
-            "name": mail.name, "row": int(self._read.rows[number]), "subject": mail.headers.subject,
-            "sender": mail.headers.sender, "sent_at": mail.headers.sent_at,
-            "n_attachments": len(self._read.attachments[number]), "is_inclusive": reason is not None, "reason": reason,
-            "is_duplicate_spare": is_spare, "included_in": included_in, "quotes_more": quotes_more,
-            "bcc": ", ".join(dict.fromkeys(one.headers.bcc for one in same if one.headers.bcc)) or None,
-            "all_places": None if is_spare else [one.name for one in same],
-            "is_other_subject": node.source == "headers" and parent is not None and _differ(mail.headers, parent),
-            "edrm_mih": edrm_hash(mail.headers.message_id),
-        }  # fmt: skip
+def _rows_of(
+    node: ThreadNode, thread: Sequence[ThreadNode], read: ReadMails, verdicts: Mapping[int, InclusionVerdict]
+) -> Iterator[Row]:
+    above = None if node.parent is None else thread[node.parent - 1]
+    parent = None if above is None or above.mail is None else read.mails[above.mail]
+    place: Row = {
+        "thread": node.thread, "position": node.position, "depth": node.depth, "is_missing": node.mail is None,
+        "message_id": node.message_id, "linked_by": node.source, "parent_mail": None if parent is None else parent.name,
+        "parent_message_id": None if above is None else above.message_id,
+    }  # fmt: skip
+    if node.mail is None:
+        yield place
+    for number in node.mails:
+        mail, verdict = read.mails[number], verdicts[number]
+        same = (mail, *mail.spares)
+        included_in = None if verdict.included_in is None else read.mails[verdict.included_in].name
+        for one in same:
+            is_spare, headers = one is not mail, one.headers
+            hidden = dict.fromkeys(own.headers.bcc for own in ([one] if is_spare else same) if own.headers.bcc)
+            is_other = node.source == "headers" and parent is not None and _differ(headers, parent.headers)
+            yield {
+                **place,
+                "name": one.name, "row": one.row, "subject": headers.subject, "sender": headers.sender,
+                "sent_at": headers.sent_at, "n_attachments": len(one.attachments),
+                "is_inclusive": not is_spare and verdict.reason is not None,
+                "reason": None if is_spare else verdict.reason, "is_duplicate_spare": is_spare,
+                "included_in": included_in or mail.name if is_spare else included_in,
+                "quotes_more": None if is_spare else verdict.quotes_more,
+                "bcc": ", ".join(hidden) or None,
+                "all_places": None if is_spare else [own.name for own in same],
+                "is_other_subject": is_other, "edrm_mih": edrm_hash(headers.message_id),
+            }  # fmt: skip
 
 
 def _differ(answer: MailHeaders, mail: MailHeaders) -> bool:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from nearkin.errors import SourceError
 from nearkin.nouns import counted
-from nearkin.records import I64
 from nearkin.runs.progress import Progress
-from nearkin.runs.spool import Spool
-from nearkin.stages.documents.mail.inclusive import originals_of
+from nearkin.runs.spool import Spool, gathered
 from nearkin.stages.documents.mail.threads import NamedMail, copy_key
 from nearkin.stages.documents.members import MailHeaders, Origin
 from nearkin.stages.documents.normalisation import AS_IT_CAME
@@ -25,43 +21,56 @@ from nearkin.workflows.reading.texts import TextBatch, Texts, check_readable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class Mail(NamedMail):
+    """A mail that is not attached to another; ``text`` is its number in the spool.
+
+    Parameters
+    ----------
+    family
+        Number of the source, and id.
+    digest
+        SHA-256 of its words.
+    attachments
+        SHA-256 of all that is inside it, without technical attachments.
+    spares
+        Mails with the same headers, words and attachments, the earliest first.
+    """
+
     row: int
-    key: tuple[int, str]
-    headers: MailHeaders
+    text: int
+    family: tuple[int, str]
     digest: bytes
     is_read: bool
+    attachments: frozenset[str] = frozenset()
+    spares: tuple[Mail, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadMails:
-    """All mails that are not attached to others, in reading order.
+    """Mails without the duplicate spares, and everything that was read.
 
     Parameters
     ----------
-    attachments
-        SHA-256 of all that is inside each mail, without technical attachments.
-    original
-        Number of the mail of which each one is a spare, see `_copy_key`; that of the mail itself, if it is no spare.
     documents
-        Everything that was read: ``id``, ``name``, ``line``, ``problem``, ``source``, ``parent``.
+        ``id``, ``name``, ``line``, ``problem``, ``source``, ``parent``.
     """
 
-    mails: list[NamedMail]
-    rows: I64
-    attachments: list[frozenset[str]]
-    is_read: list[bool]
-    original: list[int]
+    mails: list[Mail]
+    texts: pa.ChunkedArray
     documents: pa.Table
     origins: Origins | None
     n_inside: int
     n_by_source: list[int]
     n_unreadable: int
 
+    def text_of(self, mail: Mail) -> str:
+        """Return the text of a mail; empty if it has none."""
+        return self.texts[mail.text].as_py() or ""
+
     @property
-    def order(self) -> list[int]:
-        """Numbers of the mails, the earliest first."""
-        return sorted(range(len(self.mails)), key=lambda number: self.mails[number].order)
+    def with_spares(self) -> list[Mail]:
+        """All mails, each with its spares."""
+        return [one for mail in self.mails for one in (mail, *mail.spares)]
 
 
 class MailReader:
@@ -69,7 +78,7 @@ class MailReader:
 
     def __init__(self, texts: Texts, spool: Spool, origins: Spool) -> None:
         self._texts, self._spool, self._origins = texts, spool, origins
-        self._found: list[_Found] = []
+        self._found: list[Mail] = []
         self._inside: dict[tuple[int, str], list[str | None]] = {}
         self._facts: list[pa.RecordBatch] = []
         self._parents: list[pa.LargeStringArray] = []
@@ -108,7 +117,13 @@ class MailReader:
                 self._inside.setdefault((source, family), []).append(compared)
             elif row["mail"] is not None:
                 text = None if problems[i] is not None else prepared["text"][i].as_py()
-                self._found.append(_mail(first + i, (source, ids[i]), row, text))
+                told = row["sha256"] if text is None else " ".join(text.split())
+                mail = Mail(
+                    name="", headers=Origin.of_row(row).mail or MailHeaders(), row=first + i, text=len(self._found),
+                    family=(source, ids[i]), digest=hashlib.sha256(told.encode()).digest(),
+                    is_read=text is not None and row["exception"] is None,
+                )  # fmt: skip
+                self._found.append(mail)
                 chosen.append(i)
         if chosen:
             self._spool.write(0, number, pa.record_batch([prepared["text"].take(pa.array(chosen))], names=["text"]))
@@ -116,36 +131,26 @@ class MailReader:
     def _joined(self, n_by_source: list[int]) -> ReadMails:
         parents = pa.chunked_array(self._parents, pa.large_string())
         documents = self._texts.documents(self._facts).append_column("parent", parents)
-        rows = np.array([one.row for one in self._found], np.int64)
-        names = documents["name"].combine_chunks().take(pa.array(rows)).to_pylist()
-        mails = [NamedMail(name, one.headers) for name, one in zip(names, self._found, strict=True)]
-        attachments = [frozenset(filter(None, self._inside.get(one.key, ()))) for one in self._found]
-        order = sorted(range(len(mails)), key=lambda number: mails[number].order)
-        keys = [_copy_key(one, inside) for one, inside in zip(self._found, attachments, strict=True)]
+        names = documents["name"].combine_chunks().take(pa.array([one.row for one in self._found])).to_pylist()
+        same = dict[bytes, list[Mail]]()
+        for name, found in zip(names, self._found, strict=True):
+            inside = frozenset(filter(None, self._inside.get(found.family, ())))
+            mail = replace(found, name=name, attachments=inside)
+            same.setdefault(_copy_key(mail), []).append(mail)
+        mails = list[Mail]()
+        for copies in same.values():
+            copies.sort(key=lambda mail: mail.order)
+            original = min(copies, key=lambda mail: mail.headers.bcc is None)  # the first with a Bcc, else the first
+            mails.append(replace(original, spares=tuple(one for one in copies if one is not original)))
         return ReadMails(
             mails=mails,
-            rows=rows,
-            attachments=attachments,
-            is_read=[one.is_read for one in self._found],
-            original=originals_of(keys, sorted(order, key=lambda number: mails[number].headers.bcc is None)),
+            texts=pa.chunked_array(gathered(self._spool.chunks(), "text"), pa.large_string()),
             documents=documents,
             origins=find_origins(self._origins.chunks()),
-            n_inside=sum(len(self._inside.get(one.key, ())) for one in self._found),
+            n_inside=sum(len(self._inside.get(one.family, ())) for one in self._found),
             n_by_source=n_by_source,
             n_unreadable=sum(len(some) - some["problem"].null_count for some in self._facts),
         )
-
-
-def _mail(row: int, key: tuple[int, str], origin: Mapping[str, Any], text: str | None) -> _Found:
-    told = origin["sha256"] if text is None else " ".join(text.split())
-    headers = Origin.of_row(origin).mail or MailHeaders()
-    return _Found(
-        row=row,
-        key=key,
-        headers=headers,
-        digest=hashlib.sha256(told.encode()).digest(),
-        is_read=text is not None and origin["exception"] is None,
-    )
 
 
 def _no_mail(n_documents: int, n_without: int) -> SourceError:
@@ -155,8 +160,8 @@ def _no_mail(n_documents: int, n_without: int) -> SourceError:
     )
 
 
-def _copy_key(mail: _Found, attachments: frozenset[str]) -> bytes:
+def _copy_key(mail: Mail) -> bytes:
     """Return a key that two mails share if one is a duplicate spare of the other."""
     headers = copy_key(mail.headers) or replace(mail.headers, bcc=None)
-    told = (headers, mail.digest, mail.is_read, sorted(attachments))
+    told = (headers, mail.digest, mail.is_read, sorted(mail.attachments))
     return hashlib.sha256(repr(told).encode("utf-8", "backslashreplace")).digest()

@@ -5,8 +5,9 @@ A hostile file may control what a worker sends: every value is compared with the
 
 from __future__ import annotations
 
+import socket
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TypeVar
@@ -84,40 +85,39 @@ def as_message(record: object) -> bytes:
     return HEAD.pack(len(content)) + content
 
 
-def messages_in(buffer: bytearray) -> Iterator[bytes]:
-    """Take the records of whole messages off the beginning of a buffer."""
-    at = 0
-    try:
-        while len(buffer) - at >= HEAD.size:
-            (n_bytes,) = HEAD.unpack_from(buffer, at)
-            if n_bytes > _MAX_MESSAGE_BYTES:
-                raise WorkerFault("the worker announced a message of an impossible length")
-            begin, end = at + HEAD.size, at + HEAD.size + n_bytes
-            if len(buffer) < end:
-                return
-            at = end
-            yield bytes(memoryview(buffer)[begin:end])
-    finally:
-        del buffer[:at]
+def received(link: socket.socket, kind: type[_Record], head: bytes = b"") -> _Record:
+    """Restore the next record, whose ``head`` may have been received; EOFError if the other process ended."""
+    head = head or link.recv(HEAD.size, socket.MSG_WAITALL)
+    if len(head) < HEAD.size:
+        raise EOFError
+    (n_bytes,) = HEAD.unpack(head)
+    if n_bytes > _MAX_MESSAGE_BYTES:
+        raise WorkerFault("the worker announced a message of an impossible length")
+    content, n_received = memoryview(bytearray(n_bytes)), 0
+    while n_received < n_bytes:
+        if not (n_more := link.recv_into(content[n_received:])):
+            raise EOFError
+        n_received += n_more
+    return restored(kind, content)
 
 
-def answer_in(content: bytes) -> Answer:
-    """Restore the answer of a worker; see `restored`."""
-    answer = restored(Answer, content)
-    for node in filter(None, answer):
-        origin = node.origin
-        for number in (node.number, node.parent, origin.size_bytes, origin.n_pages, origin.position):
-            if number is not None and not 0 <= number <= _MAX_NUMBER:
-                raise WorkerFault("the worker sent a number that is out of range")
-        sent_at = None if origin.mail is None else origin.mail.sent_at
-        if sent_at is not None and sent_at.utcoffset() != timedelta(0):
-            raise WorkerFault("the worker sent a time that is not in UTC")
-    return answer
-
-
-def restored(kind: type[_Record], content: bytes) -> _Record:
+def restored(kind: type[_Record], content: bytes | memoryview) -> _Record:
     """Restore a record from its message; WorkerFault if a value is not of the type of its field."""
     try:
-        return msgspec.msgpack.decode(content, type=kind)
+        record = msgspec.msgpack.decode(content, type=kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise WorkerFault(f"the worker sent no message: {error}") from error
+    for node in record if isinstance(record, list) else ():
+        if isinstance(node, ExtractedNode):
+            _check(node)
+    return record
+
+
+def _check(node: ExtractedNode) -> None:
+    origin = node.origin
+    for number in (node.number, node.parent, origin.size_bytes, origin.n_pages, origin.position):
+        if number is not None and not 0 <= number <= _MAX_NUMBER:
+            raise WorkerFault("the worker sent a number that is out of range")
+    sent_at = None if origin.mail is None else origin.mail.sent_at
+    if sent_at is not None and sent_at.utcoffset() != timedelta(0):
+        raise WorkerFault("the worker sent a time that is not in UTC")

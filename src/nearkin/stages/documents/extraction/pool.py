@@ -19,9 +19,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from dataclasses import asdict, replace
 
 from nearkin.errors import RunError
 from nearkin.nouns import counted
@@ -32,10 +30,8 @@ from nearkin.stages.documents.extraction.nodes import (
     ExtractedNode,
     ExtractionRequest,
     WorkerFault,
-    answer_in,
     as_message,
-    messages_in,
-    restored,
+    received,
 )
 from nearkin.stages.documents.extraction.ocr import language_data
 from nearkin.stages.documents.extraction.reading import LanguageData, is_out_of_memory, too_much_memory
@@ -54,43 +50,19 @@ _MOST_DEATHS = 8
 """Documents of a file that may kill a worker each, before any node comes that shows that the next worker got on."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileToExtract:
-    """A file, or a page of a web archive in ``data``, whose kind and character set its headers say."""
-
-    path: str
-    name: str
-    kind: str | None = None
-    encoding: str = "utf-8"
-    data: bytes | None = None
-    charset: str | None = None
-
-    def opened(self) -> int:
-        """Return a descriptor of the bytes."""
-        if self.data is None:
-            return os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        descriptor = os.memfd_create("page")
-        with open(descriptor, "wb", closefd=False) as file:
-            file.write(self.data)
-        return descriptor
-
-
 class ExtractionAnswer:
     """Nodes of one file, on their way from a worker to the reader."""
 
-    def __init__(self, file: FileToExtract, pool: ExtractionPool) -> None:
-        self.file = file
-        self.request = ExtractionRequest(
-            name=file.name.encode("utf-8", "replace").decode(), kind=file.kind, encoding=file.encoding,
-            is_page=file.data is not None, charset=file.charset,
-        )  # fmt: skip
-        self.size = 0
-        self.waiting: deque[ExtractedNode] = deque()
-        self.is_over = False
+    def __init__(self, request: ExtractionRequest, source: str | bytes, pool: ExtractionPool) -> None:
         self.error: OSError | None = None
+        self.is_over = False
+        self.source, self.size = source, 0
+        self.waiting: deque[ExtractedNode] = deque()
         self._pool = pool
+        self._request = replace(request, name=request.name.encode("utf-8", "replace").decode())
         self._n_nodes = 0
         self._parents: dict[int, None] = {}
+        self._given_up: dict[int, tuple[Reason, str]] = {}
 
     def nodes(self) -> Iterator[ExtractedNode]:
         """Yield the nodes as they come."""
@@ -108,6 +80,15 @@ class ExtractionAnswer:
         """End the reading of a file that nobody reads any more."""
         self._pool.drop(self)
 
+    def opened(self) -> int:
+        """Return a descriptor of the bytes."""
+        if isinstance(self.source, str):
+            return os.open(self.source, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.memfd_create("page")
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(self.source)
+        return descriptor
+
     def add(self, node: ExtractedNode) -> None:
         """Add the next node; `WorkerFault` if it cannot be the next one."""
         number, parent = node.number, node.parent
@@ -122,19 +103,23 @@ class ExtractionAnswer:
 
     def give_up(self, number: int, exception: Reason, sentence: str) -> None:
         """Ask for all but the document that killed a worker; if that did not help before, for nothing more."""
-        number, given_up = max(number, self._n_nodes), self.request.given_up
-        if number in given_up or sum(other >= self._n_nodes for other in given_up) >= _MOST_DEATHS:
+        number = max(number, self._n_nodes)
+        if number in self._given_up or sum(other >= self._n_nodes for other in self._given_up) >= _MOST_DEATHS:
             origin = Origin(
                 sha256=None, size_bytes=None, kind="unknown", extractor="none", exception=exception,
                 sentence=sentence, position=self._n_nodes or None,
             )  # fmt: skip
             self.add(ExtractedNode(number=self._n_nodes, parent=0 if self._n_nodes else None, origin=origin))
             self.is_over = True
-        self.request = replace(self.request, given_up={**given_up, number: (exception, sentence)})
+        self._given_up[number] = (exception, sentence)
 
-    def go_on(self) -> None:
-        """Ask for what has not come yet."""
-        self.request = replace(self.request, first=self._n_nodes, parents=tuple(self._parents))
+    @property
+    def request(self) -> ExtractionRequest:
+        """The request for what has not come yet."""
+        if not (self._n_nodes or self._given_up):
+            return self._request
+        parents = tuple(self._parents)
+        return replace(self._request, first=self._n_nodes, parents=parents, given_up=self._given_up)
 
 
 class ExtractionPool:
@@ -162,9 +147,9 @@ class ExtractionPool:
         """Files that are worth submitting before the first of them is read."""
         return 128 * self.n_workers
 
-    def submit(self, file: FileToExtract) -> ExtractionAnswer:
-        """Let a worker read a file; the first submitted is the first begun."""
-        answer = ExtractionAnswer(file, self)
+    def submit(self, request: ExtractionRequest, source: str | bytes) -> ExtractionAnswer:
+        """Let a worker read a file, by its path, or a page, by its bytes; the first submitted is the first begun."""
+        answer = ExtractionAnswer(request, source, self)
         self._asked.append(answer)
         self._give()
         return answer
@@ -221,7 +206,7 @@ class ExtractionPool:
             while self._asked and n_bytes < _REQUEST_BYTES and len(descriptors) < n_most:
                 answer = self._asked.popleft()
                 try:
-                    descriptors[answer] = answer.file.opened()
+                    descriptors[answer] = answer.opened()
                 except OSError as error:
                     answer.error, answer.is_over = error, True
                     continue
@@ -252,20 +237,15 @@ class ExtractionPool:
                 answer.give_up(number, *reason)
         finally:
             worker.close()
-        unread = [answer for answer in worker.given if not answer.is_over]
-        for answer in unread:
-            answer.go_on()
-        self._asked.extendleft(reversed(unread))
+        self._asked.extendleft(answer for answer in reversed(worker.given) if not answer.is_over)
 
 
 def check_sandbox() -> Sandbox:
     """Start a worker and return what confines it."""
     worker = WorkerProcess(ExtractionLimits())
     try:
-        while worker.sandbox is None:
-            worker.received()
-        return worker.sandbox
-    except EOFError as error:
+        return worker.started()
+    except (EOFError, OSError) as error:
         raise RunError(worker.death(error)[1]) from error
     finally:
         worker.close()
@@ -282,7 +262,6 @@ _KEEP_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_
 """Settings of glibc (mallopt(3)): else libraries return their memory with each file, and get each page of it again by a
 page fault, which takes a third of the time of a PDF."""
 _STDERR_BYTES = 4096
-_PIECE_BYTES = 1 << 18
 
 
 class WorkerProcess:
@@ -294,7 +273,6 @@ class WorkerProcess:
         self.heard_at = time.monotonic()
         self._n_given = 0
         self._limits = limits
-        self._buffer = bytearray()
         self._directory = tempfile.mkdtemp(prefix="nearkin-worker-")
         self._stderr, self._place = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  (`close` closes)
         self._socket, theirs = socket.socketpair()
@@ -305,27 +283,22 @@ class WorkerProcess:
             "main": [*shared, place, asdict(limits), languages],
         }
         with theirs:
-            self.process = (
-                _starter(os.getpid())
-                .submit(
-                    subprocess.Popen,
-                    [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, json.dumps(told)],
-                    pass_fds=shared,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=self._stderr,
-                    env={
-                        "HOME": place,
-                        "TMPDIR": place,
-                        "LANG": "C.UTF-8",
-                        "OPENBLAS_NUM_THREADS": "1",  # numpy would reserve memory for each
-                        "TOKIO_WORKER_THREADS": "1",
-                        **_KEEP_MEMORY,
-                    },
-                    cwd=place,
-                    start_new_session=True,  # an interrupt of the terminal is Nearkin's to handle
-                )
-                .result()
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-B", "-X", "utf8", "-c", _BOOT, json.dumps(told)],
+                pass_fds=shared,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._stderr,
+                env={
+                    "HOME": place,
+                    "TMPDIR": place,
+                    "LANG": "C.UTF-8",
+                    "OPENBLAS_NUM_THREADS": "1",  # numpy would reserve memory for each
+                    "TOKIO_WORKER_THREADS": "1",
+                    **_KEEP_MEMORY,
+                },
+                cwd=place,
+                start_new_session=True,  # an interrupt of the terminal is Nearkin's to handle
             )
 
     def fileno(self) -> int:
@@ -348,20 +321,17 @@ class WorkerProcess:
         self._n_given += len(descriptors)
         return True
 
+    def started(self) -> Sandbox:
+        """Return what confines the process, once it says so."""
+        self.sandbox = self.sandbox or received(self._socket, Sandbox)
+        return self.sandbox
+
     def received(self) -> Answer:
-        """Return the answers that have come as a whole; EOFError or OSError if the process ended, else WorkerFault."""
-        piece = self._socket.recv(_PIECE_BYTES)
-        if not piece:
-            raise EOFError
+        """Return the next answer; EOFError or OSError if the process ended, else WorkerFault."""
+        is_new = self.sandbox is None
+        self.started()
         self.heard_at = time.monotonic()
-        self._buffer += piece
-        answer: Answer = []
-        for content in messages_in(self._buffer):
-            if self.sandbox is None:
-                self.sandbox = restored(Sandbox, content)
-            else:
-                answer += answer_in(content)
-        return answer
+        return [] if is_new else received(self._socket, Answer)
 
     @property
     def at_death(self) -> tuple[ExtractionAnswer, int]:
@@ -408,9 +378,3 @@ class WorkerProcess:
         self._stderr.close()
         self._place.close()
         shutil.rmtree(self._directory, ignore_errors=True)
-
-
-@lru_cache(maxsize=1)
-def _starter(process: int) -> ThreadPoolExecutor:
-    """Return a thread that starts workers: the kernel ends them with the thread that started them."""
-    return ThreadPoolExecutor(1, "extraction")

@@ -68,57 +68,35 @@ class Blob:
         return archive
 
     def opened(self) -> BinaryIO:
-        """Return a seekable file at the beginning of the bytes."""
+        """Return a seekable file at the beginning of the bytes; of a descriptor, one reader at a time."""
         if self._data is not None:
             return io.BytesIO(self._data)
-        return io.BufferedReader(_Positioned(self._descriptor, self.size), _PIECE_BYTES)  # type: ignore[type-var]  # its buffer
+        file = open(self._descriptor, "rb", _PIECE_BYTES, closefd=False)  # noqa: SIM115  (the reader closes it)
+        file.seek(0)
+        return file
 
     def held(self, max_bytes: int) -> bytes:
         """Return all bytes; ExtractionError if there are more than ``max_bytes``."""
         if self.size > max_bytes:
             raise ExtractionError("too large", too_big(self.size, max_bytes))
         if self._data is None:
-            with self.opened() as file:
-                self._data = file.read()
+            self._data = b"".join(self._pieces())
         return self._data
 
     @cached_property
     def sha256(self) -> str:
         """Digest of the bytes, in hexadecimal."""
-        if self._data is not None:
-            return hashlib.sha256(self._data).hexdigest()
-        with self.opened() as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]  # it reads buffered files
+        digest = hashlib.sha256()
+        for piece in self._pieces() if self._data is None else [self._data]:
+            digest.update(piece)
+        return digest.hexdigest()
 
-
-class _Positioned(io.RawIOBase):
-    """A descriptor read at a position of its own, so that several readers share it."""
-
-    def __init__(self, descriptor: int, size: int) -> None:
-        self._descriptor = descriptor
-        self._size = size
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        if start + offset < 0:
-            raise io.UnsupportedOperation("the position is negative")
-        self._at = start + offset
-        return self._at
-
-    def tell(self) -> int:
-        return self._at
-
-    def readinto(self, room: bytearray) -> int:  # type: ignore[override]  # the type of the buffer is wider
-        n_read = os.preadv(self._descriptor, [room], self._at)
-        self._at += n_read
-        return n_read
+    def _pieces(self) -> Iterator[bytes]:
+        """Yield the bytes of the descriptor without moving the reader's place."""
+        at = 0
+        while piece := os.pread(self._descriptor, _PIECE_BYTES, at):
+            yield piece
+            at += len(piece)
 
 
 class ExtractionError(Exception):

@@ -10,13 +10,11 @@ import ctypes
 import os
 import platform
 import resource
-import signal
 import struct
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-_PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _SECCOMP_FILTER = 38, 22, 2
 _MAX_OPEN_FILES = 256
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -83,7 +81,6 @@ def apply_sandbox(*, memory_bytes: int, file_bytes: int, directory: str, librari
     if not sys.platform.startswith("linux"):
         return Sandbox(limits=limits, system_calls=False, file_system=False)
     libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # Nearkin may be killed while a library hangs
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     confined = _confine_files(libc, directory, [*libraries, *_LIBRARIES])
     return Sandbox(limits=limits, system_calls=_filter_calls(libc), file_system=confined)

@@ -30,7 +30,7 @@ from nearkin.stages.documents.extraction.nodes import (
     ExtractedNode,
     ExtractionRequest,
     as_message,
-    restored,
+    received,
 )
 from nearkin.stages.documents.extraction.ocr import extractor_name
 from nearkin.stages.documents.extraction.reading import (
@@ -70,51 +70,6 @@ def main(link: int, place: int, directory: str, limits: Mapping[str, int], langu
         _Worker(opened, place, allowed, ocr).serve()
 
 
-class _Worker:
-    """The kernel ends this process if a step takes too long, even inside a library."""
-
-    def __init__(self, link: socket.socket, place: int, limits: ExtractionLimits, ocr: LanguageData | None) -> None:
-        self._link, self._place, self._limits, self._ocr = link, place, limits, ocr
-        self._n_files = self._end_s = self._n_bytes = 0
-        self._sent_at = time.monotonic()
-        self._answer: Answer = []
-
-    def serve(self) -> None:
-        while True:
-            head, descriptors, _, _ = socket.recv_fds(self._link, HEAD.size, MAX_FILES)
-            if not head:
-                return
-            content = self._link.recv(HEAD.unpack(head)[0], socket.MSG_WAITALL)
-            self._sent_at = time.monotonic()
-            requests = restored(list[ExtractionRequest], content)
-            for request, descriptor in zip(requests, descriptors, strict=True):
-                self._n_files += 1
-                for node in FileWalk(request, self._limits, self._begin, self._ocr).nodes(Blob(descriptor=descriptor)):
-                    self._answer.append(node)
-                    self._n_bytes += len(node.text or b"")
-                    if self._n_bytes >= _ANSWER_BYTES:
-                        self._send()
-                self._answer.append(None)
-                os.close(descriptor)
-            self._send()
-
-    def _send(self) -> None:
-        """Send what has been read; an idle or waiting worker has no time limit."""
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        self._link.sendall(as_message(self._answer))
-        self._answer, self._n_bytes, self._sent_at = [], 0, time.monotonic()
-
-    def _begin(self, number: int) -> None:
-        if time.monotonic() - self._sent_at > _ANSWER_S:
-            self._send()
-        os.pwrite(self._place, PLACE.pack(self._n_files, number), 0)
-        end_s = int(time.process_time()) + 1 + self._limits.time
-        if end_s != self._end_s:  # once a second is enough
-            self._end_s = end_s
-            resource.setrlimit(resource.RLIMIT_CPU, (end_s, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-        signal.setitimer(signal.ITIMER_REAL, self._limits.time)
-
-
 _CONTAINERS = ("zip", "tar", "mbox", "pst")
 """Kinds of files without a text of their own."""
 _KEEP_MEMBERS = (None, "image only", "partial", "empty", "damaged", "time-out", "unsupported")
@@ -129,64 +84,107 @@ _READERS = {
 """Functions that take `Given` and return `DocumentRead`."""
 
 
-class FileWalk:
-    """Nodes of one file. ``begin`` starts the time limit of a step, after which the process ends, at a document."""
+class _Worker:
+    """The kernel ends this process if a step takes too long, even inside a library."""
 
-    def __init__(
-        self,
-        request: ExtractionRequest,
-        limits: ExtractionLimits,
-        begin: Callable[[int], None],
-        ocr: LanguageData | None = None,
-    ) -> None:
-        self._request, self._limits, self._begin, self._ocr = request, limits, begin, ocr
-        self._n_nodes = 0
-        self._n_bytes = 0
+    def __init__(self, link: socket.socket, place: int, limits: ExtractionLimits, ocr: LanguageData | None) -> None:
+        self._link, self._place, self._limits, self._ocr = link, place, limits, ocr
+        self._n_files = self._end_s = self._n_bytes = 0
+        self._sent_at = time.monotonic()
+        self._answer: Answer = []
+        self._request = ExtractionRequest(name="")
+        self._n_nodes = self._n_bytes_inside = 0
 
-    def nodes(self, blob: Blob) -> Iterator[ExtractedNode]:
-        """Yield the nodes that have not been sent yet."""
-        kind = self._request.kind if self._request.is_page else None
-        yield from self._of(Member(name=None, blob=blob, kind=kind), None, 0, 0)
+    def serve(self) -> None:
+        while True:
+            head, descriptors, _, _ = socket.recv_fds(self._link, HEAD.size, MAX_FILES)
+            if not head:
+                return
+            self._sent_at = time.monotonic()
+            requests = received(self._link, list[ExtractionRequest], head)
+            for self._request, descriptor in zip(requests, descriptors, strict=True):
+                self._n_files += 1
+                self._n_nodes = self._n_bytes_inside = 0
+                kind = self._request.kind if self._request.is_page else None
+                self._visit(Member(name=None, blob=Blob(descriptor=descriptor), kind=kind), None, 0, 0)
+                self._answer.append(None)
+                os.close(descriptor)
+            self._send()
 
-    def _of(self, member: Member, parent: int | None, position: int, level: int) -> Iterator[ExtractedNode]:
+    def _send(self) -> None:
+        """Send what has been read; an idle or waiting worker has no time limit."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self._link.sendall(as_message(self._answer))
+        self._answer, self._n_bytes, self._sent_at = [], 0, time.monotonic()
+
+    def _begin(self, number: int) -> None:
+        """Start the time limit of a step, after which the process ends, at a document."""
+        if time.monotonic() - self._sent_at > _ANSWER_S:
+            self._send()
+        os.pwrite(self._place, PLACE.pack(self._n_files, number), 0)
+        end_s = int(time.process_time()) + 1 + self._limits.time
+        if end_s != self._end_s:  # once a second is enough
+            self._end_s = end_s
+            resource.setrlimit(resource.RLIMIT_CPU, (end_s, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+        signal.setitimer(signal.ITIMER_REAL, self._limits.time)
+
+    def _visit(self, member: Member, parent: int | None, position: int, level: int) -> None:
+        """Add the nodes of a document and its members that have not been sent yet."""
         request, number = self._request, self._n_nodes
         self._n_nodes += 1
         is_sent = number < request.first
         if is_sent and number not in request.parents:
             return
         name = request.name if parent is None else member.name or ""
-        given, read = None, DocumentRead(exception=member.exception, sentence=member.sentence)
+        kind, blob = declared_kind(name) or "unknown", member.blob
+        read = DocumentRead(exception=member.exception, sentence=member.sentence, extractor="none")
         if not is_sent and number in request.given_up:
             exception, sentence = request.given_up[number]
-            read = DocumentRead(exception=exception, sentence=sentence)
-        elif member.blob is not None:
-            given, problem = self._opened(member.blob, member.kind, name, number)
-            read = self._read(given, number) if problem is None else _refused(problem)
+            read = DocumentRead(exception=exception, sentence=sentence, extractor="none")
+        elif blob is not None:
+            kind, blob, read = self._read(blob, member.kind, name, number)
         is_kept = read.members is not None and read.exception in _KEEP_MEMBERS
         if not is_sent:
-            yield self._node(member, number, parent, position, name, given, read, has_members=is_kept)
+            node = self._node(member, number, parent, position, kind, blob, read, has_members=is_kept)
+            self._answer.append(node)
+            self._n_bytes += len(node.text or b"")
+            if self._n_bytes >= _ANSWER_BYTES:
+                self._send()
         if read.members is not None and (is_kept or is_sent):
-            yield from self._inside(read.members, number, level)
+            self._visit_members(read.members, number, level)
 
-    def _opened(self, blob: Blob, kind: str | None, name: str, number: int) -> tuple[Given, ExtractionError | None]:
+    def _read(self, blob: Blob, kind: str | None, name: str, number: int) -> tuple[str, Blob, DocumentRead]:
+        """Return the kind, the unpacked bytes and what was read of them."""
         self._begin(number)
-        inner, problem = name, None
+        certain, kind, inner = kind, "packed", name
         try:
             for _ in range(2):
                 if compression_of(blob.head) == "none":
                     break
                 blob = self._unpacked(blob)
                 inner = os.path.splitext(inner)[0]
-            kind = kind or self._kind(blob, inner, number)
+            kind = certain or self._kind(blob, inner, number)
             if kind == "packed":
-                problem = ExtractionError("unsupported", "compressed more than twice")
-        except ExtractionError as error:
-            kind, problem = "packed", error
-        given = Given(
-            blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=self._limits, ocr=self._ocr,
-            charset=None if number else self._request.charset, begin_again=lambda: self._begin(number),
-        )  # fmt: skip
-        return given, problem
+                raise ExtractionError("unsupported", "compressed more than twice")
+            given = Given(
+                blob=blob, kind=kind, name=name, encoding=self._request.encoding, limits=self._limits, ocr=self._ocr,
+                charset=None if number else self._request.charset, begin_again=lambda: self._begin(number),
+            )  # fmt: skip
+            is_by_ocr = kind == "image" and self._ocr is not None
+            library = "xberg" if is_by_ocr else LIBRARY_OF.get(kind)
+            if library is not None and library not in sys.modules:
+                signal.setitimer(signal.ITIMER_REAL, 0)  # to load it takes a second, which is not the document's
+                with suppress(Exception):  # that it is missing, its reader says
+                    import_module(library)
+                self._begin(number)
+            reader = "ocr.read_image" if is_by_ocr else _READERS.get(kind, "plain.read_nothing")
+            return kind, blob, _function(reader)(given)
+        except ModuleNotFoundError as error:
+            extra = f"pip install 'nearkin[documents]' ({error.name} is missing)"
+            why = ExtractionError("unsupported", f"{kind.upper()} needs an extra: {extra}")
+        except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
+            why = _in_words(error, self._limits)
+        return kind, blob, DocumentRead(exception=why.exception, sentence=why.sentence)
 
     def _unpacked(self, blob: Blob) -> Blob:
         with blob.opened() as raw:
@@ -194,7 +192,7 @@ class FileWalk:
                 return gathered(unpacked(raw.read, compression_of(blob.head)), blob.size, self._limits)
             except StreamFault as fault:
                 if isinstance(fault.__cause__, MemoryError):
-                    raise ExtractionError("too large", too_much_memory(self._limits.memory)) from fault
+                    raise MemoryError from fault
                 raise ExtractionError("damaged", str(fault)) from fault
 
     def _kind(self, blob: Blob, name: str, number: int) -> str:
@@ -205,38 +203,19 @@ class FileWalk:
         is_mail = kind == "mbox" and declared_kind(name) != "mbox" and is_single(blob)
         return "eml" if is_mail else kind
 
-    def _read(self, given: Given, number: int) -> DocumentRead:
-        is_by_ocr = given.kind == "image" and given.ocr is not None
-        library = "xberg" if is_by_ocr else LIBRARY_OF.get(given.kind)
-        try:
-            if library is not None and library not in sys.modules:
-                signal.setitimer(signal.ITIMER_REAL, 0)  # to load it takes a second, which is not the document's
-                with suppress(Exception):  # that it is missing, its reader says
-                    import_module(library)
-                self._begin(number)
-            reader = "ocr.read_image" if is_by_ocr else _READERS.get(given.kind, "plain.read_nothing")
-            return _function(reader)(given)
-        except ModuleNotFoundError as error:
-            extra = f"pip install 'nearkin[documents]' ({error.name} is missing)"
-            return _refused(ExtractionError("unsupported", f"{given.kind.upper()} needs an extra: {extra}"))
-        except Exception as error:  # noqa: BLE001  (a library may raise anything; it costs this document only)
-            return _refused(_in_words(error, self._limits))
-
     def _node(
-        self, member: Member, number: int, parent: int | None, position: int, name: str, given: Given | None,
+        self, member: Member, number: int, parent: int | None, position: int, kind: str, blob: Blob | None,
         read: DocumentRead, *, has_members: bool,
     ) -> ExtractedNode:  # fmt: skip
-        declared, blob, text, is_container = declared_kind(name), member.blob, None, False
-        kind, extractor = declared or "unknown", "none"
-        if given is not None:
-            kind, blob, extractor = given.kind, given.blob, read.extractor or extractor_of(given.kind)
-            if kind == "image" and given.ocr is not None:
-                extractor = extractor_name(given.ocr)
-            is_container = kind in _CONTAINERS and read.exception is None
-            if kind == "text" and read.exception == "unsupported":  # binary data of an unknown kind
-                kind = "unsupported"
-            if not is_container:
-                read, text = self._checked(read, member, may_be_empty=has_members or kind in _MAY_BE_EMPTY)
+        declared, text = declared_kind(member.name or "" if number else self._request.name), None
+        extractor = read.extractor or extractor_of(kind)
+        if kind == "image" and self._ocr is not None and read.extractor is None:
+            extractor = extractor_name(self._ocr)
+        is_container = kind in _CONTAINERS and read.exception is None
+        if kind == "text" and read.exception == "unsupported":  # binary data of an unknown kind
+            kind = "unsupported"
+        if not is_container:
+            read, text = self._checked(read, member, may_be_empty=has_members or kind in _MAY_BE_EMPTY)
         origin = Origin(
             sha256=None if blob is None else blob.sha256, size_bytes=None if blob is None else blob.size,
             kind=kind, declared_kind=declared if declared != kind else None, extractor=extractor,
@@ -260,10 +239,10 @@ class FileWalk:
             return read.lacking("empty", NO_TEXT), None
         return read, text
 
-    def _inside(self, members: Callable[[], Iterator[Member]], number: int, level: int) -> Iterator[ExtractedNode]:
+    def _visit_members(self, members: Callable[[], Iterator[Member]], number: int, level: int) -> None:
         if level + 1 > self._limits.levels:
             sentence = f"more than {self._limits.levels} levels of files in files{raised_by('levels')}"
-            yield from self._of(Member.failed(None, "too large", sentence), number, 1, level + 1)
+            self._visit(Member.failed(None, "too large", sentence), number, 1, level + 1)
             return
         listed, position, is_over = members(), 0, False
         while not is_over:
@@ -278,22 +257,18 @@ class FileWalk:
                 return
             if (stop := self._exceeded(member)) is not None:
                 member, is_over = stop, True
-            yield from self._of(member, number, position, level + 1)
+            self._visit(member, number, position, level + 1)
 
     def _exceeded(self, member: Member) -> Member | None:
-        self._n_bytes += 0 if member.blob is None else member.blob.size
+        self._n_bytes_inside += 0 if member.blob is None else member.blob.size
         if self._n_nodes - 1 >= self._limits.files:  # the file itself is not in it
             what, by = counted(self._limits.files, "file"), "files"
-        elif self._n_bytes > self._limits.total:
+        elif self._n_bytes_inside > self._limits.total:
             what, by = counted(self._limits.total, "byte"), "total"
         else:
             return None
         sentence = f"more than the limit of {what} in one file; the rest was not read{raised_by(by)}"
         return Member.failed(None, "too large", sentence)
-
-
-def _refused(error: ExtractionError) -> DocumentRead:
-    return DocumentRead(exception=error.exception, sentence=error.sentence)
 
 
 def _in_words(error: Exception, limits: ExtractionLimits) -> ExtractionError:

@@ -97,8 +97,14 @@ def _unencoded(value: str) -> str:
     return decoded_header(value) if "=?" in value else _raw(value)
 
 
+_QUOTED_NAME = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+_QUOTED_PAIR = re.compile(r'\\(["\\])')
+
+
 def _shown(values: Iterable[str]) -> str | None:
-    return ", ".join(filter(None, map(decoded_header, values))) or None
+    """Return names and addresses without the backslashes before quotation marks and backslashes (RFC 5322, 3.2.4)."""
+    plain = (_QUOTED_NAME.sub(lambda name: _QUOTED_PAIR.sub(r"\1", name[0]), value) for value in values)
+    return ", ".join(filter(None, map(decoded_header, plain))) or None
 
 
 _BRACKETED = re.compile(r"<([^<>]*)>")

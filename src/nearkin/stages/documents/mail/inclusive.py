@@ -199,7 +199,7 @@ class InclusionVerdict:
 
     reason: InclusiveReason | None
     included_in: int | None = None
-    quotes_more: bool = False
+    quotes_more: bool | None = False
 
 
 def judge_inclusion(mails: Sequence[MailContent]) -> list[InclusionVerdict]:
@@ -258,17 +258,3 @@ class _LineIndex:
         found = [self._by_first.get(passage[:N_KEY_WORDS], []) for passage in passages]
         found += [self._by_last.get(passage[-N_KEY_WORDS:], []) for passage in passages]
         return min(found, key=lambda mails: len(mails))
-
-
-def originals_of(keys: Sequence[bytes], order: Iterable[int]) -> list[int]:
-    """Return for each mail the first one, in ``order``, with the same key: itself unless it is a duplicate spare.
-
-    Examples
-    --------
-    >>> originals_of([b"x", b"y", b"x"], [2, 0, 1])
-    [2, 1, 2]
-    """
-    first: dict[bytes, int] = {}
-    for number in order:
-        first.setdefault(keys[number], number)
-    return [first[key] for key in keys]

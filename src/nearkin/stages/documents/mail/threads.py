@@ -37,7 +37,7 @@ class NamedMail:
 
     name: str
     headers: MailHeaders
-    of_spares: tuple[MailHeaders, ...] = ()
+    spares: tuple[NamedMail, ...] = ()
 
     @property
     def order(self) -> NodeKey:
@@ -164,7 +164,7 @@ def _link_by_subject(
 
     @cache
     def addresses_at(mail: int) -> frozenset[str]:
-        same = (headers[mail], *mails[mail].of_spares)
+        same = [headers[mail], *(spare.headers for spare in mails[mail].spares)]
         return addresses_of([people for one in same for people in (one.sender, one.to, one.cc)])
 
     times, earlier = dict[str, list[datetime]](), dict[str, list[int]]()  # of each subject, in the order of the dates

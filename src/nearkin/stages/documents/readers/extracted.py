@@ -78,10 +78,12 @@ class Extracted(MembersReader):
         opened.progress(source.size_bytes)
 
     def _nodes(self, source: Source, encoding: str) -> Iterator[ExtractedNode]:
-        from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract
+        from nearkin.stages.documents.extraction.nodes import ExtractionRequest
+        from nearkin.stages.documents.extraction.pool import ExtractionPool
 
+        request = ExtractionRequest(name=source.name, kind=self.kind, encoding=encoding)
         with ExtractionPool(1, source.limits, source.ocr) as pool:
-            yield from pool.submit(FileToExtract(source.path, source.name, self.kind, encoding)).nodes()
+            yield from pool.submit(request, source.path).nodes()
 
 
 class Html(Extracted):

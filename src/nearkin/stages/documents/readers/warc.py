@@ -124,7 +124,7 @@ _AT_END = _Document(0, {}, b"")
 
 
 def _documents_of(stream: ByteStream, opened: OpenedSource, pool: ExtractionPool) -> Iterator[_Document | None]:
-    from nearkin.stages.documents.extraction.pool import FileToExtract
+    from nearkin.stages.documents.extraction.nodes import ExtractionRequest
 
     try:
         from fastwarc.warc import ArchiveIterator
@@ -150,8 +150,10 @@ def _documents_of(stream: ByteStream, opened: OpenedSource, pool: ExtractionPool
                 continue
             charset = record.http_charset if record.is_http else "utf-8"
             if kind in _PAGES:
-                page = FileToExtract("", "", "html", opened.source.encoding, data, charset)
-                yield _Document(number, values, pool.submit(page), len(data))
+                page = ExtractionRequest(
+                    name="", kind="html", encoding=opened.source.encoding, is_page=True, charset=charset
+                )
+                yield _Document(number, values, pool.submit(page, data), len(data))
             else:
                 text = decoded(data, charset, opened.source.encoding)
                 content = text.encode() if text.strip() else RecordFault("empty", NO_TEXT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import io
 import os
+import socket
 import tarfile
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,11 +22,11 @@ from nearkin.stages.documents.extraction.nodes import (
     Answer,
     ExtractedNode,
     WorkerFault,
-    answer_in,
     as_message,
-    messages_in,
+    received,
+    restored,
 )
-from nearkin.stages.documents.extraction.pool import ExtractionPool, FileToExtract, WorkerProcess
+from nearkin.stages.documents.extraction.pool import ExtractionPool, WorkerProcess
 from nearkin.stages.documents.members import MailHeaders, Origin
 
 PROSE = Prose(20)
@@ -71,13 +72,13 @@ def test_more_texts_than_are_held_wait_for_their_reader(pool, tmp_path):
     """A worker writes more than Nearkin holds while another file is read: it waits, and nothing is lost."""
     big = make.zipped({f"{at}.txt": f"{at} ".encode() * (1 << 22) for at in range(8)}, compression=0)
     files = written(tmp_path, {"a.zip": big, "b.zip": big})
-    found = [(file.name, [node.origin.size_bytes for node in nodes]) for file, nodes in each(pool, files)]
+    found = [(name, [node.origin.size_bytes for node in nodes]) for name, nodes in each(pool, files)]
     assert found == [(name, [len(big), *[2 << 22] * 8]) for name in ("a.zip", "b.zip")]
 
 
 def test_a_file_that_cannot_be_opened_is_an_error_of_that_file(pool, tmp_path):
     there = written(tmp_path, {"a.pdf": make.pdf(["It was."])})
-    coming = each(pool, [FileToExtract(str(tmp_path / "gone.pdf"), "gone.pdf"), *there])
+    coming = each(pool, [("gone.pdf", tmp_path / "gone.pdf"), *there])
     with pytest.raises(FileNotFoundError):
         list(next(coming)[1])
     assert [node.origin.kind for node in next(coming)[1]] == ["pdf"]
@@ -124,10 +125,9 @@ def test_a_reader_that_leaves_a_file_does_not_stop_the_next_one(tmp_path):
     big = make.zipped({f"{at}.txt": f"{at} ".encode() * (1 << 22) for at in range(8)}, compression=0)
     first, second = written(tmp_path, {"a.zip": big, "b.pdf": make.pdf(["It was."])})
     with ExtractionPool(1) as pool:
-        answer = pool.submit(first)
-        assert next(answer.nodes()).has_members
-        answer.drop()
-        assert [node.text for node in pool.submit(second).nodes()] == [b"It was."]
+        _, nodes = next(reading := each(pool, [first, second]))
+        assert next(nodes).has_members
+        assert [(name, [node.text for node in nodes]) for name, nodes in reading] == [("b.pdf", [b"It was."])]
 
 
 def test_messages_come_back_as_they_were_and_others_are_refused():
@@ -138,8 +138,12 @@ def test_messages_come_back_as_they_were_and_others_are_refused():
     )  # fmt: skip
     answer = [None, node, None]
     message = as_message(answer)
-    assert [answer_in(one) for one in messages_in(bytearray(message + message))] == [answer, answer]
-    assert list(messages_in(bytearray(message[:-1]))) == []
+    ours, theirs = socket.socketpair()
+    theirs.sendall(message + message + message[:-1])
+    theirs.close()
+    assert [received(ours, Answer) for _ in range(2)] == [answer, answer]
+    with pytest.raises(EOFError):
+        received(ours, Answer)
     usual = msgspec.to_builtins(replace(node, text=None))
     told = usual["origin"]
     changed = [
@@ -153,9 +157,10 @@ def test_messages_come_back_as_they_were_and_others_are_refused():
     bad = [msgspec.msgpack.encode([usual | more]) for more in changed]
     for content in (b"\x80", b"\xff", b"\x91" * 60_000, message[4:-3], *bad):
         with pytest.raises(WorkerFault):
-            answer_in(content)
+            restored(Answer, content)
     with pytest.raises(WorkerFault):
-        list(messages_in(bytearray(b"\xfe\xff\xff\xff" * 2)))
+        received(ours, Answer, b"\xfe\xff\xff\xff")
+    ours.close()
 
 
 def node(number: int, parent: int | None = None, *, has_members: bool = False) -> ExtractedNode:

@@ -48,6 +48,13 @@ def test_a_message_of_the_standard_library_is_read() -> None:
     assert found.sent_at.isoformat() == "2004-01-05T09:00:00+00:00"
 
 
+def test_quoted_names_are_shown_without_escapes() -> None:
+    found = headers_in(rb"""From: "CORP\\ubauer" <u@x.de>
+To: "Doe, \"J\" \a" <j@x.de>, C\\D <c@x.de>""")
+    assert found.sender == r'"CORP\ubauer" <u@x.de>'
+    assert found.to == r'"Doe, "J" \a" <j@x.de>, C\\D <c@x.de>'
+
+
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read(data: bytes) -> None:
     found = headers_in(b"Subject: " + data + b"\nDate: " + data + b"\nReferences: " + data)
