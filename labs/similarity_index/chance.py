@@ -20,8 +20,13 @@ from nearkin.engines.local import map_ordered
 from nearkin.records import F64, I32, I64, U32
 from nearkin.runs.progress import Progress
 from nearkin.stages.signatures import similarity_index
-from nearkin.stages.signatures.similarity_index import SimilarityIndex, SimilarityIndexes
-from nearkin.stages.signatures.text_streams import STREAMS, VARIATIONS, TextStream
+from nearkin.stages.signatures.similarity_index import (
+    STREAMS,
+    VARIATIONS,
+    SimilarityIndex,
+    SimilarityIndexes,
+    TextStream,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from labs.similarity_index.zones import CountedPairs, Folder, count
 from nearkin.engines.local import map_ordered
 from nearkin.records import Bool
 from nearkin.runs.progress import Progress
-from nearkin.stages.signatures.similarity_index import METHODS, SimilarityIndex, SimilarityIndexes
-from nearkin.stages.signatures.text_streams import STREAMS, VARIATIONS
+from nearkin.stages.signatures.similarity_index import METHODS, STREAMS, VARIATIONS, SimilarityIndex, SimilarityIndexes
 
 FREQUENT_WORDS, SUPER_SHINGLE = 13, 14
 

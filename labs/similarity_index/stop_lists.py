@@ -16,8 +16,14 @@ from labs.similarity_index.runs import SUPER_SHINGLE, all_methods
 from labs.similarity_index.zones import LUCENE, SNOWBALL, Folder, count
 from nearkin.records import F64
 from nearkin.runs.progress import Progress
-from nearkin.stages.signatures.similarity_index import SimilarityIndex
-from nearkin.stages.signatures.text_streams import STREAMS, VARIATIONS, TextStream, bare_words, stop_words
+from nearkin.stages.signatures.similarity_index import (
+    STREAMS,
+    VARIATIONS,
+    SimilarityIndex,
+    TextStream,
+    bare_words,
+    stop_words,
+)
 
 JAVA = 31
 

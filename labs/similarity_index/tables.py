@@ -19,8 +19,7 @@ from labs.similarity_index.published import (
     PaperFile,
 )
 from labs.similarity_index.runs import SUPER_SHINGLE, IndexRun, frequencies
-from nearkin.stages.signatures.similarity_index import METHODS
-from nearkin.stages.signatures.text_streams import TextStream
+from nearkin.stages.signatures.similarity_index import METHODS, TextStream
 
 _COUNTS = ("false_positives", "false_negatives", "correct", "score", "as_expected", "pairs")
 

@@ -23,9 +23,8 @@ from labs.similarity_index.runs import all_methods, best, frequencies, run_one
 from labs.similarity_index.zones import Folder, Zones, _expected, count, matrix
 from nearkin.errors import ParameterError
 from nearkin.runs.progress import Silent
-from nearkin.stages.signatures import text_streams
-from nearkin.stages.signatures.similarity_index import SimilarityIndex, interval
-from nearkin.stages.signatures.text_streams import TextStream
+from nearkin.stages.signatures import similarity_index
+from nearkin.stages.signatures.similarity_index import SimilarityIndex, TextStream, interval
 from oracles.texts import versions
 
 ZONE = np.array([file.zone for file in FILES])
@@ -105,7 +104,7 @@ def test_another_stop_list_makes_the_numbers_of_a_package_that_had_it(monkeypatc
     assert [one.stop_list.name for one in found] == ["stopwordsiso", "Snowball", "Lucene"]
     some = [method for method in all_methods() if method.k == 4 and method in found[0].scores]
     for one in found:
-        monkeypatch.setattr(text_streams, "stop_words", lambda words=one.stop_list.words: words)
+        monkeypatch.setattr(similarity_index, "stop_words", lambda words=one.stop_list.words: words)
         assert {m: one.scores[m] for m in some} == {m: run_one(own, m).counted.score for m in some}
         assert {len(scores) for scores in one.others.values()} == {2}
         assert len(one.others) == 5

@@ -35,7 +35,8 @@ from nearkin.stages.documents.rules import ReadingRules
 from nearkin.stages.documents.sources import resolve_sources
 from nearkin.stages.verification.measures import MEASURES
 from nearkin.workflows.dedup import job, searching
-from nearkin.workflows.dedup.on_spark import keying, matching, partitions, verifying
+from nearkin.workflows.dedup.on_spark import job as on_cluster
+from nearkin.workflows.dedup.on_spark import keying, partitions, verifying
 from nearkin.workflows.dedup.on_spark import skewed as skewed_pairs
 from nearkin.workflows.dedup.on_spark.data_frames import FrameColumns, dedup_frame
 from nearkin.workflows.dedup.on_spark.job import find, read_input
@@ -278,7 +279,7 @@ def test_crowded_keys_that_are_not_compared_in_full(name, is_in_many_homes, hot_
         request.getfixturevalue("small")
     monkeypatch.setattr(searching, "_PAIRS_OF_A_BAND", 6_000)
     monkeypatch.setattr(searching, "_PAIRS_OF_LOOSE_ENTRIES", 6_000)
-    monkeypatch.setattr(matching, "HOT_LENGTH", hot_length)
+    monkeypatch.setattr(on_cluster, "HOT_LENGTH", hot_length)
     stages = InProcess()
     expected = by_local(cases()[name], tmp_path)
     found = found_by(cases()[name], tmp_path, "tasks", lambda *asked, **how: find(*asked, stages, **how))

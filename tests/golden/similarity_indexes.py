@@ -9,8 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from golden.golden import TEXTS
-from nearkin.stages.signatures.similarity_index import METHODS, SimilarityIndex
-from nearkin.stages.signatures.text_streams import STREAMS, VARIATIONS
+from nearkin.stages.signatures.similarity_index import METHODS, STREAMS, VARIATIONS, SimilarityIndex
 
 MORE = [
     "Жизнь 語 ñandú — it's a well-known (old) thing, isn't it? 1787 🙂 " * 30,

@@ -16,10 +16,10 @@ from nearkin.stages.documents.mail.inclusive import (
     MailContent,
     WordNumbers,
     judge_inclusion,
+    mail_lines,
     mail_words,
     words_of_line,
 )
-from nearkin.stages.documents.mail.quoting import mail_lines
 
 PIECES = [
     "yes",

@@ -17,10 +17,12 @@ from nearkin.errors import FingerprintError, ParameterError
 from nearkin.stages.signatures.similarity_index import (
     MAX_SUPER_SHINGLED,
     SimilarityIndex,
+    TextStream,
     interval,
+    soundex,
+    stop_words,
     text_of_bytes,
 )
-from nearkin.stages.signatures.text_streams import TextStream, soundex, stop_words
 
 TEXT = """Four score and seven years ago our fathers brought forth on this continent, a new nation, conceived in
 Liberty, and dedicated to the proposition that all men are created equal. Now we are engaged in a great civil war,

@@ -6,7 +6,7 @@ first is stored, and the second is an exception.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -18,8 +18,8 @@ from sqlalchemy import Connection, func, insert, select, update
 from nearkin.collection.counting import TextCounting
 from nearkin.collection.decisions.log import STORE, SettingChange, checked_by, record
 from nearkin.collection.loads.incoming import CONTENT_COLUMNS, Examined, SeenIds, numbers_of
-from nearkin.collection.loads.origins import LoadOrigins
-from nearkin.collection.stored import key_table, origins, shingle_table, word_tables
+from nearkin.collection.stored import key_table, shingle_table, word_tables
+from nearkin.collection.stored import origins as stored
 from nearkin.collection.stored.contents import text_of
 from nearkin.collection.stored.key_table import Marks
 from nearkin.collection.stored.keys import Keys, keys_of
@@ -27,7 +27,8 @@ from nearkin.collection.stored.load_spans import LoadDigest
 from nearkin.errors import SourceError
 from nearkin.records import Bool
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices, insert_rows, is_storable
+from nearkin.store.bulk import as_name, in_slices, insert_rows, is_storable, number_after_last
+from nearkin.store.schema import origins
 from nearkin.store.store import Store, delete_fact
 
 _TEXT, _DIGEST = ([column.name for column in schema.contents.columns].index(name) for name in ("text", "digest"))
@@ -186,9 +187,9 @@ class Load:
             if (problem := examined.problems[i]) is not None:
                 place = examined.doc_ids[i], examined.sources[i], examined.lines[i]
                 known = None if batch.is_repeated[i] else origin
-                self.origins.take_exception(*place, origins.exception_of(problem, known))
+                self.origins.take_exception(*place, stored.exception_of(problem, known))
                 self.figures.n_problems += 1
-            is_partial = origins.value_of(origin, "exception") is not None
+            is_partial = stored.value_of(origin, "exception") is not None
             self.figures.n_exceptions += problem is not None or i in examined.blank or is_partial
         self._write(batch, made)
         return batch.newest
@@ -315,3 +316,68 @@ def new_name(connection: Connection) -> str:
     """Return the default name of the next wave: the first free one from its number."""
     names = dict(connection.execute(select(schema.waves.c.name, schema.waves.c.wave)).all())
     return next(name for name in (f"wave {i}" for i in count(1 + max(names.values(), default=0))) if name not in names)
+
+
+_SHA256 = stored.NAMES.index("sha256")
+Exceptions = dict[str, list[tuple[Any, ...]]]
+"""Rows of documents that were not stored, from the column ``source`` on, by id."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LoadOrigins:
+    """Origins of the documents of a load; ``former`` exceptions are those of earlier loads."""
+
+    connection: Connection
+    load: int
+    n_written: int = 0
+    failing: Exceptions = field(default_factory=dict)
+    former: Exceptions = field(default_factory=dict)
+    _known: dict[int, tuple[int | None, str | None]] = field(default_factory=dict)
+    _new: list[tuple[Any, ...]] = field(default_factory=list)
+    _replaced: list[int] = field(default_factory=list)
+
+    def look_up(self, rows: Sequence[int], doc_ids: Sequence[str]) -> None:
+        """Look up the origins of current versions of documents, and what was said of ids that were not stored."""
+        self._known = {}
+        for some in in_slices(rows):
+            for row in self.connection.execute(stored.with_origins().where(origins.c.row.in_(some))):
+                self._known[row.row] = row.number, row.sha256
+        for some in in_slices([name for name in dict.fromkeys(map(as_name, doc_ids)) if name not in self.former]):
+            is_former = stored.IS_EXCEPTION & origins.c.doc_id.in_(some)
+            for row in self.connection.execute(stored.with_origins().where(is_former).order_by(origins.c.number)):
+                self.former.setdefault(row.doc_id, []).append(tuple(row[stored.SOURCE :]))
+
+    def take(self, row: int, doc_id: str, origin: stored.OriginValues) -> None:
+        """Store the origin of a version, unless it is known and came from the same bytes."""
+        number, sha256 = self._known.get(row, (None, None))
+        if row in self._known and (number is None or sha256 == origin[_SHA256]):
+            return
+        if number is not None:
+            self._replaced.append(number)
+        self._new.append((row, doc_id, None, None, *origin))
+        self._known[row] = None, origin[_SHA256]
+
+    def take_exception(self, doc_id: str, source: str, line: int, origin: stored.OriginValues) -> None:
+        """Remember a document that is not stored."""
+        self.failing.setdefault(as_name(doc_id), []).append((source, line, *origin))
+
+    def write(self) -> None:
+        """Write what was taken, after the documents."""
+        stored.forget(self.connection, [origins.c.number.in_(some) for some in in_slices(self._replaced)])
+        self._insert(self._new)
+        self._new, self._replaced = [], []
+
+    def finish(self) -> None:
+        """Replace the exceptions of all ids that the load brought by its own."""
+        other = {one for one in self.former.keys() | self.failing if self.former.get(one) != self.failing.get(one)}
+        gone = sorted(other & self.former.keys())
+        mine = [stored.IS_EXCEPTION & origins.c.doc_id.in_(some) for some in in_slices(gone)]
+        stored.forget(self.connection, mine)
+        self.n_written += len(gone)
+        self._insert([(None, name, *row) for name, rows in self.failing.items() if name in other for row in rows])
+
+    def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        first = number_after_last(self.connection, origins.c.number) if rows else 0
+        numbered = [(first + i, self.load, *row) for i, row in enumerate(rows)]
+        insert_rows(self.connection, origins, list(zip(*numbered, strict=True)))
+        self.n_written += len(rows)

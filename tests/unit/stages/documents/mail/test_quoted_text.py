@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nearkin.stages.documents.mail.quoting import mail_lines
+from nearkin.stages.documents.mail.inclusive import mail_lines
 
 REPLY = "I agree.\nLet us sign."
 QUOTED = "> Shall we sign?\n> Ada"
