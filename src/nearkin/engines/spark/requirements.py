@@ -98,10 +98,10 @@ def check_java() -> int:
 
 def _release(answer: str) -> int | None:
     """Return the release that ``java -version`` prints; before Java 9 it was the second number."""
-    found = re.search(r'version "(\d+)(?:\.(\d+))?', answer)
-    if found is None:
+    occurrence = re.search(r'version "(\d+)(?:\.(\d+))?', answer)
+    if occurrence is None:
         return None
-    first, second = int(found[1]), int(found[2] or 0)
+    first, second = int(occurrence[1]), int(occurrence[2] or 0)
     return second if first == 1 else first
 
 

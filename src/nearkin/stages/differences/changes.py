@@ -148,11 +148,11 @@ def _is_nothing(text: str) -> bool:
     return not short or (len(short) <= _LONGEST_SIGNS and "\n" not in text and count_words(short) == 0)
 
 
-def _is_change(text_a: str, text_b: str, one: Change) -> bool:
+def _is_change(text_a: str, text_b: str, change: Change) -> bool:
     """White space within a word splits it; within a line of punctuation it is ignored."""
-    if one.n_words_a or one.n_words_b:
+    if change.n_words_a or change.n_words_b:
         return True
-    return not is_same(text_a[one.start_a : one.end_a], text_b[one.start_b : one.end_b])
+    return not is_same(text_a[change.start_a : change.end_a], text_b[change.start_b : change.end_b])
 
 
 def _trimmed(text_a: str, text_b: str, span: Span) -> Span:

@@ -136,8 +136,8 @@ def first_passage(text_a: str, text_b: str) -> FirstPassage:
     return FirstPassage(pieces, len(found.changes) - n_parts, n_parts // 2)
 
 
-def _first(text_a: str, text_b: str, found: Moves) -> int:
-    own = [(i, one) for i, one in enumerate(found.changes) if i not in found.counterpart]
+def _first(text_a: str, text_b: str, moves: Moves) -> int:
+    own = [(i, one) for i, one in enumerate(moves.changes) if i not in moves.counterpart]
     with_words = next((i for i, one in own if one.n_words_a or one.n_words_b), None)
     before = [(i, one) for i, one in own if with_words is None or i < with_words]
     if before:
@@ -148,7 +148,7 @@ def _first(text_a: str, text_b: str, found: Moves) -> int:
         of_signs = next((i for i, one in before if kinds_of(a, b, one) != ("formatting",)), None)
         if of_signs is not None:
             return of_signs
-    return min(found.counterpart, default=0) if with_words is None else with_words
+    return min(moves.counterpart, default=0) if with_words is None else with_words
 
 
 def first_hunks(a: Wording, b: Wording, changes: Sequence[Change], most: int) -> tuple[Hunk, ...]:
@@ -339,8 +339,8 @@ def _piece(kind: Kind, text: str, start: int, end: int, number: int) -> Piece:
 
 
 def _has_break_at(text: str, place: int) -> bool:
-    found = _WHITE.match(text, place)
-    return found is not None and _breaks(found.group())
+    occurrence = _WHITE.match(text, place)
+    return occurrence is not None and _breaks(occurrence.group())
 
 
 def _has_break_before(text: str, least: int, place: int) -> bool:
@@ -355,8 +355,8 @@ def _breaks(white: str) -> bool:
 
 
 def _next(text: str, place: int) -> int:
-    found = _CHUNK.search(text, place)
-    return found.start() if found else len(text)
+    occurrence = _CHUNK.search(text, place)
+    return occurrence.start() if occurrence else len(text)
 
 
 def _after(text: str, place: int, n: int) -> int:

@@ -254,8 +254,8 @@ class Comparison:
         }
 
 
-def _difference(one: Difference) -> dict[str, object]:
-    written = asdict(one) | {"kinds": list(one.kinds)}
+def _difference(difference: Difference) -> dict[str, object]:
+    written = asdict(difference) | {"kinds": list(difference.kinds)}
     del written["start_a"]
     return written
 

@@ -30,7 +30,7 @@ def check_ignored(
     return tuple(kind for kind in IGNORED if kind in ignore)
 
 
-def without_ignored(text_a: str, text_b: str, found: Changes, ignored: Collection[Ignored]) -> tuple[str, int]:
+def without_ignored(text_a: str, text_b: str, changes: Changes, ignored: Collection[Ignored]) -> tuple[str, int]:
     r"""Return B with A's wording wherever they differ only in an ignored way, and the number of these places.
 
     Line breaks of B stay, so that its lines keep their numbers.
@@ -44,7 +44,7 @@ def without_ignored(text_a: str, text_b: str, found: Changes, ignored: Collectio
     ('Rent: 100\ncrowns, due soon', 2)
     """
     parts, at, n = [], 0, 0
-    for change in found.changes:
+    for change in changes.changes:
         if not _is_ignored(text_a, text_b, change, ignored):
             continue
         of_a, of_b = text_a[change.start_a : change.end_a], text_b[change.start_b : change.end_b]
@@ -53,9 +53,9 @@ def without_ignored(text_a: str, text_b: str, found: Changes, ignored: Collectio
     return "".join([*parts, text_b[at:]]), n
 
 
-def _is_ignored(text_a: str, text_b: str, one: Change, ignored: Collection[Ignored]) -> bool:
-    of_a = what_counts(text_a, one.start_a, one.end_a, ignored)
-    return of_a == what_counts(text_b, one.start_b, one.end_b, ignored)
+def _is_ignored(text_a: str, text_b: str, change: Change, ignored: Collection[Ignored]) -> bool:
+    of_a = what_counts(text_a, change.start_a, change.end_a, ignored)
+    return of_a == what_counts(text_b, change.start_b, change.end_b, ignored)
 
 
 def what_counts(text: str, start: int, end: int, ignored: Collection[Ignored]) -> str:

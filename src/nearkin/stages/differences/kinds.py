@@ -97,21 +97,21 @@ def _has_other_amount(text_a: str, text_b: str, change: Change) -> bool:
     return amounts_in(*sides[0]) != amounts_in(*sides[1])
 
 
-def _words(own: Original, start: int, end: int) -> list[Word]:
-    found = [word for word in own.words(start, end) if word.is_word]
+def _words(original: Original, start: int, end: int) -> list[Word]:
+    found = [word for word in original.words(start, end) if word.is_word]
     for i, (word, after) in enumerate(pairwise(found)):
-        is_contracted = after.core == "t" and own.text[word.end : after.start] in _APOSTROPHES
+        is_contracted = after.core == "t" and original.text[word.end : after.start] in _APOSTROPHES
         if is_contracted and word.core.endswith("n") and word.core != "can":
             found[i] = word._replace(core=_CONTRACTED.get(word.core, word.core[:-1]))
     return found
 
 
-def _of_words(own: Original, words: Sequence[Word], texts: tuple[Original, Original]) -> list[DifferenceKind]:
+def _of_words(original: Original, words: Sequence[Word], texts: tuple[Original, Original]) -> list[DifferenceKind]:
     if not words:
         return []
-    dates = list(_dates_in(own.text, words[0].start, words[-1].end))
-    found = zip(words, kinds_of_words(words, own, texts), strict=True)
-    return [_kind_of(own.text, word, kind, dates) for word, kind in found]
+    dates = list(_dates_in(original.text, words[0].start, words[-1].end))
+    found = zip(words, kinds_of_words(words, original, texts), strict=True)
+    return [_kind_of(original.text, word, kind, dates) for word, kind in found]
 
 
 def _dates_in(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -154,9 +154,9 @@ class Negation:
     start: int
 
 
-def more_negations(own: Wording, words: Sequence[Word], other: Wording, others: Sequence[Word]) -> list[Negation]:
+def more_negations(wording: Wording, words: Sequence[Word], other: Wording, others: Sequence[Word]) -> list[Negation]:
     """Return the negations of which one side of a difference has more."""
-    mine, theirs = negations_in(own, words), negations_in(other, others)
+    mine, theirs = negations_in(wording, words), negations_in(other, others)
     more = Counter(one.form for one in mine) - Counter(one.form for one in theirs)
     return [one for one in mine if one.form in more]
 
@@ -174,17 +174,17 @@ def first_negations(a: str, b: str) -> tuple[int, int]:
     return mine[0].start if mine else 0, theirs[0].start if theirs else 0
 
 
-def negations_in(own: Wording, words: Sequence[Word]) -> list[Negation]:
+def negations_in(wording: Wording, words: Sequence[Word]) -> list[Negation]:
     """Return the negations among some words."""
     found = list[Negation]()
     for word in words:
-        if not word.is_word or not is_negation(own.text, word):
+        if not word.is_word or not is_negation(wording.text, word):
             continue
         start = word.start
-        while word.core == "t" and start and not own.text[start - 1].isspace():  # isn't: from its beginning
+        while word.core == "t" and start and not wording.text[start - 1].isspace():  # isn't: from its beginning
             start -= 1
         form = "not" if word.core in ("t", "cannot") else word.core
-        found.append(Negation(form, own.text[start : word.end].lower().lstrip(_OPENING), word.start))
+        found.append(Negation(form, wording.text[start : word.end].lower().lstrip(_OPENING), word.start))
     return found
 
 

@@ -69,16 +69,16 @@ class _MovedRun:
         return self.start_b + self.end_a - self.start_a
 
 
-def find_moves(a: Wording, b: Wording, found: Changes, ignored: Collection[Ignored] = ()) -> Moves:
+def find_moves(a: Wording, b: Wording, changes: Changes, ignored: Collection[Ignored] = ()) -> Moves:
     """Find passages of at least `MIN_MOVED_WORDS` words that were removed in one place and added in another.
 
     Both have the same characters, except for white space and what is ignored, so no other change hides in it.
     """
-    if found.is_whole and min(found.counts.n_words) < MIN_MOVED_WORDS:
-        return Moves(found.changes, {})
-    tokens_a, tokens_b = _tokens(a, found, ignored, is_a=True), _tokens(b, found, ignored, is_a=False)
+    if changes.is_whole and min(changes.counts.n_words) < MIN_MOVED_WORDS:
+        return Moves(changes.changes, {})
+    tokens_a, tokens_b = _tokens(a, changes, ignored, is_a=True), _tokens(b, changes, ignored, is_a=False)
     if min(len(tokens_a), len(tokens_b)) < MIN_MOVED_WORDS or max(len(tokens_a), len(tokens_b)) > _MAX_TOKENS:
-        return Moves(found.changes, {})
+        return Moves(changes.changes, {})
     runs = [
         run
         for run in _runs(tokens_a, tokens_b)
@@ -91,18 +91,18 @@ def find_moves(a: Wording, b: Wording, found: Changes, ignored: Collection[Ignor
         )
     ]
     while runs:
-        moves = _cut(found, tokens_a, tokens_b, runs)
+        moves = _cut(changes, tokens_a, tokens_b, runs)
         beside = _beside_signs(a, b, moves, ignored)
         if not beside:
             return moves
         starts = {moves.changes[i].start_a for i in beside}
         runs = [run for run in runs if tokens_a[run.start_a].start not in starts]
-    return Moves(found.changes, {})
+    return Moves(changes.changes, {})
 
 
-def _tokens(wording: Wording, found: Changes, ignored: Collection[Ignored], *, is_a: bool) -> list[_ChangedToken]:
+def _tokens(wording: Wording, changes: Changes, ignored: Collection[Ignored], *, is_a: bool) -> list[_ChangedToken]:
     tokens = []
-    for stretch, (change, words) in enumerate(_stretches(wording, found, is_a=is_a)):
+    for stretch, (change, words) in enumerate(_stretches(wording, changes, is_a=is_a)):
         for word in words:
             if counted := what_counts(wording.text, word.start, word.end, ignored):
                 tokens.append(_ChangedToken(counted, word.start, word.end, (change, stretch), word.is_word))
@@ -166,10 +166,10 @@ def _after(text: str, place: int) -> str | None:
     """Return the part of a sentence after a place; None if it is too long."""
     if text[place - 1] in _SENTENCE_ENDS and not text[place : place + 1].strip():
         return ""
-    found = _WITHIN.search(text, place, place + _LONGEST_SENTENCE)
-    if found is None and place + _LONGEST_SENTENCE < len(text):
+    occurrence = _WITHIN.search(text, place, place + _LONGEST_SENTENCE)
+    if occurrence is None and place + _LONGEST_SENTENCE < len(text):
         return None
-    return "".join(text[place : found.start() if found else len(text)].split()).rstrip(_SENTENCE_ENDS)
+    return "".join(text[place : occurrence.start() if occurrence else len(text)].split()).rstrip(_SENTENCE_ENDS)
 
 
 def _beside_signs(a: Wording, b: Wording, moves: Moves, ignored: Collection[Ignored]) -> set[int]:
@@ -187,11 +187,11 @@ def _beside_signs(a: Wording, b: Wording, moves: Moves, ignored: Collection[Igno
     return found
 
 
-def _is_sign(own: Wording, start: int, end: int, ignored: Collection[Ignored]) -> bool:
-    words = tuple(own.words(start, end))
-    if not words or any(word.is_word for word in words) or not what_counts(own.text, start, end, ignored):
+def _is_sign(wording: Wording, start: int, end: int, ignored: Collection[Ignored]) -> bool:
+    words = tuple(wording.words(start, end))
+    if not words or any(word.is_word for word in words) or not what_counts(wording.text, start, end, ignored):
         return False
-    return is_telling_sign(own.text, words)
+    return is_telling_sign(wording.text, words)
 
 
 def is_telling_sign(text: str, signs: Sequence[Word]) -> bool:
@@ -250,7 +250,7 @@ def _length(
 
 
 def _cut(
-    found: Changes,
+    changes: Changes,
     tokens_a: Sequence[_ChangedToken],
     tokens_b: Sequence[_ChangedToken],
     runs: Sequence[_MovedRun],
@@ -265,32 +265,32 @@ def _cut(
     cut: list[Change] = []
     moved_a: dict[int, int] = {}
     moved_b: dict[int, int] = {}
-    for i, change in enumerate(found.changes):
+    for i, change in enumerate(changes.changes):
         if i not in of_a and i not in of_b:
             cut.append(change)
             continue
         at_a, at_b = change.start_a, change.start_b
         for start, end, number in sorted(of_a[i]):
-            _add(cut, found, (at_a, start, at_b, at_b))
+            _add(cut, changes, (at_a, start, at_b, at_b))
             moved_a[number] = len(cut)
-            _add(cut, found, (start, end, at_b, at_b))
+            _add(cut, changes, (start, end, at_b, at_b))
             at_a = end
         for start, end, number in sorted(of_b[i]):
-            _add(cut, found, (at_a, change.end_a, at_b, start))
+            _add(cut, changes, (at_a, change.end_a, at_b, start))
             moved_b[number] = len(cut)
             at_a = change.end_a
-            _add(cut, found, (at_a, at_a, start, end))
+            _add(cut, changes, (at_a, at_a, start, end))
             at_b = end
-        _add(cut, found, (at_a, change.end_a, at_b, change.end_b))
+        _add(cut, changes, (at_a, change.end_a, at_b, change.end_b))
     pairs = [(moved_a[number], moved_b[number]) for number in range(len(runs))]
     return Moves(tuple(cut), {**dict(pairs), **{there: here for here, there in pairs}})
 
 
-def _add(cut: list[Change], found: Changes, span: tuple[int, int, int, int]) -> None:
-    start_a, end_a = _stripped(found.counts.a.text, *span[:2])
-    start_b, end_b = _stripped(found.counts.b.text, *span[2:])
+def _add(cut: list[Change], changes: Changes, span: tuple[int, int, int, int]) -> None:
+    start_a, end_a = _stripped(changes.counts.a.text, *span[:2])
+    start_b, end_b = _stripped(changes.counts.b.text, *span[2:])
     if end_a > start_a or end_b > start_b:
-        cut.append(found.counts.change((start_a, end_a, start_b, end_b)))
+        cut.append(changes.counts.change((start_a, end_a, start_b, end_b)))
 
 
 def _stripped(text: str, start: int, end: int) -> tuple[int, int]:

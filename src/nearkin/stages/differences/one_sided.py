@@ -61,14 +61,14 @@ class FirstPassages:
     negations_at: tuple[tuple[int, int], ...]
 
 
-def one_sided_texts(a: Wording, b: Wording, found: Changes) -> tuple[OneSidedText, OneSidedText]:
+def one_sided_texts(a: Wording, b: Wording, changes: Changes) -> tuple[OneSidedText, OneSidedText]:
     """Return what only the first text has, and what only the second one has."""
-    moves = find_moves(a, b, found)
+    moves = find_moves(a, b, changes)
     moved = [moves.changes[i] for i in sorted(moves.counterpart)]
     moved_a = [one.span_a for one in moved if one.end_a > one.start_a]
     moved_b = [one.span_b for one in moved if one.end_b > one.start_b]
     of_a, of_b = list[_Part](), list[_Part]()
-    for one in found.alignment.differences:
+    for one in changes.alignment.differences:
         parts_a, parts_b = list(_not_moved(one.a, moved_a)), list(_not_moved(one.b, moved_b))
         rest_a, rest_b = list(chain(*parts_a)), list(chain(*parts_b))
         of_a += _with_negations(parts_a, more_negations(a, rest_a, b, rest_b))
@@ -169,29 +169,29 @@ def _start_near(passage: str, place: int, most: int) -> int:
     return passage.find(" ", place - most // 2 - 1, place) + 1 or place
 
 
-def _side(own: Wording, differences: Iterable[_Part], n_moved: int) -> OneSidedText:
+def _side(wording: Wording, differences: Iterable[_Part], n_moved: int) -> OneSidedText:
     passages, places, n_left_out, n_characters = list[str](), list[tuple[int, int]](), 0, 0
     negations = dict[str, None]()
-    for words, more in _words_before_signs(own, differences):
+    for words, more in _words_before_signs(wording, differences):
         negations |= dict.fromkeys(one.written for one in more)
-        text = " ".join(own.text[words[0].start : words[-1].end].split())
+        text = " ".join(wording.text[words[0].start : words[-1].end].split())
         kept = _cut(text, MAX_CHARACTERS - n_characters)
         n_left_out += count_words(text) - count_words(kept) if len(kept) < len(text) else 0
         n_characters += len(kept)
         if not kept:
             continue
-        if more and (place := _spaced_length(own.text[words[0].start : more[0].start])) < len(kept):
+        if more and (place := _spaced_length(wording.text[words[0].start : more[0].start])) < len(kept):
             places.append((len(passages), place))
         passages.append(kept)
     return OneSidedText(tuple(passages), tuple(negations), n_left_out, tuple(places), n_moved)
 
 
-def _words_before_signs(own: Wording, differences: Iterable[_Part]) -> list[_Part]:
+def _words_before_signs(wording: Wording, differences: Iterable[_Part]) -> list[_Part]:
     with_words, signs = list[_Part](), list[_Part]()
     for words, more in differences:
         if any(word.is_word for word in words):
             with_words.append((_without_closing(words), more))
-        elif words and is_telling_sign(own.text, words):
+        elif words and is_telling_sign(wording.text, words):
             signs.append((words, more))
     return [*with_words, *signs]
 

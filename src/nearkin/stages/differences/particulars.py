@@ -308,10 +308,10 @@ class Side:
         return self.n_names == self.n_other == 0 and (self.n_words == 0 or self.n_blanks > 0)
 
 
-def look_at(words: Sequence[Word], own: Original, texts: tuple[Original, Original]) -> Side:
+def look_at(words: Sequence[Word], original: Original, texts: tuple[Original, Original]) -> Side:
     """Classify the words of ``own`` at a difference; a word in lower case in either text is not a name."""
     plain = [word for word in words if word.is_word]
-    kinds = kinds_of_words(plain, own, texts)
+    kinds = kinds_of_words(plain, original, texts)
     n_blanks = sum(word.core == BLANK for word in words)
     if not n_blanks and set(kinds) == {"joining"}:  # "and" for "or" is not part of a name or a date
         kinds = ["other"] * len(kinds)
@@ -330,7 +330,7 @@ def look_at(words: Sequence[Word], own: Original, texts: tuple[Original, Origina
         n_turning=sum(core in TURNING for core in rest),
         n_pronouns=n_of["pronoun"],
         other=frozenset(rest),
-        is_signing=n_of["date"] > 0 or any(_is_signature(word, own.text, n_of["name"]) for word in plain),
+        is_signing=n_of["date"] > 0 or any(_is_signature(word, original.text, n_of["name"]) for word in plain),
     )
 
 
@@ -342,10 +342,10 @@ def _is_signature(word: Word, text: str, n_names: int) -> bool:
     return word.core in SIGNING and (text[word.end : word.end + 1] == ":" or (n_names > 0 and begins_line))
 
 
-def kinds_of_words(words: Sequence[Word], own: Original, texts: tuple[Original, Original]) -> list[Kind]:
+def kinds_of_words(words: Sequence[Word], original: Original, texts: tuple[Original, Original]) -> list[Kind]:
     """Return the kind of each word of one side; in a language without rules, none is a name."""
     language = common_language(texts[0].language, texts[1].language)
-    return _with_name_parts([_kind(word, own, texts, language) for word in words], words, own.text, texts)
+    return _with_name_parts([_kind(word, original, texts, language) for word in words], words, original.text, texts)
 
 
 def without_names(text: str) -> tuple[int, int]:
@@ -360,9 +360,9 @@ def without_names(text: str) -> tuple[int, int]:
     >>> one == other, names == other_names
     (True, False)
     """
-    own = Original(text)
-    words = [word for word in own.words(0, len(text)) if word.is_word]
-    kinds = kinds_of_words(words, own, (own, own))
+    original = Original(text)
+    words = [word for word in original.words(0, len(text)) if word.is_word]
+    kinds = kinds_of_words(words, original, (original, original))
     named = [kind == "name" for kind in kinds]
     for i in range(1, len(kinds) - 1):
         named[i] = named[i] or (kinds[i] == "joining" and (named[i - 1] or "name" in kinds[i - 1 : i + 2 : 2]))
@@ -374,8 +374,8 @@ def without_names(text: str) -> tuple[int, int]:
     return int.from_bytes(rest), int.from_bytes(names)
 
 
-def _kind(word: Word, own: Original, texts: tuple[Original, Original], language: Language | None) -> Kind:
-    core, text, is_capital = word.core, own.text, own.text[word.start].isupper()
+def _kind(word: Word, original: Original, texts: tuple[Original, Original], language: Language | None) -> Kind:
+    core, text, is_capital = word.core, original.text, original.text[word.start].isupper()
     if (core in DATE_WORDS and is_capital) or core in OTHER_DATE_WORDS:
         return "date"
     if core in COUNTING or core in CURRENCIES or any(character.isdigit() for character in core):
@@ -390,14 +390,14 @@ def _kind(word: Word, own: Original, texts: tuple[Original, Original], language:
         return "joining"
     if core in PRONOUNS:
         return "pronoun"
-    return "name" if language is not None and _is_name(word, own, texts, language) else "other"
+    return "name" if language is not None and _is_name(word, original, texts, language) else "other"
 
 
 def _is_name(
-    word: Word, own: Original, texts: tuple[Original, Original], language: Language, *, looks_ahead: bool = True
+    word: Word, original: Original, texts: tuple[Original, Original], language: Language, *, looks_ahead: bool = True
 ) -> bool:
     """Whether a word is part of a name; one that begins a sentence is, if the word beside it is without a third."""
-    core, text, spellings = word.core, own.text, [text.spelling for text in texts]
+    core, text, spellings = word.core, original.text, [text.spelling for text in texts]
     if not text[word.start].isupper() or core == "i" or core in SIGNING or core in ROLES or core in DATE_WORDS:
         return False
     if core in PARTIES or core in TITLES:
@@ -413,9 +413,11 @@ def _is_name(
         return False
     if any(core in spelling.within for spelling in spellings) or not _begins_sentence(text, word.start):
         return True
-    after = next((one for one in own.words(word.end, word.end + _BACK) if one.is_word), None) if looks_ahead else None
+    after = (
+        next((one for one in original.words(word.end, word.end + _BACK) if one.is_word), None) if looks_ahead else None
+    )
     is_beside = after is not None and not text[word.end : after.start].strip(".\u00a0 ")
-    return is_beside and after is not None and _is_name(after, own, texts, language, looks_ahead=False)
+    return is_beside and after is not None and _is_name(after, original, texts, language, looks_ahead=False)
 
 
 def _is_in_heading(text: str, start: int, end: int) -> bool:

@@ -99,28 +99,28 @@ EXACT_COPY = Judgement("exact copy", "", Measured())
 def judge_relation(
     principal: Original,
     member: Original,
-    found: Changes,
+    changes: Changes,
 ) -> Judgement:
     """Return the first rule that holds for two texts, by their differences."""
     language = common_language(principal.language, member.language)
     texts = principal, member
     sides = [
         (look_at(difference.a, principal, texts), look_at(difference.b, member, texts))
-        for difference in found.alignment.differences
+        for difference in changes.alignment.differences
     ]
     measured = Measured(
         len(sides),
-        sum(change.n_words_a for change in found.changes),
-        sum(change.n_words_b for change in found.changes),
+        sum(change.n_words_a for change in changes.changes),
+        sum(change.n_words_b for change in changes.changes),
         sum(a.n_particulars + b.n_particulars for a, b in sides),
     )
-    if found.is_whole:
+    if changes.is_whole:
         telling = [(a, b) for a, b in sides if a.n_words or b.n_words or a.is_signing or b.is_signing]
         if not sides or (not telling and all(a.n_blanks or b.n_blanks for a, b in sides)):
             return Judgement("exact copy", "", measured)
         if language and telling and all(_is_filled_in(a, b) or _is_filled_in(b, a) for a, b in telling):
             return Judgement("signature or date filled in", _filled_in(telling), measured)
-        differences = found.alignment.differences
+        differences = changes.alignment.differences
         is_moved = _counted(difference.a for difference in differences) == _counted(
             difference.b for difference in differences
         )
@@ -235,23 +235,23 @@ def compare(
     with_one_sided: bool = False,
 ) -> MemberComparison:
     """Compare two texts by words."""
-    found = find_changes(principal, member)
-    alignment = found.alignment
-    judgement = judge_relation(principal, member, found)
+    changes = find_changes(principal, member)
+    alignment = changes.alignment
+    judgement = judge_relation(principal, member, changes)
     first = next(iter(alignment.differences), None)
-    with_words = [change for change in found.changes if change.n_words_a or change.n_words_b]
+    with_words = [change for change in changes.changes if change.n_words_a or change.n_words_b]
     return MemberComparison(
         judgement,
         alignment.is_whole,
         None if first is None else _first_lines(principal, member, first),
-        first_hunks(principal, member, with_words or found.changes, n_shown),
-        one_sided_texts(principal, member, found) if with_one_sided else None,
+        first_hunks(principal, member, with_words or changes.changes, n_shown),
+        one_sided_texts(principal, member, changes) if with_one_sided else None,
     )
 
 
-def _first_lines(principal: Wording, member: Wording, one: WordDifference) -> FirstLines:
-    line_a, line_b = principal.line_of(one.at_a), member.line_of(one.at_b)
-    return FirstLines(_line(principal, line_a, one.at_a), _line(member, line_b, one.at_b), line_a, line_b)
+def _first_lines(principal: Wording, member: Wording, difference: WordDifference) -> FirstLines:
+    line_a, line_b = principal.line_of(difference.at_a), member.line_of(difference.at_b)
+    return FirstLines(_line(principal, line_a, difference.at_a), _line(member, line_b, difference.at_b), line_a, line_b)
 
 
 def _line(wording: Wording, number: int, place: int) -> str:

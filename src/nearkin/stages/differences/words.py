@@ -70,8 +70,8 @@ def _pieces(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple
 
 
 def _next_space(text: str, start: int) -> int:
-    found = _SPACE.search(text, start)
-    return found.start() if found else len(text)
+    occurrence = _SPACE.search(text, start)
+    return occurrence.start() if occurrence else len(text)
 
 
 def find_tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
@@ -86,8 +86,8 @@ def _find_words(text: str) -> Iterator[re.Match[str]]:
 
 def is_word(token: str) -> bool:
     """Whether a token is a word instead of punctuation."""
-    found = (_ascii_tokens() if token.isascii() else _tokens()).match(token)
-    return found is not None and found[1] is not None
+    occurrence = (_ascii_tokens() if token.isascii() else _tokens()).match(token)
+    return occurrence is not None and occurrence[1] is not None
 
 
 def as_compared(token: str) -> str:

@@ -111,9 +111,9 @@ def _array(texts: list[str]) -> pa.LargeStringArray:
     return pa.array(texts, pa.large_string())
 
 
-def _single(found: TextWords, is_single: Bool) -> list[str]:
-    places = found.ids[found.offsets[:-1][is_single]]
-    return list(found.words.take(pa.array(places)).to_pylist())
+def _single(text_words: TextWords, is_single: Bool) -> list[str]:
+    places = text_words.ids[text_words.offsets[:-1][is_single]]
+    return list(text_words.words.take(pa.array(places)).to_pylist())
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from nearkin.workflows.resources import Resources
 
 
 def forecast(
-    asked: ReadingRequest,
+    request: ReadingRequest,
     options: DedupOptions,
     *,
     n_documents: int | None,
@@ -31,7 +31,7 @@ def forecast(
     """Read a sample, compare some of its documents, and plan the search of a similar corpus of ``n_documents``."""
     meter = Meter(progress or Silent())
     with tempfile.TemporaryDirectory(prefix="nearkin-plan-") as work:
-        texts = asked.opened(meter.progress)
+        texts = request.opened(meter.progress)
         spool = Spool(Path(work) / SPOOL)
         corpus, _ = collect(texts.inputs, None, spool, options, rules=texts.rules, resources=resources, meter=meter)
         if not len(corpus):

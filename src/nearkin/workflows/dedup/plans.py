@@ -233,8 +233,8 @@ def predicted(
     sets = options.shingle.sets(pa.array(texts_of(corpus.chunks, corpus.first_row[chosen]), pa.large_string()))
     left, right = _sharing_rare(sets, options, counts, corpus.sides[chosen])
     step = 1 + len(left) // _VERIFIED
-    found = verify(Candidates(left[::step], right[::step]), sets.hashes, sets.offsets[:-1], sets.offsets[1:])
-    n_unrelated = step * int((~options.is_match(found)).sum())
+    verified = verify(Candidates(left[::step], right[::step]), sets.hashes, sets.offsets[:-1], sets.offsets[1:])
+    n_unrelated = step * int((~options.is_match(verified)).sum())
     by_bands = plan.compared_probability(
         replace(sample, shares_rare=lambda: np.zeros(len(sample.left), np.bool_)), options.threshold
     )

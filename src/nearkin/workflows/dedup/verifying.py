@@ -233,8 +233,8 @@ def with_names(differs: U8, rows_of_pairs: U32, chunks: Sequence[Chunk]) -> U8:
     rows, sides = np.unique(rows_of_pairs[:, is_other], return_inverse=True)
     hashes = np.zeros((len(rows), 2), np.uint64)
     for start in range(0, len(rows), _TEXTS_A_BLOCK):
-        some = slice(start, start + _TEXTS_A_BLOCK)
-        hashes[some] = [without_names(text) for text in texts_of(chunks, rows[some], CASED)]
+        block = slice(start, start + _TEXTS_A_BLOCK)
+        hashes[block] = [without_names(text) for text in texts_of(chunks, rows[block], CASED)]
     (rest_a, names_a), (rest_b, names_b) = hashes[sides.reshape(2, -1)].transpose(0, 2, 1)
     is_named = np.zeros(len(differs), np.bool_)
     is_named[is_other] = (rest_a == rest_b) & (names_a != names_b)

@@ -115,8 +115,8 @@ def count_texts(
         sizes.append(counted.sizes)
         documents.append(about)
     offsets = np.cumsum(np.concatenate(sizes))
-    own = TermCounts(terms.mapped(), counts.mapped(), offsets)  # type: ignore[arg-type]
-    return CountedTexts(pa.Table.from_batches(documents, FACTS), own, vocabulary, texts.id_kind)
+    term_counts = TermCounts(terms.mapped(), counts.mapped(), offsets)  # type: ignore[arg-type]
+    return CountedTexts(pa.Table.from_batches(documents, FACTS), term_counts, vocabulary, texts.id_kind)
 
 
 def collected(counted: CountedTexts, texts: Texts, inputs: Sequence[Source], side: str) -> Collected:
@@ -171,7 +171,7 @@ def _called(asked_by: str, name: str) -> str:
 def _totals(counts: TermCounts, n_terms: int) -> tuple[F64, F64]:
     occurrences, frequencies = np.zeros(n_terms), np.zeros(n_terms)
     for first in range(0, len(counts.terms), 1 << 24):
-        own = slice(first, first + (1 << 24))
-        occurrences += np.bincount(counts.terms[own], counts.counts[own], n_terms)
-        frequencies += np.bincount(counts.terms[own], minlength=n_terms)
+        block = slice(first, first + (1 << 24))
+        occurrences += np.bincount(counts.terms[block], counts.counts[block], n_terms)
+        frequencies += np.bincount(counts.terms[block], minlength=n_terms)
     return occurrences, frequencies

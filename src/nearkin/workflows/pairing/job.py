@@ -146,12 +146,12 @@ def _searched(
         rules = given.left.rules
         known = known_pairs(known_from, *sides, languages[0] or languages[1], meter, takes_damaged=rules.takes_damaged)
     plan = plan_search(vectors, options, resources=resources, meter=meter)
-    found = engine.search(vectors, plan.search, options)
-    pairs = Ranked.of(found)
+    found_pairs = engine.search(vectors, plan.search, options)
+    pairs = Ranked.of(found_pairs)
     told = None if known is None else told_of(known, pairs, vectors, resources.n_threads)
     _write(run.results, prepared, pairs, told, options, meter)
     return replace(
-        build(given, prepared, plan, found, pairs, options),
+        build(given, prepared, plan, found_pairs, pairs, options),
         engine=engine.about,
         known=judge(known, told, pairs) if known is not None and told is not None else None,
     )
@@ -198,7 +198,7 @@ def build(
     given: PairInput,
     prepared: Prepared,
     plan: PairPlanRecord,
-    found: FoundPairs,
+    found_pairs: FoundPairs,
     pairs: Ranked,
     options: PairOptions,
 ) -> PairsManifest:
@@ -221,13 +221,13 @@ def build(
         plan=plan,
         counts=PairCounts(
             pairs=len(pairs),
-            pairs_at_threshold=None if options.top else len(found),  # other pairs are not kept
+            pairs_at_threshold=None if options.top else len(found_pairs),  # other pairs are not kept
             left_with_pairs=len(np.unique(pairs.left)),
             right_with_pairs=len(np.unique(pairs.right)),
-            comparisons=found.n_comparisons,
-            candidates=found.n_candidates,
+            comparisons=found_pairs.n_comparisons,
+            candidates=found_pairs.n_candidates,
         ),
-        histogram={"from": 0.0, "step": 0.05, "counts": _histogram(found)},
+        histogram={"from": 0.0, "step": 0.05, "counts": _histogram(found_pairs)},
     )
 
 
@@ -240,8 +240,8 @@ def _side(collected: Collected, facts: SideFacts, encoding: str) -> SideRecord:
     )
 
 
-def _histogram(found: FoundPairs) -> tuple[int, ...]:
-    counts, _ = np.histogram(found.cosine, np.linspace(0.0, 1.0, 21))
+def _histogram(found_pairs: FoundPairs) -> tuple[int, ...]:
+    counts, _ = np.histogram(found_pairs.cosine, np.linspace(0.0, 1.0, 21))
     return tuple(counts.tolist())
 
 

@@ -257,13 +257,13 @@ class StoredPairDecisions:
     def _read(self) -> DecisionsOfRun:
         run = digest_of(self._folder / MANIFEST)
         try:
-            found = DecisionsOfRun.of(read_checked_json(self._path))
+            decisions_of_run = DecisionsOfRun.of(read_checked_json(self._path))
         except FileNotFoundError:
             return DecisionsOfRun(run=run)
         except TypeError as error:
             raise RunError(f"{self._path} is damaged. Restore it, or remove it and decide again.") from error
-        if found.version != 1:
-            raise RunError(f"{self._path} has format {found.version}; this version of Nearkin reads 1.")
-        if found.run != run:
+        if decisions_of_run.version != 1:
+            raise RunError(f"{self._path} has format {decisions_of_run.version}; this version of Nearkin reads 1.")
+        if decisions_of_run.run != run:
             raise RunError(f"{self._path} belongs to an earlier run in this directory. Move it away, and decide again.")
-        return found
+        return decisions_of_run

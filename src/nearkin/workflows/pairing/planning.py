@@ -187,13 +187,13 @@ def calibrate(
     return Clustering(calibrated(sampled.cosines[::step], gaps, n_documents), gaps)
 
 
-def _capped(way: PairSearch, told: Prediction, clustering: Clustering | None) -> Prediction:
+def _capped(way: PairSearch, prediction: Prediction, clustering: Clustering | None) -> Prediction:
     """Limit the prediction to what the sample supports: the model does not cover equal documents."""
     if clustering is None or way.method != "window":
-        return told
+        return prediction
     most = clustering.max_found(way)
     names = ("recall_low", "recall", "recall_high")
-    return replace(told, **{name: min(getattr(told, name), most) for name in names})
+    return replace(prediction, **{name: min(getattr(prediction, name), most) for name in names})
 
 
 def _probes(signatures: tuple[BitSignatures, BitSignatures], seed: int) -> list[tuple[I64, I64]]:
@@ -389,8 +389,8 @@ class MeasuredSample:
             left, right = signed(self._vectors.left, rows[0]), signed(self._vectors.right, rows[1])
         distances = np.empty(len(self._left), np.int64)
         for first in range(0, len(distances), _AT_ONCE):
-            some = slice(first, first + _AT_ONCE)
-            distances[some] = np.bitwise_count(left[places[0][some]] ^ right[places[1][some]]).sum(axis=1)
+            block = slice(first, first + _AT_ONCE)
+            distances[block] = np.bitwise_count(left[places[0][block]] ^ right[places[1][block]]).sum(axis=1)
         return distances
 
     def _gaps_of(self, search: PairSearch) -> NDArray[np.int64]:

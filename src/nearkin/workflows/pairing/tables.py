@@ -53,12 +53,12 @@ class Ranked:
         return len(self.left)
 
     @classmethod
-    def of(cls, found: FoundPairs) -> Ranked:
+    def of(cls, found_pairs: FoundPairs) -> Ranked:
         """Rank all pairs that were found."""
-        order = np.lexsort((found.right, -found.cosine, found.left))
-        left = found.left[order]
+        order = np.lexsort((found_pairs.right, -found_pairs.cosine, found_pairs.left))
+        left = found_pairs.left[order]
         rank = np.arange(len(left)) - np.searchsorted(left, left) + 1
-        return cls(left, found.right[order], found.cosine[order], rank.astype(np.int32))
+        return cls(left, found_pairs.right[order], found_pairs.cosine[order], rank.astype(np.int32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +177,11 @@ def _known(pairs: Ranked, part: slice, known: U64 | None) -> pa.Array:
     return pa.array(np.isin(keys_of(pairs.left[part], pairs.right[part]), known))
 
 
-def write_known(path: Path, told: KnownPairs, sides: tuple[Collected, Collected]) -> None:
+def write_known(path: Path, known_pairs: KnownPairs, sides: tuple[Collected, Collected]) -> None:
     """Write ``known.tsv``: each known pair with its cosine and rank; the least similar first."""
-    order = np.lexsort((told.keys, told.cosines))
-    left, right = rows_of(told.keys[order])
-    cosines, ranks = told.cosines[order], told.ranks[order]
+    order = np.lexsort((known_pairs.keys, known_pairs.cosines))
+    left, right = rows_of(known_pairs.keys[order])
+    cosines, ranks = known_pairs.cosines[order], known_pairs.ranks[order]
     names = columns_of(sides, "name")
     columns = (
         pc.if_else(pa.array(np.isnan(cosines)), "", six_digits(np.nan_to_num(cosines))),

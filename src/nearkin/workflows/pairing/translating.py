@@ -86,12 +86,14 @@ def translation_of(table: TranslationTable, left: Collected, right: Collected, o
     return SideTranslation(side, way_of_words(table.turned(), right, left, options))
 
 
-def way_of_words(table: TranslationTable, own: Collected, other: Collected, options: PairOptions) -> WordProjection:
+def way_of_words(
+    table: TranslationTable, collected: Collected, other: Collected, options: PairOptions
+) -> WordProjection:
     """Return the projection of the words of a side; words that are too rare on either side are omitted."""
-    own_kept = own.n_occurrences >= options.min_occurrences
+    own_kept = collected.n_occurrences >= options.min_occurrences
     other_kept = np.flatnonzero(other.n_occurrences >= options.min_occurrences)
     projector = Projector(table, _stemming(table) if options.stems else None, options.splits, options.agreement)
-    return projector.of(own.vocabulary.words, own_kept, other.vocabulary.words, other_kept)
+    return projector.of(collected.vocabulary.words, own_kept, other.vocabulary.words, other_kept)
 
 
 def _share_known(collected: Collected, words: pa.LargeStringArray) -> float:

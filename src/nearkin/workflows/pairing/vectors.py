@@ -86,11 +86,11 @@ class PairVectors:
     def sign_rows(self, projection: RandomProjection, vectors: WeightedVectors, rows: slice) -> BitSignatures:
         """Return the signatures of some documents of a side."""
         offsets = vectors.offsets[rows.start : rows.stop + 1]
-        own = slice(int(offsets[0]), int(offsets[-1]))
+        block = slice(int(offsets[0]), int(offsets[-1]))
         return projection.sign(
             TermVectors(
-                self.hashes[vectors.terms[own]],
-                vectors.weights[own].astype(np.float64),
+                self.hashes[vectors.terms[block]],
+                vectors.weights[block].astype(np.float64),
                 offsets - offsets[0],
                 self.fingerprint,
             )

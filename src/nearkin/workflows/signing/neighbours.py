@@ -246,10 +246,10 @@ def _one(signatures: BitSignatures, row: int) -> BitSignatures:
     )
 
 
-def _without_itself(found: Nearest, row: int, file: SignatureFile) -> pa.Table:
-    other = found.row != row
-    documents = file.documents.take(pa.array(found.row[other])).select(["id", "name", "source", "line"])
-    return documents.add_column(2, "distance", pa.array(found.distance[other]))
+def _without_itself(neighbours: Nearest, row: int, file: SignatureFile) -> pa.Table:
+    other = neighbours.row != row
+    documents = file.documents.take(pa.array(neighbours.row[other])).select(["id", "name", "source", "line"])
+    return documents.add_column(2, "distance", pa.array(neighbours.distance[other]))
 
 
 def _n_equal(pairs: HammingPairs) -> int:
@@ -275,11 +275,11 @@ def _blocks(pairs: HammingPairs, equal: Equal) -> Iterator[Neighbours]:
         yield Neighbours(left[some], right[some], distance[some])
 
 
-def _blocks_across(found: Nearest, first_of_theirs: int) -> Iterator[Neighbours]:
-    for start in range(0, len(found), _BLOCK_PAIRS):
-        some = slice(start, start + _BLOCK_PAIRS)
-        right: U32 = found.row[some] + np.uint32(first_of_theirs)
-        yield Neighbours(found.query[some], right, found.distance[some])
+def _blocks_across(neighbours: Nearest, first_of_theirs: int) -> Iterator[Neighbours]:
+    for start in range(0, len(neighbours), _BLOCK_PAIRS):
+        block = slice(start, start + _BLOCK_PAIRS)
+        right: U32 = neighbours.row[block] + np.uint32(first_of_theirs)
+        yield Neighbours(neighbours.query[block], right, neighbours.distance[block])
 
 
 def _rows(pairs: HammingPairs, equal: Equal) -> Iterator[U32]:

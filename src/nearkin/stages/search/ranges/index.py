@@ -208,12 +208,12 @@ class RangeIndex:
                 parts = [found for of_job in pool.map(job, starts) for found in of_job]
         return RangeMatches.ordered(parts, queries.is_counted.copy(), self.stages, survivors)
 
-    def _found(self, asked: RangeQueries, part: slice, budget: MatchBudget, survivors: I64) -> Iterator[Found]:
+    def _found(self, queries: RangeQueries, part: slice, budget: MatchBudget, survivors: I64) -> Iterator[Found]:
         counts = np.zeros(survivors.shape, np.int64)
         first_rows = accumulate(map(len, self.segments), initial=0)
         for segment, first_row in zip(self.segments, first_rows):
-            found = segment.matches(asked.vectors.counts[part], asked.lengths[part], asked.limits[part], counts)
+            found = segment.matches(queries.vectors.counts[part], queries.lengths[part], queries.limits[part], counts)
             for query, row, square in found:
-                budget.spend(len(query), asked.gammas[part])
+                budget.spend(len(query), queries.gammas[part])
                 yield query + part.start, row.astype(np.int64) + first_row, square
         survivors[:] = counts

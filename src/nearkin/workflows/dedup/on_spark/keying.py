@@ -115,8 +115,8 @@ def send_band_keys(
     _save_small(partitions, target, small)
     yield from entries.sent(skewed_place(partitions, "bands", target))
     if counted:
-        found = Occurrences.joined(counted)
-        yield from OCCURRENCES.scattered(meetings.of_shingles(found.buckets), found.buckets, found.n)
+        occurrences = Occurrences.joined(counted)
+        yield from OCCURRENCES.scattered(meetings.of_shingles(occurrences.buckets), occurrences.buckets, occurrences.n)
 
 
 def _save_small(partitions: Partitions, partition: int, small: Sequence[SmallTexts]) -> None:
@@ -223,10 +223,10 @@ def most_common(profiles: U8, left: I64, right: I64) -> tuple[I64, Bool]:
     """
     most, is_unknown = np.zeros(len(left), np.int64), np.zeros(len(left), np.bool_)
     for start in range(0, len(left), _PAIRS_AT_A_TIME):
-        some = slice(start, start + _PAIRS_AT_A_TIME)
-        lesser = np.minimum(profiles[left[some]], profiles[right[some]])
-        most[some] = lesser.sum(axis=1, dtype=np.uint32)
-        is_unknown[some] = lesser.max(axis=1, initial=0) == _FULL  # both bins are full, so the counts are unknown
+        block = slice(start, start + _PAIRS_AT_A_TIME)
+        lesser = np.minimum(profiles[left[block]], profiles[right[block]])
+        most[block] = lesser.sum(axis=1, dtype=np.uint32)
+        is_unknown[block] = lesser.max(axis=1, initial=0) == _FULL  # both bins are full, so the counts are unknown
     return most, is_unknown
 
 

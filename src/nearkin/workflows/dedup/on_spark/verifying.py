@@ -74,8 +74,8 @@ def compare_inside(
     yield replace(_collected(found), differs=None)
 
 
-def _collected(found: Blocks) -> Matches:
-    matches = Matches(*MATCHES.joined(found.of(MATCHES.stream).collected()))
+def _collected(blocks: Blocks) -> Matches:
+    matches = Matches(*MATCHES.joined(blocks.of(MATCHES.stream).collected()))
     return matches.where(np.lexsort((matches.right, matches.left)))
 
 

@@ -277,8 +277,8 @@ def joined(parts: Iterable[CountedPart], places: tuple[Path, Path], *, id_kind: 
         sizes.append(part.counts.sizes)
         documents.append(part.documents)
     offsets = np.cumsum(np.concatenate(sizes))
-    own = TermCounts(terms.mapped(), counts.mapped(), offsets)  # type: ignore[arg-type]
-    return CountedTexts(pa.concat_tables(documents), own, vocabulary, id_kind)
+    term_counts = TermCounts(terms.mapped(), counts.mapped(), offsets)  # type: ignore[arg-type]
+    return CountedTexts(pa.concat_tables(documents), term_counts, vocabulary, id_kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,9 +307,9 @@ def load_part(files: PartFiles, number: int) -> CountedPart:
     terms, counts = (
         mapped_array(files.place(number, name), kind) for name, kind in (("-terms", np.int32), ("-counts", np.float32))
     )
-    own = TermCounts(terms, counts, files.array(number, "-offsets").copy())  # type: ignore[arg-type]
+    term_counts = TermCounts(terms, counts, files.array(number, "-offsets").copy())  # type: ignore[arg-type]
     words = files.table(number, "-words")["word"].combine_chunks()
-    return CountedPart(files.table(number, "-documents"), words, own)
+    return CountedPart(files.table(number, "-documents"), words, term_counts)
 
 
 def count_input(
