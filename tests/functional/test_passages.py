@@ -97,6 +97,36 @@ def test_a_planted_span_of_an_evaluation_set_is_found_in_its_place(tmp_path):
     assert [row["id"] for row in of(tmp_path / "out" / "kept" / "train.jsonl")] == ["d0", "d1", "d2", "d4"]
 
 
+def test_lines_of_code(tmp_path):
+    block = ["def level(tide):", "    if tide < 3:", "        return tide + 1", "", "    return -tide", "", "# é"]
+    moved = [f"\t{line.replace(' + ', '+')}" for line in block]
+    other = [line.replace("<", ">") for line in block]
+    files = [["import a", *block, "b = 1"], ["class C:", *moved], ["x = 2", *other], ["{", "}", "{", "}"]]
+    texts = ["\r\n".join(lines) for lines in files]
+    found = nearkin.passages(texts, min_lines=5)
+    rows = found.passages.to_pylist()
+    assert [(row["row"], row["words"]) for row in rows] == [(0, 5), (1, 5)]
+    spans = [texts[row["row"]][row["start"] : row["end"]] for row in rows]
+    assert spans == ["\r\n".join(lines).strip() for lines in (block, moved)]
+    assert [text.encode()[row["start_byte"] : row["end_byte"]].decode() for text, row in zip(texts, rows)] == spans
+    assert found.documents["n_words"].to_pylist() == [7, 6, 6, 4]
+    assert set(nearkin.passages(texts, min_lines=2).passages["row"].to_pylist()) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_groups_may_stand_inside_a_column(tmp_path, kind):
+    menus = [sentence(f"menu {i}", 20) for i in range(2)]
+    rows = [{"meta": {"site": f"s{i % 2}"}, "text": f"{sentence(i, 30)} {menus[i % 2]}"} for i in range(8)]
+    rows.append({"meta": None, "text": sentence(9, 30)})
+    source = as_lines(tmp_path / "pages.jsonl", rows)
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), source := tmp_path / "pages.parquet")
+    found = nearkin.passages(source, min_words=20, within="meta.site", boilerplate=0.9, out=tmp_path / "out")
+    assert found.documents["meta.site"].to_pylist() == ["s0", "s1"] * 4 + [None]
+    lines = (tmp_path / "out" / "boilerplate.txt").read_text().splitlines()
+    assert [line for line in lines if line.startswith("words:")] == [f"words:{menu}" for menu in menus]
+
+
 def test_annotated_records_and_their_own_repetition(tmp_path):
     chorus = sentence("chorus", 30)
     texts = [{"text": f"{chorus} {chorus}"}, {"text": f"Ü {chorus}"}, {"text": "short"}]

@@ -72,9 +72,14 @@ class PassageOptions(Options):
         help="Minimum number of words of a passage; 20 suits contracts and mail. Every passage of so many words is "
         "found.",
     )  # fmt: skip
+    min_lines: Same[int | None] = _found(
+        kind=int, minimum=2, maximum=10_000,
+        help="Compare lines instead of words, such as 8 lines of code: signs count, white space and blank lines do "
+        "not. Minimum number of lines of a passage.",
+    )  # fmt: skip
     within: Same[str | None] = _found(
         metavar="COLUMN",
-        help="Column of the input with a group, such as site, sender or folder, for --boilerplate. [default: all "
+        help="Column of the input with a group, such as site or meta.sender, for --boilerplate. [default: all "
         "documents are one group]",
     )  # fmt: skip
     boilerplate: Same[float] = _found(
@@ -102,7 +107,13 @@ class PassageOptions(Options):
 
     def in_words(self) -> dict[str, object]:
         """Return the options for the manifest."""
-        return {name: value for name, value in self.given().items() if value is not None and value is not False}
+        values = {name: value for name, value in self.given().items() if value is not None and value is not False}
+        return {name: value for name, value in values.items() if name != "min_words" or self.min_lines is None}
+
+    @property
+    def length(self) -> int:
+        """Minimum number of words, or of lines, of a passage."""
+        return self.min_words if self.min_lines is None else self.min_lines
 
 
 class PassageDelivery(ResultOptions):

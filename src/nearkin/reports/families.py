@@ -12,7 +12,14 @@ from nearkin.manifests.threads import ThreadsManifest
 from nearkin.nouns import counted
 from nearkin.reports.comparison import shown_pieces
 from nearkin.reports.facts.fact import Table
-from nearkin.reports.facts.jobs import families_facts, passages_facts, reason_meanings, results_table, threads_facts
+from nearkin.reports.facts.jobs import (
+    families_facts,
+    least_of_a_passage,
+    passages_facts,
+    reason_meanings,
+    results_table,
+    threads_facts,
+)
 from nearkin.reports.pages import render_page
 from nearkin.reports.quantities import criterion_of, grams_text, share_percent_text
 from nearkin.stages.differences.relations import N_SHOWN, MemberComparison
@@ -225,6 +232,7 @@ def render_passages_report(
         Shares of the groups of ``--within``, and items of the other set; without rows if there are none.
     """
     return render_page(
-        "passages.html.j2", facts=manifest, summary=tuple(passages_facts(manifest)), frequent=frequent,
-        longest=longest, groups=groups, items=items, exceptions=exceptions,
+        "passages.html.j2", facts=manifest, summary=tuple(passages_facts(manifest)),
+        least=least_of_a_passage(manifest), frequent=frequent, longest=longest, groups=groups, items=items,
+        exceptions=exceptions,
     )  # fmt: skip

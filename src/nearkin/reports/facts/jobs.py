@@ -339,6 +339,12 @@ def threads_facts(run: ThreadsManifest) -> Iterator[Fact]:
     yield from warning("unreadable", counts.unreadable if counts.others else 0, "of all documents: exceptions.csv")
 
 
+def least_of_a_passage(run: PassagesManifest) -> str:
+    """Return the least number of words, or lines, of a passage."""
+    unit = "lines" if "min_lines" in run.parameters else "words"
+    return f"{run.parameters[f'min_{unit}']:,} {unit}"
+
+
 def passages_facts(run: PassagesManifest) -> Iterator[Fact]:
     """Count passages, their characters and what was done with them, and warn of what was not read."""
     counts = run.counts
@@ -346,10 +352,10 @@ def passages_facts(run: PassagesManifest) -> Iterator[Fact]:
     yield Fact("documents", counts.documents, others)
     if counts.items_found is not None:
         yield Fact("found of the other set", counts.items_found, "in whole or in part: contamination.parquet")
-    yield Fact("passages", counts.passages, f"of at least {run.parameters['min_words']:,} words, in several places")
+    yield Fact("passages", counts.passages, f"of at least {least_of_a_passage(run)}, in several places")
     yield Fact("inside one document only", counts.inside_one_document)
     yield Fact("documents with passages", counts.with_passages)
-    yield Fact("longest", f"{counts.longest_words:,} words")
+    yield Fact("longest", f"{counts.longest_words:,} {least_of_a_passage(run).partition(' ')[2]}")
     yield Fact("most frequent", f"in {counts.most_documents:,} documents")
     for label, n in (
         ("characters in passages", counts.repeated_characters),

@@ -33,6 +33,7 @@ from nearkin.stages.documents.reader import without_columns
 from nearkin.stages.documents.rows import carried_field
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.sources import columns_in
+from nearkin.stages.documents.values import ColumnPath
 from nearkin.workflows.dedup.outcome import NO_ROW, UNREADABLE_TEXT, Outcome
 from nearkin.workflows.dedup.row_places import FIELDS, Places
 from nearkin.workflows.reading.inputs import IN_MEMORY, StoredSource, inputs_of
@@ -279,7 +280,7 @@ def check_carry(columns: Sequence[str], sources: Sequence[Source]) -> None:
     for column in columns:
         for source, of_source in zip(files, names, strict=True):
             check_unique(source.name, {"carry": column}, of_source or ())
-        if all(some is not None and column not in some for some in names):
+        if all(some is not None and ColumnPath.of(column, some).column not in some for some in names):
             raise missing_column(files[0].name, "carry", column, names[0] or ())
 
 

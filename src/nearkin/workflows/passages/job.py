@@ -83,8 +83,8 @@ def passages_files(
     against
         Another set of documents: then only passages that stand in both are found.
     """
-    if options.store and (against is not None or not is_one_collection(request)):
-        raise ParameterError("is for one collection as the input, without against.", parameter="store")
+    if options.store and (against is not None or options.min_lines is not None or not is_one_collection(request)):
+        raise ParameterError("is for one collection as the input, without against or min_lines.", parameter="store")
     run = JobRun(out, Meter(progress or Silent()))
     found, others = find_sources(request, against, run.path, _AS_READ, run.progress)
     if any(source.path == STDIN for source in found.sources + others.sources):
@@ -179,15 +179,13 @@ def _find(
         places = replace(places, carried=carried_columns((options.within,), corpus.chunks, n_inputs))
     chunks = sorted(corpus.chunks, key=lambda chunk: (chunk.start < n_inputs, chunk.start))
     make_work_folder(run.work / "words")
-    words, fingerprints = read_words(chunks, run.work / "words", options.min_words, resources, run.meter)
+    words, fingerprints = read_words(chunks, run.work / "words", options, resources, run.meter)
     stored = run.work / "windows.arrow"
     if not stored.exists():
-        save_arrays(
-            stored, _arrays(find_windows(words, fingerprints, run.work, options.min_words, resources, run.meter))
-        )
+        save_arrays(stored, _arrays(find_windows(words, fingerprints, run.work, options.length, resources, run.meter)))
     batch = mapped_batch(stored)
     arrays: Any = {name: array_in(batch, name, stored) for name in batch.schema.names}
-    windows = Windows(length=options.min_words, starts=words.starts, **arrays)
+    windows = Windows(length=options.length, starts=words.starts, **arrays)
     _check_memory(len(windows.places), resources)
     if others is not None:
         windows = windows.across(len(corpus) - n_inputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -19,6 +19,7 @@ from nearkin.kernels.identity import hash_strings
 from nearkin.kernels.linking import sort_by_key
 from nearkin.kernels.passages import NONE, hash_windows, mark_windows, winnow
 from nearkin.kernels.split_words import locate_words
+from nearkin.options.families import PassageOptions
 from nearkin.records import I64, U8, U32, U64, Bool
 from nearkin.reports.quantities import size_text
 from nearkin.runs.arrays import GrowingArray
@@ -38,6 +39,8 @@ _WORDS_AT_ONCE = 1 << 22
 _MAX_DOCUMENT = (1 << 32) - 1
 _DISK = 6
 """Bytes of words, with hashes and bounds, for each byte of text."""
+_SPACE, _LINE_END = np.uint8(ord(" ")), np.uint8(ord("\n"))
+Split = tuple[U8, I64, I64, U32]
 _BYTES_A_WORD = 5
 """Assumed for the number of partitions only."""
 
@@ -113,15 +116,16 @@ class KeyPartitions:
 
 
 def read_words(
-    chunks: Sequence[Chunk], work: Path, min_words: int, resources: Resources, meter: Meter
+    chunks: Sequence[Chunk], work: Path, options: PassageOptions, resources: Resources, meter: Meter
 ) -> tuple[CorpusWords, KeyPartitions]:
-    """Write the words of texts, and their fingerprints, to disk.
+    """Write the words of texts, or their lines in place of words, and their fingerprints, to disk.
 
-    The fingerprints are those of winnowing with ``w + k - 1 = min_words``, so that any run of ``min_words`` words that
-    stands in two places has the same fingerprint in both; see `nearkin.kernels.passages.winnow`.
+    The fingerprints are those of winnowing with ``w + k - 1 = length``, so that any run of ``length`` words that stands
+    in two places has the same fingerprint in both; see `nearkin.kernels.passages.winnow`.
     """
-    k = (min_words + 1) // 2
-    w = min_words + 1 - k
+    length, split = options.length, split_folded if options.min_lines is None else split_lines
+    k = (length + 1) // 2
+    w = length + 1 - k
     n_bytes = sum(chunk.column("text").nbytes for chunk in chunks)
     meter.progress.say(f"words on disk: about {size_text(_DISK * n_bytes)}")
     n_fingerprints = 2 * n_bytes // (_BYTES_A_WORD * (w + 1))
@@ -133,7 +137,7 @@ def read_words(
     starts, n_words, n_data = [np.zeros(1, np.int64)], 0, 0
     columns["offsets"].add(np.zeros(1, np.int64))
     with meter.stage("words", n_bytes, "bytes") as progress:
-        tokens = map_ordered(lambda chunk: _tokens(chunk, k, w), chunks, threads=resources.n_threads)
+        tokens = map_ordered(lambda chunk: _tokens(chunk, split, k, w), chunks, threads=resources.n_threads)
         for chunk, some in zip(chunks, tokens, strict=True):
             starts.append(some.starts[1:] + n_words)
             fingerprints.add(some.keys, some.places + n_words)
@@ -150,16 +154,34 @@ def read_words(
     return words, fingerprints
 
 
-def _tokens(chunk: Chunk, k: int, w: int) -> _Tokens:
+def _tokens(chunk: Chunk, split: Callable[[U8, I64], Split], k: int, w: int) -> _Tokens:
     """Split the texts of a chunk, and winnow their words."""
     texts, text_offsets = text_buffers(chunk.column("text"))
     if np.diff(text_offsets).max(initial=0) > _MAX_DOCUMENT:
         raise SourceError(f"A document has at most {_MAX_DOCUMENT:,} bytes; a longer one was read.")
+    data, offsets, starts, bounds = split(texts, text_offsets)
+    hashes = hash_strings(data, offsets)
+    return _Tokens(starts, hashes, data, offsets, bounds, *winnow(hashes, starts, k, w))
+
+
+def split_folded(texts: U8, text_offsets: I64) -> Split:
+    """Return the normalised words: bytes, their offsets, first word of each text, and bounds in the texts."""
     (spelled, ends, starts), bounds = locate_words(texts, text_offsets)
     data, offsets = text_buffers(_folded(spelled, ends))
-    hashes = hash_strings(data, offsets)
-    data = data[offsets[0] : offsets[-1]]
-    return _Tokens(starts, hashes, data, offsets - offsets[0], bounds, *winnow(hashes, starts, k, w))
+    return data[offsets[0] : offsets[-1]], offsets - offsets[0], starts, bounds
+
+
+def split_lines(texts: U8, text_offsets: I64) -> Split:
+    """Return the lines without white space in the same way; blank lines are none."""
+    starts = text_offsets - text_offsets[0]
+    texts = texts[text_offsets[0] : text_offsets[-1]]
+    visible = np.flatnonzero(texts > _SPACE)
+    document = np.searchsorted(starts, visible, side="right") - 1
+    line = np.cumsum(texts == _LINE_END)[visible]
+    offsets = np.flatnonzero(np.append(np.diff(line, prepend=-1) + np.diff(document, prepend=-1) > 0, True))
+    first, last = visible[offsets[:-1]], visible[offsets[1:] - 1] + 1
+    bounds = np.column_stack([first, last]) - starts[document[offsets[:-1]]][:, None]
+    return texts[visible], offsets, np.searchsorted(first, starts), bounds.astype(np.uint32)
 
 
 def _folded(spelled: U8, ends: I64) -> pa.LargeStringArray:
@@ -176,18 +198,18 @@ def _folded(spelled: U8, ends: I64) -> pa.LargeStringArray:
 
 
 def find_windows(
-    words: CorpusWords, fingerprints: KeyPartitions, work: Path, min_words: int, resources: Resources, meter: Meter
+    words: CorpusWords, fingerprints: KeyPartitions, work: Path, length: int, resources: Resources, meter: Meter
 ) -> Windows:
     """Return the windows that stand in several places, verified word by word.
 
     A window can stand in two places only if it has a fingerprint that does. These windows alone are hashed and sorted.
     """
-    k = (min_words + 1) // 2
+    k = (length + 1) // 2
     n_words = len(words.hashes)
     with meter.stage("fingerprints", 0, "steps"):
         marks = np.memmap(work / "marks", np.uint8, "w+", shape=(max(n_words, 1),))
         for places, _ in fingerprints.repeated():
-            mark_windows(places, min_words - k, marks)
+            mark_windows(places, length - k, marks)
     with meter.stage("windows", 0, "steps"):
         n_marked = sum(
             int(np.count_nonzero(marks[at : at + _WORDS_AT_ONCE])) for at in range(0, n_words, _WORDS_AT_ONCE)
@@ -196,7 +218,7 @@ def find_windows(
             raise SourceError(f"A run finds at most {int(NONE):,} repeated words. Got up to {n_marked:,} instead.")
         found = KeyPartitions(work / "windows", n_marked, resources.memory_bytes // 2)
         mapped_places, n_windows = GrowingArray(work / "places", np.int64), 0
-        for keys, places in _hashed(words, marks, min_words):
+        for keys, places in _hashed(words, marks, length):
             found.add(keys, np.arange(n_windows, n_windows + len(keys)))
             mapped_places.add(places)
             n_windows += len(keys)
@@ -213,7 +235,7 @@ def find_windows(
             first[numbers], counts[numbers] = np.repeat(numbers[at], sizes), 0
             counts[numbers[at]] = sizes
         windows = Windows(
-            length=min_words, starts=words.starts, places=cast(I64, mapped_places.mapped()), first=first, counts=counts
+            length=length, starts=words.starts, places=cast(I64, mapped_places.mapped()), first=first, counts=counts
         )
     with meter.stage("verify", 0, "steps"):
         return windows.verified(words.data, words.offsets)

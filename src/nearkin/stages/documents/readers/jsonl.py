@@ -109,7 +109,7 @@ class _Wanted:
         names = [name for name in (self.doc_id, self.keep) if name is not None]
         parts = [path.column for path in self.paths]
         is_used_twice = len(parts) > 1 and not {*names, *self.carry}.isdisjoint(parts)
-        return is_used_twice or any(path.steps for path in (*self.paths, *map(ColumnPath.of, names)))
+        return is_used_twice or any(path.steps for path in (*self.paths, *map(ColumnPath.of, (*names, *self.carry))))
 
     @cached_property
     def paths(self) -> list[ColumnPath]:
@@ -299,7 +299,7 @@ def _read_slow(lines: Records, wanted: _Wanted) -> Iterator[RowPiece]:
                 yield from (rows.piece(), alone)
             continue
         doc_id = None if wanted.doc_id is None else _id_of(value_in(record, wanted.doc_id), is_utf8=is_utf8)
-        carried = [_id_of(record.get(name), is_utf8=is_utf8) for name in wanted.carry]
+        carried = [_id_of(value_in(record, name), is_utf8=is_utf8) for name in wanted.carry]
         keep_value = value_in(record, wanted.keep)
         text, fault = None, None
         try:

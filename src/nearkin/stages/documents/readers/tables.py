@@ -100,7 +100,7 @@ class TableReader(Reader):
             if keep is not None:
                 check_keep(source.name, _sample(table), keep.name, is_text=False)
             names = table.schema.names
-            carry = [column if column in names else None for column in opened.carry]
+            carry = [name if ColumnPath.of(name, names).column in names else None for name in opened.carry]
             wanted = Wanted(table.schema, text, doc_id, keep, carry)
             ids, row = wanted.ids(), 1
             try:
@@ -145,8 +145,8 @@ class Wanted:
 
     @property
     def values(self) -> dict[str, ColumnPath]:
-        """Where the id and the value to keep by are, by the names that the user gave."""
-        names = (self.doc_id, None if self.keep is None else self.keep.name)
+        """Where the id, the value to keep by and those to carry are, by the names that the user gave."""
+        names = (self.doc_id, None if self.keep is None else self.keep.name, *self.carry)
         return {name: ColumnPath.of(name, self.schema.names) for name in names if name is not None}
 
     @property
@@ -157,8 +157,7 @@ class Wanted:
     @property
     def names(self) -> list[str]:
         """Names of the columns of the table, each once."""
-        columns = [path.column for path in (*self.texts, *self.values.values())]
-        return list(dict.fromkeys([*columns, *(name for name in self.carry if name is not None)]))
+        return list(dict.fromkeys(path.column for path in (*self.texts, *self.values.values())))
 
     def ids(self) -> IdType:
         """Return the type of the ids, which is settled if they are no integers."""
@@ -167,7 +166,7 @@ class Wanted:
         return IdType(type_ is None or not pa.types.is_integer(type_))
 
     def with_values(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Add a column for the text, the id and the value to keep by."""
+        """Add a column for the text and each value inside another."""
         made = {name: path.values(batch.column(path.column)) for name, path in self.values.items() if path.steps}
         if not self.is_text_plain:
             texts = [plain(path.values(batch.column(path.column))) for path in self.texts]
