@@ -56,7 +56,7 @@ def curve_of(tally: ScoredPairs, n_true: int) -> list[CurvePoint]:
 
 def best_of(curve: list[CurvePoint]) -> CurvePoint | None:
     """Return the point with the largest F1, of equal ones that with the most pairs; None without points."""
-    return max(curve, key=lambda one: (one.f1, one.n_reported), default=None)
+    return max(curve, key=lambda point: (point.f1, point.n_reported), default=None)
 
 
 def thinned(curve: list[CurvePoint], n: int = CURVE_POINTS) -> list[CurvePoint]:
@@ -65,7 +65,7 @@ def thinned(curve: list[CurvePoint], n: int = CURVE_POINTS) -> list[CurvePoint]:
         return curve
     places = set(np.linspace(0, len(curve) - 1, n - 1).round().astype(int).tolist())
     best = best_of(curve)
-    return [one for place, one in enumerate(curve) if place in places or one is best]
+    return [point for place, point in enumerate(curve) if place in places or point is best]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,8 @@ class JudgedPairs:
 
     def within(self, group: I64, score: F64) -> ScoredPairs:
         """Count as `LabelledGroups.within` does."""
-        found = group[self.left] == group[self.right]
-        judged = self._judged(found, np.minimum(score[self.left], score[self.right])[found])
+        pairs = group[self.left] == group[self.right]
+        judged = self._judged(pairs, np.minimum(score[self.left], score[self.right])[pairs])
         if not self.is_closed:
             return judged
         order = np.lexsort((-score, group))

@@ -127,13 +127,13 @@ class SampledSearch:
 
     def _contained(self, n_shingles: int, n_common: int) -> float:
         shared = hypergeometric(self.n_samples, np.array([n_common], np.float64), self.n_shingles)[0][: n_common + 1]
-        own = _binomial(n_shingles - n_common, self.rate)
+        sampled_left = _binomial(n_shingles - n_common, self.rate)
         n_shared, is_enough = np.arange(len(shared)), self._looked_up(len(shared) - 1)
-        found = 0.0
-        for n_own, chance in enumerate(own.tolist()):
+        recall = 0.0
+        for n_own, chance in enumerate(sampled_left.tolist()):
             least = np.minimum(self._min_of(n_shared + n_own), len(shared))
-            found += chance * float(shared @ is_enough[n_shared, least])
-        return found
+            recall += chance * float(shared @ is_enough[n_shared, least])
+        return recall
 
     def _looked_up(self, n_shared: int) -> F64:
         """Return the probability that at least so many shared sampled shingles are looked up, by numbers of both."""

@@ -203,7 +203,7 @@ def plan_bands(threshold: float, recall: float, sample: Sample) -> BandPlan:
         # succession), half-way to the threshold, to keep a small sample from choosing a search that lets everything by
         unseen = float(found_by_bands(threshold / 2, bands, rows)) * sample.scale
         costs.append((_cost(bands, rows, candidates + unseen, sample), bands, rows))
-    cost, bands, rows = min(costs, key=lambda one: one[0])
+    cost, bands, rows = min(costs, key=lambda cost_and_plan: cost_and_plan[0])
     reached = float(found_by_bands(threshold, bands, rows))
     plan = BandPlan(bands, rows, reached, 0.0, exact_below=bands * rows)
     if _is_cheaper_by_rare(threshold, sample, cost):
@@ -222,12 +222,12 @@ def plan_sampling(threshold: float, recall: float, sample: Sample) -> SamplingPl
     for exact_below in _sizes_to_try(sample):
         n_common = _n_common_at(threshold, exact_below)
         rate = min(1.0, math.ceil((1.0 - (1.0 - recall) ** (1.0 / n_common)) * 1e5) / 1e5)
-        found = found_by_sample(sample.n_common, rate)
+        recalls = found_by_sample(sample.n_common, rate)
         reached = float(found_by_sample(n_common, rate))
-        plan = SamplingPlan(rate, reached, float(found[~sample.is_match].sum()) * sample.scale, exact_below)
+        plan = SamplingPlan(rate, reached, float(recalls[~sample.is_match].sum()) * sample.scale, exact_below)
         # matches cost, too, but are none of the unrelated pairs
-        plans.append((_cost_of_sampling(plan, threshold, sample, float(found.sum()) * sample.scale), plan))
-    return min(plans, key=lambda one: one[0])[1]
+        plans.append((_cost_of_sampling(plan, threshold, sample, float(recalls.sum()) * sample.scale), plan))
+    return min(plans, key=lambda cost_and_plan: cost_and_plan[0])[1]
 
 
 PLANNERS: Mapping[str, Callable[[float, float, Sample], BandPlan | SamplingPlan]] = {

@@ -67,7 +67,7 @@ class SamplePairs:
         n_independent = total**2 / float((n_true**2).sum())
         by_angle = _shares_by_angle(self.n_bits) @ chances
         expected, worst = (
-            np.interp(np.arccos(np.clip(one, -1, 1)), _ANGLES, by_angle) for one in (self.cosines, threshold)
+            np.interp(np.arccos(np.clip(cosines, -1, 1)), _ANGLES, by_angle) for cosines in (self.cosines, threshold)
         )
         recall, variance = self._ratio(found, n_true)
         not_drawn = 1.0 if n_population is None else 1.0 - self.share * n / max(n_population, n)
@@ -112,8 +112,8 @@ def assured(search: PairSearch, prediction: Prediction, question: Question, pair
     is_modelled = search.method == "window" and pairs.gaps is None
     n_population = None if is_modelled else question.n_left  # another seed might make other orders of all documents
     (_, _, high), (_, middle, _), (low, _, _) = (
-        pairs.recall(one, by_model, n_population=n_population, threshold=question.threshold)
-        for one, by_model in zip(found, chances, strict=True)
+        pairs.recall(share, by_model, n_population=n_population, threshold=question.threshold)
+        for share, by_model in zip(found, chances, strict=True)
     )
     return replace(
         prediction,

@@ -23,10 +23,10 @@ def distance_shares(cosines: F64, weights: F64, n_bits: int) -> F64:
             shares[0 if p <= 0 else n_bits] += weight
             continue
         reach = _DEVIATIONS * (n_bits * p * (1 - p)) ** 0.5 + 9
-        some = np.arange(max(0, int(n_bits * p - reach)), min(n_bits, int(n_bits * p + reach)) + 1)
-        chosen = logs[n_bits] - logs[some] - logs[n_bits - some]
-        own = np.exp(chosen + some * np.log(p) + (n_bits - some) * np.log1p(-p))
-        shares[some] += weight * own / own.sum()  # logarithms of factorials have an error of 1e-12
+        distances = np.arange(max(0, int(n_bits * p - reach)), min(n_bits, int(n_bits * p + reach)) + 1)
+        chosen = logs[n_bits] - logs[distances] - logs[n_bits - distances]
+        chance = np.exp(chosen + distances * np.log(p) + (n_bits - distances) * np.log1p(-p))
+        shares[distances] += weight * chance / chance.sum()  # logarithms of factorials have an error of 1e-12
     return shares
 
 

@@ -217,9 +217,9 @@ def predict(search: PairSearch, question: Question) -> Prediction:
             search, question, (recall, recall, recall), n_compared, pair_ns, n_candidates, n_candidates, near_ns
         )
     lengths = np.array(question.prefix.lengths(question.n_documents, search.window))
-    found = chances.found(lengths, np.array([float(search.permutations)]))[:, 0, near]
-    high, recall, low = (min(1.0, float(one)) for one in found @ chances.sought[near])
-    n_candidates = question.n_pairs * float(found[1] @ chances.every[near])
+    chances_of_search = chances.found(lengths, np.array([float(search.permutations)]))[:, 0, near]
+    high, recall, low = (min(1.0, float(share)) for share in chances_of_search @ chances.sought[near])
+    n_candidates = question.n_pairs * float(chances_of_search[1] @ chances.every[near])
     in_windows = question.n_in_windows(search.window)
     pair_ns = float(costs.window_ns(search.bits, question.n_right, in_windows / question.n_left))
     in_one = np.exp(chances.log_agreement(lengths[1:2]))[0, near] @ chances.every[near]
@@ -282,10 +282,10 @@ def memory_bytes(search: PairSearch, question: Question, n_candidates: float, n_
     """Return the memory of vectors, signatures, waiting candidates and found pairs."""
     n = question.n_documents
     vectors = _ENTRY_BYTES * (question.n_left * question.left_terms + question.n_right * question.right_terms + n)
-    found = 2 * _PAIR_BYTES * n_found
+    pair_bytes = 2 * _PAIR_BYTES * n_found
     if search.method == "vectors":
         block = min(_BLOCK, question.n_right)
-        return int(vectors + found + block * (4 * question.right_terms**1.2 + 12 * question.right_terms))
+        return int(vectors + pair_bytes + block * (4 * question.right_terms**1.2 + 12 * question.right_terms))
     copies = 3 if search.method == "window" else 2
     signatures = copies * 8 * filled_words(search.bits) * n + _ROWS_BYTES * n
-    return int(vectors + found + signatures + 3 * _KEY_BYTES * min(n_candidates, HELD))
+    return int(vectors + pair_bytes + signatures + 3 * _KEY_BYTES * min(n_candidates, HELD))

@@ -141,16 +141,18 @@ def _window_grid(
     question: Question, n_bits: int, windows: I64, orders: I64, distance: int | None
 ) -> list[tuple[int, int, int]]:
     chances = question.chances(n_bits)
-    some = _distances(chances, distance)
-    every, sought = chances.every[some], chances.sought[some]
+    distances = _distances(chances, distance)
+    every, sought = chances.every[distances], chances.sought[distances]
     _, middle, longest = question.prefix.bands(question.n_documents, windows)
-    found = chances.found(np.concatenate([longest, middle]), orders.astype(np.float64), some)
-    reached = np.minimum(np.cumsum(found[: len(windows)] * sought, axis=2), ALMOST)
+    shares_found = chances.found(np.concatenate([longest, middle]), orders.astype(np.float64), distances)
+    reached = np.minimum(np.cumsum(shares_found[: len(windows)] * sought, axis=2), ALMOST)
     target = np.minimum(question.recall, reached[:, :, -1:] * ALMOST)
     at_last = np.full(reached.shape[:2], len(sought) - 1)
     within = np.argmax(reached >= target, axis=2) if distance is None else at_last
-    n_near = np.take_along_axis(np.cumsum(found[len(windows) :] * every, axis=2), within[:, :, None], axis=2)[:, :, 0]
-    in_one = np.cumsum(np.exp(chances.log_agreement(middle)[:, some]) * every, axis=1)
+    n_near = np.take_along_axis(np.cumsum(shares_found[len(windows) :] * every, axis=2), within[:, :, None], axis=2)[
+        :, :, 0
+    ]
+    in_one = np.cumsum(np.exp(chances.log_agreement(middle)[:, distances]) * every, axis=1)
     n_hits = orders * np.take_along_axis(in_one, within, axis=1)
     seconds = window_ns(
         question, n_bits, windows[:, None], orders[None, :], n_near * question.n_pairs, n_hits * question.n_pairs
@@ -160,7 +162,7 @@ def _window_grid(
         seconds = -np.round(reached[:, :, -1], 6) + seconds / (seconds.max() * 1e7)
         is_short = np.zeros_like(is_short)
     at = np.unravel_index(int(np.argmin(np.where(is_short, np.inf, seconds))), seconds.shape)
-    return [(int(windows[at[0]]), int(orders[at[1]]), some.start + int(within[at]))]
+    return [(int(windows[at[0]]), int(orders[at[1]]), distances.start + int(within[at]))]
 
 
 def _lengths(bits: int | None) -> tuple[int, ...]:
@@ -182,9 +184,9 @@ def _distances(chances: Chances, distance: int | None) -> slice:
 def _windows(most: int, halves: int) -> I64:
     """Return windows in geometric steps down from the widest, rounded up to two digits."""
     shares = most / 2.0 ** np.arange(0, 64, 1 / halves)
-    some = shares[shares >= min(_MIN_WINDOW, most)]
-    digits = 10.0 ** np.maximum(0, np.floor(np.log10(some)) - 1)
-    rounded = np.ceil(some / digits - 1e-9) * digits
+    large_shares = shares[shares >= min(_MIN_WINDOW, most)]
+    digits = 10.0 ** np.maximum(0, np.floor(np.log10(large_shares)) - 1)
+    rounded = np.ceil(large_shares / digits - 1e-9) * digits
     return np.unique(np.minimum(rounded, most).astype(np.int64))
 
 

@@ -104,10 +104,10 @@ class ParallelCorpus:
             yield from self._table(progress, say)
 
     def _two_files(self, progress: Callable[[int], None]) -> Iterator[Pair]:
-        with self._stream(self.paths[0], progress) as one, self._stream(self.paths[1], progress) as other:
+        with self._stream(self.paths[0], progress) as source, self._stream(self.paths[1], progress) as other:
             sides = (
                 legible(read_plain_lines(stream, batch_bytes=_BATCH_BYTES), stream, self.encoding)
-                for stream in (one, other)
+                for stream in (source, other)
             )
             pairs = _InStep(*sides)
             yield from pairs.pairs()
@@ -159,7 +159,7 @@ class ParallelCorpus:
         head = head_of_file(source.path, source.name, self.encoding)
         sample = FORMATS[source.format].reader.sample(source, head)
         names = [] if sample is None else list(sample.header or sample.names)
-        found = []
+        columns = []
         for role, language, named in (
             ("source", self.source, self.source_column),
             ("target", self.target, self.target_column),
@@ -176,10 +176,10 @@ class ParallelCorpus:
             check_unique(source.name, {f"{role}_column": column}, names)
             if named is None:
                 say(f"{role} column: '{column}' (guessed from the columns {listed_columns(names)})")
-            found.append(column)
-        if found[0] == found[1]:
-            raise ParameterError(f"{source.name}: both languages would be read from the column '{found[0]}'.")
-        return found[0], found[1]
+            columns.append(column)
+        if columns[0] == columns[1]:
+            raise ParameterError(f"{source.name}: both languages would be read from the column '{columns[0]}'.")
+        return columns[0], columns[1]
 
     def _stream(self, path: str, progress: Callable[[int], None]) -> AbstractContextManager[ByteStream]:
         return opened_text(path, self.encoding, progress)
@@ -199,8 +199,8 @@ def guessed_column(names: Sequence[str], language: str, role: str) -> str | None
     if exact or len(by_code) == 1:
         return (exact or by_code)[0]
     of_roles = {
-        one: next((name for name in names if name.lower() in likely), None)
-        for one, likely in {"source": ("source", "src"), "target": ("target", "tgt", "trg")}.items()
+        side: next((name for name in names if name.lower() in likely), None)
+        for side, likely in {"source": ("source", "src"), "target": ("target", "tgt", "trg")}.items()
     }
     # both must exist: "source" alone often names the origin of a pair
     return None if None in of_roles.values() else of_roles[role]
@@ -223,13 +223,13 @@ class _InStep:
                     waiting[i] = next(stream, None)
                     if waiting[i] is None:
                         break
-            one, other = waiting
-            if one is None or other is None:
+            source, other = waiting
+            if source is None or other is None:
                 break
-            n = min(one.num_rows, other.num_rows)
-            yield one.slice(0, n), other.slice(0, n)
+            n = min(source.num_rows, other.num_rows)
+            yield source.slice(0, n), other.slice(0, n)
             self.n_rows += n
-            waiting = [one.slice(n), other.slice(n)]
+            waiting = [source.slice(n), other.slice(n)]
         for i, stream in enumerate(self._streams):
             here = waiting[i]
             self.n_left[i] = (0 if here is None else here.num_rows) + sum(batch.num_rows for batch in stream)

@@ -77,7 +77,7 @@ class Aligned:
             "pairs_unreadable": self.n_unreadable,
             "damaged_files": [damaged_file.as_stored() for damaged_file in self.damaged_files],
             "word_pairs": self.n_word_pairs,
-            "perplexities": [[round(one, 3) for one in direction] for direction in self.perplexities],
+            "perplexities": [[round(perplexity, 3) for perplexity in direction] for direction in self.perplexities],
             "align_s": self.align_s,
             "elapsed_s": self.elapsed_s,
         }
@@ -147,7 +147,7 @@ def _read(
                 raise DocumentError(f"{where}. --on-error skip-documents omits such pairs.")
             source, target = (pc.if_else(is_broken, None, batch["text"]).cast(pa.large_string()) for batch in pair)
             if options.ignored:
-                source, target = (options.ignored.removed(one).texts for one in (source, target))
+                source, target = (options.ignored.removed(side).texts for side in (source, target))
             return words.of_source(source), words.of_target(target), n_broken, where
 
         faults: list[StreamFault] = []
@@ -158,10 +158,10 @@ def _read(
             n_unreadable += n_broken
             first = first or where
         for fault in faults:
-            said = f"{corpus.name}: {fault}. {counted(growing.n_read, 'pair')} of sentences were read before it"
+            fault_at = f"{corpus.name}: {fault}. {counted(growing.n_read, 'pair')} of sentences were read before it"
             if not options.rules.takes_damaged:
-                raise TruncatedInputError(f"{said}; --on-error skip continues with only these.") from fault
-            progress.say(WarningMessage(f"{said}; the table uses only these"))
+                raise TruncatedInputError(f"{fault_at}; --on-error skip continues with only these.") from fault
+            progress.say(WarningMessage(f"{fault_at}; the table uses only these"))
     options.rules.check_readable(n_unreadable, growing.n_read, first)
     options.ignored.say_not_found(meter.progress.say)
     pairs = growing.frozen()

@@ -142,7 +142,7 @@ def audit_pairs(
 
 
 def _texts(side: SideRecord, in_memory: GivenAgain) -> Texts:
-    return texts_again([Source.of_stored(one, side.encoding) for one in side.inputs], in_memory)
+    return texts_again([Source.of_stored(source, side.encoding) for source in side.inputs], in_memory)
 
 
 def _table(record: TableRecord) -> TranslationTable:

@@ -201,7 +201,7 @@ class Audited:
             "missed_pairs": len(self.missed),
             "missed_pairs_are_truncated": self.is_truncated,
             "notes": list(self.notes),
-            "proposed_samples": [asdict(one) for one in self.proposed],
+            "proposed_samples": [asdict(sample) for sample in self.proposed],
             "elapsed_s": self.elapsed_s,
         }
 

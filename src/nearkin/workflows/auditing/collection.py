@@ -80,14 +80,14 @@ def _audit(
     sample = options.drawn(population)
     tally = PairTally(len(sample))
     if len(sample):
-        found = _found(collection, seen, sample, tolerance, progress)
+        neighbours = _found(collection, seen, sample, tolerance, progress)
         progress.start("compare", len(current), "documents")
         for place, content, similarity in _true_pairs(
             connection, counting, sample, current, tolerance, options, progress
         ):
             is_other = sample[place] != content
             place, content, similarity = place[is_other], content[is_other], similarity[is_other]
-            was_found = np.isin(keys_of(place, content), found)
+            was_found = np.isin(keys_of(place, content), neighbours)
             tally.count(place, was_found)
             tally.miss(_named(connection, sample[place[~was_found]], content[~was_found], similarity[~was_found]))
         progress.finish()
@@ -114,13 +114,15 @@ def _notes(n_copies: int, n_lacking: int, measure: Measure) -> Iterator[str]:
 
 def _queryable(connection: Connection, measure: Measure, current: I64) -> I64:
     numbers: list[int] = []
-    for some in in_slices(current.tolist()):
+    for contents_here in in_slices(current.tolist()):
         if measure == "index":
             index = profiles.c.similarity_index
-            query = select(profiles.c.content).where(profiles.c.content.in_(some), index.is_not(None), index != 0)
+            query = select(profiles.c.content).where(
+                profiles.c.content.in_(contents_here), index.is_not(None), index != 0
+            )
         else:
             has_it = contents.c.is_counted if measure == "letters" else contents.c.signature.is_not(None)
-            query = select(contents.c.content).where(contents.c.content.in_(some), has_it)
+            query = select(contents.c.content).where(contents.c.content.in_(contents_here), has_it)
         numbers += connection.execute(query).scalars()
     return np.sort(np.array(numbers, np.int64))
 
@@ -131,25 +133,25 @@ def _found(collection: OpenedCollection, seen: Snapshot, sample: I64, tolerance:
     keys: list[U64] = []
     for batch in _contents(seen.connection, sample):
         for content in batch:
-            found = near(collection, seen, content, tolerance).contents
-            keys.append(keys_of(np.full(len(found), len(keys)), found))
+            neighbours = near(collection, seen, content, tolerance).contents
+            keys.append(keys_of(np.full(len(neighbours), len(keys)), neighbours))
             progress.advance(1)
     progress.finish()
     return np.concatenate(keys)
 
 
 def _contents(connection: Connection, numbers: I64) -> Iterator[list[Content]]:
-    for some in some_at_a_time(connection, numbers.tolist()):
-        held = contents_of(connection, some)
-        yield [held[number] for number in some]
+    for numbers_here in some_at_a_time(connection, numbers.tolist()):
+        held = contents_of(connection, numbers_here)
+        yield [held[number] for number in numbers_here]
 
 
 def _named(connection: Connection, sampled: I64, other: I64, similarities: F64) -> Iterator[Pair]:
     """Yield the pairs, with the first document of each text."""
     names: dict[int, str] = {}
-    for some in in_slices(np.unique(np.concatenate([sampled, other])).tolist()):
+    for contents_here in in_slices(np.unique(np.concatenate([sampled, other])).tolist()):
         query = select(documents.c.content, documents.c.doc_id).where(
-            documents.c.content.in_(some), documents.c.is_current
+            documents.c.content.in_(contents_here), documents.c.is_current
         )
         for content, doc_id in connection.execute(query.order_by(documents.c.row)):
             names.setdefault(content, doc_id)

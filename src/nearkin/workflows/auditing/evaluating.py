@@ -123,7 +123,7 @@ def _evaluation(pairs: str, score: str, tally: ScoredPairs, n_true: int) -> Eval
     nothing = CurvePoint(0.0, 0, 0, 1.0, 0.0 if n_true else 1.0, 0.0)
     total, best, points = (curve or [nothing])[-1], best_of(curve) or nothing, thinned(curve)
     if score == DISTANCE:
-        total, best, *points = (_at_distance(one) for one in (total, best, *points))
+        total, best, *points = (_at_distance(point) for point in (total, best, *points))
     return Evaluation(pairs=pairs, score=score, n_true=n_true, total=total, best=best, curve=points)
 
 

@@ -195,7 +195,7 @@ def _index(run: StoredRun, sample: I64, threads: int, progress: Progress) -> tup
     parts = list(read)
     progress.finish()
     index = InvertedSets.of([sets for _, _, sets in parts])
-    digests = [digest for _, own, _ in parts for digest in own.to_pylist()]
+    digests = [digest for _, digests_of_part, _ in parts for digest in digests_of_part.to_pylist()]
     if len(digests) != len(sample) or not np.array_equal(index.sizes, run.n_shingles[sample]):
         raise changed("The input")
     return index, digests
@@ -207,18 +207,18 @@ def _true_pairs(
     options, seen = run.options, set(enumerate(digests))
 
     def compare(item: tuple[I64, pa.RecordBatch, str]) -> tuple[I64, I64, pa.Array, F64]:
-        rows, own, sets = run.shingled(run.side, run.first, item)
+        rows, digests, sets = run.shingled(run.side, run.first, item)
         shared = index.shared(sets)
         is_match = options.is_match(shared)
         similarity, right = options.measure.similarity(shared)[is_match], shared.right[is_match]
-        return shared.left[is_match].astype(np.int64), rows[right], own.take(pa.array(right)), similarity
+        return shared.left[is_match].astype(np.int64), rows[right], digests.take(pa.array(right)), similarity
 
     progress.start("compare", run.side.size_bytes, "bytes")
     items = run.side.batches(progress, run.rows if run.others is None else None)
-    for place, row, own, similarity in map_ordered(compare, items, threads=threads):
+    for place, row, digests, similarity in map_ordered(compare, items, threads=threads):
         counts = sample[place] != row
         if run.others is not None:  # the first document of each text counts, if it is no copy of the sampled one
-            for i, key in enumerate(zip(place.tolist(), own.to_pylist(), strict=True)):
+            for i, key in enumerate(zip(place.tolist(), digests.to_pylist(), strict=True)):
                 counts[i] = key not in seen
                 seen.add(key)
         yield place[counts], row[counts], similarity[counts]

@@ -172,12 +172,15 @@ class SampleKeys:
         return keys, nodes[set_of_key]
 
     def following(
-        self, nodes: U32, sets: ShingleSets, leads: LeadKeys, own: Sequence[tuple[U64, U32]]
+        self, nodes: U32, sets: ShingleSets, leads: LeadKeys, sampled_and_leads: Sequence[tuple[U64, U32]]
     ) -> tuple[U64, U32]:
         """Return shingles with which some small text leads, and the text of each, without its ``own`` entries."""
         keys, set_of_key = leads.followed_by(sets)
         nodes = nodes[set_of_key]
-        others = np.concatenate([keys for keys, _ in own]), np.concatenate([of_key for _, of_key in own])
+        others = (
+            np.concatenate([keys for keys, _ in sampled_and_leads]),
+            np.concatenate([of_key for _, of_key in sampled_and_leads]),
+        )
         is_new = is_new_entry(keys, nodes, others)
         return keys[is_new], nodes[is_new]
 
@@ -212,7 +215,7 @@ class SampleSearch(Search):
 
     def _write_leads(self, counts: U32) -> U64:
         """Write the rarest elements of each small set."""
-        found: list[U64] = [np.zeros(0, np.uint64)]
+        leads: list[U64] = [np.zeros(0, np.uint64)]
         for chunk in self.corpus.chunks:
             stored = load_arrays(self._small(chunk))
             nodes = stored["nodes"]
@@ -220,12 +223,12 @@ class SampleSearch(Search):
             keys, nodes = self.keys.leading(nodes, sets, counts)
             save_entries(self._entries_of(chunk, "leads"), keys, nodes)
             self._small(chunk).unlink()
-            found.append(keys)
-        return np.concatenate(found)
+            leads.append(keys)
+        return np.concatenate(leads)
 
     def _write_followers(self, chunk: Chunk, nodes: U32, sets: ShingleSets, leads: LeadKeys) -> None:
-        own = [load_entries(self._entries_of(chunk, kind)) for kind in ("sampled", "leads")]
-        keys, nodes = self.keys.following(nodes, sets, leads, own)
+        sampled_and_leads = [load_entries(self._entries_of(chunk, kind)) for kind in ("sampled", "leads")]
+        keys, nodes = self.keys.following(nodes, sets, leads, sampled_and_leads)
         save_entries(self._entries_of(chunk, "followers"), keys, nodes, np.ones(len(keys), np.bool_))
 
     @cached_property

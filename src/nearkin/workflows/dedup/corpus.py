@@ -215,11 +215,11 @@ def number_by_first(
 
 def repeated_ids(chunks: Sequence[Chunk], id_hashes: U64, n_inputs: int) -> tuple[tuple[int, int], ...]:
     """Return rows whose id an earlier row of the same side has, each with that row."""
-    found: list[tuple[int, int]] = []
+    repeated: list[tuple[int, int]] = []
     for start, end in ((0, n_inputs), (n_inputs, len(id_hashes))):
         suspects = sharing_a_hash(id_hashes[start:end], np.arange(start, end, dtype=np.uint32))
-        found += repeated_among(chunks, suspects)
-    return tuple(found)
+        repeated += repeated_among(chunks, suspects)
+    return tuple(repeated)
 
 
 def sharing_a_hash(hashes: U64, rows: U32) -> U32:
@@ -233,14 +233,14 @@ def sharing_a_hash(hashes: U64, rows: U32) -> U32:
 
 def repeated_among(chunks: Sequence[Chunk], suspects: U32) -> list[tuple[int, int]]:
     """Return the ascending ``suspects`` whose id an earlier one has, each with that row."""
-    found: list[tuple[int, int]] = []
+    repeated: list[tuple[int, int]] = []
     earlier: dict[str, int] = {}
     for row, doc_id in zip(suspects.tolist(), _ids_of(chunks, suspects), strict=True):
         if doc_id in earlier:
-            found.append((row, earlier[doc_id]))
+            repeated.append((row, earlier[doc_id]))
         else:
             earlier[doc_id] = row
-    return found
+    return repeated
 
 
 def _ids_of(chunks: Sequence[Chunk], rows: U32) -> list[str]:

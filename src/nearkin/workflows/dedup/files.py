@@ -191,9 +191,10 @@ def identity(
     rules, columns = request.rules, dict[str, str | None]()
     if against is not None:
         columns = {"against_text": against.text, "against_id": against.doc_id}
+    usual = request.text, request.doc_id
     given = {
         "extraction_limits": rules.limits.given or None, "ocr": rules.ocr, "text_root": rules.text_root,
-        **{name: one for (name, one), both in zip(columns.items(), (request.text, request.doc_id)) if one != both},
+        **{name: column for (name, column), common in zip(columns.items(), usual) if column != common},
     }  # fmt: skip
     return {
         "command": command,
@@ -240,12 +241,12 @@ def _say_much_shorter(result: job.Result, options: DedupOptions, progress: Progr
     lengths, others = corpus.n_characters[: corpus.n_inputs], corpus.n_characters[corpus.n_inputs :]
     lengths, others = lengths[lengths > 0], others[others > 0]
     if len(lengths) and len(others) and others.mean() < lengths.mean() / _MUCH_LONGER:
-        told = (
+        sentence = (
             f"The documents of the other set have {counted(round(others.mean()), 'character')} on average, those of "
             f"INPUT {round(lengths.mean()):,}. Jaccard similarity does not find such short texts inside longer ones. "
             "To find them inside documents of INPUT: --drop containing"
         )
-        progress.say(WarningMessage(told))
+        progress.say(WarningMessage(sentence))
 
 
 def _completed(result: job.Result, sources: Sequence[Source], carry: Sequence[str]) -> job.Result:

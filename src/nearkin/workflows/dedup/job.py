@@ -194,7 +194,7 @@ def collect(
 ) -> tuple[Corpus, Places]:
     """Read everything and find the exact copies."""
     everything = [*inputs, *(others or ())]
-    with meter.stage("read", sum(one.size_bytes for one in everything), "bytes") as progress:
+    with meter.stage("read", sum(part.size_bytes for part in everything), "bytes") as progress:
         reads = read_all(
             everything,
             spool,
@@ -239,12 +239,12 @@ def _tell_of_long_documents(corpus: Corpus, places: Places, resources: Resources
     if n_long:
         longest = int(corpus.n_characters.argmax())
         others = f" (and {n_long - 1:,} more)" if n_long > 1 else ""
-        told = (
+        sentence = (
             f"{places.where(longest)}{others}: a document of {counted(corpus.n_characters[longest], 'character')}, "
             f"which alone may need more than --memory: up to {MAX_BYTES_PER_CHARACTER} bytes per character, usually "
             "far less"
         )
-        progress.say(WarningMessage(told))
+        progress.say(WarningMessage(sentence))
 
 
 def _search(corpus: Corpus, options: DedupOptions, plan: Plan, work: Path, resources: Resources) -> Search:
@@ -286,9 +286,9 @@ def judge_against(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: 
     rows = np.arange(n, dtype=np.uint32)
     principal, copy_of, similarity = np.full(n, NO_ROW), np.full(n, NO_ROW), np.full(n, np.nan)
     copy_of[has_node] = first[mine]
-    found = np.where(first[mine] != NO_ROW, first[mine], best.row[mine])
-    principal[has_node] = np.where(found != NO_ROW, found, rows[has_node])
-    similarity[has_node] = np.where((found == NO_ROW) | (first[mine] != NO_ROW), 1.0, best.likeness[mine])
+    row_in_other = np.where(first[mine] != NO_ROW, first[mine], best.row[mine])
+    principal[has_node] = np.where(row_in_other != NO_ROW, row_in_other, rows[has_node])
+    similarity[has_node] = np.where((row_in_other == NO_ROW) | (first[mine] != NO_ROW), 1.0, best.likeness[mine])
     is_free = principal == rows
     reason = reasons(corpus, options, sizes, is_principal=is_free, is_alone=is_free, copy_of=copy_of)
     is_overlap = np.zeros(n, np.bool_)
@@ -349,8 +349,8 @@ def judge_others(corpus: Corpus, options: DedupOptions, sizes: Sizes, matches: M
     document, similarity, n_documents = document[stands_for], similarity[stands_for], n_documents[stands_for]
     status = corpus.status[corpus.n_inputs :]
     is_match, is_short = has_node & (document != NO_ROW), _cannot_be_found(nodes, corpus, options, sizes)
-    conditions = [*(status == one for one in WITHOUT_TEXT), is_match, is_short]
-    names = [*(REASONS[one] for one in WITHOUT_TEXT.values()), "match", "too short"]
+    conditions = [*(status == status_without_text for status_without_text in WITHOUT_TEXT), is_match, is_short]
+    names = [*(REASONS[status_without_text] for status_without_text in WITHOUT_TEXT.values()), "match", "too short"]
     choices = [OTHER_RESULTS.index(name) for name in names]
     result = np.select(conditions, choices, OTHER_RESULTS.index("no match")).astype(np.uint8)
     return OtherTable(result, n_documents, document, similarity, int((is_match & is_short).sum()))

@@ -237,11 +237,11 @@ class _Unsaid(LabelledProgress):
 
 def _documents(sources: Sequence[Source], progress: Progress) -> Iterator[tuple[int, pa.RecordBatch]]:
     first, progress = 0, _Unsaid("", progress)
-    for one in inputs_of(sources):
-        for batch, numbers in one.batches(progress):
+    for part in inputs_of(sources):
+        for batch, numbers in part.batches(progress):
             for number in np.unique(numbers).tolist():
                 yield first + number, batch.filter(pa.array(numbers == number))
-        first += len(one.names)
+        first += len(part.names)
 
 
 IN_MEMORY_INSTEAD = (

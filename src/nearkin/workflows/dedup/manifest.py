@@ -188,7 +188,7 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
         if n := counts.get(counted_as(reason), 0):
             countable = {"exact copy": "exact copies", "near-duplicate": "near-duplicates"}
             by_reason.append(counted(n, reason, countable.get(reason, reason)))
-    told = f"{counted(counts['documents'], 'document')}{': ' * bool(by_reason)}{', '.join(by_reason)}"
+    sentence = f"{counted(counts['documents'], 'document')}{': ' * bool(by_reason)}{', '.join(by_reason)}"
     n_copies = counts["pairs_of_exact_copies"]
     pairs = counted(counts["pairs"] + n_copies, "pair") + (f" ({n_copies:,} of exact copies)" if n_copies else "")
-    return f"{told}; {counts['kept']:,} kept; {counted(counts['groups'], 'group')}; {pairs}"
+    return f"{sentence}; {counts['kept']:,} kept; {counted(counts['groups'], 'group')}; {pairs}"

@@ -230,7 +230,9 @@ def reasons_of_texts(*, is_short: Bool, is_principal: Bool, copy_of: U32) -> U8:
 
 def reasons_without_text(status: U8) -> U8:
     """Return the index into REASONS of documents without a text, by their status; 0 for others."""
-    return np.select([status == one for one in WITHOUT_TEXT], list(WITHOUT_TEXT.values()), 0).astype(np.uint8)
+    return np.select(
+        [status == status_without_text for status_without_text in WITHOUT_TEXT], list(WITHOUT_TEXT.values()), 0
+    ).astype(np.uint8)
 
 
 def tabulate(corpus: Corpus, grouping: GroupedTexts, outcome: Outcome) -> GroupTable:
@@ -426,10 +428,10 @@ def _pairs_inside(principal: U32, all_pairs: Bool, to_principal: Bool, n_members
         i, j = np.triu_indices(size, 1)
         step = max(1, _BLOCK_PAIRS // len(i))
         for start in range(0, len(members), step):
-            some = members[start : start + step]
-            yield Candidates(some[:, i].ravel(), some[:, j].ravel())
+            block = members[start : start + step]
+            yield Candidates(block[:, i].ravel(), block[:, j].ravel())
     nodes = np.flatnonzero(to_principal[principal]).astype(np.uint32)
     nodes = nodes[principal[nodes] != nodes]
     for start in range(0, len(nodes), _BLOCK_PAIRS):
-        some = nodes[start : start + _BLOCK_PAIRS]
-        yield Candidates(np.minimum(some, principal[some]), np.maximum(some, principal[some]))
+        block = nodes[start : start + _BLOCK_PAIRS]
+        yield Candidates(np.minimum(block, principal[block]), np.maximum(block, principal[block]))

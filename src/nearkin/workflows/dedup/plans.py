@@ -67,7 +67,7 @@ def describe_plan(
         if isinstance(plan, BandPlan)
         else f"{plan.rate:.2%} of shingles sampled{rest}"
     )
-    found = (
+    sentence = (
         f"search: {search}; predicted recall {share_percent_text(plan.recall_at_threshold)} at "
         f"{measure_name(str(options.measure))} {parameter_text(options.threshold)}"
     )
@@ -75,12 +75,12 @@ def describe_plan(
         whose = "the rare shingles of each text"
         if plan.exact_below < EVERY_SIZE:
             whose += f"; texts of the sample have fewer than {few}"
-        found = f"search: {whose}. Every match is found, unless very many texts share even these"
+        sentence = f"search: {whose}. Every match is found, unless very many texts share even these"
     if not has_predicted_cost:
-        return found
+        return sentence
     n_unrelated = round(plan.expected_candidates)
     return (
-        f"{found}; cost: about {magnitude_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} "
+        f"{sentence}; cost: about {magnitude_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} "
         "compared (similarity below the threshold)"
     )
 

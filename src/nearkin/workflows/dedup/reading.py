@@ -45,11 +45,11 @@ def read_all(
     is_begun = spool.path.is_dir() and any(spool.path.iterdir())
     make_work_folder(spool.path)
     reads, first_source = list[InputRead](), 0
-    for index, one in enumerate(inputs):
-        read = read_one(index, first_source, one, spool, options, rules=rules, threads=threads, progress=progress)
+    for index, part in enumerate(inputs):
+        read = read_one(index, first_source, part, spool, options, rules=rules, threads=threads, progress=progress)
         spool.check(index, read.n_chunks, read.n_documents)
         reads.append(read)
-        first_source += len(one.sources)
+        first_source += len(part.sources)
     if not is_begun:  # otherwise an interrupted run has read some of the texts
         options.normalise.ignored.say_not_found(progress.say)
     return tuple(reads)

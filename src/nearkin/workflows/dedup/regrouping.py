@@ -80,7 +80,7 @@ class FinishedRun:
 
     def by_input(self, directory: Path) -> Places:
         """Return the places with numbers of inputs as sources: two files of one name have different numbers."""
-        n_documents = [one.n_documents or 0 for one in self.manifest.inputs]
+        n_documents = [given.n_documents or 0 for given in self.manifest.inputs]
         if sum(n_documents) != len(self.places.line):
             why = "manifest.json does not have the number of documents of each input"
             raise damaged_run(directory, why, _ADVICE)
@@ -119,8 +119,8 @@ def regroup(
         raise ParameterError(
             "--out is the run itself, which would lose pairs below the new threshold. Choose another directory."
         )
-    own = directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}"
-    run = JobRun(out or own, meter, is_resumable=False)
+    folder = directory / f"threshold-{threshold:.15g}{f'-{group}' if group else ''}"
+    run = JobRun(out or folder, meter, is_resumable=False)
     by_input = earlier.by_input(directory) if write_kept else earlier.places
     again = InputAgain.of(directory, earlier.manifest, run.path, meter) if write_kept else None
     fingerprint = {
@@ -138,7 +138,7 @@ def regroup(
                 with published(run.results / EXCEPTIONS_FILE) as aside:
                     shutil.copyfile(exceptions, aside)
         if overlay is not None:
-            formats = [one.format for one in earlier.manifest.inputs]
+            formats = [given.format for given in earlier.manifest.inputs]
             write_overlay_of_run(run.results, overlay, judged.outcome, earlier.places, options, formats)
         record = replace(_manifest(earlier, options, judged, matches), kept=kept)
         if report:  # without sample texts, because the texts are not compared again
@@ -156,9 +156,9 @@ def regroup(
 
 def _files(run: FinishedRun) -> dict[int, InputFile]:
     sides = (run.manifest.inputs, run.manifest.against)
-    called = [(place, one) for side in sides for place, one in zip(places_of_files(side), side, strict=True)]
+    called = [(place, source) for side in sides for place, source in zip(places_of_files(side), side, strict=True)]
     n_called = Counter(place for place, _ in called)
-    by_name = {place: one for place, one in called if n_called[place] == 1}
+    by_name = {place: source for place, source in called if n_called[place] == 1}
     return {number: by_name[name] for number, name in enumerate(run.places.source_names) if name in by_name}
 
 
@@ -279,7 +279,7 @@ def _places(documents: pa.Table, carried: Sequence[str], exceptions: Sequence[Ex
         parent_rows = documents["parent_row"].fill_null(int(NO_ROW)).to_numpy().astype(np.uint32)
     origins = None
     if "extractor" in documents.column_names:
-        origins = {one.name: documents[one.name].combine_chunks() for one in FIELDS}
+        origins = {field.name: documents[field.name].combine_chunks() for field in FIELDS}
     return Places(
         own_ids=ids,
         ids=ids,

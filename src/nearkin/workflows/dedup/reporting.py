@@ -230,13 +230,19 @@ def first_problems(places: Places) -> Table:
     return problems_table(shown, len(places.problems))
 
 
-def first_exceptions(found: Sequence[ExceptionRow]) -> Table:
+def first_exceptions(exceptions: Sequence[ExceptionRow]) -> Table:
     """Tabulate the first exceptions."""
     rows = [
-        (short_name(one.doc_id), one.kind or "–", one.exception, "in part" if one.is_partial else "none", one.sentence)
-        for one in found[:_N_PROBLEMS]
+        (
+            short_name(exception.doc_id),
+            exception.kind or "–",
+            exception.exception,
+            "in part" if exception.is_partial else "none",
+            exception.sentence,
+        )
+        for exception in exceptions[:_N_PROBLEMS]
     ]
-    more = f"The first {len(rows):,} are listed; all of them are in {EXCEPTIONS_FILE}." * (len(rows) < len(found))
+    more = f"The first {len(rows):,} are listed; all of them are in {EXCEPTIONS_FILE}." * (len(rows) < len(exceptions))
     return Table(("Document", "Kind", "Exception", "Text", "Why"), rows, caption=more)
 
 
@@ -246,11 +252,11 @@ def _samples(result: Result, options: DedupOptions) -> list[SamplePair]:
     near = result.judged.matches.where(~result.judged.is_copy)
     near = near.where(~_is_among(least_alike, near))
     chosen = _spread(near, options.measure.similarity(near), result, used=[a for a, _ in least_alike])
-    some = near.where(chosen)
-    pairs = [*least_alike, *zip(some.left.tolist(), some.right.tolist(), strict=True)]
+    sample = near.where(chosen)
+    pairs = [*least_alike, *zip(sample.left.tolist(), sample.right.tolist(), strict=True)]
     similarity = [
         *(float(result.judged.outcome.similarity[member]) for _, member in least_alike),
-        *options.measure.similarity(some).tolist(),
+        *options.measure.similarity(sample).tolist(),
     ]
     rows = np.array(pairs, np.int64).reshape(-1, 2).T.ravel()
     texts, names = texts_of(result.corpus.chunks, rows.tolist()), result.places.names_at(rows)
@@ -321,7 +327,7 @@ def _filled(chosen: list[int], used: Sequence[int], left: U32, right: U32, n_inp
     for place in np.unique(np.linspace(0, len(left) - 1, _N_CANDIDATES).astype(np.int64)).tolist():
         if len(filled) >= _N_SAMPLES:
             break
-        pair = {one for one in (int(left[place]), int(right[place])) if one < n_input}
+        pair = {row for row in (int(left[place]), int(right[place])) if row < n_input}
         if pair.isdisjoint(seen):
             filled.append(place)
             seen |= pair
@@ -346,8 +352,8 @@ def by_source(corpus: Corpus, outcome: Outcome, places: Places, files: Mapping[i
     """Count the documents and characters of each input file, all and dropped; the most dropped first."""
     source = places.source[: corpus.n_inputs]
     names = places.source_names[: int(source.max(initial=-1)) + 1]
-    told = [files.get(i, InputFile(path=name)) for i, name in enumerate(names)]
-    kinds = [(os.path.dirname(one.path), is_of_documents(one.format)) for one in told]
+    files_of_inputs = [files.get(i, InputFile(path=name)) for i, name in enumerate(names)]
+    kinds = [(os.path.dirname(input_file.path), is_of_documents(input_file.format)) for input_file in files_of_inputs]
     n_files, n_inside = Counter(kinds), Counter[tuple[str, bool]]()
     for kind, n in zip(kinds, np.bincount(source, minlength=len(names)).tolist(), strict=True):
         n_inside[kind] += n
@@ -363,8 +369,8 @@ def by_source(corpus: Corpus, outcome: Outcome, places: Places, files: Mapping[i
 
 def by_carried(corpus: Corpus, outcome: Outcome, places: Places) -> Iterator[Table]:
     """Count as `by_source` does, by the values of each carried column that has few."""
-    found = ((name, column.cast(pa.large_string()).dictionary_encode()) for name, column in places.carried.items())
-    for name, values in found:
+    columns = ((name, column.cast(pa.large_string()).dictionary_encode()) for name, column in places.carried.items())
+    for name, values in columns:
         if len(values.dictionary) <= _MAX_VALUES:
             part = values.indices.fill_null(len(values.dictionary)).to_numpy(zero_copy_only=False).astype(np.int64)
             parts = [value or "(empty)" for value in values.dictionary.to_pylist()]

@@ -208,21 +208,21 @@ def locate(
     return places
 
 
-def _joined(own: pa.Array, others: pa.Array) -> pa.Array:
-    parts = [one for one in (own, others) if len(one)]
+def _joined(ids: pa.Array, others: pa.Array) -> pa.Array:
+    parts = [one for one in (ids, others) if len(one)]
     if any(pa.types.is_large_string(part.type) for part in parts):
         parts = [part.cast(pa.large_string()) for part in parts]
-    return pa.concat_arrays(parts) if parts else own
+    return pa.concat_arrays(parts) if parts else ids
 
 
 def problems_in(chunks: Iterable[Chunk]) -> dict[int, str]:
     """Return the problems of rows."""
-    found: dict[int, str] = {}
+    problems: dict[int, str] = {}
     for chunk in chunks:
         column = chunk.column("problem")
         if column.null_count < len(column):
-            found |= {chunk.start + i: text for i, text in enumerate(column.to_pylist()) if text is not None}
-    return found
+            problems |= {chunk.start + i: text for i, text in enumerate(column.to_pylist()) if text is not None}
+    return problems
 
 
 def find_parents(
@@ -233,15 +233,19 @@ def find_parents(
     if not any(PARENT in batch.schema.names for batch, _ in columns):
         return None, np.zeros(0, np.uint32)
     kind = pa.large_string()
-    found = [batch[PARENT] if PARENT in batch.schema.names else pa.nulls(n, kind) for batch, n in columns]
-    ids = pa.chunked_array(found, kind).combine_chunks()
+    parents = [batch[PARENT] if PARENT in batch.schema.names else pa.nulls(n, kind) for batch, n in columns]
+    ids = pa.chunked_array(parents, kind).combine_chunks()
     rows = np.full(len(ids), NO_ROW, np.uint32)
     has_parent = ids.is_valid().to_numpy(zero_copy_only=False)
-    some = np.flatnonzero(np.isin(source, np.unique(source[has_parent])))
-    taken = pa.array(some)
+    candidates = np.flatnonzero(np.isin(source, np.unique(source[has_parent])))
+    taken = pa.array(candidates)
     before: dict[tuple[int, str], int] = {}
     for row, place, name, parent in zip(
-        some.tolist(), source[some].tolist(), names.take(taken).to_pylist(), ids.take(taken).to_pylist(), strict=True
+        candidates.tolist(),
+        source[candidates].tolist(),
+        names.take(taken).to_pylist(),
+        ids.take(taken).to_pylist(),
+        strict=True,
     ):
         if parent is not None:
             rows[row] = before.get((place, parent), NO_ROW)
@@ -273,9 +277,9 @@ def check_readable(corpus: Corpus, places: Places, rules: ReadingRules) -> None:
 
 
 def _exceptions(chunks: Sequence[Chunk], corpus: Corpus, documents: pa.Table) -> list[ExceptionRow]:
-    found = (one for chunk in chunks for one in exceptions_in(chunk.batch(), chunk.column(SOURCE_COLUMN), chunk.start))
+    rows = (row for chunk in chunks for row in exceptions_in(chunk.batch(), chunk.column(SOURCE_COLUMN), chunk.start))
     # a text of blanks, if blanks count, is a text
-    return named([one for one in found if one.exception != "empty" or corpus.status[one.row] != READABLE], documents)
+    return named([row for row in rows if row.exception != "empty" or corpus.status[row.row] != READABLE], documents)
 
 
 def find_origins(chunks: Sequence[Chunk]) -> Origins | None:
@@ -321,15 +325,15 @@ def extraction_counts(origins: Origins | None, exceptions: Sequence[ExceptionRow
     if origins is None and not beside:
         return None
     extracted = [exception for exception in exceptions if exception.is_extracted]
-    n_partial = sum(one.is_partial for one in extracted)
+    n_partial = sum(entry.is_partial for entry in extracted)
     n_documents = n_by_ocr = 0
     if origins is not None:
         n_documents = len(origins["extractor"]) - origins["extractor"].null_count
         has_text = pc.or_(pc.is_null(origins["exception"]), pc.fill_null(origins["is_partial"], False))
         names = pc.value_counts(origins["extractor"].filter(has_text)).to_pylist()
-        n_by_ocr = sum(one["counts"] for one in names if is_ocr(one["values"] or ""))
+        n_by_ocr = sum(entry["counts"] for entry in names if is_ocr(entry["values"] or ""))
     return ExtractionCounts(
-        documents=n_documents + sum(one.is_extracted for one in beside), in_part=n_partial,
+        documents=n_documents + sum(entry.is_extracted for entry in beside), in_part=n_partial,
         unread=len(extracted) - n_partial, by_ocr=n_by_ocr or None,
         exceptions=dict(sorted(Counter(exception.exception for exception in exceptions).items())),
     )  # fmt: skip

@@ -223,13 +223,13 @@ class Search(ABC):
         return [KeyRange(None, i, n_ranges) for i in range(n_ranges) if n_entries]
 
     def _entries(self, part: KeyRange, sizes: Sizes, order: U32) -> Entries:
-        found: list[tuple[U64, U32, Bool]] = []
+        entries: list[tuple[U64, U32, Bool]] = []
         for path in sorted(self._entry_files):
             stored = mapped_batch(path)
             here = part.within(array_in(stored, "keys", path))
             keys, nodes, follows = (array_in(stored, name, path)[here].copy() for name in ("keys", "nodes", "follows"))
-            found.append((keys, nodes, follows))
-        keys, nodes, follows = (np.concatenate(column) for column in zip(*found, strict=True))
+            entries.append((keys, nodes, follows))
+        keys, nodes, follows = (np.concatenate(column) for column in zip(*entries, strict=True))
         rank = np.empty(len(order), np.uint32)
         rank[order] = np.arange(len(order), dtype=np.uint32)
         places = follows.astype(np.uint64) << np.uint64(32) | rank[nodes]

@@ -106,11 +106,11 @@ def write_pairs(path: Path, matches: Matches, places: Places, *, is_against: boo
     )  # fmt: skip
 
     def slice_(a: int, b: int) -> list[pa.Array]:
-        some = matches.where(slice(a, b))
-        left, right = row_numbers(some.left), row_numbers(some.right)
-        told = [places.own_ids.take(left), places.ids.take(right), left, right, *map(pa.array, measured(some))]
-        told.append(difference_names(differences_of(some)))
-        return [*told, places.names.take(right)] if is_against else told
+        block = matches.where(slice(a, b))
+        left, right = row_numbers(block.left), row_numbers(block.right)
+        columns = [places.own_ids.take(left), places.ids.take(right), left, right, *map(pa.array, measured(block))]
+        columns.append(difference_names(differences_of(block)))
+        return [*columns, places.names.take(right)] if is_against else columns
 
     _write(path, schema, len(matches), slice_)
 

@@ -126,15 +126,15 @@ def verify_all(
     with meter.stage("verify", sum(map(len, arrays)), "pairs") as progress:
 
         def make() -> dict[str, NDArray[Any]]:
-            n_candidates, found = 0, []
+            n_candidates, parts = 0, []
             blocks = merge_runs(arrays, block_pairs=block_pairs)
             for verified in verify_blocks(blocks, store, threads=resources.n_threads):
                 n_candidates += len(verified)
-                found.append(verified.where(options.is_match(verified)))
+                parts.append(verified.where(options.is_match(verified)))
                 progress.advance(len(verified))
                 store.release()
-            joined = as_arrays(found)
-            found.clear()
+            joined = as_arrays(parts)
+            parts.clear()
             left, right, n_common, n_left, n_right = (joined[name] for name in _FIELDS)
             matches = Matches(left, right, n_common, n_left, n_right)
             differs = _differences(matches, corpus, options, store, folder, threads=resources.n_threads)

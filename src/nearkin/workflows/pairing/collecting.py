@@ -142,9 +142,9 @@ def collection_of(
     check_readable([counted.documents], rules or ReadingRules(), of=asked_by)
     if not counted.counts.offsets[-1]:
         first = problems.drop_null()
-        said = f" The first problem: {first[0].as_py()}." if len(first) else ""
+        problem = f" The first problem: {first[0].as_py()}." if len(first) else ""
         raise SourceError(
-            f"{_called(asked_by, name)}: none of its {nouns.counted(n_documents, 'document')} has a word.{said}"
+            f"{_called(asked_by, name)}: none of its {nouns.counted(n_documents, 'document')} has a word.{problem}"
         )
     # in one chunk: batch boundaries would change the bytes of a file
     table = with_distinct_names(counted.documents, counted.id_kind).combine_chunks()

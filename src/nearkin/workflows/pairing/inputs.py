@@ -216,9 +216,9 @@ def _warn_if_unrelated(left: Collected, right: Collected, progress: Progress) ->
     is_shared = right.vocabulary.find(left.vocabulary.words) >= 0
     share = float(left.n_occurrences[is_shared].sum()) / max(float(left.n_occurrences.sum()), 1.0)
     if share < _FEW_SHARED:
-        told = f"only {share:.0%} of the words on the left are also on the right"
+        sentence = f"only {share:.0%} of the words on the left are also on the right"
         advice = "If the languages differ, add a translation table from nearkin align with --table"
-        progress.say(WarningMessage(f"{told}. {advice}"))
+        progress.say(WarningMessage(f"{sentence}. {advice}"))
 
 
 def splitting(table: TranslationTable | None, ignored: Ignored) -> tuple[tuple[Splitting, Splitting], str]:
@@ -269,5 +269,5 @@ def _say_what_is_odd(left: Collected, right: Collected, vectors: PairVectors, pr
     for side, facts in (("left", vectors.left_facts), ("right", vectors.right_facts)):
         unknown = facts.ways.get("unknown", 0.0)
         if unknown > 0.2:
-            told = f"{unknown:.0%} of the words on the {side} have no translation: cosines will be lower"
-            progress.say(WarningMessage(told))
+            sentence = f"{unknown:.0%} of the words on the {side} have no translation: cosines will be lower"
+            progress.say(WarningMessage(sentence))

@@ -235,7 +235,7 @@ def _side(collected: Collected, facts: SideFacts, encoding: str) -> SideRecord:
     return SideRecord(
         **asdict(facts),
         encoding=encoding,
-        inputs=tuple(one.as_stored() for one in collected.inputs),
+        inputs=tuple(source.as_stored() for source in collected.inputs),
         damaged_files=damaged_files([collected.documents]),
     )
 
@@ -387,7 +387,7 @@ def known_by_links(
     langlinks
         Dump of the table ``langlinks``, which holds the links since 2013; None: use the links in the articles.
     """
-    dumps = [Path(one.path) for one in left.inputs if one.format == "wikipedia"]
+    dumps = [Path(source.path) for source in left.inputs if source.format == "wikipedia"]
     if not dumps:
         raise ParameterError(f"left={left.name!r} is not a Wikipedia dump and has no such links.", parameter="known")
     tables = [
@@ -428,9 +428,9 @@ def told_of(known: Known, pairs: Ranked, vectors: PairVectors, threads: int) -> 
     cosines = np.full(len(known), np.nan)
     cosines[is_there] = cosines_of(vectors, known.keys[is_there], threads)
     ranks = np.zeros(len(known), np.int64)
-    found = keys_of(pairs.left, pairs.right)
-    place = np.searchsorted(known.keys, found)
-    is_known = np.isin(found, known.keys)
+    keys = keys_of(pairs.left, pairs.right)
+    place = np.searchsorted(known.keys, keys)
+    is_known = np.isin(keys, known.keys)
     ranks[place[is_known]] = pairs.rank[is_known]
     return KnownPairs(known.keys, cosines, ranks)
 

@@ -71,7 +71,7 @@ class PairsOfRun:
         keys, order = self._keys, self._order
         if shown == "all":
             return order
-        wanted = [one.rows for one in self.decisions.all().values() if shown in ("undecided", one.state)]
+        wanted = [decision.rows for decision in self.decisions.all().values() if shown in ("undecided", decision.state)]
         rows = np.array(wanted, np.int64).reshape(-1, 2)
         is_in = np.isin(keys[order], keys_of(rows[:, 0], rows[:, 1]))
         return order[~is_in if shown == "undecided" else is_in]
@@ -80,18 +80,18 @@ class PairsOfRun:
         """Return the pairs at some places, in their order."""
         ascending, back = np.unique(places, return_inverse=True)
         with parquet.open_table(self.folder / _PAIRS) as file:
-            found = pairs_at(file, ascending).to_pylist()
+            shown_pairs = pairs_at(file, ascending).to_pylist()
         decisions, (left, right) = self.decisions.all(), self._names
         made = [
             PairOfRun(
-                rows=(rows := (one["left_row"], one["right_row"])),
+                rows=(rows := (pair["left_row"], pair["right_row"])),
                 left=left[rows[0]].as_py(),
                 right=right[rows[1]].as_py(),
-                cosine=one["cosine"],
-                terms=tuple(TermRow(term["term"], term["left_term"], term["share"]) for term in one["terms"]),
+                cosine=pair["cosine"],
+                terms=tuple(TermRow(term["term"], term["left_term"], term["share"]) for term in pair["terms"]),
                 decision=decisions.get(rows),
             )
-            for one in found
+            for pair in shown_pairs
         ]
         return [made[place] for place in back.tolist()]
 
@@ -110,16 +110,16 @@ class PairsOfRun:
         """Return a row for each pair to show, with its decision."""
         places, (left, right) = self.select(shown), self._names
         with parquet.open_table(self.folder / _PAIRS) as file:
-            found = file.read(columns=["left_row", "right_row", "cosine", "rank"]).take(pa.array(places))
+            pairs = file.read(columns=["left_row", "right_row", "cosine", "rank"]).take(pa.array(places))
         decided = self.decisions.all()
-        rows = zip(found["left_row"].to_pylist(), found["right_row"].to_pylist(), strict=True)
+        rows = zip(pairs["left_row"].to_pylist(), pairs["right_row"].to_pylist(), strict=True)
         decisions = [decided.get(row) for row in rows]
         return pa.table(
             {
-                "left": left.take(found["left_row"].combine_chunks()),
-                "right": right.take(found["right_row"].combine_chunks()),
-                "cosine": found["cosine"],
-                "rank": found["rank"],
+                "left": left.take(pairs["left_row"].combine_chunks()),
+                "right": right.take(pairs["right_row"].combine_chunks()),
+                "cosine": pairs["cosine"],
+                "rank": pairs["rank"],
                 "decision": pa.array(
                     [None if decision is None else decision.state for decision in decisions], pa.string()
                 ),
@@ -130,10 +130,12 @@ class PairsOfRun:
 
     def texts(self, side: Side, rows: set[int], soon: I64 = _NO_ROWS) -> Mapping[int, ShownText]:
         """Return the beginnings of texts of a side, by their rows; the files are read again."""
-        told = self.manifest.side(side)
+        manifest_side = self.manifest.side(side)
         documents = parquet.read_table(self.folder / _DOCUMENTS, ["side", "row", "source"])
         sources = documents.filter(pc.equal(documents["side"], side))["source"]
-        again = reread_sources([Source.of_stored(one, told.encoding) for one in told.inputs], sources)
+        again = reread_sources(
+            [Source.of_stored(stored, manifest_side.encoding) for stored in manifest_side.inputs], sources
+        )
         if again.size_bytes > MAX_INPUT_BYTES:
             raise ParameterError(f"The {side} side has more than {MAX_INPUT_BYTES >> 20} MiB; its texts are not shown.")
         with self._reading:  # others wait, and find what they need
@@ -162,23 +164,23 @@ class PairsOfRun:
     @cached_property
     def _names(self) -> tuple[pa.LargeStringArray, pa.LargeStringArray]:
         read = parquet.read_table(self.folder / _DOCUMENTS, ["side", "row", "name"])
-        found = []
+        names = []
         for side in SIDES:
-            own = read.filter(pc.equal(read["side"], side)).sort_by("row")
-            found.append(own["name"].combine_chunks())
-        return found[0], found[1]
+            documents = read.filter(pc.equal(read["side"], side)).sort_by("row")
+            names.append(documents["name"].combine_chunks())
+        return names[0], names[1]
 
 
 def _read_texts(again: Reread, rows: set[int]) -> dict[int, ShownText]:
     """Read sources up to the last of some documents."""
-    found = dict[int, ShownText]()
+    texts = dict[int, ShownText]()
     for here, batch, _ in again.batches(Silent(), np.array(sorted(rows), np.int64)):
         for row, raw in zip(here.tolist(), batch["text"].to_pylist(), strict=True):
             text = (raw or b"").decode("utf-8", "replace")
-            found[row] = ShownText(text[:MAX_CHARACTERS], max(0, len(text) - MAX_CHARACTERS))
-        if len(found) == len(rows):
+            texts[row] = ShownText(text[:MAX_CHARACTERS], max(0, len(text) - MAX_CHARACTERS))
+        if len(texts) == len(rows):
             break
-    return found
+    return texts
 
 
 DECISIONS = "pair-decisions.json"

@@ -275,12 +275,12 @@ def sample(vectors: PairVectors, threshold: float, *, seed: int = 0, resources: 
     rows = np.flatnonzero(vectors.left.sizes)
     n = min(_SAMPLE, len(rows), max(50, _MAX_SAMPLE_PAIRS // max(1, len(right))))
     rows = rows[np.sort(np.random.default_rng([seed, _DRAWS]).choice(len(rows), n, replace=False))]
-    own, firsts = some_vectors(vectors.left, rows), range(0, len(right), BLOCK)
+    left_sample, firsts = some_vectors(vectors.left, rows), range(0, len(right), BLOCK)
     counts, found = np.zeros(_BINS, np.int64), [np.zeros(0, np.uint64)]
     with meter.stage("sample", n * len(right), "pairs") as progress:
 
         def look(first: int) -> tuple[I64, U64]:
-            return _look(vectors, own, first, threshold)
+            return _look(vectors, left_sample, first, threshold)
 
         for first, (part, keys) in zip(firsts, map_ordered(look, firsts, threads=resources.n_threads)):
             counts += part
@@ -293,7 +293,7 @@ def sample(vectors: PairVectors, threshold: float, *, seed: int = 0, resources: 
     counts[0] -= n * int((right.sizes == 0).sum())
     is_near = reaches(cosines, threshold)
     spread = CosineSpread.of_counts(np.linspace(0.0, 1.0, _BINS + 1), np.maximum(counts, 0))
-    pair_ns, candidate_ns = _costs_of(vectors, own, rows, threshold)
+    pair_ns, candidate_ns = _costs_of(vectors, left_sample, rows, threshold)
     return Sampled(
         n_documents=n,
         spread=spread,
@@ -304,19 +304,19 @@ def sample(vectors: PairVectors, threshold: float, *, seed: int = 0, resources: 
     )
 
 
-def _look(vectors: PairVectors, own: Sparse, first: int, threshold: float) -> tuple[I64, U64]:
-    end, n = min(first + BLOCK, len(vectors.right)), len(own[2]) - 1
+def _look(vectors: PairVectors, left_sample: Sparse, first: int, threshold: float) -> tuple[I64, U64]:
+    end, n = min(first + BLOCK, len(vectors.right)), len(left_sample[2]) - 1
     block = block_by_terms(vectors.right.sparse, first, end, vectors.n_terms)
-    counts = spread_in_block(own, (0, n), block, n_bins=_BINS)
-    return counts, near_in_block(own, (0, n), block, least=min_sum(threshold))
+    counts = spread_in_block(left_sample, (0, n), block, n_bins=_BINS)
+    return counts, near_in_block(left_sample, (0, n), block, least=min_sum(threshold))
 
 
-def _costs_of(vectors: PairVectors, own: Sparse, rows: I64, threshold: float) -> tuple[float, float]:
+def _costs_of(vectors: PairVectors, left_sample: Sparse, rows: I64, threshold: float) -> tuple[float, float]:
     right = vectors.right
     end = min(BLOCK, len(right))
     block = block_by_terms(right.sparse, 0, end, vectors.n_terms)
     began = time.process_time()
-    near_in_block(own, (0, len(rows)), block, least=threshold)
+    near_in_block(left_sample, (0, len(rows)), block, least=threshold)
     pair_ns = 1e9 * (time.process_time() - began) / max(1, len(rows) * end)
     chance = np.random.default_rng(0)
     left, others = np.sort(chance.choice(rows, _TIMED)), chance.integers(0, len(right), _TIMED)
@@ -371,7 +371,9 @@ class MeasuredSample:
 
     def _distances_of(self, bits: int) -> I64:
         projection = RandomProjection(bits, self._seed)
-        rows, places = zip(*(np.unique(one, return_inverse=True) for one in (self._left, self._right)))
+        rows, places = zip(
+            *(np.unique(rows_of_side, return_inverse=True) for rows_of_side in (self._left, self._right))
+        )
         with self._meter.stage("sign sample", sum(map(len, rows)), "documents") as progress:
 
             def signed(side: WeightedVectors, own: I64) -> NDArray[np.uint8]:

@@ -52,9 +52,9 @@ def shown_pairs(folder: Path) -> tuple[list[PairRow], list[PairRow]]:
             others = _one_a_step(file, best, least, greatest)
         rows = np.sort(np.concatenate([best, others]))
         pairs = pairs_at(file, rows)
-    found = dict(zip(rows.tolist(), _named(pairs, folder / "documents.parquet"), strict=True))
-    return [found[row] for row in best.tolist()], sorted(
-        (found[row] for row in others.tolist()), key=lambda pair: -pair.cosine
+    by_step = dict(zip(rows.tolist(), _named(pairs, folder / "documents.parquet"), strict=True))
+    return [by_step[row] for row in best.tolist()], sorted(
+        (by_step[row] for row in others.tolist()), key=lambda pair: -pair.cosine
     )
 
 
@@ -79,10 +79,10 @@ def _one_a_step(file: pq.ParquetFile, best: I64, least: float, greatest: float) 
         steps = ((cosines - least) / max(greatest - least, 1e-12) * N_OTHERS).astype(np.int64).clip(0, N_OTHERS - 1)
         mixed: U64 = (rows.astype(np.uint64) + np.uint64(1)) * GOLDEN
         order = np.lexsort((mixed, steps))
-        some, places = np.unique(steps[order], return_index=True)
+        distinct_steps, places = np.unique(steps[order], return_index=True)
         rows, mixed = rows[order][places], mixed[order][places]
-        is_less = mixed < keys[some]
-        chosen[some[is_less]], keys[some[is_less]] = rows[is_less], mixed[is_less]
+        is_less = mixed < keys[distinct_steps]
+        chosen[distinct_steps[is_less]], keys[distinct_steps[is_less]] = rows[is_less], mixed[is_less]
     return np.asarray(chosen[keys != _NONE])
 
 
@@ -96,15 +96,15 @@ def _cosines(file: pq.ParquetFile) -> Iterator[tuple[int, F64]]:
 
 def pairs_at(file: pq.ParquetFile, rows: I64) -> pa.Table:
     """Return the pairs of ``pairs.parquet`` at ascending rows."""
-    found = [file.schema_arrow.empty_table()]
+    tables = [file.schema_arrow.empty_table()]
     first = 0
     for group in range(file.metadata.num_row_groups):
         end = first + file.metadata.row_group(group).num_rows
-        own = rows[(rows >= first) & (rows < end)]
-        if len(own):
-            found.append(file.read_row_group(group).take(pa.array(own - first)))
+        rows_here = rows[(rows >= first) & (rows < end)]
+        if len(rows_here):
+            tables.append(file.read_row_group(group).take(pa.array(rows_here - first)))
         first = end
-    return pa.concat_tables(found)
+    return pa.concat_tables(tables)
 
 
 def _named(pairs: pa.Table, documents: Path) -> list[PairRow]:
@@ -114,7 +114,7 @@ def _named(pairs: pa.Table, documents: Path) -> list[PairRow]:
             for side in SIDES:
                 is_wanted = pc.is_in(batch["row"], pairs[f"{side}_row"].combine_chunks())
                 own = batch.filter(pc.and_(pc.equal(batch["side"], side), is_wanted))
-                names |= {(side, one["row"]): one["name"] for one in own.to_pylist()}
+                names |= {(side, document["row"]): document["name"] for document in own.to_pylist()}
     return [
         PairRow(
             names["left", pair["left_row"]],
@@ -133,9 +133,9 @@ def _remarks(path: Path) -> dict[Side, Table]:
         for batch in file.iter_batches(_AT_ONCE, columns=["side", "name", "source", "line", "problem"]):
             odd = batch.filter(pc.is_valid(batch["problem"]))
             for side in SIDES:
-                own = odd.filter(pc.equal(odd["side"], side))
-                counts[side] += len(own)
-                rows[side] += map(_problem, own.slice(0, N_REMARKS - len(rows[side])).to_pylist())
+                odd_documents = odd.filter(pc.equal(odd["side"], side))
+                counts[side] += len(odd_documents)
+                rows[side] += map(_problem, odd_documents.slice(0, N_REMARKS - len(rows[side])).to_pylist())
     return {side: problems_table(rows[side], counts[side]) for side in SIDES if counts[side]}
 
 

@@ -241,12 +241,12 @@ def candidates_by_vectors(
     done
         Takes the document on the right up to which all pairs are compared and all candidates yielded.
     """
-    own, right = some_vectors(vectors.left, rows), vectors.right
+    left, right = some_vectors(vectors.left, rows), vectors.right
     pieces = [(start, min(start + _ROWS, len(rows))) for start in range(0, len(rows), _ROWS)]
     for first in range(begin, len(right), BLOCK):
         end = min(first + BLOCK, len(right))
         block = block_by_terms(right.sparse, first, end, vectors.n_terms)
-        work = partial(near_in_block, own, block=block, least=min_sum(threshold))
+        work = partial(near_in_block, left, block=block, least=min_sum(threshold))
         for (start, stop), found in zip(pieces, map_ordered(work, pieces, threads=threads)):
             places, others = rows_of(found)
             yield keys_of(rows[places], others + first)

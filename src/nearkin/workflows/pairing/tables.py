@@ -237,10 +237,10 @@ def write_documents(path: Path, pairs: Ranked, sides: tuple[Collected, Collected
         writer.write_table(pa.concat_tables(tables))
 
 
-def _best(own: I64, cosines: F64, n: int) -> I64:
+def _best(rows: I64, cosines: F64, n: int) -> I64:
     best = np.full(n, -1, np.int64)
     order = np.argsort(cosines, kind="stable")
-    best[own[order]] = order  # of equal rows the last one remains
+    best[rows[order]] = order  # of equal rows the last one remains
     return best
 
 
@@ -266,14 +266,16 @@ def pair_lines(table: pa.Table, names: tuple[pa.Array, pa.Array]) -> bytes:
     )
     terms = table["terms"].combine_chunks()
     items = terms.flatten()
-    words, own = items.field("term"), items.field("left_term")
-    both = pc.binary_join_element_wise(own, words, pa.scalar("=", pa.large_string()))  # null if both have the same word
-    told = pa.LargeListArray.from_arrays(_offsets(terms), pc.coalesce(both, words))
+    words, left_words = items.field("term"), items.field("left_term")
+    both = pc.binary_join_element_wise(
+        left_words, words, pa.scalar("=", pa.large_string())
+    )  # null if both have the same word
+    terms_of_pairs = pa.LargeListArray.from_arrays(_offsets(terms), pc.coalesce(both, words))
     return joined_lines(
         six_digits(table["cosine"].to_numpy()),
         escaped(left),
         escaped(right),
-        pc.binary_join(told, pa.scalar(" ", pa.large_string())),
+        pc.binary_join(terms_of_pairs, pa.scalar(" ", pa.large_string())),
     )
 
 
@@ -297,7 +299,7 @@ def escaped(texts: pa.LargeStringArray) -> pa.LargeStringArray:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(_UNSAFE, lambda found: _TO_ESCAPE.get(found[0], f"\\u{ord(found[0]):04x}"), text)
+    return re.sub(_UNSAFE, lambda character: _TO_ESCAPE.get(character[0], f"\\u{ord(character[0]):04x}"), text)
 
 
 def six_digits(cosines: F64) -> pa.LargeStringArray:

@@ -28,8 +28,8 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected) -> No
     source, target = table.origin.source, table.origin.target
     languages = ((source, table.source_words), (target, table.target_words))
     fits, shares = [], []
-    for collected, (own_name, own), (other_name, other) in zip((left, right), languages, languages[::-1]):
-        in_own, in_other = _share_known(collected, own), _share_known(collected, other)
+    for collected, (own_name, language), (other_name, other) in zip((left, right), languages, languages[::-1]):
+        in_own, in_other = _share_known(collected, language), _share_known(collected, other)
         fits.append(in_own >= _MIN_KNOWN and in_other <= in_own + _MARGIN)
         shares.append(
             f"of the words of {collected.called}{_column(collected)} the table has {in_own:.0%} as {own_name} "
@@ -43,7 +43,7 @@ def check_fits(table: TranslationTable, left: Collected, right: Collected) -> No
 
 
 def _column(collected: Collected) -> str:
-    columns = {one.text for one in collected.inputs}
+    columns = {source.text for source in collected.inputs}
     return f" (column {columns.pop()!r})" if len(columns) == 1 and None not in columns else ""
 
 

@@ -57,10 +57,10 @@ class PairVectors:
 
     def sha256(self) -> str:
         """Return the digest of the vectors of both, in hexadecimal."""
-        told = hashlib.sha256()
+        digest = hashlib.sha256()
         for array in (self.hashes, *self.left.sparse, *self.right.sparse):
-            told.update(np.ascontiguousarray(array).data)
-        return told.hexdigest()
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
     def signed(self, bits: int, seed: int, *, threads: int, meter: Meter) -> tuple[BitSignatures, BitSignatures]:
         """Return the signatures of both."""
@@ -116,7 +116,7 @@ def vectors_of(
     words, numbers = (left if is_right else right).vocabulary.words, None
     if translation is None:
         words, numbers = _united(right.vocabulary.words, left)
-    sides, kept = (left, right), [one.n_occurrences >= options.min_occurrences for one in (left, right)]
+    sides, kept = (left, right), [side.n_occurrences >= options.min_occurrences for side in (left, right)]
     to_weigh = [
         ToWeigh(name, own, Weighing.of(own, is_kept, options, len(words), projection=projection, numbers=own_numbers))
         for name, own, is_kept, projection, own_numbers in zip(
@@ -148,7 +148,7 @@ def _check_any(
 ) -> None:
     """Refuse a side without vectors; the untranslated side comes first: the translation depends on it."""
     of_sides = list(zip(sides, weighed, projections, strict=True))[::-1]
-    for collected, vectors, projection in sorted(of_sides, key=lambda one: one[2] is not None):
+    for collected, vectors, projection in sorted(of_sides, key=lambda of_side: of_side[2] is not None):
         if not vectors.sizes.any():
             raise ParameterError(
                 f"{collected.called}: none of its {counted(len(collected), 'document')} has {options.min_terms} terms "
@@ -263,8 +263,8 @@ class Weighing:
         """Make the object from the result of `as_arrays`."""
         projection = None
         if "targets" in arrays:
-            own = {name: arrays[name] for name in WordProjection.__slots__}
-            projection = WordProjection(**{**own, "n_targets": int(own["n_targets"])})  # type: ignore[arg-type]
+            fields_of_projection = {name: arrays[name] for name in WordProjection.__slots__}
+            projection = WordProjection(**{**fields_of_projection, "n_targets": int(fields_of_projection["n_targets"])})  # type: ignore[arg-type]
         n_documents, min_terms = arrays["counts"].tolist()
         mean_length, k1, b = arrays["reals"].tolist()
         return cls(

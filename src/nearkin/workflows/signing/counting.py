@@ -24,9 +24,9 @@ from nearkin.workflows.reading.texts import RawBatch, Texts, check_readable, cou
 
 def collect(texts: Texts, features: Shingling, normalise: Normalisation, *, threads: int, meter: Meter) -> Statistics:
     """Count the features of all documents; the results are added in document order."""
-    found, documents = count_all_texts(texts, features, normalise, threads=threads, meter=meter)
+    counts, documents = count_all_texts(texts, features, normalise, threads=threads, meter=meter)
     check_readable(documents, texts.rules)
-    return found
+    return counts
 
 
 def count_all_texts(
@@ -53,9 +53,9 @@ def merge(paths: Sequence[Path]) -> Statistics:
         raise ParameterError.of("files", "at least two files of statistics", len(paths))
     growing: GrowingStatistics | None = None
     for path in paths:
-        one = Statistics.load(path)
-        growing = growing or GrowingStatistics(one.features)
-        growing.merge(one)
+        statistics = Statistics.load(path)
+        growing = growing or GrowingStatistics(statistics.features)
+        growing.merge(statistics)
     return growing.frozen()  # type: ignore[union-attr]  # there are at least two
 
 

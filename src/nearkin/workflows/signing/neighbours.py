@@ -69,18 +69,18 @@ class NeighboursFound:
 
     def summary(self) -> dict[str, object]:
         """Return the fields as JSON types."""
-        told = {field.name: getattr(self, field.name) for field in fields(self)}
-        told["expected"] = None if self.expected is None else self.expected.to_dict()
-        told["sample"] = None if self.sample is None else asdict(self.sample)
-        told["verification"] = None if self.verification is None else self.verification.parameters
-        return {"command": "neighbours", **told}
+        stored = {field.name: getattr(self, field.name) for field in fields(self)}
+        stored["expected"] = None if self.expected is None else self.expected.to_dict()
+        stored["sample"] = None if self.sample is None else asdict(self.sample)
+        stored["verification"] = None if self.verification is None else self.verification.parameters
+        return {"command": "neighbours", **stored}
 
 
 def check_place(out: Path, signed: Iterable[SignatureFile], *, is_verified: bool) -> None:
     """Refuse a file for pairs that has no known format, or whose documents are read again to verify them."""
     check_suffix(out, "out", may_have_none=True)
-    for one in signed if is_verified else ():
-        refuse_input(out, (on_disk(entry.path) for entry in one.about.inputs))
+    for signatures in signed if is_verified else ():
+        refuse_input(out, (on_disk(entry.path) for entry in signatures.about.inputs))
 
 
 def find_neighbours(
@@ -127,16 +127,16 @@ def find_neighbours(
             verifier = SignatureVerifier.read(file, rows, verification, resources, meter)
         blocks, n_pairs, plan = _blocks(pairs, equal), pairs.n_document_pairs, pairs.plan
     else:
-        found = nearest(
+        neighbours = nearest(
             file.signatures, against.signatures, distance, threads=resources.n_threads, progress=meter.progress,
             max_pairs=MAX_NEAREST,
         )  # fmt: skip
         if verification is not None:
             verifier = SignatureVerifier.joined(
-                SignatureVerifier.read(file, np.unique(found.query), verification, resources, meter),
-                SignatureVerifier.read(against, np.unique(found.row), verification, resources, meter),
+                SignatureVerifier.read(file, np.unique(neighbours.query), verification, resources, meter),
+                SignatureVerifier.read(against, np.unique(neighbours.row), verification, resources, meter),
             )
-        blocks, n_pairs, plan = _blocks_across(found, len(file.documents)), len(found), found.plan
+        blocks, n_pairs, plan = _blocks_across(neighbours, len(file.documents)), len(neighbours), neighbours.plan
     with meter.stage("write", 0, "steps"), published(out) as aside:
         ids = file.documents["id"].combine_chunks()
         other_ids = ids if against is None else against.documents["id"].combine_chunks()
@@ -271,8 +271,8 @@ def _blocks(pairs: HammingPairs, equal: Equal) -> Iterator[Neighbours]:
     distance: U16 = np.concatenate([np.zeros(int(other.sum()), np.uint16), pairs.distance])
     order = np.lexsort((right, left))
     for start in range(0, len(order), _BLOCK_PAIRS):
-        some = order[start : start + _BLOCK_PAIRS]
-        yield Neighbours(left[some], right[some], distance[some])
+        block = order[start : start + _BLOCK_PAIRS]
+        yield Neighbours(left[block], right[block], distance[block])
 
 
 def _blocks_across(neighbours: Nearest, first_of_theirs: int) -> Iterator[Neighbours]:
@@ -373,16 +373,16 @@ class Expected:
         expected recall: at most 0.2% of pairs with a Jaccard similarity of 0.8 (chars:4), more above it; the range is
         that of four measured corpora; other documents can lie outside it
         """
-        low, high = (_share(one) for one in (self.low, self.high))
+        low, high = (_share(bound) for bound in (self.low, self.high))
         share = low if low == high else f"{low} to {high}"
         if low != high and low.startswith("under"):
             share = f"at most {distance_text(100 * self.high, 1)}%"
         range_told = "; the range is that of four measured corpora; other documents can lie outside it"
-        told = (
+        sentence = (
             f"expected recall: {share} of pairs with a Jaccard similarity of {self.similarity:g} ({features}), more "
             f"above it{range_told if self.is_measured else ''}"
         )
-        return (told,)
+        return (sentence,)
 
 
 def expected_of(file: SignatureFile, distance: int) -> Expected | None:

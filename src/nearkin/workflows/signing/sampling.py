@@ -119,14 +119,14 @@ def _of_features(file: SignatureFile) -> Verification:
 def _nearest(
     file: SignatureFile, sample: I64, other: SignatureFile, rows: I64, n_pairs: int, *, is_one_set: bool
 ) -> tuple[U32, U32, U16, I64]:
-    own, theirs = file.signatures.words[sample], other.signatures.words[rows]
+    words, theirs = file.signatures.words[sample], other.signatures.words[rows]
     n_within = np.zeros(file.signatures.n_bits + 1, np.int64)
     found: list[tuple[I64, I64, U16]] = []
     step = max(1, _BLOCK // theirs.size)
     for first in range(0, len(sample), step):
-        block = own[first : first + step]
+        block = words[first : first + step]
         distances = np.zeros((len(block), len(rows)), np.uint16)
-        for word in range(own.shape[1]):
+        for word in range(words.shape[1]):
             distances += np.bitwise_count(block[:, word, None] ^ theirs[None, :, word])
         if is_one_set:
             distances[sample[first : first + step, None] == rows[None]] = file.signatures.n_bits

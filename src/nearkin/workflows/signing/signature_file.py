@@ -64,10 +64,10 @@ class SignatureFile:
         )
         table = self.documents.add_column(1, "signature", column)
         table = table.add_column(2, _HAS_FEATURES, pa.array(self.signatures.has_features))
-        told = {name: getattr(self.about, name) for name in ("parameters", "fingerprint", "statistics", "encoding")}
-        told |= {"version": FORMAT_VERSION, "nearkin": __version__}
-        told = with_checksum({**told, "inputs": [source.as_stored() for source in self.about.inputs]})
-        schema = table.schema.with_metadata({_KEY: json.dumps(told, sort_keys=True)})
+        stored = {name: getattr(self.about, name) for name in ("parameters", "fingerprint", "statistics", "encoding")}
+        stored |= {"version": FORMAT_VERSION, "nearkin": __version__}
+        stored = with_checksum({**stored, "inputs": [source.as_stored() for source in self.about.inputs]})
+        schema = table.schema.with_metadata({_KEY: json.dumps(stored, sort_keys=True)})
         return table.cast(for_pandas(schema))
 
     def save(self, path: Path) -> None:
@@ -94,11 +94,11 @@ class SignatureFile:
 
 
 def _about(path: Path, schema: pa.Schema) -> About:
-    told = (schema.metadata or {}).get(_KEY)
-    if told is None:
+    stored = (schema.metadata or {}).get(_KEY)
+    if stored is None:
         raise SourceError(f"{path} is not a file of signatures. Create one with: nearkin sign INPUT --out FILE.")
     try:
-        about = json.loads(told)
+        about = json.loads(stored)
         if not has_right_checksum(about):
             raise SourceError(f"{path} is damaged: the description of its signatures was changed.")
         if about["version"] != FORMAT_VERSION:
@@ -109,7 +109,7 @@ def _about(path: Path, schema: pa.Schema) -> About:
             about["parameters"],
             about["fingerprint"],
             about["statistics"],
-            tuple(Source.of_stored(one, about["encoding"]) for one in about["inputs"]),
+            tuple(Source.of_stored(source, about["encoding"]) for source in about["inputs"]),
             about["encoding"],
         )
     except (KeyError, TypeError, ValueError) as error:

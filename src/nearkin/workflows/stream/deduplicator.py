@@ -177,10 +177,10 @@ class StreamDeduplicator:
     def __repr__(self) -> str:
         n_cut = self.n_chains_cut
         cut = f", {counted(n_cut, 'comparison')} cut short: {_CUT}" if n_cut else ""
-        told = (
+        fields = (
             f"{counted(len(self), 'document')}, {counted(self.bytes_per_document, 'byte')} per document and its id{cut}"
         )
-        return f"StreamDeduplicator({told})"
+        return f"StreamDeduplicator({fields})"
 
     @property
     def bytes_per_document(self) -> int:
@@ -252,9 +252,9 @@ class StreamDeduplicator:
         self._keys[first:last, -1] = self._digests[first:last, 0]
         has_text = pc.binary_length(texts).to_numpy() > 0
         # a unique key for each document that must not be found: by bands without shingles, by digest without text
-        own = np.arange(self._n_dropped + first, self._n_dropped + last, dtype=np.uint64)[:, None]
-        self._keys[first:last, :-1] = np.where(sets.sizes[:, None] > 0, self._keys[first:last, :-1], own)
-        self._keys[first:last, -1:] = np.where(has_text[:, None], self._keys[first:last, -1:], own)
+        numbers = np.arange(self._n_dropped + first, self._n_dropped + last, dtype=np.uint64)[:, None]
+        self._keys[first:last, :-1] = np.where(sets.sizes[:, None] > 0, self._keys[first:last, :-1], numbers)
+        self._keys[first:last, -1:] = np.where(has_text[:, None], self._keys[first:last, -1:], numbers)
         found: list[list[StreamMatch]] = [[] for _ in batch]
         pending = {first + i: text for i, (_, text) in enumerate(batch)}
         try:

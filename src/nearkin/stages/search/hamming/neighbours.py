@@ -140,13 +140,13 @@ def nearest(
     ([1, 0, 2], [0, 1, 1])
     """
     if (queries.fingerprint, queries.n_bits) != (signatures.fingerprint, signatures.n_bits):
-        both = [(name, f"{one.fingerprint};bits={one.n_bits}") for name, one in
+        both = [(name, f"{side.fingerprint};bits={side.n_bits}") for name, side in
                 (("queries", queries), ("signatures", signatures))]  # fmt: skip
         raise FingerprintError.of("Signatures", "be compared", *both)
     _check(signatures, distance, threads, method, max_pairs)
-    asked, words = _words_with_features(queries), _words_with_features(signatures)
-    plan = plan_hamming(words, asked, n_bits=signatures.n_bits, distance=distance, method=method)
-    query, row, distances = HammingSearch.of(plan, words, asked, max_pairs).run(threads, progress)
+    query_words, words = _words_with_features(queries), _words_with_features(signatures)
+    plan = plan_hamming(words, query_words, n_bits=signatures.n_bits, distance=distance, method=method)
+    query, row, distances = HammingSearch.of(plan, words, query_words, max_pairs).run(threads, progress)
     query, row = _rows_with_features(queries, query), _rows_with_features(signatures, row)
     sort_together(query, distances, row)
     return Nearest(query, row, distances, plan)

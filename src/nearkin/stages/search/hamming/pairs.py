@@ -177,11 +177,11 @@ class HammingPairs:
 
     def _neighbour_classes(self) -> tuple[U32, U16, I64]:
         every = np.arange(len(self.classes), dtype=np.uint32)
-        one = np.concatenate([every, self.left, self.right])
-        order = np.argsort(one, kind="stable")
+        class_of_pair = np.concatenate([every, self.left, self.right])
+        order = np.argsort(class_of_pair, kind="stable")
         neighbours = np.concatenate([every, self.right, self.left])[order]
         distances = np.concatenate([np.zeros(len(every), np.uint16), self.distance, self.distance])[order]
-        counts = np.bincount(one, minlength=len(every))
+        counts = np.bincount(class_of_pair, minlength=len(every))
         return neighbours, distances, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 

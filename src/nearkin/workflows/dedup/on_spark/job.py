@@ -89,7 +89,7 @@ def find(
     partitions = Partitions.of(work, read, stages.n_at_a_time)
     of_inputs = [block for block in read if block.stream == INPUTS.stream]
     kinds = [IdKind(kind) for kind in INPUTS.of_targets(of_inputs, len(everything))[0].tolist()]
-    mine, theirs = ([one.one for one in some] for some in (parts, other_parts))
+    mine, theirs = ([one.one for one in tasks] for tasks in (parts, other_parts))
     n_inputs = partitions.n_documents(len(parts))
     corpus, places = surveyed(
         partitions.chunks(), n_inputs, mine, None if others is None else theirs, kinds, rules, meter
@@ -123,8 +123,8 @@ def read_all(
 ) -> list[Block]:
     """Read every input into the spool; the streams are `CHUNKS` and `INPUTS`."""
     make_work_folder(spool.path)
-    first_sources = np.cumsum([0, *(len(one.sources) for one in inputs)]).tolist()
-    tasks = [Block("input", i, pickle.dumps((first_sources[i], one))) for i, one in enumerate(inputs)]
+    first_sources = np.cumsum([0, *(len(part.sources) for part in inputs)]).tolist()
+    tasks = [Block("input", i, pickle.dumps((first_sources[i], part))) for i, part in enumerate(inputs)]
     reading = partial(read_input, spool, options, rules)
     return read_by_tasks(stages, "read", tasks, reading, progress, folder=spool.path)
 
@@ -135,9 +135,9 @@ def read_input(
     """Read one input into the spool."""
     first_source, given = pickle.loads(blocks[0].data)  # noqa: S301 (from the driver, through Spark, as tasks are)
     notes = Notes()
-    with published_together(spool.path, str(target)) as aside, given.reading() as one:
+    with published_together(spool.path, str(target)) as aside, given.reading() as part:
         place = spool if spool.mark(target).exists() else Spool(aside)
-        read = read_one(target, first_source, one, place, options, rules=rules, threads=1, progress=notes)
+        read = read_one(target, first_source, part, place, options, rules=rules, threads=1, progress=notes)
     paths = sorted(spool.path.glob(f"{target:09d}-*.arrow"))
     numbers, n_documents, n_bytes = [], [], []
     for path in paths:
@@ -228,10 +228,10 @@ def _linked(
 ) -> Iterator[Block]:
     leads_first = np.argsort(sides & FOLLOWS, kind="stable").astype(np.uint32)
     keys, order = sort_entries(keys[leads_first], leads_first)
-    found, starts, lengths = _runs(keys)
+    texts, starts, lengths = _runs(keys)
     n_leads = np.add.reduceat((sides[order] & FOLLOWS) == 0, starts, dtype=np.int64) if len(starts) else starts
-    is_skewed = (lengths > MIN_PIVOTS) | np.isin(found, marks[0])
-    here = found[is_skewed], lengths[is_skewed], n_leads[is_skewed]
+    is_skewed = (lengths > MIN_PIVOTS) | np.isin(texts, marks[0])
+    here = texts[is_skewed], lengths[is_skewed], n_leads[is_skewed]
     yield from _lengths(band, *(np.append(own, there) for own, there in zip(here, marks, strict=True)))
     is_skewed = np.repeat(is_skewed, lengths)
     if is_skewed.any():
@@ -246,12 +246,12 @@ def _linked(
 
 def _lengths(band: int, keys: U64, lengths: I64, n_leads: I64) -> Iterator[Block]:
     """Yield the number of texts of each skewed key, and of leading ones if there are any."""
-    found, of_key = np.unique(keys, return_inverse=True)
-    lengths, n_leads = (np.bincount(of_key, n, len(found)).astype(np.int64) for n in (lengths, n_leads))
+    distinct_keys, of_key = np.unique(keys, return_inverse=True)
+    lengths, n_leads = (np.bincount(of_key, n, len(distinct_keys)).astype(np.int64) for n in (lengths, n_leads))
     is_led = n_leads > 0
-    found, lengths, n_leads = found[is_led], lengths[is_led], n_leads[is_led]
+    distinct_keys, lengths, n_leads = distinct_keys[is_led], lengths[is_led], n_leads[is_led]
     is_hot = lengths > HOT_LENGTH
-    hot = found[is_hot], lengths[is_hot], n_leads[is_hot]
+    hot = distinct_keys[is_hot], lengths[is_hot], n_leads[is_hot]
     yield from HOT.packed(0, np.full(len(hot[0]), band), *hot)
     distinct, n_keys = np.unique(np.stack([lengths, n_leads]), axis=1, return_counts=True)
     yield from LENGTHS.packed(0, np.full(len(n_keys), band), *distinct, n_keys)

@@ -72,10 +72,12 @@ def _max_pivots(linked: Blocks, meetings: EntryMeetings) -> dict[int, int]:
     """Return the length up to which skewed keys of each band are compared in full."""
     band, length, n_leads, n = LENGTHS.joined(linked.of(LENGTHS.stream).collected())
     max_pivots = {}
-    for one in np.unique(band).tolist():
-        own = band == one
-        runs = SkewedRuns(np.repeat(length[own], n[own]), np.repeat(n_leads[own], n[own]))
-        max_pivots[one] = runs.affordable_pivots(max_pairs_of(one if one < meetings.n_bands else None))
+    for band_number in np.unique(band).tolist():
+        is_of_band = band == band_number
+        runs = SkewedRuns(np.repeat(length[is_of_band], n[is_of_band]), np.repeat(n_leads[is_of_band], n[is_of_band]))
+        max_pivots[band_number] = runs.affordable_pivots(
+            max_pairs_of(band_number if band_number < meetings.n_bands else None)
+        )
     return max_pivots
 
 
@@ -137,10 +139,10 @@ def pair_hot_texts(
     n_not_compared.clear()  # what a hot key skips is counted over all tasks
     columns = tuple(column[of_hot < 0] for column in columns)
     band, _, _, _, sides, rank = columns
-    for one in np.unique(band).tolist():
-        order = np.flatnonzero(band == one).astype(np.uint32)
+    for band_number in np.unique(band).tolist():
+        order = np.flatnonzero(band == band_number).astype(np.uint32)
         order = order[np.lexsort((rank[order], sides[order] & FOLLOWS))]
-        yield from linked(columns, order, max_pivots[one])
+        yield from linked(columns, order, max_pivots[band_number])
     yield from NOT_COMPARED.packed(target, np.array([sum(n_not_compared)]))
     yield from tally.told()
 
@@ -176,8 +178,8 @@ class HotKeys:
 
     def rest(self, target: int, i: int, sides: U8) -> Iterator[Block]:
         """Yield counts by side of the texts of a key that are compared with its pivots only."""
-        own, follows = sides & (MINE | THEIRS), (sides & FOLLOWS) != 0
-        is_first, is_second = own == MINE, own == THEIRS
+        side_bits, follows = sides & (MINE | THEIRS), (sides & FOLLOWS) != 0
+        is_first, is_second = side_bits == MINE, side_bits == THEIRS
         counted = (np.ones(len(sides), np.bool_), is_first, is_second, follows, is_first & follows, is_second & follows)
         counts = np.array([[is_one.sum()] for is_one in counted], np.int64)
         yield from HOT_RESTS.packed(target, np.array([i], np.uint32), *counts)
@@ -262,8 +264,8 @@ class Hubs:
     @classmethod
     def of(cls, blocks: Sequence[Block]) -> Hubs:
         """Make the hubs from blocks of `HUBS`."""
-        told, n_told = HUBS.joined(blocks)
-        nodes, place = np.unique(told, return_inverse=True)
+        hubs, n_told = HUBS.joined(blocks)
+        nodes, place = np.unique(hubs, return_inverse=True)
         n_pairs = np.bincount(place, n_told, len(nodes)).astype(np.int64)
         is_popular = n_pairs >= MANY
         return cls(nodes[is_popular], n_pairs[is_popular])

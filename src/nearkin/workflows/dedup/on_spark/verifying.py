@@ -34,7 +34,7 @@ _HASHES_A_BLOCK = 1 << 15  # Java handles larger blocks separately, which is slo
 def verify_all(stages: Stages, pairs: Blocks, partitions: Partitions, options: DedupOptions) -> tuple[Matches, int]:
     """Verify candidates, which lie in the partitions of their left texts; also return the number of distinct ones."""
     n = max(len(partitions), 1)
-    found = stages.kept(
+    verified = stages.kept(
         "matches",
         lambda: (
             pairs.shuffled(n, partial(ask_profiles, partitions))
@@ -44,8 +44,8 @@ def verify_all(stages: Stages, pairs: Blocks, partitions: Partitions, options: D
             .shuffled(n, partial(verify_pairs, partitions, options))
         ),
     )
-    (n_pairs,) = CANDIDATES.joined(found.of(CANDIDATES.stream).collected())
-    return _collected(found), int(n_pairs.sum())
+    (n_pairs,) = CANDIDATES.joined(verified.of(CANDIDATES.stream).collected())
+    return _collected(verified), int(n_pairs.sum())
 
 
 def compare_inside(
@@ -63,7 +63,7 @@ def compare_inside(
         here = slice(*bounds[partition : partition + 2])
         save_arrays(partitions.inside(partition), {"left": left[here], "right": right[here]})
     n = len(partitions)
-    found = stages.kept(
+    compared = stages.kept(
         "inside",
         lambda: (
             stages.parts(n, partial(ask_inside, partitions))
@@ -71,7 +71,7 @@ def compare_inside(
             .shuffled(n, partial(verify_pairs, partitions, options, keeps_all=True))
         ),
     )
-    yield replace(_collected(found), differs=None)
+    yield replace(_collected(compared), differs=None)
 
 
 def _collected(blocks: Blocks) -> Matches:
@@ -121,10 +121,10 @@ class TextSets:
         sizes = self.offsets[at + 1] - self.offsets[at]
         of_block = (np.cumsum(sizes) - sizes) // _HASHES_A_BLOCK
         for part in np.split(np.arange(len(at)), np.flatnonzero(np.diff(of_block)) + 1):
-            some = at[part]
-            n_shingles = self.n_shingles[some]
-            columns = self.nodes[some], n_shingles, sizes[part] - n_shingles, self.frame[some], self.digest[some]
-            yield SETS.block(target, columns, self.hashes[ranges(self.offsets[some], sizes[part])])
+            places = at[part]
+            n_shingles = self.n_shingles[places]
+            columns = self.nodes[places], n_shingles, sizes[part] - n_shingles, self.frame[places], self.digest[places]
+            yield SETS.block(target, columns, self.hashes[ranges(self.offsets[places], sizes[part])])
 
     @classmethod
     def joined(cls, blocks: Sequence[Block], mine: TextSets) -> TextSets:
@@ -159,8 +159,8 @@ def ranges(starts: I64, sizes: I64) -> I64:
     [10, 11, 3, 4, 5]
     """
     ends = np.cumsum(sizes)
-    found: I64 = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - sizes), sizes)
-    return found
+    positions: I64 = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - sizes), sizes)
+    return positions
 
 
 def send_sets(partitions: Partitions, options: DedupOptions, target: int, blocks: Sequence[Block]) -> Iterator[Block]:

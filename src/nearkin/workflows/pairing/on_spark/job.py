@@ -174,8 +174,8 @@ def _collected(stages: Stages, side: FrameSide, name: str, split: Splitting, wor
     files.folder.mkdir(exist_ok=True)
     counting = partial(count_partition, files, split, name, side.text, side.doc_id)
     read = stages.kept(f"read-{name}", lambda: stages.read(side.frame, counting, side.columns))
-    told = sorted(read.collected(), key=lambda block: block.target)
-    numbers, kinds = READ.joined(told)
+    blocks = sorted(read.collected(), key=lambda block: block.target)
+    numbers, kinds = READ.joined(blocks)
     parts = (load_part(files, number) for number in numbers.tolist())
     counted = joined(parts, count_places(arrays, name), id_kind=IdKind.joint(kinds))
     if side.doc_id is not None:
@@ -215,8 +215,8 @@ def count_partition(
     """Read a partition of a data frame, and count its words."""
     documents = ArrivingRows(rows, text, doc_id)
     whole = Input(sources=(StoredSource(path=name, name=name, format="table", documents=documents),))
-    found = count_part(files, attempt, Texts((whole,), ReadingRules()), split, Silent())
-    yield from READ.packed(part, np.array([attempt]), np.array([found.id_kind]))
+    counted = count_part(files, attempt, Texts((whole,), ReadingRules()), split, Silent())
+    yield from READ.packed(part, np.array([attempt]), np.array([counted.id_kind]))
 
 
 @dataclass(frozen=True)
@@ -256,9 +256,9 @@ def collect_all(
     files = PartFiles(work / f"{side}-counted")
     files.folder.mkdir(exist_ok=True)
     counting = partial(count_input, files, split, reading.rules)
-    told = read_by_tasks(stages, f"read-{side}", tasks, counting, progress, folder=files.folder)
-    take_exceptions(told, texts)
-    numbers, kinds = READ.of_targets([block for block in told if block.stream == READ.stream], len(tasks))
+    blocks = read_by_tasks(stages, f"read-{side}", tasks, counting, progress, folder=files.folder)
+    take_exceptions(blocks, texts)
+    numbers, kinds = READ.of_targets([block for block in blocks if block.stream == READ.stream], len(tasks))
     parts = (load_part(files, number) for number in numbers.tolist())
     counted = joined(parts, count_places(arrays, side), id_kind=IdKind.joint(kinds))
     return collected(counted, texts, inputs, side)
@@ -295,11 +295,11 @@ def count_part(files: PartFiles, number: int, texts: Texts, split: Splitting, pr
     terms, counts = (files.place(number, name) for name in ("-terms", "-counts"))
     with published(terms, durable=False) as terms_aside, published(counts, durable=False) as counts_aside:
         arrays = growing((terms_aside, counts_aside))
-        found = count_texts(texts, split, arrays, threads=1, progress=progress)
-    files.save(number, "-offsets", found.counts.offsets)
-    files.save_table(number, "-documents", found.documents)
-    files.save_table(number, "-words", pa.table([found.vocabulary.words], _WORDS))
-    return found
+        counted = count_texts(texts, split, arrays, threads=1, progress=progress)
+    files.save(number, "-offsets", counted.counts.offsets)
+    files.save_table(number, "-documents", counted.documents)
+    files.save_table(number, "-words", pa.table([counted.vocabulary.words], _WORDS))
+    return counted
 
 
 def load_part(files: PartFiles, number: int) -> CountedPart:
@@ -321,10 +321,10 @@ def count_input(
         published_together(files.folder, str(target)) as aside,
         reading_texts(task_input(blocks), rules) as texts,
     ):
-        found = count_part(PartFiles(aside), target, texts, split, notes)
+        counted = count_part(PartFiles(aside), target, texts, split, notes)
     yield from notes.blocks(target, target=target)
     yield from exception_blocks(texts, target)
-    yield from READ.packed(target, np.array([target]), np.array([found.id_kind]))
+    yield from READ.packed(target, np.array([target]), np.array([counted.id_kind]))
 
 
 _DOCUMENTS_A_TASK = 4 * PART

@@ -65,13 +65,13 @@ def search_all(
     meetings = LeftMeetings(len(vectors.left), _ROWS_A_MEETING)
     rounds = _rounds(stages, files, way, threshold, top, seed, meetings, work)
     verifying = partial(verify_candidates, files, threshold, top)
-    found: Blocks | None = None
+    blocks: Blocks | None = None
     for number, begin in enumerate(rounds):
-        found = stages.kept(f"pairs-{number:03d}", partial(_met, begin, found, len(meetings), verifying))
+        blocks = stages.kept(f"pairs-{number:03d}", partial(_met, begin, blocks, len(meetings), verifying))
         shutil.rmtree(_chunks(work, number), ignore_errors=True)
-        (n_pairs,) = FOUND.joined(found.of(FOUND.stream).collected())
+        (n_pairs,) = FOUND.joined(blocks.of(FOUND.stream).collected())
         check_not_too_many(int(n_pairs.sum()), threshold)
-    return _gathered(found)
+    return _gathered(blocks)
 
 
 def _met(begin: _Round, so_far: Blocks | None, n_meetings: int, verifying: Task) -> Blocks:
@@ -292,10 +292,10 @@ def search_tile(
         candidates = _by_signatures(signatures, distance, tile, left, right)
     for keys in candidates:
         verifier.add(keys)
-    found = verifier.verified
-    keys = tile.keys_in_full(found.keys)
-    yield from PAIRS.scattered(meetings.at(keys), keys, found.cosines)
-    yield from COSTS.packed(0, np.array([tile.n_pairs]), np.array([found.n_candidates]))
+    verified = verifier.verified
+    keys = tile.keys_in_full(verified.keys)
+    yield from PAIRS.scattered(meetings.at(keys), keys, verified.cosines)
+    yield from COSTS.packed(0, np.array([tile.n_pairs]), np.array([verified.n_candidates]))
 
 
 def _by_signatures(signatures: SignatureFiles, distance: int, tile: Tile, left: int, right: int) -> Iterator[U64]:
@@ -432,13 +432,13 @@ class SignatureFiles:
 
     def some(self, documents: I64) -> U64:
         """Return the signatures of some documents in ascending order."""
-        found = [np.zeros((0, self.n_words), np.uint64)]
+        words = [np.zeros((0, self.n_words), np.uint64)]
         for part in range(len(self.parts)):
             own = self.parts.documents(part)
             here = documents[slice(*np.searchsorted(documents, [own.start, own.stop]))]
             if len(here):
-                found.append(self.words(part)[here - own.start])
-        return np.concatenate(found)
+                words.append(self.words(part)[here - own.start])
+        return np.concatenate(words)
 
 
 def sign_all(stages: Stages, vectors: VectorFiles, folder: Path, projection: RandomProjection) -> SignatureFiles:

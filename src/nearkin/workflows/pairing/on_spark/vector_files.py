@@ -28,8 +28,8 @@ class VectorFiles:
     def of(cls, vectors: PairVectors, folder: Path, part_size: int) -> VectorFiles:
         """Write the other data that tasks need beside the terms and the weights."""
         rows_of_sides = np.flatnonzero(vectors.left.sizes), np.flatnonzero(vectors.right.sizes)
-        for side, own, rows in zip(SIDES, (vectors.left, vectors.right), rows_of_sides):
-            save_array(_place(folder, f"{side}-vector-offsets"), own.offsets)
+        for side, vectors_of_side, rows in zip(SIDES, (vectors.left, vectors.right), rows_of_sides):
+            save_array(_place(folder, f"{side}-vector-offsets"), vectors_of_side.offsets)
             save_array(_place(folder, f"{side}-vector-rows"), rows)
         save_array(_place(folder, "hashes"), vectors.hashes)
         save_batch(folder / "words.arrow", pa.record_batch({"word": vectors.words}))
