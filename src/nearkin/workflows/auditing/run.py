@@ -207,18 +207,18 @@ def _true_pairs(
     options, seen = run.options, set(enumerate(digests))
 
     def compare(item: tuple[I64, pa.RecordBatch, str]) -> tuple[I64, I64, pa.Array, F64]:
-        rows, digests, sets = run.shingled(run.side, run.first, item)
+        rows, row_digests, sets = run.shingled(run.side, run.first, item)
         shared = index.shared(sets)
         is_match = options.is_match(shared)
         similarity, right = options.measure.similarity(shared)[is_match], shared.right[is_match]
-        return shared.left[is_match].astype(np.int64), rows[right], digests.take(pa.array(right)), similarity
+        return shared.left[is_match].astype(np.int64), rows[right], row_digests.take(pa.array(right)), similarity
 
     progress.start("compare", run.side.size_bytes, "bytes")
     items = run.side.batches(progress, run.rows if run.others is None else None)
-    for place, row, digests, similarity in map_ordered(compare, items, threads=threads):
+    for place, row, row_digests, similarity in map_ordered(compare, items, threads=threads):
         counts = sample[place] != row
         if run.others is not None:  # the first document of each text counts, if it is no copy of the sampled one
-            for i, key in enumerate(zip(place.tolist(), digests.to_pylist(), strict=True)):
+            for i, key in enumerate(zip(place.tolist(), row_digests.to_pylist(), strict=True)):
                 counts[i] = key not in seen
                 seen.add(key)
         yield place[counts], row[counts], similarity[counts]
