@@ -14,6 +14,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+import nearkin
 from generator.office_files import mail
 from nearkin.collection.collection import Collection
 from places import SomePlace, refused_before_any_database
@@ -173,6 +174,18 @@ def test_what_is_like_a_document_and_how_two_differ(script: Script) -> None:
     compared = script.read("/compare", a="lease", b="lease, signed")
     assert compared["comparison"]["n_words_only_b"] == 4
     assert [one["name"] for one in script.read("/waves")["waves"]] == ["march"]
+
+
+def test_passages_of_a_document_and_documents_of_a_passage(script: Script, place: SomePlace) -> None:
+    assert script.read("/documents/lease/passages")["min_words"] is None
+    nearkin.passages(place.address, min_words=8, store=True)
+    found = script.read("/documents/lease/passages")
+    assert (found["doc_id"], found["min_words"], found["is_searched"]) == ("lease", 8, True)
+    (passage,) = found["passages"]
+    assert (LEASE.startswith(LEASE[passage["start"] : passage["end"]]), passage["n_documents"]) == (True, 3)
+    others = script.read(f"/passages/{passage['passage']}", limit=2)
+    assert ([one["doc_id"] for one in others["documents"]], others["n_found"]) == (["lease", "lease/copy"], 3)
+    assert script.call("GET", "/passages/99").status_code == 400
 
 
 @refused_before_any_database

@@ -44,6 +44,8 @@ _ADDRESSES: Mapping[Role, tuple[str, ...]] = {
         "GET /api/v1/search",
         "GET /api/v1/searches",
         "GET /api/v1/documents/{id}/similar",
+        "GET /api/v1/documents/{id}/passages",
+        "GET /api/v1/passages/{passage}",
         "GET /api/v1/compare",
         "GET /api/v1/groups",
         "GET /api/v1/groups/{number}",

@@ -35,6 +35,7 @@ OPERATION_ROLES = {
     "viewer": {
         "GET /documents/{id}", "GET /documents/{id}/similar", "GET /compare", "GET /groups", "GET /groups/{number}",
         "GET /waves", "GET /tags", "GET /openapi.json", "GET /search", "GET /searches",
+        "GET /documents/{id}/passages", "GET /passages/{passage}",
     },
     "reviewer": {
         "PUT /documents/{id}", "POST /check", "POST /checks", "POST /tags", "GET /jobs/{number}", "POST /searches",

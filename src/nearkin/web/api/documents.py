@@ -30,6 +30,7 @@ from nearkin.collection.measuring import ComparedDocuments
 from nearkin.collection.results import SimilarDocuments
 from nearkin.collection.similar import similar_documents
 from nearkin.collection.stored.group_state import GroupState
+from nearkin.collection.stored.passages import DocumentsOfPassage, PassagesOfDocument
 from nearkin.collection.word_search.saved import SavedSearch
 from nearkin.collection.word_search.searching import SearchResult
 from nearkin.errors import ParameterError, UnknownDocumentError
@@ -105,6 +106,23 @@ class DocumentAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 def get_document(service: ReviewService, _: Visitor, asked: DocumentAsked, __: object) -> DocumentDetails:
     """Return a document with its text."""
     return service.collection.details(asked.id, version=asked.version)
+
+
+def get_passages(service: ReviewService, _: Visitor, asked: DocumentAsked, __: object) -> PassagesOfDocument:
+    """List the passages of a document that stand in other documents, too."""
+    return service.collection.passages(asked.id, version=asked.version)
+
+
+class PassageAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A stored passage."""
+
+    passage: Annotated[int, Meta(ge=0)]
+    limit: Limit = 50
+
+
+def get_passage(service: ReviewService, _: Visitor, asked: PassageAsked, __: object) -> DocumentsOfPassage:
+    """List the documents with a passage."""
+    return service.collection.documents_with_passage(asked.passage, limit=asked.limit)
 
 
 class RemovalAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -479,6 +497,8 @@ OPERATIONS = (
     operation("GET", "/searches", get_searches, answer_of("Searches", searches=list[answer_type(SavedSearch)])),  # type: ignore[misc]
     operation("POST", "/searches", post_searches, answer_type(ActivityResult, data=JSONValues)),
     operation("GET", "/documents/{id}/similar", get_similar),
+    operation("GET", "/documents/{id}/passages", get_passages),
+    operation("GET", "/passages/{passage}", get_passage),
     operation("POST", "/check", post_check, _CHECKED),
     operation("POST", "/checks", post_checks, answer_of("CheckAnswers", answers=list[JSONValues])),
     operation("GET", "/compare", get_comparison, answer_type(ComparedDocuments, comparison=JSONValues, page=str)),
