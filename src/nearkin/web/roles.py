@@ -55,10 +55,12 @@ _ADDRESSES: Mapping[Role, tuple[str, ...]] = {
     "reviewer": (
         "GET /check-in",
         "GET /code",
+        "GET /batches",
         "GET /exceptions/read",
         "POST /tags",
         "POST /code",
         "POST /search/save",
+        "POST /batches/hold",
         "POST /group/split",
         "POST /group/unite",
         "POST /group/principal",
@@ -86,6 +88,8 @@ _ADDRESSES: Mapping[Role, tuple[str, ...]] = {
         # these begin jobs, for which those of all others wait
         "POST /groups/update",
         "POST /code/layout",
+        "POST /batches/make",
+        "POST /batches/second-look",
         "POST /threads/update",
         "POST /defensibility/audit",
         "POST /api/v1/groups",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nearkin.collection.decisions.log import (
+    BATCH,
     CODE,
     CODING,
     FIRST,
@@ -21,6 +22,8 @@ from nearkin.collection.decisions.log import (
     REMOVE,
     SAME_GROUP,
     SEARCH,
+    SECOND,
+    SECOND_LOOK,
     STORE,
     TAG,
     Activity,
@@ -318,7 +321,14 @@ def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingCha
         return f"tag {data.get('field')}{f'={value}' if value else ''}, {n}"
     if kind == CODE and isinstance(values := data.get("values"), Mapping):
         listed = ", ".join(f"{field}={value}" for field, value in values.items()) or "nothing"
-        return f"code {counted(len({one.subject for one in changes}), 'document')}: {listed}"
+        again = f" again (second look {data['second_look']})" if "second_look" in data else ""
+        return f"code {counted(len({one.subject for one in changes}), 'document')}{again}: {listed}"
+    if kind == BATCH and "n_batches" in data:
+        n_here, name = counted(int(str(data["n_documents"])), "document"), data["name"]
+        if "of" in data:
+            whose = f"{n_here} of {data['n_calls']} coded by {data['of']}"
+            return f"draw {name} {data['number']}: {whose}, seed {data['seed']}"
+        return f"make {counted(int(str(data['n_batches'])), 'batch', 'batches')} of {name}, {n_here}"
     if kind == "untag":
         return f"remove the tag {data.get('field')}, {n}"
     if kind == REMOVE:
@@ -362,6 +372,10 @@ def _of_one(change: SettingChange) -> str:
         return "set the fields of the coding panel" if change.now else "remove the coding panel"
     if change.kind == SEARCH:
         return f"save the search {change.other}: {change.now}" if change.now else f"forget the search {change.other}"
+    if change.kind == BATCH:
+        return f"check batch {change.subject} {f'out to {change.now}' if change.now else 'in'}"
+    if change.kind in (SECOND, SECOND_LOOK):
+        return f"{change.kind.replace('-', ' ')} {change.other}: {value_words(change.kind, change.now)}"
     if change.kind == PRINCIPAL:
         return f"make {change.subject} the principal of its group"
     whose = f"group {change.other} ({change.subject})" if change.kind == GROUP_NOTE else change.subject
@@ -396,7 +410,13 @@ def value_words(kind: str, value: str | None) -> str:
         return f"{value} split off"
     if kind == CODING and value:
         return "set"
+    if value == "" and kind in _EMPTY:
+        return _EMPTY[kind]
     return "not set" if value is None else value or "set"
+
+
+_EMPTY = {BATCH: "held by nobody", SECOND: "no value", SECOND_LOOK: "the same values"}
+"""Empty values of kinds of changes, in words."""
 
 
 def change_words(change: SettingChange) -> str:
@@ -432,8 +452,8 @@ def changed_names(change: SettingChange) -> tuple[str, ...]:
     """
     if change.kind == GROUP_NOTE:
         return (f"group {change.other} ({change.subject})",)
-    if change.kind == CODING:
-        return ("coding panel",)
+    if change.kind in (CODING, BATCH):
+        return ("coding panel" if change.kind == CODING else f"batch {change.subject}",)
     if change.kind == SEARCH:
         return (f"search {change.other}",)
     other = f"SHA-256 {change.other}" if change.kind == PURGE and change.other else change.other
@@ -478,7 +498,7 @@ def changed_documents(one: Activity, most: int) -> list[str]:
         is_second = (change.now or change.was) == change.other if change.kind == NEVER_GROUP else False
         if len(pair) == 2 and (FIRST in one.data or is_second):
             pair.reverse()
-        found += [] if change.kind == GROUP_NOTE else pair
+        found += [] if change.kind in (GROUP_NOTE, BATCH) else pair
     return list(dict.fromkeys(found))
 
 
