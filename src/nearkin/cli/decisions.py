@@ -226,7 +226,7 @@ def decide(job: DecideCommand) -> None:
     given = job.given()
     with opened(job) as collection:
         found = collection.decide(**{name: given[name] for name in names}, by=job.by, dry_run=job.dry_run)
-    _answer_change(job, found, limit=1)
+    answer_change(job, found, limit=1)
 
 
 class CodingCommand(ChangeOptions, PlaceOptions):
@@ -323,16 +323,15 @@ def _show_removed(console: Printer, removed: Removed, limit: int) -> None:
 
 def _change(job: TagCommand | UntagCommand | UndoCommand, change: Callable[..., ActivityResult]) -> None:
     found = change(by=job.by, dry_run=job.dry_run, max_changes=None if job.yes else _WITHOUT_YES)
-    _answer_change(job, found, job.limit)
+    answer_change(job, found, job.limit)
     if found.is_dry_run and not job.dry_run:
         n = counted(len(found.changes), "document")
         raise ParameterError(f"Nothing was changed. This would change {n}. Add --yes to change them.")
 
 
-def _answer_change(
-    job: DecideCommand | TagCommand | UntagCommand | UndoCommand, found: ActivityResult, limit: int
-) -> None:
-    is_asked_dry = job.dry_run
+def answer_change(job: PlaceOptions, found: ActivityResult, limit: int) -> None:
+    """Print what a command changed, or would change."""
+    is_asked_dry = vars(job)["dry_run"]
     answer(job, found.to_dict, lambda console: _show_result(console, found, limit, is_asked_dry=is_asked_dry))
 
 

@@ -1,4 +1,4 @@
-"""Batches: making them, checking them out and in, progress; and second looks."""
+"""Batches: making them, checking them out and in, progress; second looks; and the privilege log."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from nearkin.collection.decisions.batches import (
     table_of_batches,
 )
 from nearkin.collection.decisions.log import ChangeRequest
-from nearkin.web.screen import ChangeForm, Screen
+from nearkin.reports.comparison import MEDIA_TYPE
+from nearkin.web.screen import ChangeForm, Screen, ScreenFile
 from nearkin.web.screens.coding import CodeQuery, queue_ids
 from nearkin.web.screens.decisions import back_to
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
+from nearkin.workflows.collection.privilege_log import as_word, privilege_log
 
 
 def list_batches(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
@@ -87,7 +89,44 @@ def draw(service: ReviewService, visitor: Visitor, body: SecondLookForm) -> GoTo
     return back_to("/batches", draw_second_look(store, body.of, body.size, body.seed, options))
 
 
-SCREENS = (Screen("/batches", CodeQuery, list_batches, batches_table),)
+class PrivilegeQuery(msgspec.Struct, kw_only=True):
+    """Tag of the documents, and the fields of the reason and of the Bates number; see `privilege_log`."""
+
+    tag: str | None = None
+    reason: str | None = None
+    bates: str | None = None
+
+
+def privilege_table(service: ReviewService, asked: PrivilegeQuery) -> pa.Table:
+    """Return a row for each privileged document."""
+    return privilege_log(service.collection, asked.tag, asked.reason, asked.bates)
+
+
+def show_privilege_log(service: ReviewService, asked: PrivilegeQuery) -> ScreenAnswer:
+    """Show the privilege log."""
+    found = privilege_table(service, asked)
+    rows = found.slice(0, _MAX_SHOWN).to_pylist()
+    return ScreenAnswer(
+        "privilege_log.html.j2", {"rows": rows, "n_found": len(found)}, {"n_found": len(found), "documents": rows}
+    )
+
+
+def privilege_word(service: ReviewService, visitor: Visitor, asked: PrivilegeQuery) -> bytes:
+    """Return the privilege log as a Word document."""
+    return as_word(privilege_table(service, asked), visitor.name)
+
+
+_MAX_SHOWN = 500
+SCREENS = (
+    Screen("/batches", CodeQuery, list_batches, batches_table),
+    Screen(
+        "/privilege-log",
+        PrivilegeQuery,
+        show_privilege_log,
+        privilege_table,
+        files=(ScreenFile(".docx", MEDIA_TYPE, privilege_word),),
+    ),
+)
 FORMS = (
     ChangeForm("/batches/make", MakeForm, make),
     ChangeForm("/batches/hold", HoldForm, hold_batch),
