@@ -69,7 +69,9 @@ class BatchesCommand(ListOptions, ChangeOptions, IdsOptions, PlaceOptions):
     """Options of the command."""
 
     make: Same[str | None] = wanted(metavar="NAME", help="Make batches with this name, which is a field of tags.")
-    size: Same[int] = wanted(50, needs="make", minimum=1, maximum=100_000, help="Documents of a batch.")
+    size: Same[int | None] = wanted(
+        kind=int, needs="make", minimum=1, maximum=100_000, help="Documents of a batch. [default: 50]"
+    )
     search: Same[str | None] = wanted(
         metavar="QUERY", needs="make", excludes="ids from_file", help="Documents that this search finds."
     )
@@ -101,7 +103,9 @@ def batches(job: BatchesCommand) -> None:
                     ids = found_ids(connection, job.search, wave=None)
                 elif not ids:
                     ids = listed_ids(connection, DocumentFilter(), "id")
-            answer_change(job, made.make_batches(store, ids, job.make, job.size, keep=keep, options=options), job.limit)
+            answer_change(
+                job, made.make_batches(store, ids, job.make, job.size or 50, keep=keep, options=options), job.limit
+            )
         elif held is not None:
             change = made.hold(store, held, is_out=job.check_out is not None, options=options)
             answer_change(job, change, job.limit)
@@ -132,8 +136,12 @@ class SecondLookCommand(ChangeOptions, PlaceOptions):
     """Options of the command."""
 
     of_person: Same[str | None] = wanted(names=("--of",), metavar="NAME", help="Person whose calls are drawn.")
-    size: Same[int] = wanted(100, needs="of_person", minimum=1, maximum=100_000, help="Documents of the sample.")
-    seed: Same[int] = wanted(0, needs="of_person", help="Seed of the sample: the same seed draws the same documents.")
+    size: Same[int | None] = wanted(
+        kind=int, needs="of_person", minimum=1, maximum=100_000, help="Documents of the sample. [default: 100]"
+    )
+    seed: Same[int | None] = wanted(
+        kind=int, needs="of_person", help="The same seed draws the same documents. [default: 0]"
+    )
 
 
 def second_look(job: SecondLookCommand) -> None:
@@ -145,7 +153,7 @@ def second_look(job: SecondLookCommand) -> None:
         store = collection.opened.store
         if job.of_person is not None:
             options = ChangeRequest(by=job.by, dry_run=job.dry_run)
-            answer_change(job, draw_second_look(store, job.of_person, job.size, job.seed, options), 20)
+            answer_change(job, draw_second_look(store, job.of_person, job.size or 100, job.seed or 0, options), 20)
             return
         with store.reading() as connection:
             found = second_looks(connection)
