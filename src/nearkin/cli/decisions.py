@@ -276,7 +276,7 @@ class PurgeCommand(ChangeOptions, CacheOptions, IdsOptions, PlaceOptions):
 
 def purge(job: PurgeCommand) -> None:
     """Erase documents."""
-    from nearkin.reports.facts.stored import purged_facts
+    from nearkin.reports.facts.activities import purged_facts
 
     ids = named_ids(job)
     if not ids:
@@ -356,7 +356,7 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
 
 def _show_result(console: Printer, found: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.facts.stored import change_cells, result_facts
+    from nearkin.reports.facts.activities import change_cells, result_facts
 
     if found.is_dry_run and found.changes:
         rows = table("document", "changes", "from", "to")
@@ -418,7 +418,7 @@ class LogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 
 def log(job: LogCommand) -> None:
     """List activities."""
-    from nearkin.reports.facts.stored import log_in_words
+    from nearkin.reports.facts.activities import log_in_words
 
     with opened(job) as collection:
         listed = collection.log(since=job.since, of=job.of_document)
@@ -439,8 +439,8 @@ def _show_tags(console: Printer, found: Tags) -> None:
 
 def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.activities import activity_in_words
     from nearkin.reports.facts.fact import not_shown
-    from nearkin.reports.facts.stored import activity_in_words
 
     rows = table("number", "at (UTC)", "by", "activity", numbers=1)
     for one in listed[-limit:]:

@@ -369,7 +369,7 @@ def code_again(
         if before != overturned:
             changes.append(log.SettingChange(log.SECOND_LOOK, doc_id, number, before, overturned))
         told = {field: value for field, value in values.items() if value is not None}
-        data: dict[str, Any] = {"values": told, "second_look": int(number)}
+        data: Mapping[str, Any] = {"values": told, "second_look": int(number)}
         made = log.record(connection, log.CODE, changes, by=options.by, data=data) if changes else None
     return log.ActivityResult(
         number=made, kind=log.CODE, changes=tuple(changes), n_unchanged=int(not changes), data=data
@@ -381,7 +381,7 @@ def second_looks(connection: Connection) -> list[SecondLook]:
     found, kept = dict[int, SecondLook](), _holders(connection, SECOND_LOOK)
     made = select(_acts.done_at, _acts.data).where(_acts.kind == log.BATCH).order_by(_acts.number)
     for at, data in connection.execute(made):
-        told: dict[str, Any] = json.loads(data)
+        told: Mapping[str, Any] = json.loads(data)
         if (number := told.get("number")) is None or (told["name"], number) not in kept:
             continue
         again = looked(connection, str(number))

@@ -17,7 +17,6 @@ from nearkin.collection.check_in.results import (
     CheckOptions,
     check_name,
 )
-from nearkin.collection.decisions.batches import MAX_SIZE, Batch, Kept, batches, hold, make_batches
 from nearkin.collection.decisions.deciding import TagCount, tag
 from nearkin.collection.decisions.log import Activity, ActivityResult, ChangeRequest, activities
 from nearkin.collection.decisions.removing import Removed
@@ -33,7 +32,7 @@ from nearkin.collection.similar import similar_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.passages import DocumentsOfPassage, PassagesOfDocument
 from nearkin.collection.word_search.saved import SavedSearch
-from nearkin.collection.word_search.searching import SearchResult, found_ids
+from nearkin.collection.word_search.searching import SearchResult
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.planning.part_recall import PartRecall
 from nearkin.stages.documents.rules import ReadingRules
@@ -490,49 +489,6 @@ def get_log(service: ReviewService, _: Visitor, asked: LogAsked, __: object) -> 
     return {"n_found": len(found), "activities": found[::-1][asked.offset : asked.offset + asked.limit]}
 
 
-def get_batches(service: ReviewService, _: Visitor, asked: PageAsked, __: object) -> dict[str, object]:
-    """List the batches with their progress."""
-    with service.collection.opened.store.reading() as connection:
-        found = batches(connection)
-    return {"n_found": len(found), "batches": found[asked.offset : asked.offset + asked.limit]}
-
-
-class BatchesBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Documents to put into batches: those of a search, or some ids."""
-
-    name: Annotated[str, Meta(min_length=1, description="Field of the tag that the documents get.")]
-    size: Annotated[int, Meta(ge=1, le=MAX_SIZE)]
-    q: str | None = None
-    ids: list[str] = msgspec.field(default_factory=list)
-    keep: Annotated[list[Kept], Meta(description="What is never divided.")] = msgspec.field(default_factory=list)
-
-
-def post_batches(service: ReviewService, visitor: Visitor, _: NoParameters, body: BatchesBody) -> ActivityResult:
-    """Make batches."""
-    store, ids = service.collection.opened.store, body.ids
-    if (body.q is None) is not bool(ids):
-        raise ParameterError("give either 'q' or 'ids'.", parameter="body")
-    if body.q is not None:
-        with store.reading() as connection:
-            ids = found_ids(connection, body.q, wave=None)
-    return make_batches(store, ids, body.name, body.size, keep=body.keep, options=ChangeRequest(by=visitor.name))
-
-
-class HoldBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A batch by its tag, and whether it is checked out or in."""
-
-    batch: Annotated[str, Meta(description="NAME=NUMBER.")]
-    is_out: bool
-
-
-def post_hold(service: ReviewService, visitor: Visitor, _: NoParameters, body: HoldBody) -> ActivityResult:
-    """Check a batch out or in; 409 if somebody else holds it."""
-    options, may_take = ChangeRequest(by=visitor.name), visitor.may_resolve
-    return hold(service.collection.opened.store, body.batch, is_out=body.is_out, may_take=may_take, options=options)
-
-
-_ACTIVITY = answer_type(ActivityResult, data=JSONValues)
-_BATCHES = answer_of("BatchesPage", n_found=int, batches=list[answer_type(Batch, n_left=int)])  # type: ignore[misc]
 _GROUPS = answer_type(StoredGroups, expected_recall=float | None, n_not_compared=int)
 _WAVES = answer_of("Waves", n_documents=int, waves=list[answer_type(Wave)])  # type: ignore[misc]
 _TAGS = answer_of("TagsPage", n_found=int, tags=list[answer_type(TagCount)])  # type: ignore[misc]
@@ -559,9 +515,6 @@ OPERATIONS = (
     operation("GET", "/jobs/{number}", get_job),
     operation("GET", "/waves", get_waves, _WAVES),
     operation("GET", "/tags", get_tags, _TAGS),
-    operation("POST", "/tags", post_tags, _ACTIVITY),
-    operation("GET", "/batches", get_batches, _BATCHES),
-    operation("POST", "/batches", post_batches, _ACTIVITY),
-    operation("POST", "/batches/hold", post_hold, _ACTIVITY),
+    operation("POST", "/tags", post_tags, answer_type(ActivityResult, data=JSONValues)),
     operation("GET", "/log", get_log, _LOG),
 )

@@ -38,7 +38,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import NearkinError, ParameterError, UnknownDocumentError
 from nearkin.manifests.pairs import SIDES
 from nearkin.records import I64
-from nearkin.reports.facts.stored import changed_documents, kinds_in_words, log_in_words
+from nearkin.reports.facts.activities import changed_documents, kinds_in_words, log_in_words
 from nearkin.web.current import AUDITED
 from nearkin.web.jobs import Job
 from nearkin.web.queries import ListPage

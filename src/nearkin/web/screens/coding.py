@@ -31,7 +31,8 @@ from nearkin.collection.stored.documents import current_rows
 from nearkin.collection.word_search.searching import found_ids, marked
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.nouns import counted
-from nearkin.reports.facts.stored import in_words, origin_facts
+from nearkin.reports.facts.activities import in_words
+from nearkin.reports.facts.stored import origin_facts
 from nearkin.store.schema import documents
 from nearkin.web.queries import parameters_in
 from nearkin.web.queries import parsed as parsed_query

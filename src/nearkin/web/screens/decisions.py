@@ -21,8 +21,8 @@ from nearkin.collection.decisions.second_values import families_that_differ, two
 from nearkin.collection.groups.members import group_members
 from nearkin.collection.tolerance import ALL
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
+from nearkin.reports.facts.activities import in_words
 from nearkin.reports.facts.queries import unlabelled_facts
-from nearkin.reports.facts.stored import in_words
 from nearkin.web.queries import GroupingQuery, ToleranceQuery
 from nearkin.web.queries import parsed as parsed_query
 from nearkin.web.screen import ChangeForm, Screen
