@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from functional.conftest import nearkin_here, write_jsonl
+from nearkin.collection.collection import Collection
 
 LEASE = "The tenant shall pay the rent of {} crowns on the first day of each month to the landlord of the house."
 
@@ -212,3 +213,53 @@ def test_files_of_ids_in_another_encoding_are_read(matter, tmp_path) -> None:
     run("tag", matter, "hot", *given)
     assert "remove the tag who, 1 document" in run("untag", matter, "who", *given).out
     assert "erased, texts  1  of 1 documents: d000" in run("purge", matter, *given, "--yes").out
+
+
+def test_batches_second_looks_and_the_privilege_log(matter, tmp_path) -> None:
+    layout = tmp_path / "layout.toml"
+    layout.write_text("fields = [{name = 'privileged', values = ['no', 'counsel'], sensitive = true}]", "utf-8")
+    run("coding", matter, layout)
+    run("batches", matter, "--make", "pass", "--size", "50", "--search", "rent", "--groups", code=2)  # none stored
+    told = run("batches", matter, "--make", "pass", "--size", "50", "--search", "rent", "--dry-run").out
+    assert "make 3 batches of pass, 120 documents" in told
+    run("batches", matter, "--make", "pass", "--size", "50", "--search", "rent", "--by", "ada")
+    run("batches", matter, "--make", "few", "d007", "d003", "--by", "ada")
+    assert "check batch pass=1 out to ben" in run("batches", matter, "--check-out", "pass=1", "--by", "ben").out
+    assert "ben" in run("batches", matter, "--check-out", "pass=1", "--by", "eva", code=1).err
+    run("batches", matter, "--check-out", "pass=9", code=3)
+    listed = json.loads(run("batches", matter, "--json", "--out", tmp_path / "b.csv").out)["batches"]
+    assert [(one["name"], one["n_documents"], one["holder"]) for one in listed] == [
+        ("few", 2, ""), ("pass", 50, "ben"), ("pass", 50, ""), ("pass", 20, ""),
+    ]  # fmt: skip
+    assert (tmp_path / "b.csv").read_text("utf-8").splitlines()[2] == "pass,1,ben,50,0,50,"
+    run("batches", matter, "--check-in", "pass=1", "--by", "ben")
+
+    run("second-look", matter, "--of", "ben", code=2)  # who coded nothing
+    with Collection.open(matter) as opened:
+        opened.code([f"d{i:03}" for i in range(10)], {"privileged": ["counsel"]}, by="ben")
+    run("second-look", matter, "--of", "ben", "--size", "4", "--seed", "7", "--by", "ada")
+    (look,) = json.loads(run("second-look", matter, "--json").out)["second_looks"]
+    assert (look["of"], look["n_calls"], look["n_documents"], look["rate"]) == ("ben", 10, 4, None)
+    assert "ben" in run("second-look", matter).out
+
+    run("privilege-log", matter, "--out", tmp_path / "log.pdf", code=2)
+    run("privilege-log", matter, "--out", tmp_path / "log.docx", "--limit", "1")
+    run("privilege-log", matter, "--out", tmp_path / "log.docx", code=5)
+    assert (tmp_path / "log.docx").read_bytes()[:2] == b"PK"
+    told = json.loads(run("privilege-log", matter, "--json", "--limit", "1").out)
+    assert (told["n_found"], [one["id"] for one in told["documents"]]) == (10, ["d000"])
+
+
+def test_lists_as_files_have_what_reviewers_set(matter, tmp_path) -> None:
+    run("tag", matter, "responsive=yes", "d001", "d002", "--by", "ada")
+    run("tag", matter, "responsive=no", "d003", "--by", "ada")
+    run("decide", matter, "--note", "d001", "see page 3", "--by", "ada")
+    out = tmp_path / "list.parquet"
+    for command in (["similar", matter, "d000"], ["search", matter, "rent"], ["groups", matter]):
+        run(*command, "--out", out, "--overwrite")
+        rows = {row["doc_id"]: row for row in pq.read_table(out).to_pylist()}
+        assert (rows["d001"]["tag:responsive"], rows["d001"]["note by"]) == ("yes", "ada"), command
+        assert (rows["d003"]["tag:responsive by"], rows["d004"]["tag:responsive"]) == ("ada", None), command
+    run("conflicts", matter, "--tag", "responsive", "--out", out, "--overwrite")
+    (row,) = pq.read_table(out).to_pylist()
+    assert (row["id_a"], row["a tag:responsive"], row["b tag:responsive"]) == ("d003", "no", "yes")

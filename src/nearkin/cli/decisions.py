@@ -226,7 +226,7 @@ def decide(job: DecideCommand) -> None:
     given = job.given()
     with opened(job) as collection:
         found = collection.decide(**{name: given[name] for name in names}, by=job.by, dry_run=job.dry_run)
-    _answer_change(job, found, limit=1)
+    answer_change(job, found, limit=1)
 
 
 class CodingCommand(ChangeOptions, PlaceOptions):
@@ -276,7 +276,7 @@ class PurgeCommand(ChangeOptions, CacheOptions, IdsOptions, PlaceOptions):
 
 def purge(job: PurgeCommand) -> None:
     """Erase documents."""
-    from nearkin.reports.facts.stored import purged_facts
+    from nearkin.reports.facts.activities import purged_facts
 
     ids = named_ids(job)
     if not ids:
@@ -323,16 +323,15 @@ def _show_removed(console: Printer, removed: Removed, limit: int) -> None:
 
 def _change(job: TagCommand | UntagCommand | UndoCommand, change: Callable[..., ActivityResult]) -> None:
     found = change(by=job.by, dry_run=job.dry_run, max_changes=None if job.yes else _WITHOUT_YES)
-    _answer_change(job, found, job.limit)
+    answer_change(job, found, job.limit)
     if found.is_dry_run and not job.dry_run:
         n = counted(len(found.changes), "document")
         raise ParameterError(f"Nothing was changed. This would change {n}. Add --yes to change them.")
 
 
-def _answer_change(
-    job: DecideCommand | TagCommand | UntagCommand | UndoCommand, found: ActivityResult, limit: int
-) -> None:
-    is_asked_dry = job.dry_run
+def answer_change(job: PlaceOptions, found: ActivityResult, limit: int) -> None:
+    """Print what a command changed, or would change."""
+    is_asked_dry = vars(job)["dry_run"]
     answer(job, found.to_dict, lambda console: _show_result(console, found, limit, is_asked_dry=is_asked_dry))
 
 
@@ -357,7 +356,7 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
 
 def _show_result(console: Printer, found: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
     from nearkin.cli.printing import shown, table
-    from nearkin.reports.facts.stored import change_cells, result_facts
+    from nearkin.reports.facts.activities import change_cells, result_facts
 
     if found.is_dry_run and found.changes:
         rows = table("document", "changes", "from", "to")
@@ -419,7 +418,7 @@ class LogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
 
 def log(job: LogCommand) -> None:
     """List activities."""
-    from nearkin.reports.facts.stored import log_in_words
+    from nearkin.reports.facts.activities import log_in_words
 
     with opened(job) as collection:
         listed = collection.log(since=job.since, of=job.of_document)
@@ -440,8 +439,8 @@ def _show_tags(console: Printer, found: Tags) -> None:
 
 def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
     from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.activities import activity_in_words
     from nearkin.reports.facts.fact import not_shown
-    from nearkin.reports.facts.stored import activity_in_words
 
     rows = table("number", "at (UTC)", "by", "activity", numbers=1)
     for one in listed[-limit:]:

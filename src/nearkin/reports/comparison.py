@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Container, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -253,12 +253,41 @@ def tracked_changes(
     """
     time = (at or datetime.now(UTC)).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     body = "".join(_paragraphs(exact_segments(_lined(text_a), _lined(text_b)), _allowed(author), time))
-    title = escape(_allowed(f"Changes from {name_a} to {name_b}"))
+    return _word_document(body, f"Changes from {name_a} to {name_b}", author, time)
+
+
+def word_table(title: str, names: Sequence[str], rows: Iterable[Sequence[str]], *, author: str) -> bytes:
+    """Return a Word document (DOCX) with a title and a table, across the page; its head repeats on each page."""
+    lines = [f"{_HEAD}{''.join(_cell(one) for one in names)}</w:tr>"]
+    lines += [f"<w:tr>{''.join(_cell(one) for one in row)}</w:tr>" for row in rows]
+    grid = f"<w:tblGrid>{'<w:gridCol/>' * len(names)}</w:tblGrid>"
+    heading, table = f"<w:p>{_run(title, is_deleted=False)}</w:p>", f"<w:tbl>{_TABLE}{grid}{''.join(lines)}</w:tbl>"
+    time = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _word_document(f"{heading}{table}<w:p/>{_ACROSS}", title, author, time)
+
+
+def _cell(text: str) -> str:
+    return f"<w:tc><w:p>{_run(text, is_deleted=False)}</w:p></w:tc>"
+
+
+_EDGES = "".join(
+    f'<w:{one} w:val="single" w:sz="4"/>' for one in ("top", "left", "bottom", "right", "insideH", "insideV")
+)
+_TABLE = f'<w:tblPr><w:tblW w:w="5000" w:type="pct"/><w:tblBorders>{_EDGES}</w:tblBorders></w:tblPr>'
+_HEAD = "<w:tr><w:trPr><w:tblHeader/></w:trPr>"
+_ACROSS = (
+    '<w:sectPr><w:pgSz w:w="16838" w:h="11906" w:orient="landscape"/>'
+    '<w:pgMar w:top="720" w:right="720" w:bottom="720" w:left="720" w:header="360" w:footer="360" w:gutter="0"/>'
+    "</w:sectPr>"
+)
+
+
+def _word_document(body: str, title: str, author: str, time: str) -> bytes:
     core = (
         f'{_XML}<cp:coreProperties xmlns:cp="{_TYPES}/metadata/core-properties" '
         'xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/" '
         'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">'
-        f"<dc:title>{title}</dc:title><dc:creator>{escape(_allowed(author))}</dc:creator>"
+        f"<dc:title>{escape(_allowed(title))}</dc:title><dc:creator>{escape(_allowed(author))}</dc:creator>"
         f"<dc:description>Nearkin {__version__}</dc:description>"
         f'<dcterms:created xsi:type="dcterms:W3CDTF">{time}</dcterms:created></cp:coreProperties>'
     )

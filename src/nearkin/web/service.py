@@ -26,8 +26,9 @@ from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import CollectionBusyError, RefusedError
 from nearkin.reports.comparison import shown_pieces
+from nearkin.reports.facts.activities import activity_in_words, change_words, changed_names
 from nearkin.reports.facts.queries import relation_words, without_passage
-from nearkin.reports.facts.stored import activity_in_words, change_words, changed_names, state_of
+from nearkin.reports.facts.stored import state_of
 from nearkin.reports.pages import page_environment, report_environment
 from nearkin.reports.quantities import first_difference_text, minute
 from nearkin.stages.documents.members import origin_text

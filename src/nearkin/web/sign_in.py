@@ -60,6 +60,11 @@ class Visitor:
         return self.may_send("/undo") and (by == self.name or self.role == "admin")
 
     @property
+    def may_resolve(self) -> bool:
+        """Whether the visitor replaces values that others set; see `ChangeRequest`."""
+        return self.role == "admin"
+
+    @property
     def is_script(self) -> bool:
         """Whether the request has the token of scripts instead of a session."""
         return not self.csrf

@@ -16,7 +16,7 @@ from nearkin.errors import OutputError, SourceError
 
 NO_FILES = {
     *(("remove", "ids"), ("compare", "documents"), ("search", "query")),
-    *(("tag", "ids"), ("untag", "ids"), ("purge", "ids")),
+    *(("tag", "ids"), ("untag", "ids"), ("purge", "ids"), ("batches", "ids")),
     *(("dedup", "conf"), ("sign", "conf"), ("pairs", "conf")),
 }
 """Lists of strings that are not names of files."""

@@ -24,13 +24,17 @@ READ = {
     "/representatives/export",
     "/conflicts", "/threads", "/thread", "/history", "/exceptions", "/defensibility", "/reports", "/pairs",
 }  # fmt: skip
-CHECK_IN, WATCH = {"/check-in", "/exceptions/read", "/code"}, {"/log", "/jobs", "/jobs/list", "/users", "/code/layout"}
+CHECK_IN = {"/check-in", "/exceptions/read", "/code", "/batches", "/privilege-log"}
+WATCH = {"/log", "/jobs", "/jobs/list", "/users", "/code/layout"}
 DECIDE = {
-    "/tags", "/code", "/group/split", "/group/unite", "/group/principal", "/undo", "/check-in/file", "/check-in/store",
-    "/check-in/reject", "/exceptions/read", "/exceptions/store", "/pairs/decide", "/representatives/compare",
-    "/search/save",
+    "/tags", "/code", "/batches/hold", "/group/split", "/group/unite", "/group/principal", "/undo", "/check-in/file",
+    "/check-in/store", "/check-in/reject", "/exceptions/read", "/exceptions/store", "/pairs/decide",
+    "/representatives/compare", "/search/save",
 }  # fmt: skip
-START = {"/groups/update", "/code/layout", "/threads/update", "/defensibility/audit"}
+START = {
+    "/groups/update", "/code/layout", "/batches/make", "/batches/second-look", "/threads/update",
+    "/defensibility/audit",
+}  # fmt: skip
 OPERATION_ROLES = {
     "viewer": {
         "GET /documents/{id}", "GET /documents/{id}/similar", "GET /compare", "GET /groups", "GET /groups/{number}",
@@ -39,8 +43,9 @@ OPERATION_ROLES = {
     },
     "reviewer": {
         "PUT /documents/{id}", "POST /check", "POST /checks", "POST /tags", "GET /jobs/{number}", "POST /searches",
+        "GET /batches", "POST /batches/hold",
     },
-    "admin": {"DELETE /documents/{id}", "POST /groups", "GET /jobs", "GET /log"},
+    "admin": {"DELETE /documents/{id}", "POST /groups", "GET /jobs", "GET /log", "POST /batches"},
 }  # fmt: skip
 
 

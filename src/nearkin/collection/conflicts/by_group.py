@@ -18,6 +18,7 @@ import pyarrow as pa
 from sqlalchemy import Connection, func, select
 
 from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.decisions.batches import batch_names
 from nearkin.collection.decisions.log import StoredState, current_tags
 from nearkin.collection.groups.current import sizes_of_groups
 from nearkin.collection.groups.grouping import GroupDecisions, regroup, similarity_by
@@ -473,7 +474,7 @@ def conflicting_groups(connection: Connection, tolerance: Tolerance) -> dict[str
 
 
 def _count(connection: Connection, state: GroupState) -> dict[str, int]:
-    tagged = list(current_tags(connection, tags.c.field != DATE_TAG))
+    tagged = list(current_tags(connection, tags.c.field.not_in(batch_names(connection) | {DATE_TAG})))
     content_of = current_contents(connection, [doc_id for doc_id, _, _, _ in tagged])
     rows = [(field, value, content_of[doc_id]) for doc_id, field, value, _ in tagged if doc_id in content_of]
     contents = np.array([content for _, _, content in rows], np.int64)

@@ -6,7 +6,7 @@ import hashlib
 import string
 import tomllib
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain, repeat, takewhile
 from typing import Literal
@@ -16,6 +16,7 @@ from sqlalchemy import Connection, func, select
 
 from nearkin.collection.decisions import log
 from nearkin.collection.decisions.deciding import BETWEEN_VALUES, checked_field, checked_value
+from nearkin.collection.decisions.second_values import judged
 from nearkin.collection.stored.documents import checked_ids, current_ids, refuse_unknown
 from nearkin.errors import ParameterError
 from nearkin.store import schema
@@ -245,16 +246,14 @@ def code(
         layout = layout_of(connection)
         refuse_unknown(connection, wanted, current_ids(connection, wanted))
         was = {one.name: _tags_before(connection, one.name, wanted) for one in layout.fields}
-        values = _values(layout, chosen, was)
-        changes = list[log.SettingChange]()
+        values, given = chosen_values(layout, chosen, was), dict[tuple[str, str], str | None]()
         for field, now in values.items():
-            before = was[field]
             is_kept = field.casefold() in layout.sensitive
-            kept = {one for one in alike if now is None or (is_kept and before[one] is not None)}
-            changed = [one for one in wanted if before[one] != now and one not in kept]
-            changes += [log.SettingChange(log.TAG, one, field, before[one], now) for one in changed]
+            kept = {one for one in alike if now is None or (is_kept and was[field][one] is not None)}
+            given |= {(one, field): now for one in wanted if one not in kept}
+        changes = judged(connection, given, options)
         replaced = [sorted({getattr(one, name) for one in changes}) for name in ("subject", "other")]
-        log.refuse_later(connection, options.seen, (log.TAG,), *replaced)
+        log.refuse_later(connection, options.seen, log.VALUES, *replaced)
         is_made = options.stores(changes)
         data = {"values": {field: value for field, value in values.items() if value is not None}}
         number = log.record(connection, log.CODE, changes, by=options.by, data=data) if changes and is_made else None
@@ -269,16 +268,19 @@ def _tags_before(connection: Connection, field: str, doc_ids: Sequence[str]) -> 
     return {doc_id: was.get((log.TAG, doc_id, field)) for doc_id in doc_ids}
 
 
-def _values(
+def chosen_values(
     layout: CodingLayout, chosen: Mapping[str, Sequence[str]], was: Mapping[str, Mapping[str, str | None]]
 ) -> dict[str, str | None]:
+    """Return the value of each field; see `CodingField.in_value`."""
     if not layout.fields:
         raise ParameterError("The collection has no fields to code. Set them: nearkin coding COLLECTION LAYOUT")
     known = {one.name for one in layout.fields}
     for name in chosen:
         if name not in known:
             raise ParameterError.of("field", f"one of {', '.join(sorted(known))}", name)
-    values = {one.name: one.in_value(chosen.get(one.name, ()), set(was[one.name].values())) for one in layout.fields}
+    values = {
+        one.name: one.in_value(chosen.get(one.name, ()), {*was.get(one.name, {}).values()}) for one in layout.fields
+    }
     missing = [one.name for one in layout.fields if one.required and values[one.name] is None]
     if missing:
         raise ParameterError(f"must have a value: {', '.join(missing)}.", parameter="values")
@@ -303,17 +305,26 @@ def coded_among(connection: Connection, layout: CodingLayout, doc_ids: Sequence[
     return found
 
 
+def looked(connection: Connection, number: str) -> dict[str, str]:
+    """Return the documents coded again in a second look, with the fields that got another value, joined."""
+    changes = schema.changes.c
+    is_own = changes.is_current & (changes.kind == log.SECOND_LOOK) & (changes.other == number)
+    return dict(connection.execute(select(changes.subject, changes.now).where(is_own)).all())
+
+
 @dataclass(frozen=True, slots=True)
 class Queue:
     """Documents that are coded one after another, and those of them that are done.
 
     ``last_activity`` is the last one that ``done`` follows, and ``fields`` the digest of the layout that it is by.
+    ``look`` is the number of a second look, which is done where somebody looked.
     """
 
     doc_ids: tuple[str, ...]
     done: frozenset[str] = frozenset()
     last_activity: int = 0
     fields: str = ""
+    look: str = ""
 
     def __len__(self) -> int:
         return len(self.doc_ids)
@@ -323,6 +334,10 @@ class Queue:
         last = log.next_number(connection) - 1
         if (self.last_activity, self.fields) == (last, layout.digest):
             return self
+        if self.look:
+            return replace(
+                self, done=frozenset(looked(connection, self.look)), last_activity=last, fields=layout.digest
+            )
         changed, done = set(self.doc_ids), frozenset[str]()
         if self.fields == layout.digest:
             changed, done = tagged_since(connection, self.last_activity).intersection(self.doc_ids), self.done

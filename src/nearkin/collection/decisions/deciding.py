@@ -14,6 +14,7 @@ from sqlalchemy import Connection, func, select
 from nearkin.collection.decisions import log
 from nearkin.collection.decisions.contradictions import refuse_contradicting
 from nearkin.collection.decisions.principals import chosen_principals
+from nearkin.collection.decisions.second_values import judged
 from nearkin.collection.results import as_json, columns
 from nearkin.collection.stored.documents import checked_ids, current_ids, current_rows, document, refuse_unknown
 from nearkin.collection.stored.group_state import (
@@ -274,16 +275,11 @@ def _set(
     options: log.ChangeRequest,
 ) -> log.ActivityResult:
     field = str(data["field"])
-    was = log.values_of(connection, [(log.TAG, doc_id, field) for doc_id in values])
-    changes = tuple(
-        log.SettingChange(log.TAG, doc_id, field, before, value)
-        for doc_id, value in values.items()
-        if (before := was.get((log.TAG, doc_id, field))) != value
-    )
-    log.refuse_later(connection, options.seen, (log.TAG,), [change.subject for change in changes], [field])
+    changes = tuple(judged(connection, {(doc_id, field): value for doc_id, value in values.items()}, options))
+    log.refuse_later(connection, options.seen, log.VALUES, [change.subject for change in changes], [field])
     is_made = options.stores(changes)
     number = log.record(connection, kind, changes, by=options.by, data=data) if changes and is_made else None
-    n_unchanged = len(values) - len(changes)
+    n_unchanged = len(values) - len({one.subject for one in changes})
     return log.ActivityResult(
         number=number, kind=kind, changes=changes, n_unchanged=n_unchanged, is_dry_run=not is_made, data=data
     )

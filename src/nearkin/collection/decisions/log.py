@@ -49,6 +49,8 @@ class ChangeRequest:
         Last activity that the caller knows; see `refuse_later`.
     agreed
         Digest of the changes that a preview showed: others are not stored.
+    may_resolve
+        Whether values of other people are replaced; otherwise a different value is kept beside them.
     """
 
     by: str | None = None
@@ -56,6 +58,7 @@ class ChangeRequest:
     max_changes: int | None = None
     seen: int | None = None
     agreed: str | None = None
+    may_resolve: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", checked_by(self.by))
@@ -173,11 +176,14 @@ class StoredState:
 TAG = "tag"
 SECOND = "second"
 """Kind of the value of another person for a tag that has one: both stay until somebody resolves them."""
+VALUES = (TAG, SECOND)
 NEVER_GROUP, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE = "never-group", "same-group", "principal", "note", "group-note"
 CODE = "code"
 """Kind of an activity that sets several tags at once, those of the coding panel."""
 CODING = "coding"
 """Kind of the layout of the coding panel, and of the activity that sets it."""
+BATCH, SECOND_LOOK = "batch", "second-look"
+"""Kinds of the holder of a batch, and of a document that was coded again."""
 SPLIT_OFF = "split-off"
 """Kind of an activity, which changes the same setting of two documents as `NEVER_GROUP`."""
 SEARCH = "search"
@@ -202,11 +208,12 @@ class SettingChange:
     Parameters
     ----------
     subject
-        Id of the document; for a note on a group, the tolerance of the group; empty for the coding panel and a
-        saved search.
+        Id of the document; for a note on a group, the tolerance of the group; for a batch, its tag; empty for the
+        coding panel and a saved search.
     other
-        Field of a tag; id of the other document; number of the group of a note; SHA-256 of a purged text; name of a
-        saved search. Empty for a stored or removed document, and for a file without text.
+        Field of a tag; id of the other document; number of the group of a note; number of the second look; name of a
+        saved search; SHA-256 of a purged text. Empty for a batch, a stored or removed document, and a file without
+        text.
     was, now
         Values before and after; None if not set. Empty for a tag without a value, and for a decision on two documents;
         if one of these was split off, its id.
@@ -248,13 +255,14 @@ class Activity(AnswerRecord):
     at
         UTC, ISO 8601.
     kind
-        "tag", "untag", "code", "coding", "search", "never-group", "split-off", "same-group", "principal", "note",
-        "group-note", "undo", "purge", "remove" or "store".
+        "tag", "untag", "code", "coding", "search", "batch", "never-group", "split-off", "same-group", "principal",
+        "note", "group-note", "undo", "purge", "remove" or "store".
     data
         Details by kind. Tag: field and value, or the number of values, n_values, if there are several; the group and
-        its tolerance, if a group was named. Code: the values by field. Store: the wave. Remove: the wave, if a wave was
-        named; gone_in, the wave whose files no longer contain the documents. Undo: number and kind of the undone
-        activity. Purge: number of erased texts. Otherwise empty.
+        its tolerance, if a group was named. Code: the values by field; second_look, its number. Batch: name, number of
+        the first, n_batches and n_documents of new ones; of a second look also of, seed and n_calls. Store: the wave.
+        Remove: the wave, if a wave was named; gone_in, the wave whose files no longer contain the documents. Undo:
+        number and kind of the undone activity. Purge: number of erased texts. Otherwise empty.
     undoes
         Number of the activity that this one undid.
     undone_by

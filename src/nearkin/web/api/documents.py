@@ -452,7 +452,13 @@ def post_tags(service: ReviewService, visitor: Visitor, _: NoParameters, body: T
     if body.measure is not msgspec.UNSET and body.group is None:
         raise ParameterError("is the measure of a group, and needs 'group'.", parameter="body.measure")
     try:
-        options = ChangeRequest(by=visitor.name, dry_run=body.dry_run, max_changes=body.max_changes, seen=body.seen)
+        options = ChangeRequest(
+            by=visitor.name,
+            dry_run=body.dry_run,
+            max_changes=body.max_changes,
+            seen=body.seen,
+            may_resolve=visitor.may_resolve,
+        )
         return tag(
             service.collection.opened.store,
             body.ids,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from nearkin.web.screen import ChangeForm, Screen
-from nearkin.web.screens import administration, coding, decisions, document, exceptions, groups, lists
+from nearkin.web.screens import administration, batches, coding, decisions, document, exceptions, groups, lists
 
 SCREENS: tuple[Screen, ...] = (
-    *lists.SCREENS, *document.SCREENS, *groups.SCREENS, *decisions.SCREENS, *coding.SCREENS, *exceptions.SCREENS,
-    *administration.SCREENS,
+    *lists.SCREENS, *document.SCREENS, *groups.SCREENS, *decisions.SCREENS, *coding.SCREENS, *batches.SCREENS,
+    *exceptions.SCREENS, *administration.SCREENS,
 )  # fmt: skip
 """All screens; those of a new module are entered here."""
 FORMS: tuple[ChangeForm, ...] = (
-    *lists.FORMS, *groups.FORMS, *decisions.FORMS, *coding.FORMS, *exceptions.FORMS, *administration.FORMS,
+    *lists.FORMS, *groups.FORMS, *decisions.FORMS, *coding.FORMS, *batches.FORMS, *exceptions.FORMS,
+    *administration.FORMS,
 )  # fmt: skip

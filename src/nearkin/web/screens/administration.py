@@ -15,7 +15,11 @@ import pyarrow as pa
 from sqlalchemy import Connection
 
 from nearkin._version import __version__
+from nearkin.collection.decisions.batches import second_looks
 from nearkin.collection.decisions.log import (
+    BATCH,
+    CODE,
+    CODING,
     GROUP_NOTE,
     NEVER_GROUP,
     NOTE,
@@ -34,7 +38,7 @@ from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import NearkinError, ParameterError, UnknownDocumentError
 from nearkin.manifests.pairs import SIDES
 from nearkin.records import I64
-from nearkin.reports.facts.stored import changed_documents, kinds_in_words, log_in_words
+from nearkin.reports.facts.activities import changed_documents, kinds_in_words, log_in_words
 from nearkin.web.current import AUDITED
 from nearkin.web.jobs import Job
 from nearkin.web.queries import ListPage
@@ -110,7 +114,10 @@ def place_of(job: Job) -> str:
 
 
 _MAX_SHOWN, _MAX_VALUES, _MAX_DOCUMENTS = 200, 20, 3
-KINDS = "tag", "untag", NEVER_GROUP, SPLIT_OFF, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE, "undo", *OF_DOCUMENTS
+KINDS = (
+    *("tag", "untag", CODE, CODING, BATCH, NEVER_GROUP, SPLIT_OFF, SAME_GROUP, PRINCIPAL, NOTE, GROUP_NOTE, "undo"),
+    *OF_DOCUMENTS,
+)
 """Kinds of activities."""
 
 
@@ -175,6 +182,8 @@ class DefensibilityQuery(msgspec.Struct, kw_only=True):
 def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAnswer:
     """Gather parameters, versions, counts, groups, the digest of the log, audits and, if asked for, the integrity."""
     listed, made = service.collection.log(), service.audits.made
+    with service.collection.opened.store.reading() as connection:
+        looks = second_looks(connection)
     log = [one.to_dict() for one in listed]
     data = {
         "collection": service.name,
@@ -186,6 +195,7 @@ def defensibility(service: ReviewService, asked: DefensibilityQuery) -> ScreenAn
             "by_kind": dict(sorted(Counter(str(one["kind"]) for one in log).items())),
             "sha256": digest_of(log),
         },
+        "second_looks": [one.to_dict() for one in looks],
         "integrity": _integrity(service) if asked.is_checked else None,
         "audits": None if made is None else made.to_dict() | {"is_outdated": service.audits.are_outdated(made)},
     }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 from sqlalchemy import Connection
 
+from nearkin.collection.decisions.batches import SECOND_LOOK, batch_ids, code_again, holder_of
 from nearkin.collection.decisions.coding import (
     MAX_FIELDS,
     CodingLayout,
@@ -22,6 +23,7 @@ from nearkin.collection.decisions.coding import (
 )
 from nearkin.collection.decisions.deciding import members_of
 from nearkin.collection.decisions.log import ActivityResult, ChangeRequest
+from nearkin.collection.decisions.second_values import two_values
 from nearkin.collection.listing.details import DocumentDetails, details, family_of
 from nearkin.collection.listing.lists import listed_ids
 from nearkin.collection.stored.contents import texts_of
@@ -29,7 +31,8 @@ from nearkin.collection.stored.documents import current_rows
 from nearkin.collection.word_search.searching import found_ids, marked
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.nouns import counted
-from nearkin.reports.facts.stored import in_words, origin_facts
+from nearkin.reports.facts.activities import in_words
+from nearkin.reports.facts.stored import origin_facts
 from nearkin.store.schema import documents
 from nearkin.web.queries import parameters_in
 from nearkin.web.queries import parsed as parsed_query
@@ -72,14 +75,21 @@ keys = ["r"]
 
 
 class CodeQuery(ListQuery, kw_only=True):
-    """A queue: the documents of a list, of a search or of a thread; and the one that is coded.
+    """A queue: the documents of a list, of a search, of a thread or of a batch; and the one that is coded.
 
-    Without ``at``, it is the first one that is not done.
+    A batch is named by its tag. Without ``at``, it is the first document that is not done.
     """
 
     q: str = ""
     thread: int | None = None
+    batch: str | None = None
     at: str | None = None
+
+    @property
+    def look(self) -> str:
+        """Number of the second look, whose queue shows no values; empty for other queues."""
+        name, _, number = (self.batch or "").rpartition("=")
+        return number if name == SECOND_LOOK else ""
 
 
 class CodeForm(msgspec.Struct, kw_only=True):
@@ -137,6 +147,10 @@ def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
         rows = list(_rows(connection, ids, index or 0, done))
         found = details(connection, at, None)
         pieces = marked(connection, found.text[:MAX_TEXT], asked.q) if asked.q.strip() else None
+        holder = None if asked.batch is None else holder_of(connection, asked.batch)
+        two = [] if asked.look else two_values(connection, of=at)
+    if asked.look:  # blind: without what was set, and by whom
+        found = replace(found, tags={}, note=None, last_activity=0)
     values = {
         "found": found,
         "queue": ids,
@@ -145,17 +159,21 @@ def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
         "n_done": len(done),
         "n_lately": lambda name: _n_lately(service, name),
         "layout": layout,
+        "holder": holder,
+        "seconds": {one.field: one.second for one in two},
         "chosen": {one.name: one.chosen(found.tags.get(one.name)) for one in layout.fields},
         "pieces_of_text": pieces,
         "text": found.text[:MAX_TEXT],
         "n_hidden": max(0, len(found.text) - MAX_TEXT),
         "title": _title(found),
         "facts": [] if found.origin is None else list(origin_facts(found.origin)),
-        "alike": _alike(service, found),
+        "alike": {} if asked.look else _alike(service, found),
         "before": ids[index - 1] if index else None,
         "after": ids[index + 1] if index is not None and index + 1 < len(ids) else None,
     }
-    return ScreenAnswer("coding.html.j2", values, data | {"at": at, "index": index, "document": found.to_dict()})
+    return ScreenAnswer(
+        "coding.html.j2", values, data | {"at": at, "index": index, "holder": holder, "document": found.to_dict()}
+    )
 
 
 def _queue(service: ReviewService, connection: Connection, asked: CodeQuery, layout: CodingLayout) -> Queue:
@@ -164,12 +182,16 @@ def _queue(service: ReviewService, connection: Connection, asked: CodeQuery, lay
     given = msgspec.structs.replace(asked, at=None, limit=0, which="current", value=value)
     key = msgspec.json.encode(given).decode()
     kept = None if asked.at is None else service.queues.find(key)
-    queue = (kept or Queue(tuple(dict.fromkeys(_ids(service, connection, given))))).now(connection, layout)
+    queue = kept or Queue(tuple(dict.fromkeys(queue_ids(service, connection, given))), look=asked.look)
+    queue = queue.now(connection, layout)
     service.queues.keep(key, queue)
     return queue
 
 
-def _ids(service: ReviewService, connection: Connection, asked: CodeQuery) -> list[str]:
+def queue_ids(service: ReviewService, connection: Connection, asked: CodeQuery) -> list[str]:
+    """Return the documents of a queue, in order."""
+    if asked.batch is not None:
+        return batch_ids(connection, asked.batch)
     if asked.thread is not None:
         card = None if service.threads.found is None else service.threads.found.card(asked.thread, _MAX_OF_A_THREAD)
         if card is None:
@@ -238,16 +260,26 @@ def _ids_alike(service: ReviewService, doc_id: str, alike: str) -> list[str]:
 
 def save(service: ReviewService, visitor: Visitor, body: CodeForm) -> GoTo | ScreenAnswer:
     """Store the values, and go to the next document that is not done; or show what this would change of others."""
-    store = service.collection.opened.store
+    store, asked = service.collection.opened.store, _asked_by(body.back)
     with store.reading() as connection:
         layout = layout_of(connection)
+        if asked.batch is not None and holder_of(connection, asked.batch) != visitor.name:
+            raise RefusedError(409, f"You do not hold the batch {asked.batch}: nothing is stored. Check it out first.")
     if body.fields != layout.digest:
         raise RefusedError(409, "The fields were changed since the page was opened: nothing is stored. Open it again.")
     chosen = {one.name: getattr(body, f"v{i}") for i, one in enumerate(layout.fields)}
+    if asked.look:
+        found = code_again(store, body.id, chosen, asked.look, ChangeRequest(by=visitor.name))
+        return _next(service, layout, body, found)
     others = [one for one in _ids_alike(service, body.id, body.alike) if one != body.id] if body.alike else []
     is_preview = bool(others) and body.expected is None
     options = ChangeRequest(
-        by=visitor.name, dry_run=is_preview, max_changes=body.expected, agreed=body.agreed, seen=body.seen
+        by=visitor.name,
+        dry_run=is_preview,
+        max_changes=body.expected,
+        agreed=body.agreed,
+        seen=body.seen,
+        may_resolve=visitor.may_resolve,
     )
     found = code(store, [body.id, *others], chosen, alike=frozenset(others), options=options)
     if found.is_dry_run:
@@ -269,12 +301,17 @@ def _preview(layout: CodingLayout, body: CodeForm, found: ActivityResult) -> Scr
 
 
 def _next(service: ReviewService, layout: CodingLayout, body: CodeForm, found: ActivityResult) -> GoTo:
-    place = urlsplit(own_address(body.back))
-    asked = parsed_query(CodeQuery, parameters_in(place.query)) if place.path == "/code" else CodeQuery()
+    asked = _asked_by(body.back)
     with service.collection.opened.store.reading() as connection:
         queue = _queue(service, connection, msgspec.structs.replace(asked, at=body.id), layout)
         following = queue.following(connection, body.id) or body.id
     return GoTo("/code", {**back_to(body.back, found).query, "at": following})
+
+
+def _asked_by(place: str) -> CodeQuery:
+    """Return the queue of the page from which a form came."""
+    parts = urlsplit(own_address(place))
+    return parsed_query(CodeQuery, parameters_in(parts.query)) if parts.path == "/code" else CodeQuery()
 
 
 def store_layout(service: ReviewService, visitor: Visitor, body: LayoutForm) -> GoTo:

@@ -13,14 +13,16 @@ import pyarrow as pa
 
 from nearkin.collection.conflicts.by_group import Conflict, Conflicts
 from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.decisions.batches import batch_names
 from nearkin.collection.decisions.coding import SENSITIVE, layout_of
 from nearkin.collection.decisions.deciding import members_of, parsed, tag
 from nearkin.collection.decisions.log import NEVER_GROUP, SAME_GROUP, ActivityResult, ChangeRequest, activity_of
+from nearkin.collection.decisions.second_values import families_that_differ, two_values
 from nearkin.collection.groups.members import group_members
 from nearkin.collection.tolerance import ALL
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
+from nearkin.reports.facts.activities import in_words
 from nearkin.reports.facts.queries import unlabelled_facts
-from nearkin.reports.facts.stored import in_words
 from nearkin.web.queries import GroupingQuery, ToleranceQuery
 from nearkin.web.queries import parsed as parsed_query
 from nearkin.web.screen import ChangeForm, Screen
@@ -64,7 +66,12 @@ def set_tag(service: ReviewService, visitor: Visitor, body: TagForm) -> GoTo | S
     group = body.group if not body.id else None
     needs_preview = body.expected is None and (body.is_previewed or len(body.id) != 1)
     options = ChangeRequest(
-        by=visitor.name, dry_run=needs_preview, max_changes=body.expected, agreed=body.agreed, seen=body.seen
+        by=visitor.name,
+        dry_run=needs_preview,
+        max_changes=body.expected,
+        agreed=body.agreed,
+        seen=body.seen,
+        may_resolve=visitor.may_resolve,
     )
     found = tag(
         service.collection.opened.store,
@@ -232,7 +239,7 @@ def _parameters(query: str) -> list[tuple[str, str]]:
         return []
 
 
-_MAX_CONFLICTS = 300
+_MAX_CONFLICTS, _MAX_FAMILIES = 300, 100
 
 
 class ConflictsQuery(GroupingQuery, kw_only=True):
@@ -277,7 +284,7 @@ class GroupConflict:
 
 
 def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
-    """List the groups with contradicting tags."""
+    """List fields with values of two people, families whose parts differ, and groups with contradicting tags."""
     fields = tag_fields(service)
     field = asked.field or next(iter(fields), None)
     if field is None:
@@ -286,18 +293,22 @@ def conflicts(service: ReviewService, asked: ConflictsQuery) -> ScreenAnswer:
     found = _found(service, asked, read, _MAX_CONFLICTS)
     with service.collection.opened.store.reading() as connection:
         rows, is_sensitive = by_group(found), field.casefold() in SENSITIVE | layout_of(connection).sensitive
+        two, families = two_values(connection, _MAX_CONFLICTS), families_that_differ(connection, field, _MAX_FAMILIES)
     values = {
         "field": field,
         "fields": fields if field in fields else [field, *fields],
         "found": found,
         "rows": rows,
+        "two_values": two,
+        "families": families,
         "facts": list(unlabelled_facts(found, tag=field)),
         "is_bare": read.is_bare,
         "is_sensitive": is_sensitive,
         "n_tagged": sum(label != f"not {field}" for _, label in read.pairs) if read.is_bare else found.n_labelled,
         "tag_of": lambda label: tag_of(field, label, is_bare=read.is_bare),
     }
-    data = found.to_dict() | {"field": field, "is_sensitive": is_sensitive}
+    data = found.to_dict() | {"field": field, "is_sensitive": is_sensitive, "families": families}
+    data["two_values"] = [one.to_dict() for one in two]
     data["groups"] = [one.to_dict() | ({"majority_label": None, "odd_ids": []} if is_sensitive else {}) for one in rows]
     return ScreenAnswer("conflicts.html.j2", values, data)
 
@@ -329,7 +340,9 @@ def tag_fields(service: ReviewService) -> list[str]:
     n_documents = Counter[str]()
     for one in service.collection.tags().counts:
         n_documents[one.field] += one.n_documents
-    return [field for field, n in n_documents.most_common() if n and field != DATE_TAG]
+    with service.collection.opened.store.reading() as connection:
+        names = batch_names(connection) | {DATE_TAG}
+    return [field for field, n in n_documents.most_common() if n and field not in names]
 
 
 def by_group(found: Conflicts) -> list[GroupConflict]:

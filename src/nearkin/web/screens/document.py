@@ -24,10 +24,11 @@ from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
 from nearkin.reports.comparison import MEDIA_TYPE, comparison_fragment, comparison_html, tracked_changes
+from nearkin.reports.facts.activities import setting_words
 from nearkin.reports.facts.comparing import similarity_facts
 from nearkin.reports.facts.queries import change_words as group_change_words
 from nearkin.reports.facts.queries import groups_since_facts, reason_words, similar_facts
-from nearkin.reports.facts.stored import origin_facts, setting_words
+from nearkin.reports.facts.stored import origin_facts
 from nearkin.reports.plots import interval_chart
 from nearkin.stages.differences.comparison import Comparison
 from nearkin.web.queries import SLIDER_MEASURES, GroupingQuery, ListPage, SliderMeasure, ToleranceQuery

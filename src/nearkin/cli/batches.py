@@ -1,0 +1,219 @@
+"""``nearkin batches``, ``second-look`` and ``privilege-log``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nearkin.cli.answering import answer, check_free, opened, say_written
+from nearkin.cli.decisions import answer_change, named_ids
+from nearkin.errors import ParameterError
+from nearkin.options.collection import (
+    ChangeOptions,
+    IdsOptions,
+    ListOptions,
+    PlaceOptions,
+    ReadOnlyOptions,
+    changed,
+    limited,
+    wanted,
+)  # fmt: skip
+from nearkin.options.declared import Same
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nearkin.cli.printing import Printer
+    from nearkin.collection.decisions.batches import Batch, Kept, SecondLook
+
+BATCHES_HELP = """
+List the batches of a collection with their progress, make new ones, or check one out or in.
+
+--make NAME puts documents into numbered batches: those of --search, the given ones, or all. Documents that are in a \
+batch of this name stay there. They get the tag NAME=NUMBER, which names the batch. Reviewers check batches out on \
+the screen; two never hold the same one.
+
+Examples:
+
+  nearkin batches matter --make "first pass" --size 50 --families
+
+  nearkin batches matter --make price --size 100 --search "price OR discount*"
+
+  nearkin batches matter --check-out "first pass=3" --by ben
+
+  nearkin batches matter --out batches.csv
+"""
+SECOND_LOOK_HELP = """
+Draw a random sample of the documents that a person coded, to be coded again by somebody who does not see the first \
+values; without --of, show the rate of overturned calls of each sample, with its interval.
+
+The sample is a batch, and its queue is on the screen. A value that differs is kept beside the first one until an \
+admin chooses one on the page Conflicts.
+
+Examples:
+
+  nearkin second-look matter --of ben --size 100 --seed 7
+
+  nearkin second-look matter
+"""
+PRIVILEGE_LOG_HELP = """
+List the privileged documents: date, from, to, cc, subject, privilege, reason, id and Bates number. An attachment has \
+the headers of its mail. --out writes the list to a .csv, .tsv, .jsonl, .parquet or .docx (Word) file.
+
+Example:
+
+  nearkin privilege-log matter --out privilege-log.docx
+"""
+
+
+class BatchesCommand(ListOptions, ChangeOptions, IdsOptions, PlaceOptions):
+    """Options of the command."""
+
+    make: Same[str | None] = wanted(metavar="NAME", help="Make batches with this name, which is a field of tags.")
+    size: Same[int | None] = wanted(
+        kind=int, needs="make", minimum=1, maximum=100_000, help="Documents of a batch. [default: 50]"
+    )
+    search: Same[str | None] = wanted(
+        metavar="QUERY", needs="make", excludes="ids from_file", help="Documents that this search finds."
+    )
+    families: Same[bool] = wanted(False, needs="make", help="Keep a mail and its attachments together.")
+    groups: Same[bool] = wanted(False, needs="make", help="Keep stored groups and identical texts together.")
+    check_out: Same[str | None] = changed(
+        metavar="NAME=NUMBER", excludes="make check_in", help="Check this batch out to --by."
+    )
+    check_in: Same[str | None] = changed(metavar="NAME=NUMBER", excludes="make", help="Check this batch in.")
+    limit: Same[int] = limited(50)
+
+
+def batches(job: BatchesCommand) -> None:
+    """List, make or hold batches."""
+    from nearkin.collection.decisions import batches as made
+    from nearkin.collection.decisions.log import ChangeRequest
+    from nearkin.collection.listing.lists import DocumentFilter, listed_ids
+    from nearkin.collection.word_search.searching import found_ids
+
+    ids, held = named_ids(job), job.check_out or job.check_in
+    if ids and job.make is None:
+        raise ParameterError("Documents are put into batches with --make NAME.")
+    with opened(job) as collection:
+        store, options = collection.opened.store, ChangeRequest(by=job.by, dry_run=job.dry_run)
+        if job.make is not None:
+            keep: list[Kept] = [*["families"] * job.families, *["groups"] * job.groups]  # type: ignore[list-item]
+            with store.reading() as connection:
+                if job.search is not None:
+                    ids = found_ids(connection, job.search, wave=None)
+                elif not ids:
+                    ids = listed_ids(connection, DocumentFilter(), "id")
+            answer_change(
+                job, made.make_batches(store, ids, job.make, job.size or 50, keep=keep, options=options), job.limit
+            )
+        elif held is not None:
+            change = made.hold(store, held, is_out=job.check_out is not None, options=options)
+            answer_change(job, change, job.limit)
+        else:
+            with store.reading() as connection:
+                found = made.batches(connection)
+            answer(
+                job, lambda: {"batches": [one.to_dict() for one in found]},
+                lambda console: _show_batches(console, found, job.limit),
+                rows=lambda: made.table_of_batches(found), row="batch",
+            )  # fmt: skip
+
+
+def _show_batches(console: Printer, found: list[Batch], limit: int) -> None:
+    from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.fact import not_shown
+
+    rows = table("documents", "done", "left", "batch", "held by", "done by", numbers=3)
+    for one in found[:limit]:
+        done_by = ", ".join(f"{shown(by)} {n:,}" for by, n in one.done_by.items())
+        numbers = (f"{n:,}" for n in (one.n_documents, one.n_done, one.n_left))
+        rows.add_row(*numbers, shown(one.tag), shown(one.holder), done_by)
+    console.print(rows if found else "There are no batches.")
+    console.say(not_shown(len(found) - limit))
+
+
+class SecondLookCommand(ChangeOptions, PlaceOptions):
+    """Options of the command."""
+
+    of_person: Same[str | None] = wanted(names=("--of",), metavar="NAME", help="Person whose calls are drawn.")
+    size: Same[int | None] = wanted(
+        kind=int, needs="of_person", minimum=1, maximum=100_000, help="Documents of the sample. [default: 100]"
+    )
+    seed: Same[int | None] = wanted(
+        kind=int, needs="of_person", help="The same seed draws the same documents. [default: 0]"
+    )
+
+
+def second_look(job: SecondLookCommand) -> None:
+    """Draw a second look, or show the rates."""
+    from nearkin.collection.decisions.batches import draw_second_look, second_looks
+    from nearkin.collection.decisions.log import ChangeRequest
+
+    with opened(job) as collection:
+        store = collection.opened.store
+        if job.of_person is not None:
+            options = ChangeRequest(by=job.by, dry_run=job.dry_run)
+            answer_change(job, draw_second_look(store, job.of_person, job.size or 100, job.seed or 0, options), 20)
+            return
+        with store.reading() as connection:
+            found = second_looks(connection)
+    answer(job, lambda: {"second_looks": [one.to_dict() for one in found]}, lambda console: _show_looks(console, found))
+
+
+def _show_looks(console: Printer, found: list[SecondLook]) -> None:
+    from nearkin.cli.printing import shown, table
+
+    rows = table("number", "calls", "sample", "coded again", "overturned", "rate", "interval", "of", numbers=7)
+    for one in found:
+        counts = one.number, one.n_calls, one.n_documents, one.n_coded, one.n_overturned
+        rate = "" if one.rate is None else f"{one.rate:.3f}"
+        interval = "" if one.low is None or one.high is None else f"{one.low:.3f} to {one.high:.3f}"
+        rows.add_row(*(f"{n:,}" for n in counts), rate, interval, shown(one.of))
+    console.print(rows if found else "There are no second looks.")
+
+
+class PrivilegeLogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
+    """Options of the command."""
+
+    tag: Same[str | None] = wanted(
+        metavar="FIELD[=VALUE]",
+        help="Tag of the documents; without a value, every value but no. [default: the sensitive fields of the coding "
+        "panel, else privileged]",
+    )  # fmt: skip
+    reason: Same[str | None] = wanted(
+        metavar="FIELD", help="Field with the reason. [default: the first text field of the coding panel]"
+    )
+    bates: Same[str | None] = wanted(metavar="FIELD", help="Field with the Bates number. [default: bates]")
+    limit: Same[int] = limited(20)
+
+
+def privilege_log(job: PrivilegeLogCommand) -> None:
+    """List the privileged documents."""
+    from nearkin.collection.decisions.log import checked_by
+    from nearkin.workflows.collection import privilege_log as made
+
+    if job.out is not None:
+        made.check_privilege_log(job.out)
+        check_free(job.out, overwrite=job.overwrite)
+    with opened(job, has_list=False) as collection:
+        found = made.privilege_log(collection, job.tag, job.reason, job.bates)
+    if job.out is not None:
+        made.write_privilege_log(found, job.out, checked_by(None))
+        say_written(job, len(found), "document", job.out)
+    first = found.slice(0, job.limit).to_pylist()
+    answer(
+        job, lambda: {"n_found": len(found), "documents": first}, lambda console: _show_log(console, found, job.limit)
+    )
+
+
+def _show_log(console: Printer, found: pa.Table, limit: int) -> None:
+    from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.fact import Fact, not_shown
+
+    names = ("date", "from", "subject", "privilege", "reason", "id")
+    rows = table(*names)
+    for one in found.slice(0, limit).to_pylist():
+        rows.add_row(*(shown(one[name] or "") for name in names))
+    if len(found):
+        console.print(rows)
+    console.say([Fact("privileged documents", len(found)), *not_shown(len(found) - limit)])

@@ -1,0 +1,411 @@
+"""Batches: documents that one reviewer takes and codes; and second looks, calls that are coded again blind."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from sqlalchemy import Connection, and_, literal, select
+
+from nearkin.collection.decisions import log
+from nearkin.collection.decisions.coding import chosen_values, layout_of, looked
+from nearkin.collection.decisions.deciding import checked_field
+from nearkin.collection.decisions.second_values import family_key, judged, set_values
+from nearkin.collection.matching.constraints import Forest
+from nearkin.collection.results import AnswerRecord
+from nearkin.collection.stored.documents import checked_ids, current_contents, refuse_unknown
+from nearkin.collection.stored.group_state import NO_GROUP, GroupState, no_groups_text
+from nearkin.collection.tolerance import Tolerance
+from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError, check_int
+from nearkin.planning.audit import CONFIDENCE, interval_of
+from nearkin.store import schema
+from nearkin.store.bulk import in_slices
+from nearkin.store.schema import documents, origins
+from nearkin.store.store import Store
+
+SECOND_LOOK = "second look"
+"""Name of the batches that are coded again, and of their tag."""
+Kept = Literal["families", "groups"]
+MAX_SIZE = 100_000
+_changes, _tags, _acts = schema.changes.c, schema.tags.c, schema.activity.c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch(AnswerRecord):
+    """Documents that one person at a time codes. They have the tag NAME=NUMBER.
+
+    Parameters
+    ----------
+    holder
+        Who checked it out; empty: nobody.
+    n_documents, n_done
+        Current documents, and those of them that are coded.
+    done_by
+        Number of done documents by the person who last coded them.
+    """
+
+    computed = ("n_left",)
+
+    name: str
+    number: int
+    holder: str
+    n_documents: int
+    n_done: int
+    done_by: Mapping[str, int]
+
+    @property
+    def n_left(self) -> int:
+        """Documents that are not done."""
+        return self.n_documents - self.n_done
+
+    @property
+    def tag(self) -> str:
+        """The tag of its documents, by which its queue is found."""
+        return f"{self.name}={self.number}"
+
+
+def make_batches(
+    store: Store,
+    doc_ids: Sequence[str],
+    name: str,
+    size: int,
+    *,
+    keep: Sequence[Kept] = (),
+    tolerance: Tolerance | None = None,
+    options: log.ChangeRequest,
+) -> log.ActivityResult:
+    """Put documents into batches, in their order; those that are in a batch of this name stay there.
+
+    Parameters
+    ----------
+    size
+        Maximum number of documents; more only if what is kept together has more.
+    keep
+        What is never divided: families, groups and identical texts, or both, as far as they are among the documents.
+    tolerance
+        That of the groups; by default that of `Collection.groups`.
+    """
+    name, wanted = checked_field(name), checked_ids(doc_ids)
+    check_int("size", size, 1, MAX_SIZE)
+    with options.opened(store) as connection:
+        names = {one.name for one in layout_of(connection).fields} | {SECOND_LOOK}
+        if name in names:
+            raise ParameterError.of("name", f"none of {', '.join(sorted(names))}", name)
+        contents = current_contents(connection, wanted)
+        refuse_unknown(connection, wanted, contents)
+        here = set_values(connection, log.TAG, wanted, [name])
+        new = [one for one in wanted if (one, name) not in here]
+        parts = list(_filled(_units(connection, new, contents, keep, tolerance or Tolerance.of()), size))
+        return _stored(connection, name, parts, {}, len(wanted) - len(new), options)
+
+
+def _stored(
+    connection: Connection,
+    name: str,
+    parts: Sequence[Sequence[str]],
+    more: Mapping[str, object],
+    n_unchanged: int,
+    options: log.ChangeRequest,
+) -> log.ActivityResult:
+    holders = _holders(connection, name)
+    if not holders and connection.execute(select(literal(1)).where(_tags.field == name).limit(1)).first():
+        raise ParameterError.of("name", "the name of batches, or of no tag in use", name)
+    first = max((number for _, number in holders), default=0) + 1
+    numbers = range(first, first + len(parts))
+    changes = [
+        log.SettingChange(log.TAG, doc_id, name, None, str(number))
+        for number, part in zip(numbers, parts, strict=True)
+        for doc_id in part
+    ]
+    data = {"name": name, "number": first, "n_batches": len(parts), "n_documents": len(changes), **more}
+    changes += [log.SettingChange(log.BATCH, f"{name}={number}", "", None, "") for number in numbers]
+    is_made = options.stores(changes)
+    number = log.record(connection, log.BATCH, changes, by=options.by, data=data) if changes and is_made else None
+    return log.ActivityResult(
+        number=number,
+        kind=log.BATCH,
+        changes=tuple(changes),
+        n_unchanged=n_unchanged,
+        is_dry_run=not is_made,
+        data=data,
+    )
+
+
+def _units(
+    connection: Connection, doc_ids: Sequence[str], contents: Mapping[str, int], keep: Sequence[Kept], at: Tolerance
+) -> list[list[str]]:
+    """Return the documents that stay together, in the order of the first of each."""
+    keys: list[list[tuple[str, str | int]]] = [[("document", one)] for one in doc_ids]
+    if "families" in keep:
+        families = dict[str, str]()
+        joined = documents.outerjoin(origins, origins.c.row == documents.c.row)
+        query = select(documents.c.doc_id, family_key()).select_from(joined).where(documents.c.is_current)
+        for some in in_slices(doc_ids):
+            families |= dict(connection.execute(query.where(documents.c.doc_id.in_(some))).all())
+        for own, one in zip(keys, doc_ids, strict=True):
+            own.append(("family", families[one]))
+    if "groups" in keep:
+        state = GroupState.known(connection, str(at))
+        if state.number is None:
+            raise ParameterError(no_groups_text(connection, str(at)))
+        texts = [contents[one] for one in doc_ids]
+        groups = state.membership.group_of(np.array(texts, np.int64)).tolist()
+        for own, text, group in zip(keys, texts, groups, strict=True):
+            own.append(("text", text) if group == NO_GROUP else ("group", group))
+    numbers = {key: i for i, key in enumerate(dict.fromkeys(key for own in keys for key in own))}
+    edges = np.array([(numbers[own[0]], numbers[key]) for own in keys for key in own], np.int64).reshape(-1, 2)
+    forest, units = Forest(len(numbers)), dict[int, list[str]]()
+    forest.connect(*edges.T)
+    nodes = np.array([numbers[own[0]] for own in keys], np.int64)
+    for root, doc_id in zip(forest.roots(nodes).tolist(), doc_ids, strict=True):
+        units.setdefault(root, []).append(doc_id)
+    return list(units.values())
+
+
+def _filled(units: Sequence[Sequence[str]], size: int) -> Iterator[list[str]]:
+    part = list[str]()
+    for unit in units:
+        if part and len(part) + len(unit) > size:
+            yield part
+            part = []
+        part += unit
+    if part:
+        yield part
+
+
+def _holders(connection: Connection, name: str | None = None) -> dict[tuple[str, int], str]:
+    """Return who holds each batch, by name and number."""
+    found = dict[tuple[str, int], str]()
+    for (_, batch, _), holder, _ in log.current_decisions(connection, _changes.kind == log.BATCH):
+        own, _, number = batch.rpartition("=")
+        if name in (None, own):
+            found[own, int(number)] = holder
+    return dict(sorted(found.items()))
+
+
+def holder_of(connection: Connection, batch: str) -> str:
+    """Return who holds a batch, which is named by its tag; empty: nobody.
+
+    Raises
+    ------
+    UnknownDocumentError
+        There is no such batch.
+    """
+    key = log.BATCH, batch, ""
+    found = log.values_of(connection, [key]).get(key)
+    if found is None:
+        raise UnknownDocumentError(f"There is no batch {batch}. List them: nearkin batches COLLECTION")
+    return found
+
+
+def batch_names(connection: Connection) -> set[str]:
+    """Return the names of all batches, which are fields of tags that say nothing about a document."""
+    return {name for name, _ in _holders(connection)}
+
+
+def hold(
+    store: Store, batch: str, *, is_out: bool, may_take: bool = True, options: log.ChangeRequest
+) -> log.ActivityResult:
+    """Check a batch, which is named by its tag, out to a person, or in again.
+
+    Parameters
+    ----------
+    may_take
+        Whether a batch of somebody else may be checked in.
+
+    Raises
+    ------
+    RefusedError
+        Somebody else holds the batch.
+    UnknownDocumentError
+    """
+    key = log.BATCH, batch, ""
+    with options.opened(store) as connection:
+        was, now = holder_of(connection, batch), str(options.by) if is_out else ""
+        if was not in ("", options.by) and (is_out or not may_take):
+            raise RefusedError(409, f"{was} has checked out the batch {batch}.")
+        changes = (log.SettingChange(*key, was, now),) if was != now else ()
+        is_made = bool(changes) and not options.dry_run
+        made = log.record(connection, log.BATCH, changes, by=options.by, data={}) if is_made else None
+    return log.ActivityResult(
+        number=made, kind=log.BATCH, changes=changes, n_unchanged=1 - len(changes), is_dry_run=options.dry_run
+    )
+
+
+def batch_ids(connection: Connection, batch: str) -> list[str]:
+    """Return the current documents of a batch, in the order in which they were put into it."""
+    name, _, number = batch.rpartition("=")
+    is_own = _changes.is_current & (_changes.kind == log.TAG) & (_changes.other == name) & (_changes.now == number)
+    ordered = select(_changes.subject).where(is_own).order_by(_changes.activity, _changes.number)
+    found = list(connection.execute(ordered).scalars())
+    current = current_contents(connection, found)
+    return [one for one in found if one in current]
+
+
+def batches(connection: Connection, name: str | None = None) -> list[Batch]:
+    """List the batches with their progress, on request only those of a name."""
+    holders, layout = _holders(connection, name), layout_of(connection)
+    names = {one for one, _ in holders}
+    n_required = len(layout.required) if any(one.required for one in layout.fields) else 1
+    calls = schema.changes.alias("calls")
+    is_code = (calls.c.kind == log.TAG) & calls.c.other.in_(layout.required) & (_tags.field != SECOND_LOOK)
+    is_look = (calls.c.kind == log.SECOND_LOOK) & (_tags.field == SECOND_LOOK) & (calls.c.other == _tags.value)
+    is_call = (calls.c.subject == _tags.doc_id) & calls.c.is_current & (is_code | is_look)
+    joined = schema.tags.join(documents, and_(documents.c.doc_id == _tags.doc_id, documents.c.is_current))
+    joined = joined.outerjoin(calls, is_call).outerjoin(schema.activity, _acts.number == calls.c.activity)
+    columns = _tags.field, _tags.value, _tags.doc_id, calls.c.activity, _acts.done_by
+    rows = connection.execute(
+        select(*columns).select_from(joined).where(_tags.field.in_(names)).order_by(*columns[:3], calls.c.activity)
+    )
+    sizes, done = Counter[tuple[str, str]](), dict[tuple[str, str], Counter[str]]()
+    for key, some in groupby(rows, lambda row: tuple(row[:3])):
+        own = [row.done_by for row in some if row.done_by is not None]
+        sizes[key[:2]] += 1
+        if len(own) >= (1 if key[0] == SECOND_LOOK else n_required):
+            done.setdefault(key[:2], Counter())[own[-1]] += 1
+    return [
+        Batch(
+            name=one,
+            number=number,
+            holder=holder,
+            n_documents=sizes[one, str(number)],
+            n_done=sum(done.get((one, str(number)), {}).values()),
+            done_by=dict(sorted(done.get((one, str(number)), {}).items())),
+        )
+        for (one, number), holder in holders.items()
+    ]
+
+
+def table_of_batches(found: Sequence[Batch]) -> pa.Table:
+    """Return a row for each batch."""
+    rows = [one.to_dict() | {"done_by": "; ".join(f"{by}: {n}" for by, n in one.done_by.items())} for one in found]
+    numbers, names = pa.int64(), ("name", "number", "holder", "n_documents", "n_done", "n_left", "done_by")
+    kinds = [numbers if name == "number" or name.startswith("n_") else pa.large_string() for name in names]
+    return pa.Table.from_pylist(rows, pa.schema(list(zip(names, kinds, strict=True))))
+
+
+# -- second looks ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondLook(AnswerRecord):
+    """A random sample of the calls of a person that others code again without seeing them.
+
+    Parameters
+    ----------
+    of
+        The person.
+    n_calls
+        Number of documents that the person had coded when the sample was drawn.
+    n_coded, n_overturned
+        Documents of the sample that were coded again, and those that got another value in a field that is no text.
+    by_field
+        Number of other values by field.
+    rate, low, high
+        Share of overturned documents, and its interval (Clopper and Pearson).
+    """
+
+    number: int
+    of: str
+    at: str
+    seed: int
+    n_calls: int
+    n_documents: int
+    n_coded: int
+    n_overturned: int
+    by_field: Mapping[str, int]
+    rate: float | None
+    low: float | None
+    high: float | None
+    confidence: float = CONFIDENCE
+
+
+def draw_second_look(store: Store, of: str, size: int, seed: int, options: log.ChangeRequest) -> log.ActivityResult:
+    """Draw a random sample of the documents that a person coded, as a batch to code again.
+
+    Documents that are in a second look already are not drawn.
+    """
+    check_int("size", size, 1, MAX_SIZE)
+    with options.opened(store) as connection:
+        fields = [one.name for one in layout_of(connection).fields]
+        is_call = _tags.field.in_(fields) & (_acts.kind == log.CODE) & (_acts.done_by == log.checked_by(of))
+        calls = select(_tags.doc_id).distinct().join_from(schema.tags, schema.activity, _acts.number == _tags.activity)
+        found = sorted(connection.execute(calls.where(is_call)).scalars())
+        current = current_contents(connection, found)
+        drawn = set_values(connection, log.TAG, found, [SECOND_LOOK])
+        left = [one for one in found if one in current and (one, SECOND_LOOK) not in drawn]
+        if not left:
+            raise ParameterError.of("of", "a person who coded documents that are in no second look", of)
+        sample = random.Random(seed).sample(left, min(size, len(left)))
+        return _stored(connection, SECOND_LOOK, [sample], {"of": of, "seed": seed, "n_calls": len(left)}, 0, options)
+
+
+def code_again(
+    store: Store, doc_id: str, chosen: Mapping[str, Sequence[str]], number: str, options: log.ChangeRequest
+) -> log.ActivityResult:
+    """Store a blind call: where it differs, the first value stays, and the field has two until one is chosen."""
+    with options.opened(store) as connection:
+        if doc_id not in batch_ids(connection, f"{SECOND_LOOK}={number}"):
+            raise ParameterError.of("id", f"a document of the second look {number}", doc_id)
+        layout = layout_of(connection)
+        is_text = {one.name for one in layout.fields if one.kind == "text"}
+        firsts = set_values(connection, log.TAG, [doc_id], [one.name for one in layout.fields])
+        if options.by in {one.by for one in firsts.values()}:
+            raise RefusedError(409, f"{doc_id} has calls of your own: somebody else has to code it again.")
+        values = {field: value for field, value in chosen_values(layout, chosen, {}).items() if field not in is_text}
+        was = {field: firsts[doc_id, field].value if (doc_id, field) in firsts else None for field in values}
+        overturned = "; ".join(field for field, value in values.items() if value != was[field])
+        changes = judged(
+            connection, {(doc_id, field): value for field, value in values.items()}, options, is_blind=True
+        )
+        before = looked(connection, number).get(doc_id)
+        if before != overturned:
+            changes.append(log.SettingChange(log.SECOND_LOOK, doc_id, number, before, overturned))
+        told = {field: value for field, value in values.items() if value is not None}
+        data: Mapping[str, Any] = {"values": told, "second_look": int(number)}
+        made = log.record(connection, log.CODE, changes, by=options.by, data=data) if changes else None
+    return log.ActivityResult(
+        number=made, kind=log.CODE, changes=tuple(changes), n_unchanged=int(not changes), data=data
+    )
+
+
+def second_looks(connection: Connection) -> list[SecondLook]:
+    """Return the rate of overturned calls of each second look."""
+    found, kept = dict[int, SecondLook](), _holders(connection, SECOND_LOOK)
+    made = select(_acts.done_at, _acts.data).where(_acts.kind == log.BATCH).order_by(_acts.number)
+    for at, data in connection.execute(made):
+        told: Mapping[str, Any] = json.loads(data)
+        if (number := told.get("number")) is None or (told["name"], number) not in kept:
+            continue
+        again = looked(connection, str(number))
+        overturned = [value for value in again.values() if value]
+        rate, low, high = _rate(len(overturned), len(again), told["n_calls"])
+        found[number] = SecondLook(  # a number that was undone is used again
+            number=number,
+            of=told["of"],
+            at=at,
+            seed=told["seed"],
+            n_calls=told["n_calls"],
+            n_documents=told["n_documents"],
+            n_coded=len(again),
+            n_overturned=len(overturned),
+            by_field=dict(sorted(Counter(field for value in overturned for field in value.split("; ")).items())),
+            rate=rate,
+            low=low,
+            high=high,
+        )
+    return list(found.values())
+
+
+def _rate(n_overturned: int, n_coded: int, n_calls: int) -> tuple[float | None, float | None, float | None]:
+    if not n_coded:
+        return None, None, None
+    rate = n_overturned / n_coded
+    return (rate, rate, rate) if n_coded == n_calls else (rate, *interval_of(rate, n_coded, CONFIDENCE))

@@ -1,0 +1,303 @@
+"""Facts about activities: what a decision changed, and the log in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nearkin.collection.decisions.log import (
+    BATCH,
+    CODE,
+    CODING,
+    FIRST,
+    GROUP_NOTE,
+    NEVER_GROUP,
+    NO_VERSION,
+    NOTE,
+    OF_DOCUMENTS,
+    PRINCIPAL,
+    PURGE,
+    REMOVE,
+    SAME_GROUP,
+    SEARCH,
+    SECOND,
+    SECOND_LOOK,
+    STORE,
+    TAG,
+    Activity,
+    ActivityResult,
+    SettingChange,
+)
+from nearkin.nouns import counted, first_of, wave_text
+from nearkin.reports.facts.fact import Fact, nonzero, not_shown, warning
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from nearkin.collection.decisions.purging import Purged
+
+_N_NAMED = 5
+_DRY_RUN = Fact("dry run", note="nothing was changed", tone="warning")
+
+
+def result_facts(found: ActivityResult, n_shown: int, *, is_asked_dry: bool) -> Iterator[Fact]:
+    """Describe the changes made, or that would be, and how to undo them; ``is_asked_dry``: a dry run was requested."""
+    if found.is_dry_run:
+        yield from not_shown(len(found.changes) - n_shown, "raise --limit")
+    if not found.changes:
+        yield Fact("nothing to change", note="the collection has these values")
+        return
+    label = "would change" if found.is_dry_run else f"activity {found.number}"
+    yield Fact(label, in_words(found.kind, found.data, found.changes))
+    if found.is_dry_run:
+        yield from [_DRY_RUN] * is_asked_dry
+        return
+    yield from nonzero("unchanged", found.n_unchanged)
+    if any(one.kind in (NEVER_GROUP, SAME_GROUP) for one in found.changes):
+        yield Fact("to update the groups", "nearkin groups COLLECTION")
+    yield Fact("to undo it", f"nearkin undo COLLECTION {found.number}", tone="quiet")
+
+
+def purged_facts(found: Purged, *, is_asked_dry: bool) -> Iterator[Fact]:
+    """Count the texts that were erased, or would be; see `result_facts`."""
+    if not found.n_texts and not found.unread:
+        yield Fact("nothing to erase", note="the texts of these documents were erased before")
+        return
+    done, was = ("would erase", "would be removed") if found.is_dry_run else ("erased", "removed")
+    holders = f"of {len(found.holders):,} documents: {first_of(list(found.holders), _N_NAMED)}" if found.holders else ""
+    yield Fact(f"{done}, texts", found.n_texts, holders)
+    if found.unread:
+        yield Fact(f"{done}, files without a text", len(found.unread), first_of(found.unread, _N_NAMED))
+    yield from warning(
+        "still stored, inside of these", (len(found.inside)), f"purge them, too: {first_of(found.inside, _N_NAMED)}"
+    )
+    yield from warning(f"copies, {was}", len(found.copies), f"the same text: {first_of(found.copies, _N_NAMED)}")
+    if is_asked_dry:
+        yield _DRY_RUN
+    elif not found.is_dry_run:
+        yield Fact("activity", f"{found.number}", "backups, and copies that other tools made, still have the texts")
+
+
+def activity_in_words(one: Activity) -> str:
+    """Describe an activity, in a row of the log."""
+    return in_words(one.kind, one.data, one.changes)
+
+
+def in_words(kind: str, data: Mapping[str, object], changes: Sequence[SettingChange]) -> str:
+    """Describe the changes.
+
+    Examples
+    --------
+    >>> in_words("tag", {"field": "responsive", "value": "yes"}, [SettingChange("tag", "a", "responsive", None, "yes")])
+    'tag responsive=yes, 1 document'
+    >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "")])
+    'never group a with b'
+    >>> in_words("never-group", {}, [SettingChange("never-group", "a", "b", None, "b")])
+    'split b off from a'
+    >>> in_words("undo", {"activity": 2, "kind": "split-off"}, [SettingChange("never-group", "a", "b", "b", None)])
+    'undo activity 2 (split-off), 1 change'
+    >>> in_words("same-group", {"first": "b"}, [SettingChange("same-group", "a", "b", None, "")])
+    'same group: b and a'
+    """
+    n = counted(len(changes), "document")
+    if kind == "undo":
+        return f"undo activity {data.get('activity')} ({data.get('kind')}), {counted(len(changes), 'change')}"
+    if kind == "tag":
+        value = data.get("value")
+        if "n_values" in data:
+            return f"tag {data.get('field')} with {counted(int(str(data['n_values'])), 'value')}, {n}"
+        return f"tag {data.get('field')}{f'={value}' if value else ''}, {n}"
+    if kind == CODE and isinstance(values := data.get("values"), Mapping):
+        listed = ", ".join(f"{field}={value}" for field, value in values.items()) or "nothing"
+        again = f" again (second look {data['second_look']})" if "second_look" in data else ""
+        return f"code {counted(len({one.subject for one in changes}), 'document')}{again}: {listed}"
+    if kind == BATCH and "n_batches" in data:
+        what = f"make {counted(int(str(data['n_batches'])), 'batch', 'batches')} of {data['name']}"
+        return f"{what}, {counted(int(str(data['n_documents'])), 'document')}" + (
+            f" of {data['n_calls']} coded by {data['of']}, seed {data['seed']}" if "of" in data else ""
+        )
+    if kind == "untag":
+        return f"remove the tag {data.get('field')}, {n}"
+    if kind == REMOVE:
+        return f"remove {n}" + (f" of {wave_text(data['wave'])}" if "wave" in data else "")
+    if kind == STORE:
+        what = f"{changes[0].subject}, {changes[0].now}" if len(changes) == 1 else n
+        return f"store {what} in {wave_text(data.get('wave'))}"
+    if kind == PURGE:
+        n_unread = sum(one.now == NO_VERSION for one in changes)
+        counts = {"text": int(str(data.get("n_texts", 0))), "version": len(changes) - n_unread, "file": n_unread}
+        told = [counted(n, what) + " without a text" * (what == "file") for what, n in counts.items() if n]
+        return f"erase {', '.join(told)}"
+    if not changes:
+        return kind
+    only = changes[0]
+    return _of_one(replace(only, subject=only.other, other=only.subject) if FIRST in data else only)
+
+
+def setting_words(setting: SettingChange) -> str:
+    """Describe a tag or a decision, in the list of a document.
+
+    Examples
+    --------
+    >>> setting_words(SettingChange("tag", "a", "responsive", None, "yes"))
+    'tag responsive=yes'
+    """
+    if setting.kind == TAG:
+        return f"tag {setting.other}{f'={setting.now}' if setting.now else ''}"
+    return _of_one(setting)
+
+
+def _of_one(change: SettingChange) -> str:
+    if change.kind == NEVER_GROUP and change.now:
+        stays = change.other if change.now == change.subject else change.subject
+        return f"split {change.now} off from {stays}"
+    if change.kind == NEVER_GROUP:
+        return f"never group {change.subject} with {change.other}"
+    if change.kind == SAME_GROUP:
+        return f"same group: {change.subject} and {change.other}"
+    if change.kind == CODING:
+        return "set the fields of the coding panel" if change.now else "remove the coding panel"
+    if change.kind == SEARCH:
+        return f"save the search {change.other}: {change.now}" if change.now else f"forget the search {change.other}"
+    if change.kind == BATCH:
+        return f"check batch {change.subject} {f'out to {change.now}' if change.now else 'in'}"
+    if change.kind in (SECOND, SECOND_LOOK):
+        return f"{change.kind.replace('-', ' ')} {change.other}: {value_words(change.kind, change.now)}"
+    if change.kind == PRINCIPAL:
+        return f"make {change.subject} the principal of its group"
+    whose = f"group {change.other} ({change.subject})" if change.kind == GROUP_NOTE else change.subject
+    note = f"note on {whose}" if change.kind in (NOTE, GROUP_NOTE) else change.kind
+    return f"{note}: {change.now}" if change.now else f"remove the {note}"
+
+
+def kinds_in_words(listed: Sequence[Activity]) -> list[str]:
+    """Count the activities by kind.
+
+    Examples
+    --------
+    >>> kinds_in_words([])
+    []
+    """
+    return [f"{kind}: {n:,}" for kind, n in sorted(Counter(one.kind for one in listed).items())]
+
+
+def value_words(kind: str, value: str | None) -> str:
+    """Write a value before or after a change.
+
+    Examples
+    --------
+    >>> value_words("tag", None), value_words("tag", ""), value_words("tag", "yes"), value_words("never-group", "a")
+    ('not set', 'set', 'yes', 'a split off')
+    >>> value_words("principal", "16")
+    'set by activity 16'
+    """
+    if kind == PRINCIPAL and value:
+        return f"set by activity {value}"
+    if kind == NEVER_GROUP and value:
+        return f"{value} split off"
+    if kind == CODING and value:
+        return "set"
+    if value == "" and kind in _EMPTY:
+        return _EMPTY[kind]
+    return "not set" if value is None else value or "set"
+
+
+_EMPTY = {BATCH: "held by nobody", SECOND: "no value", SECOND_LOOK: "the same values"}
+"""Empty values of kinds of changes, in words."""
+
+
+def change_words(change: SettingChange) -> str:
+    """Write the values before and after a change.
+
+    Examples
+    --------
+    >>> change_words(SettingChange("tag", "a", "responsive", None, ""))
+    'not set → set'
+    >>> change_words(SettingChange("purge", "a", "ab12", None, "version 1"))
+    'version 1 → erased'
+    >>> change_words(SettingChange("remove", "a", "", "version 2", None))
+    'version 2 → removed'
+    >>> change_words(SettingChange("store", "a", "", None, "version 1"))
+    'not stored → version 1'
+    """
+    if change.kind == PURGE:  # is stored with what it erased as its value
+        return f"{change.now} → erased"
+    if change.kind in OF_DOCUMENTS:
+        return f"{change.was or 'not stored'} → {change.now or 'removed'}"
+    return f"{value_words(change.kind, change.was)} → {value_words(change.kind, change.now)}"
+
+
+def changed_names(change: SettingChange) -> tuple[str, ...]:
+    """Return the document, and the field or the other document, whose value a change is of; of a note, the group.
+
+    Examples
+    --------
+    >>> changed_names(SettingChange("purge", "a", "ab12", None, "version 1"))
+    ('a', 'SHA-256 ab12')
+    >>> changed_names(SettingChange("group-note", "jaccard 0.5", "1", None, "look again"))
+    ('group 1 (jaccard 0.5)',)
+    """
+    names = {
+        GROUP_NOTE: f"group {change.other} ({change.subject})",
+        CODING: "coding panel",
+        BATCH: f"batch {change.subject}",
+        SEARCH: f"search {change.other}",
+    }
+    if change.kind in names:
+        return (names[change.kind],)
+    other = f"SHA-256 {change.other}" if change.kind == PURGE and change.other else change.other
+    return (change.subject, other) if other else (change.subject,)
+
+
+def change_cells(change: SettingChange) -> tuple[str, str, str | None, str | None]:
+    """Return a row of a dry run: the document, what changes, and the values before and after.
+
+    Examples
+    --------
+    >>> change_cells(SettingChange("never-group", "a", "b", None, "b"))
+    ('b', 'split off from a', None, '')
+    >>> change_cells(SettingChange("tag", "a", "responsive", "no", "yes"))
+    ('a', 'responsive', 'no', 'yes')
+    """
+    leaving = (change.now or change.was) if change.kind == NEVER_GROUP else None
+    if leaving:
+        stays = change.other if leaving == change.subject else change.subject
+        return leaving, f"split off from {stays}", _split_off(change.was), _split_off(change.now)
+    what = change.other if change.kind == TAG else f"{change.kind} {change.other}".strip()
+    return change.subject, what, change.was, change.now
+
+
+def _split_off(value: str | None) -> str | None:
+    return None if value is None else "" if value else NEVER_GROUP
+
+
+def changed_documents(one: Activity, most: int) -> list[str]:
+    """Return the first documents that an activity changed; of a decision on two, both, in the order of its words.
+
+    Examples
+    --------
+    >>> split = (SettingChange("never-group", "a", "b", None, "b"),)
+    >>> told = {"number": 1, "at": "", "by": "", "kind": "never-group", "data": {}, "undoes": None, "undone_by": None}
+    >>> changed_documents(Activity(**told, changes=split), 3)
+    ['b', 'a']
+    """
+    found = list[str]()
+    for change in one.changes[:most]:
+        pair = [change.subject, change.other] if change.kind in (NEVER_GROUP, SAME_GROUP) else [change.subject]
+        is_second = (change.now or change.was) == change.other if change.kind == NEVER_GROUP else False
+        if len(pair) == 2 and (FIRST in one.data or is_second):
+            pair.reverse()
+        found += [] if change.kind in (GROUP_NOTE, BATCH) else pair
+    return list(dict.fromkeys(found))
+
+
+def log_in_words(listed: Sequence[Activity]) -> pa.Table:
+    """Return the table of changed values, with their words in the column ``change``."""
+    import pyarrow as pa
+
+    from nearkin.collection.decisions.log import table_of_log
+
+    words = [change_words(change) for one in listed for change in one.changes]
+    return table_of_log(listed).append_column("change", pa.array(words, pa.large_string()))

@@ -1,0 +1,112 @@
+"""Privilege log of a collection: the documents that are withheld, with what their mails say and the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from sqlalchemy import Connection, select
+
+from nearkin.collection.collection import Collection
+from nearkin.collection.dates import DATE_TAG
+from nearkin.collection.decisions.coding import SENSITIVE, layout_of
+from nearkin.collection.decisions.deciding import parsed, tags_of
+from nearkin.collection.decisions.second_values import family_key
+from nearkin.collection.stored.origins import headers_of, origins_of
+from nearkin.errors import ParameterError
+from nearkin.formats.delimited import SUFFIXES
+from nearkin.reports.comparison import word_table
+from nearkin.runs.files import published
+from nearkin.store.bulk import in_slices
+from nearkin.store.schema import documents, origins, tags
+from nearkin.workflows.collection.tables import write_table
+
+COLUMNS = ("date", "from", "to", "cc", "subject", "privilege", "reason", "id", "bates")
+_WORD = ".docx"
+_NOT_PRIVILEGED = "no"
+
+
+def privilege_log(
+    collection: Collection, tag: str | None = None, reason: str | None = None, bates: str | None = None
+) -> pa.Table:
+    """Return a row for each privileged document, in order of dates and ids.
+
+    An attachment has the headers of its mail, if it has none; a document without a mail the date of its tag ``date``.
+
+    Parameters
+    ----------
+    tag
+        FIELD=VALUE, or FIELD for every value but "no"; by default the sensitive fields of the coding panel, or
+        privileged.
+    reason
+        Field with the reason; by default the first text field of the coding panel.
+    bates
+        Field with the Bates number; by default bates.
+    """
+    with collection.opened.store.reading() as connection:
+        layout = layout_of(connection)
+        fields, value = [one.name for one in layout.fields if one.sensitive] or sorted(SENSITIVE), ""
+        if tag is not None:
+            field, value = parsed(tag)
+            fields = [field]
+        reason = reason or next((one.name for one in layout.fields if one.kind == "text"), "reason")
+        is_here = (tags.c.doc_id == documents.c.doc_id) & documents.c.is_current
+        found = select(tags.c.doc_id, tags.c.field, tags.c.value).join(documents, is_here)
+        rows = connection.execute(found.where(tags.c.field.in_(fields))).all()
+        calls = {
+            one.doc_id: one.value or one.field
+            for one in rows
+            if (one.value == value if value else one.value.casefold() != _NOT_PRIVILEGED)
+        }
+        own, headers = tags_of(connection, list(calls)), _headers(connection, list(calls))
+    listed = list[tuple[str | None, ...]]()
+    for doc_id, call in calls.items():
+        values, mail = own[doc_id], headers[doc_id]
+        sent = str(mail.get("sent_at") or values.get(DATE_TAG) or "")
+        of_mail = (sent[:10], *(mail.get(name) for name in ("sender", "to", "cc", "subject")))
+        listed.append((*of_mail, call, values.get(reason), doc_id, values.get(bates or "bates")))
+    listed.sort(key=lambda row: (row[0] or "", row[COLUMNS.index("id")] or ""))
+    columns = list(zip(*listed, strict=True)) or [()] * len(COLUMNS)
+    return pa.table({name: pa.array(one, pa.large_string()) for name, one in zip(COLUMNS, columns, strict=True)})
+
+
+def _headers(connection: Connection, doc_ids: list[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the headers of documents, or those of the mails that they are attached to."""
+    joined = documents.outerjoin(origins, origins.c.row == documents.c.row)
+    query = select(documents.c.doc_id, documents.c.row, family_key()).select_from(joined).where(documents.c.is_current)
+    rows = dict[str, tuple[int, str]]()
+
+    def read(ids: list[str]) -> None:
+        for some in in_slices(ids):
+            for doc_id, row, family in connection.execute(query.where(documents.c.doc_id.in_(some))):
+                rows[doc_id] = row, family
+
+    read(doc_ids)
+    read(sorted({family for _, family in rows.values()} - rows.keys()))
+    found = origins_of(connection, [row for row, _ in rows.values()])
+    own = {doc_id: headers_of(found.get(row)) for doc_id, (row, _) in rows.items()}
+    return {doc_id: own[doc_id] or own.get(rows[doc_id][1], {}) for doc_id in doc_ids}
+
+
+def check_privilege_log(out: Path) -> None:
+    """Refuse a file that a privilege log cannot have."""
+    if out.suffix.lower() not in (*SUFFIXES, _WORD):
+        raise ParameterError.of("out", f"a file that ends in {', '.join((*SUFFIXES, _WORD))}", str(out))
+
+
+def as_word(log: pa.Table, author: str) -> bytes:
+    """Return a privilege log as a Word document; a column without values is left out."""
+    names = [name for name in log.column_names if log[name].null_count < len(log)] or log.column_names
+    rows = [[row[name] or "" for name in names] for row in log.to_pylist()]
+    return word_table("Privilege log", names, rows, author=author)
+
+
+def write_privilege_log(log: pa.Table, out: Path, author: str) -> None:
+    """Write a privilege log, completely or not at all."""
+    if out.suffix.lower() != _WORD:
+        write_table(log, out)
+        return
+    with published(out) as aside:
+        aside.write_bytes(as_word(log, author))

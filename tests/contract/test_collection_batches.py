@@ -1,0 +1,225 @@
+"""Batches, second looks and two values of one field, in both databases."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from extracted_documents import add_extracted, origin
+from nearkin.collection.collection import Collection
+from nearkin.collection.decisions import batches as made
+from nearkin.collection.decisions.batches import (
+    batch_ids,
+    code_again,
+    draw_second_look,
+    hold,
+    holder_of,
+    make_batches,
+    second_looks,
+)
+from nearkin.collection.decisions.coding import code
+from nearkin.collection.decisions.log import ChangeRequest
+from nearkin.collection.decisions.second_values import families_that_differ, two_values
+from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
+from places import SomePlace
+
+LAYOUT = """
+[[fields]]
+name = "responsive"
+kind = "yes-no"
+required = true
+
+[[fields]]
+name = "privileged"
+values = ["no", "counsel"]
+sensitive = true
+
+[[fields]]
+name = "reason"
+kind = "text"
+"""
+IDS = [f"d{i:02}" for i in range(12)]
+
+
+@pytest.fixture
+def matter(place: SomePlace) -> Iterator[Collection]:
+    with place.open() as opened:
+        opened.add([(one, f"Letter {one} about the price and the delivery of goods.") for one in IDS])
+        opened.coding(LAYOUT, by="ada")
+        yield opened
+
+
+def parts(matter: Collection, name: str) -> dict[int, list[str]]:
+    with matter.opened.store.reading() as connection:
+        return {one.number: batch_ids(connection, one.tag) for one in made.batches(connection, name)}
+
+
+def values(matter: Collection) -> list[tuple[str, str, str | None, str, str]]:
+    with matter.opened.store.reading() as connection:
+        found = two_values(connection)
+    return [(one.doc_id, one.field, one.first and one.first.value, one.second.value, one.second.by) for one in found]
+
+
+def test_batches_have_new_documents_in_order_and_are_undone(matter: Collection) -> None:
+    store = matter.opened.store
+    first = make_batches(store, IDS[9:2:-1], "first pass", 3, options=ChangeRequest(by="ada"))
+    assert parts(matter, "first pass") == {1: ["d09", "d08", "d07"], 2: ["d06", "d05", "d04"], 3: ["d03"]}
+    again = make_batches(store, IDS, "first pass", 10, options=ChangeRequest(by="ada"))
+    assert (again.n_unchanged, parts(matter, "first pass")[4]) == (7, ["d00", "d01", "d02", "d10", "d11"])
+    make_batches(store, IDS[:2], "counsel", 10, options=ChangeRequest(by="ada"))  # others stay where they are
+    matter.remove(["d01"])
+    assert (len(parts(matter, "first pass")[4]), parts(matter, "counsel")) == (4, {1: ["d00"]})
+    matter.undo(again.number or 0, by="ada", max_changes=100)
+    assert sorted(parts(matter, "first pass")) == [1, 2, 3]
+    hold(store, "first pass=1", is_out=True, options=ChangeRequest(by="ben"))
+    with pytest.raises(ParameterError):
+        matter.undo(first.number or 0, by="ada")
+    matter.tag(["d00"], "custodian", "1", by="ada")
+    for name, size in (("responsive", 2), ("second look", 2), ("custodian", 2), ("x", 0), ("a=b", 2)):
+        with pytest.raises(ParameterError):
+            make_batches(store, IDS[2:], name, size, options=ChangeRequest(by="ada"))
+
+
+def test_groups_and_families_are_not_divided(place: SomePlace) -> None:
+    text = "The tenant shall keep the garden in good order and return every key to the owner on the last day"
+    with place.open() as matter:
+        matter.add([("a", "One."), ("b", text), ("c", "Two."), ("d", text + " of the term."), ("e", "Three.")])
+        with pytest.raises(ParameterError):
+            make_batches(matter.opened.store, ["a"], "x", 2, keep=["groups"], options=ChangeRequest(by="ada"))
+        matter.groups()
+        ids = ["a", "b", "c", "d", "e"]
+        make_batches(matter.opened.store, ids, "one", 2, keep=["groups"], options=ChangeRequest(by="ada"))
+        assert parts(matter, "one") == {1: ["a"], 2: ["b", "d"], 3: ["c", "e"]}
+        make_batches(matter.opened.store, ids, "two", 1, keep=["groups", "families"], options=ChangeRequest(by="ada"))
+        assert parts(matter, "two") == {1: ["a"], 2: ["b", "d"], 3: ["c"], 4: ["e"]}
+        assert parts(matter, "three") == {}
+        assert make_batches(matter.opened.store, ids, "one", 2, options=ChangeRequest(by="ada")).number is None
+
+
+def test_two_people_never_hold_one_batch(matter: Collection) -> None:
+    store = matter.opened.store
+    make_batches(store, IDS, "pass", 1, options=ChangeRequest(by="ada"))
+    got: dict[str, list[int]] = {"ben": [], "eva": []}
+    ready = threading.Barrier(2)
+
+    def take(name: str) -> None:
+        ready.wait()
+        for number in range(1, len(IDS) + 1):
+            try:
+                hold(store, f"pass={number}", is_out=True, options=ChangeRequest(by=name))
+                got[name].append(number)
+            except RefusedError:
+                pass
+
+    threads = [threading.Thread(target=take, args=(name,)) for name in got]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert sorted(got["ben"] + got["eva"]) == list(range(1, len(IDS) + 1))
+    with store.reading() as connection:
+        assert {n: holder_of(connection, f"pass={n}") for n in got["ben"]} == dict.fromkeys(got["ben"], "ben")
+    (mine, *_), name = (got["ben"], "ben") if got["ben"] else (got["eva"], "eva")
+    other = {"ben": "eva", "eva": "ben"}[name]
+    with pytest.raises(RefusedError):
+        hold(store, f"pass={mine}", is_out=False, may_take=False, options=ChangeRequest(by=other))
+    hold(store, f"pass={mine}", is_out=False, may_take=False, options=ChangeRequest(by=name))
+    assert hold(store, f"pass={mine}", is_out=True, options=ChangeRequest(by=other)).changes[0].now == other
+    with pytest.raises(UnknownDocumentError):
+        hold(store, "pass=99", is_out=True, options=ChangeRequest(by=other))
+
+
+def test_progress_says_what_is_done_and_by_whom(matter: Collection) -> None:
+    make_batches(matter.opened.store, IDS[:5], "pass", 3, options=ChangeRequest(by="ada"))
+    matter.code(IDS[:2], {"responsive": ["yes"], "privileged": ["no"]}, by="ben")
+    matter.code(IDS[2:3], {"responsive": ["yes"]}, by="eva")
+    matter.tag(IDS[3:4], "privileged", "no", by="eva")  # not all that is required
+    with matter.opened.store.reading() as connection:
+        one, two = made.batches(connection)
+    assert (one.n_documents, one.n_done, one.n_left, one.done_by) == (3, 3, 0, {"ben": 2, "eva": 1})
+    assert (two.n_documents, two.n_done, two.done_by, two.tag) == (2, 0, {}, "pass=2")
+
+
+def test_values_of_two_people_stay_until_somebody_chooses(matter: Collection) -> None:
+    store = matter.opened.store
+
+    def call(name: str, value: str | None, **more: bool) -> None:
+        chosen = {"responsive": ["yes"], "privileged": [] if value is None else [value]}
+        code(store, ["d00"], chosen, options=ChangeRequest(by=name, **{"may_resolve": False} | more))
+
+    call("ben", "no")
+    call("eva", "counsel")
+    assert matter.details("d00").tags["privileged"] == "no"
+    assert values(matter) == [("d00", "privileged", "no", "counsel", "eva")]
+    call("eva", None)
+    assert values(matter) == [("d00", "privileged", "no", "", "eva")]
+    matter.undo(matter.log()[-1].number, by="eva")
+    with pytest.raises(RefusedError):
+        call("kim", None)
+    call("kim", "counsel")  # agrees with one of both: nothing new
+    assert values(matter) == [("d00", "privileged", "no", "counsel", "eva")]
+    call("ben", "counsel")  # both agree
+    assert (values(matter), matter.details("d00").tags["privileged"]) == ([], "counsel")
+    call("eva", "no")
+    matter.tag(["d00"], "privileged", "no", by="ada")
+    assert (values(matter), matter.details("d00").tags["privileged"]) == ([], "no")
+    call("eva", "counsel")
+    matter.tag(["d00"], "privileged", "no", by="ada")  # the first value is chosen
+    assert values(matter) == []
+
+
+def test_a_second_look_is_blind_seeded_and_has_an_interval(matter: Collection) -> None:
+    store = matter.opened.store
+    matter.code(IDS[:10], {"responsive": ["yes"], "privileged": ["no"], "reason": ["memo"]}, by="ben")
+    matter.code(IDS[10:], {"responsive": ["no"]}, by="eva")
+    drawn = draw_second_look(store, "ben", 6, 7, ChangeRequest(by="ada"))
+    first = parts(matter, "second look")[1]
+    matter.undo(drawn.number or 0, by="ada")
+    draw_second_look(store, "ben", 6, 7, ChangeRequest(by="ada"))
+    assert parts(matter, "second look") == {1: first}  # the same seed
+    assert len(set(first)) == 6
+    assert set(first) <= set(IDS[:10])
+    same, other, *_ = first
+    yes = {"responsive": ["yes"], "privileged": ["no"]}
+    code_again(store, same, yes, "1", ChangeRequest(by="eva"))  # no reason: texts are not compared
+    code_again(store, other, {"responsive": ["yes"], "privileged": ["counsel"]}, "1", ChangeRequest(by="eva"))
+    assert values(matter) == [(other, "privileged", "no", "counsel", "eva")]
+    assert matter.details(other).tags == {
+        "responsive": "yes", "privileged": "no", "reason": "memo", "second look": "1",
+    }  # fmt: skip
+    for wrong, name, error in ((same, "ben", RefusedError), ("d11", "kim", ParameterError)):
+        with pytest.raises(error):
+            code_again(store, wrong, yes, "1", ChangeRequest(by=name))
+    with store.reading() as connection:
+        (found,), (batch,) = second_looks(connection), made.batches(connection, "second look")
+    assert (found.of, found.seed, found.n_calls, found.n_documents) == ("ben", 7, 10, 6)
+    assert (found.n_coded, found.n_overturned, found.by_field, found.rate) == (2, 1, {"privileged": 1}, 0.5)
+    assert (round(found.low or 0, 6), round(found.high or 0, 6)) == (0.012579, 0.987421)  # Clopper and Pearson, 1 of 2
+    assert (batch.n_done, batch.done_by) == (2, {"eva": 2})
+    matter.undo(matter.log()[-1].number, by="eva")
+    with store.reading() as connection:
+        assert second_looks(connection)[0].n_coded == 1
+    again = draw_second_look(store, "ben", 100, 7, ChangeRequest(by="ada"))
+    assert len(again.changes) == 4 + 1  # what was not drawn before
+    with pytest.raises(ParameterError):
+        draw_second_look(store, "ben", 1, 7, ChangeRequest(by="ada"))
+
+
+def test_families_whose_parts_differ_are_listed_and_stay_together(place: SomePlace) -> None:
+    mail, part = origin("a", kind="eml", family="m"), origin("b", family="m", position=1)
+    with place.open() as matter:
+        add_extracted(matter, [("m", "A mail.", mail, None), ("x", "Alone.", None, None), ("m!a", "Plan.", part, "m")])
+        add_extracted(matter, [("r1", "Record one.", None, None), ("r2", "Record two.", None, "r1")])
+        matter.tag(["m", "r1", "r2", "x"], "privileged", "no", by="ada")
+        with matter.opened.store.reading() as connection:
+            assert families_that_differ(connection, "privileged", 10) == {}
+        matter.tag(["m!a", "r2"], "privileged", "counsel", by="ben")
+        with matter.opened.store.reading() as connection:
+            found = families_that_differ(connection, "privileged", 10)
+            assert families_that_differ(connection, "privileged", 1) == {"m": {"m": "no", "m!a": "counsel"}}
+        assert found == {"m": {"m": "no", "m!a": "counsel"}, "r1": {"r1": "no", "r2": "counsel"}}
+        ids = ["r1", "m", "x", "m!a", "r2"]
+        make_batches(matter.opened.store, ids, "one", 2, keep=["families"], options=ChangeRequest(by="ada"))
+        assert parts(matter, "one") == {1: ["r1", "r2"], 2: ["m", "m!a"], 3: ["x"]}
