@@ -8,6 +8,7 @@ import html
 import io
 import json
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 from nearkin.collection.collection import Collection
 from nearkin.collection.groups import members
 from nearkin.errors import ParameterError
+from nearkin.web import later
 from nearkin.web.screens import groups
 from places import SomePlace
 from review_client import DOCUMENTS, LEASE, OWN, Visit, words_of
@@ -313,6 +315,29 @@ def test_texts_and_ids_are_never_html_headers_or_names(visit: Visit) -> None:
     refused = visit.send("GET", "/document", params={"id": f"{HOSTILE}?"})
     assert refused.status_code == 404
     assert "<script>alert" not in refused.text
+
+
+def test_what_takes_long_follows_its_page(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = {"a": "lease", "b": "lease, signed"}
+    whole = visit.get("/compare", **both).text
+    part = visit.get("/document/alike", id="lease").text
+    monkeypatch.setattr(later, "AT_ONCE", -1)
+    monkeypatch.setattr(later, "_WAITING_S", 0)
+    gate = threading.Event()
+    compare = visit.service.collection.compare
+    monkeypatch.setattr(visit.service.collection, "compare", lambda *a, **b: (gate.wait(10), compare(*a, **b))[1])
+    assert "every 700ms" in visit.get("/compare", **both).text
+    assert visit.send("GET", "/compare", params=both, headers={**OWN, "hx-request": "true"}).status_code == 204
+    gate.set()
+    assert visit.get("/compare.json", **both).json()["comparison"]["n_changes"] == 1
+    assert visit.get("/compare", **both).text == whole
+    ready = visit.send("GET", "/compare", params=both, headers={**OWN, "hx-request": "true"})
+    assert (ready.headers["hx-refresh"], ready.text) == ("true", "")
+    assert "hx-get" in visit.get("/document", id="lease").text
+    visit.get("/document/similar.json", id="lease")
+    assert words_of(visit.get("/document/alike", id="lease").text)[:60] == words_of(part)[:60]
+    with pytest.raises(AssertionError, match="no-such"):
+        visit.get("/compare.json", a="lease", b="no-such")
 
 
 def test_a_search_is_saved_and_narrowed(visit: Visit) -> None:

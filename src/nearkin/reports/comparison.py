@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from io import BytesIO
@@ -26,12 +26,16 @@ from nearkin.stages.differences.comparison import (
     DifferenceKind,
     Hunk,
     Kind,
+    Line,
     Piece,
     marked_pieces,
 )
 from nearkin.wording import reveal
 
-_MAX_LINES = 20_000  # a browser is slow with more
+_MAX_OF_A_PAGE, _MAX_OF_A_PART = 80_000, 2_500
+"""Maximum number of elements of a comparison in a file, and in a page of the service, with which browsers are fast."""
+_OF_A_LINE, _OF_A_MARK = 4, 3
+"""Number of elements of a line, and of a marked piece."""
 
 
 def comparison_html(comparison: Comparison, *, name_a: str | int, name_b: str | int, facts: Sequence[Fact] = ()) -> str:
@@ -53,6 +57,7 @@ def comparison_html(comparison: Comparison, *, name_a: str | int, name_b: str | 
         facts={"nearkin": __version__},
         script=PageScript.named("comparison.js"),
         is_side_by_side=False,
+        most=_MAX_OF_A_PAGE,
     )
 
 
@@ -68,12 +73,13 @@ def comparison_fragment(comparison: Comparison, *, has_headline: bool = True, is
     </section>
     """
     return _rendered(
-        "comparison_fragment.html.j2", comparison, has_headline=has_headline, is_side_by_side=is_side_by_side
-    )
+        "comparison_fragment.html.j2", comparison, has_headline=has_headline, is_side_by_side=is_side_by_side,
+        most=_MAX_OF_A_PART,
+    )  # fmt: skip
 
 
-def _rendered(template: str, comparison: Comparison, **values: object) -> str:
-    hunks = _first_lines(comparison)
+def _rendered(template: str, comparison: Comparison, *, most: int, **values: object) -> str:
+    hunks, is_cut = _first_lines(comparison, most)
     in_spelling = {one.number for one in comparison.differences if one.has_same_words}
     try:
         environment = report_environment()
@@ -87,6 +93,7 @@ def _rendered(template: str, comparison: Comparison, **values: object) -> str:
         return environment.get_template(template).render(
             comparison=comparison,
             hunks=hunks,
+            is_cut=is_cut,
             n_shown=max(
                 (piece.difference for hunk in hunks for line in hunk.lines for piece in line.pieces), default=0
             ),
@@ -96,15 +103,23 @@ def _rendered(template: str, comparison: Comparison, **values: object) -> str:
         raise MissingExtraError.of("The page of a comparison", "report") from error
 
 
-def _first_lines(comparison: Comparison) -> list[Hunk]:
-    hunks: list[Hunk] = []
-    n_left = _MAX_LINES
+def _first_lines(comparison: Comparison, most: int) -> tuple[list[Hunk], bool]:
+    """Return the hunks with the first lines that make at most so many elements, and whether others follow."""
+    found, n_left = list[Hunk](), most
     for hunk in comparison.hunks:
-        if n_left <= 0:
-            break
-        hunks.append(hunk if len(hunk.lines) <= n_left else Hunk(hunk.line_a, hunk.line_b, hunk.lines[:n_left]))
-        n_left -= len(hunk.lines)
-    return hunks
+        lines = list[Line]()
+        for line in hunk.lines:
+            n_marks = (n_left - _OF_A_LINE) // _OF_A_MARK
+            if n_marks < 1:
+                return [*found, replace(hunk, lines=tuple(lines))] if lines else found, True
+            marks = [place for place, piece in enumerate(line.pieces) if piece.kind != "equal"]
+            if len(marks) > n_marks:
+                lines.append(replace(line, pieces=line.pieces[: marks[n_marks]]))
+                return [*found, replace(hunk, lines=tuple(lines))], True
+            lines.append(line)
+            n_left -= _OF_A_LINE + _OF_A_MARK * len(marks)
+        found.append(hunk)
+    return found, False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from nearkin.errors import ChangedMeanwhileError, NearkinError, RefusedError, So
 from nearkin.web.api.dispatch import JSONAnswer, api_endpoint
 from nearkin.web.api.operation import ROOT, ApiProblem
 from nearkin.web.gate import Gate, sandbox
+from nearkin.web.later import NotYet
 from nearkin.web.queries import DoneQuery, parameters_in, parsed, repeated_error
 from nearkin.web.roles import ROLES, Role, check_role, role_of
 from nearkin.web.screen import ChangeForm, FileField, Screen, ScreenFile
@@ -78,6 +79,7 @@ def application(service: ReviewService, settings: ServiceSettings, entry: Authen
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         yield
         service.jobs.close()
+        service.later.close()
         service.workers.close()
         service.writers.close()
 
@@ -118,12 +120,23 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
         asked, done = parsed(screen.query, query), parsed(DoneQuery, query)
         place = str(request.url.include_query_params().replace(scheme="", netloc=""))
 
-        def answered() -> str:
-            seen = service.last_activity()  # before: what is changed while the answer is made was not seen
-            answer = screen.answer(service, asked)
-            return service.page(answer, visitor, asked=asked, here=screen.path, place=place, done=done, seen=seen)
+        is_waiting = "hx-request" in request.headers and not screen.is_part
 
-        return HTMLResponse(await service.workers.run(answered))
+        def answered() -> Response:
+            seen = service.last_activity()  # before: what is changed while the answer is made was not seen
+            try:
+                answer = screen.answer(service, asked)
+            except NotYet as later:
+                if is_waiting:
+                    return Response(status_code=204)
+                answer = ScreenAnswer("later_part.html.j2" if screen.is_part else "later.html.j2", {"why": later}, {})
+            else:
+                if is_waiting:
+                    return Response(headers={"hx-refresh": "true"})
+            page = service.page(answer, visitor, asked=asked, here=screen.path, place=place, done=done, seen=seen)
+            return HTMLResponse(page)
+
+        return await service.workers.run(answered)
 
     return page
 
@@ -131,7 +144,8 @@ def _page_of(service: ReviewService, screen: Screen) -> _Endpoint:
 def _json_of(service: ReviewService, screen: Screen) -> _Endpoint:
     async def data(request: Request) -> Response:
         asked = parsed(screen.query, parameters_in(request.url.query))
-        return await service.workers.run(lambda: JSONAnswer(screen.answer(service, asked).data))
+        answered = partial(service.later.result, lambda: screen.answer(service, asked))
+        return await service.workers.run(lambda: JSONAnswer(answered().data))
 
     return data
 

@@ -47,6 +47,8 @@ class Screen:
         behind it; it has all rows, also those that the page does not show.
     files
         Files at the same path, each with its suffix behind it.
+    is_part
+        Whether a page loads it into itself.
     """
 
     path: str
@@ -54,6 +56,7 @@ class Screen:
     answer: Callable[[ReviewService, Any], ScreenAnswer]
     table: Callable[[ReviewService, Any], pa.Table] | None = None
     files: tuple[ScreenFile, ...] = ()
+    is_part: bool = False
 
     @property
     def json_path(self) -> str:

@@ -34,6 +34,7 @@ from nearkin.reports.quantities import first_difference_text, minute
 from nearkin.stages.documents.members import origin_text
 from nearkin.web.current import CurrentAudits, CurrentInfo, CurrentThreads
 from nearkin.web.jobs import Job, JobRunner
+from nearkin.web.later import Later
 from nearkin.web.queries import DoneQuery, GroupingQuery, ToleranceQuery
 from nearkin.web.roles import SCREEN_PATHS
 from nearkin.web.sent_files import LatestOfSent, SentAgain, SentText
@@ -94,6 +95,7 @@ class ReviewService:
         self.sent = LatestOfSent[str, SentText](16, 64 << 20, lambda sent: len(sent.text))
         self.sent_again: LatestOfSent[int, SentAgain] = LatestOfSent(8, 128 << 20, lambda sent: sent.n_bytes)
         self.queues: LatestOfSent[str, Queue] = LatestOfSent(64, 1_000_000, len)
+        self.later = Later()
         self.jobs, self.metrics = JobRunner(collection.opened), RequestMetrics()
         self.audits = CurrentAudits(collection.opened)
         self.threads, self.info = CurrentThreads(collection.opened), CurrentInfo(collection.opened)

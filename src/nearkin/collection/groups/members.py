@@ -348,6 +348,14 @@ def group_members(
     )
 
 
+def with_tags_now(connection: Connection, found: GroupMembers) -> GroupMembers:
+    """Return the members with their tags and the note of the group as they are now."""
+    tags = tags_of(connection, [one.document.doc_id for one in found.members])
+    members = tuple(replace(one, tags=tags.get(one.document.doc_id, {})) for one in found.members)
+    note = GROUP_NOTE, str(found.tolerance), str(found.number)
+    return replace(found, members=members, note=values_of(connection, [note]).get(note))
+
+
 def _with_relation(one: GroupMember, found: MemberComparison | None) -> GroupMember:
     if found is None or not one.has_relation:
         return one

@@ -397,7 +397,7 @@ def report_page(service: ReviewService, _: Visitor, asked: ReportsQuery) -> byte
 
 SCREENS = (
     Screen("/jobs", NoQuery, jobs),
-    Screen("/jobs/list", JobsQuery, job_list),
+    Screen("/jobs/list", JobsQuery, job_list, is_part=True),
     Screen("/log", LogQuery, log, log_table),
     Screen("/users", NoQuery, users),
     Screen("/defensibility", DefensibilityQuery, defensibility),

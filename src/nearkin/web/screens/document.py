@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Literal
 
 import msgspec
@@ -12,6 +13,7 @@ from markupsafe import Markup
 
 from nearkin.collection.dates import DATE_TAG
 from nearkin.collection.decisions.deciding import members_of, tags_of
+from nearkin.collection.decisions.log import StoredState
 from nearkin.collection.decisions.principals import overtaken_decisions
 from nearkin.collection.groups.changes import GroupsSince, groups_since, known_waves
 from nearkin.collection.history import MAX_COMPARED, group_time_line
@@ -20,6 +22,7 @@ from nearkin.collection.measuring import ComparedDocuments
 from nearkin.collection.results import SimilarDocument, SimilarDocuments
 from nearkin.collection.similar import similar_documents
 from nearkin.collection.stored.documents import current_ids
+from nearkin.collection.stored.documents import document as stored_document
 from nearkin.collection.stored.group_state import stored_tolerances
 from nearkin.errors import ParameterError
 from nearkin.nouns import counted
@@ -31,9 +34,10 @@ from nearkin.reports.facts.queries import groups_since_facts, reason_words, simi
 from nearkin.reports.facts.stored import origin_facts
 from nearkin.reports.plots import interval_chart
 from nearkin.stages.differences.comparison import Comparison
+from nearkin.web.later import NotYet
 from nearkin.web.queries import SLIDER_MEASURES, GroupingQuery, ListPage, SliderMeasure, ToleranceQuery
 from nearkin.web.screen import Screen, ScreenFile
-from nearkin.web.screens.groups import quick_tags
+from nearkin.web.screens.groups import compared, quick_tags, state_and_length
 from nearkin.web.service import ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 from nearkin.wording import distance_text, share_text
@@ -77,7 +81,10 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
     """Show a document and the similar documents."""
     found = service.collection.details(asked.id, version=asked.version)
     is_cut = not asked.is_whole and len(found.text) > MAX_TEXT
-    beside = _alike(service, asked)
+    try:
+        beside = _alike(service, asked)
+    except NotYet:
+        beside = ScreenAnswer("", {}, None)
     with service.collection.opened.store.reading() as connection:
         family, keyed = family_of(connection, found), quick_tags(connection)
     values = {
@@ -126,8 +133,13 @@ def similar(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
 
 
 def _similar(service: ReviewService, asked: DocumentQuery, limit: int) -> SimilarDocuments:
-    opened = service.collection.opened
-    return similar_documents(opened, asked.id, None, asked.tolerance, version=asked.version, limit=limit)
+    opened, tolerance, version = service.collection.opened, asked.tolerance, asked.version
+    with opened.store.reading() as connection:
+        state, own = StoredState.now(connection), stored_document(connection, asked.id, version)
+    return service.later.get(
+        ("similar", state, asked.id, version, tolerance, limit), 3 * own.n_characters,
+        lambda: similar_documents(opened, asked.id, None, tolerance, version=version, limit=limit),
+    )  # fmt: skip
 
 
 def measure_text(one: SimilarDocument, measure: SliderMeasure) -> str:
@@ -219,7 +231,8 @@ def compare(service: ReviewService, asked: CompareQuery) -> ScreenAnswer:
 
 
 def _compared(service: ReviewService, asked: CompareQuery) -> ComparedDocuments:
-    return service.collection.compare(
+    return compared(
+        service,
         asked.a,
         asked.b,
         version_a=asked.version_a,
@@ -254,7 +267,7 @@ def changes_file(service: ReviewService, visitor: Visitor, asked: CompareQuery) 
 
 def comparison_file(service: ReviewService, _: Visitor, asked: CompareQuery) -> bytes:
     """Return the comparison as a page for other people, with the same settings."""
-    found = _compared(service, asked)
+    found = service.later.result(partial(_compared, service, asked))
     names = str(found.a), str(found.b.document)
     page = comparison_html(found.comparison, name_a=names[0], name_b=names[1], facts=similarity_facts(found))
     return page.encode()
@@ -287,9 +300,13 @@ class GroupHistoryQuery(GroupingQuery, kw_only=True):
 def group_history(service: ReviewService, asked: GroupHistoryQuery) -> ScreenAnswer:
     """Show the members of a group in order of time, each with its largest change from the previous member."""
     page = ListPage.asked(asked.page, _MEMBERS_OF_A_PAGE)
-    found = group_time_line(
-        service.collection.opened, asked.number, asked.tolerance,
-        date_tag=asked.date_tag, limit=_MEMBERS_OF_A_PAGE, offset=page.start,
+    opened, tolerance = service.collection.opened, asked.tolerance
+    state, n_characters = state_and_length(service, tolerance, [asked.number])
+    found = service.later.get(
+        ("time line", state, service.last_activity(), msgspec.json.encode(asked)), n_characters,
+        lambda: group_time_line(
+            opened, asked.number, tolerance, date_tag=asked.date_tag, limit=_MEMBERS_OF_A_PAGE, offset=page.start
+        ),
     )  # fmt: skip
     values = {
         "found": found,
@@ -418,9 +435,9 @@ def _since(service: ReviewService, asked: SinceQuery, wave: str) -> GroupsSince:
 
 SCREENS = (
     Screen("/document", DocumentQuery, document),
-    Screen("/document/alike", DocumentQuery, alike),
-    Screen("/document/similar", DocumentQuery, similar),
-    Screen("/document/histogram", DocumentQuery, histogram),
+    Screen("/document/alike", DocumentQuery, alike, is_part=True),
+    Screen("/document/similar", DocumentQuery, similar, is_part=True),
+    Screen("/document/histogram", DocumentQuery, histogram, is_part=True),
     Screen(
         "/compare",
         CompareQuery,

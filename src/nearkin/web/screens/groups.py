@@ -8,8 +8,10 @@ import json
 import tempfile
 import zipfile
 from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -18,16 +20,25 @@ from markupsafe import Markup
 from sqlalchemy import Connection
 
 from nearkin.collection.decisions.coding import layout_of
+from nearkin.collection.decisions.log import StoredState
 from nearkin.collection.decisions.principals import n_later_decisions, n_later_documents
 from nearkin.collection.groups.current import (
     ids_not_grouped,
     neighbours_of,
     stored_groups,
 )
-from nearkin.collection.groups.members import MAX_COMPARED, compared_groups, group_members, stored_members
+from nearkin.collection.groups.members import (
+    MAX_COMPARED,
+    compared_groups,
+    group_members,
+    stored_members,
+    with_tags_now,
+)
 from nearkin.collection.groups.representatives import n_texts_not_compared, representatives
-from nearkin.collection.stored.documents import contents_of_current
+from nearkin.collection.measuring import ComparedDocuments
+from nearkin.collection.stored.documents import contents_of_current, document
 from nearkin.collection.stored.group_state import GroupState, stored_tolerances
+from nearkin.collection.stored.word_sets import lengths_of
 from nearkin.collection.tolerance import Tolerance
 from nearkin.errors import NearkinError, ParameterError
 from nearkin.nouns import counted
@@ -36,6 +47,7 @@ from nearkin.reports.facts.comparing import similarity_facts
 from nearkin.reports.facts.fact import warning
 from nearkin.reports.facts.queries import later_facts, tolerance_facts
 from nearkin.web.jobs import Job, JobProgress
+from nearkin.web.later import NotYet, state_of_groups
 from nearkin.web.queries import GroupingQuery, ListPage, OverlayQuery, SizesQuery
 from nearkin.web.screen import ChangeForm, Screen, ScreenFile
 from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
@@ -110,8 +122,8 @@ TOOLS = {
 _COMPARING_S = 0.4
 """Time of a page for comparisons that are not stored yet; the others follow."""
 _FOLLOWING_S = 1.5
-_MAX_COMPARED_AT_ONCE = 200_000
-"""Number of characters of two texts whose comparison is part of the page; that of longer texts follows."""
+_MAX_MEMBERS = 150
+"""Members of a page, which make fewer than 3,000 elements."""
 
 
 class GroupsQuery(SizesQuery, kw_only=True):
@@ -138,26 +150,31 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
         tolerances = stored_tolerances(connection)
         n_pairs = GroupState.known(connection, str(asked.tolerance)).n_not_compared
     sizes = [(one.number, one.n_documents) for one in found.groups]
-    compared = compared_groups(service.collection.opened, asked.tolerance, sizes)
+    opened, tolerance = service.collection.opened, asked.tolerance
+    state, n_characters = state_and_length(service, tolerance, [number for number, _ in sizes])
+    beside = service.later.get(
+        ("groups", state, tolerance, tuple(sizes)), n_characters // 3,  # only their similarities
+        lambda: compared_groups(opened, tolerance, sizes),
+    )  # fmt: skip
     facts = list(later_facts(found.n_not_grouped, found.n_decisions)) if found.is_stored else []
     facts += tolerance_facts(asked.tolerance, n_pairs) if found.is_stored else []
     for_all = f"a page compares {MAX_COMPARED:,} documents; for all: nearkin groups COLLECTION"
-    left = len(found.groups) - len(compared)
+    left = len(found.groups) - len(beside)
     facts += warning("groups without indirect members", left, f"{for_all} {asked.tolerance.in_options()}")
     values = {
         "groups": found,
-        "compared": compared,
+        "compared": beside,
         "page": page.of(found.n_groups),
         "tools": TOOLS,
         "facts": facts,
         "is_filtered": asked.min_documents > 2 or asked.max_documents is not None,
         "tolerances": [tuple(one.split(" ")) for one in tolerances],
     }
-    beside = [compared.get(one.number) for one in found.groups]
     listed = [
         asdict(one)
         | {"proposed_principal": group and group.proposed_principal, "n_indirect": group and group.n_chained}
-        for one, group in zip(found.groups, beside, strict=True)
+        for one in found.groups
+        for group in [beside.get(one.number)]
     ]
     data = {**found.to_dict(), "groups": listed, "n_not_compared": n_pairs, "expected_recall": asked.tolerance.recall}
     return ScreenAnswer("groups.html.j2", values, data)
@@ -165,18 +182,23 @@ def groups(service: ReviewService, asked: GroupsQuery) -> ScreenAnswer:
 
 def one_group(service: ReviewService, asked: GroupQuery) -> ScreenAnswer:
     """Show the members of a group, and one of them compared with the principal."""
-    opened = service.collection.opened
-    found = group_members(opened, asked.number, asked.tolerance, within_s=_COMPARING_S)
+    opened, tolerance = service.collection.opened, asked.tolerance
+    state, n_characters = state_and_length(service, tolerance, [asked.number])
+    found = service.later.get(
+        ("group", state, asked.number, tolerance), n_characters,
+        lambda: group_members(opened, asked.number, tolerance, within_s=_COMPARING_S, limit=_MAX_MEMBERS),
+    )  # fmt: skip
     with opened.store.reading() as connection:
+        found = with_tags_now(connection, found)
         before, after = neighbours_of(connection, asked.tolerance, asked.number)
         state = GroupState.known(connection, str(asked.tolerance))
         late = n_later_documents(connection, state), n_later_decisions(connection, state)
         keyed = quick_tags(connection)
     others = {one.document.doc_id: one.document for one in found.members if not one.is_principal}
     picked = asked.member if asked.member in others else next(iter(others), None)
-    principal, beside = found.principal.document, None
-    if picked is not None and principal.n_characters + others[picked].n_characters <= _MAX_COMPARED_AT_ONCE:
-        beside = _compared(service, principal.doc_id, picked)
+    beside = None
+    with contextlib.suppress(NotYet):
+        beside = None if picked is None else _compared(service, found.principal.document.doc_id, picked)
     values = {
         "group": found,
         "before": before,
@@ -199,8 +221,14 @@ class DifferencesQuery(GroupingQuery, kw_only=True):
 
 def differences(service: ReviewService, asked: DifferencesQuery) -> ScreenAnswer:
     """Compare more members of a group with the principal; the parts of the page that say what differs."""
-    opened, n_shown = service.collection.opened, max(0, asked.n_shown)
-    found = group_members(opened, asked.number, asked.tolerance, within_s=_FOLLOWING_S, n_shown=n_shown)
+    opened, tolerance, n_shown = service.collection.opened, asked.tolerance, max(0, asked.n_shown)
+    state, n_characters = state_and_length(service, tolerance, [asked.number])
+    found = service.later.get(
+        ("differences", state, asked.number, tolerance, n_shown), n_characters,
+        lambda: group_members(
+            opened, asked.number, tolerance, within_s=_FOLLOWING_S, n_shown=n_shown, limit=_MAX_MEMBERS
+        ),
+    )  # fmt: skip
     return ScreenAnswer("group_differences.html.j2", {"group": found}, found)
 
 
@@ -217,13 +245,32 @@ def member(service: ReviewService, asked: MemberQuery) -> ScreenAnswer:
 
 
 def _compared(service: ReviewService, principal: str, doc_id: str) -> ScreenAnswer:
-    found = service.collection.compare(principal, doc_id)
+    found = compared(service, principal, doc_id)
     values = {
         "pair": found,
         "facts": similarity_facts(found),
         "fragment": Markup(comparison_fragment(found.comparison)),  # it escapes the texts
     }
     return ScreenAnswer("group_member.html.j2", values, found.to_dict())
+
+
+def compared(service: ReviewService, a: str, b: str, **options: Any) -> ComparedDocuments:
+    """Compare two documents; see `Collection.compare`."""
+    versions = options.get("version_a"), options.get("version_b")
+    with service.collection.opened.store.reading() as connection:
+        state = StoredState.now(connection)
+        both = [document(connection, doc_id, version) for doc_id, version in zip((a, b), versions, strict=True)]
+    return service.later.get(
+        ("compare", state, a, b, repr(options)), sum(one.n_characters for one in both),
+        lambda: service.collection.compare(a, b, **options),
+    )  # fmt: skip
+
+
+def state_and_length(service: ReviewService, tolerance: Tolerance, numbers: Sequence[int]) -> tuple[Hashable, int]:
+    """Return what `state_of_groups` says, and a quarter of the size of some groups: most of it is not aligned."""
+    with service.collection.opened.store.reading() as connection:
+        texts = GroupState.known(connection, str(tolerance)).membership.in_groups(numbers).contents.tolist()
+        return state_of_groups(connection), sum(lengths_of(connection, texts).values()) // 4
 
 
 def quick_tags(connection: Connection) -> dict[int, str]:
@@ -285,7 +332,13 @@ def list_representatives(service: ReviewService, asked: RepresentativesQuery) ->
     opened, page = service.collection.opened, ListPage.asked(asked.page, _REPRESENTATIVES_A_PAGE)
     with opened.store.reading() as connection:
         groups = stored_groups(connection, asked.tolerance, limit=_REPRESENTATIVES_A_PAGE, offset=page.start)
-    found = list(representatives(opened, asked.tolerance, [one.number for one in groups.groups], max_new=_MAX_NEW))
+    numbers = [one.number for one in groups.groups]
+    state, n_characters = state_and_length(service, asked.tolerance, numbers)
+    job = service.jobs.latest("representatives", asked.measure, asked.tolerance.value)
+    found = service.later.get(
+        ("representatives", state, job and (job.number, job.is_over), asked.tolerance, tuple(numbers)), n_characters,
+        lambda: list(representatives(opened, asked.tolerance, numbers, max_new=_MAX_NEW)),
+    )  # fmt: skip
     n_alone = service.info.get().info.n_documents - groups.n_documents
     values = {
         "groups": groups,
@@ -402,10 +455,10 @@ SCREENS = (
         files=(ScreenFile(".zip", "application/zip", overlay_archive, query=OverlayQuery),),
     ),
     Screen("/group", GroupQuery, one_group),
-    Screen("/group/member", MemberQuery, member),
-    Screen("/group/differences", DifferencesQuery, differences),
+    Screen("/group/member", MemberQuery, member, is_part=True),
+    Screen("/group/differences", DifferencesQuery, differences, is_part=True),
     Screen("/representatives", RepresentativesQuery, list_representatives, representatives_table),
-    Screen("/representatives/export", GroupingQuery, export_state),
+    Screen("/representatives/export", GroupingQuery, export_state, is_part=True),
 )
 FORMS = (
     ChangeForm("/groups/update", GroupingQuery, update),

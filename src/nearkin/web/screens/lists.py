@@ -295,7 +295,7 @@ def update(service: ReviewService, visitor: Visitor, _: NoQuery) -> GoTo:
 
 SCREENS = (
     Screen("/search", SearchQuery, search, search_table),
-    Screen("/search/facets", SearchQuery, search_facets),
+    Screen("/search/facets", SearchQuery, search_facets, is_part=True),
     Screen("/list", ListQuery, list_documents, list_table),
     Screen("/", GroupingQuery, home),
     Screen("/threads", ThreadsQuery, threads, threads_table),
