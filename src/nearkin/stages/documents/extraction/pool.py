@@ -1,6 +1,6 @@
 """Pool of extraction workers, whatever their number: nodes in the order of the files.
 
-Short files go to a worker together. A worker that dies, hangs or exceeds a limit costs the document that it was at:
+Files go to a worker a few at a time. A worker that dies, hangs or exceeds a limit costs the document that it was at:
 another one continues after it. Workers read on until the buffers of their sockets are full.
 """
 
@@ -16,7 +16,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
@@ -40,9 +39,8 @@ from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.members import Origin
 from nearkin.stages.documents.streams import keep_memory
 
-_REQUEST_BYTES, _LEAST_BYTES, _MOST_BYTES = 1 << 18, 1 << 13, 1 << 16
-"""Size of the files of one request, and the least and the most that each counts: so they are 4 to 32. A worker gets the
-next request when it has less than one; or than four short files, if few wait."""
+_REQUEST_FILES = 8
+"""Files of one request at most; a worker that has fewer gets the next one."""
 _HELD_BYTES = 64 << 20
 """Texts for each worker that wait for the files before them; then the workers wait, too."""
 _GRACE_S = 10
@@ -56,7 +54,7 @@ class ExtractionAnswer:
     def __init__(self, request: ExtractionRequest, source: str | bytes, pool: ExtractionPool) -> None:
         self.error: OSError | None = None
         self.is_over = False
-        self.source, self.size = source, 0
+        self.source = source
         self.waiting: deque[ExtractedNode] = deque()
         self._pool = pool
         self._request = replace(request, name=request.name.encode("utf-8", "replace").decode())
@@ -156,7 +154,6 @@ class ExtractionPool:
 
     def wait_for(self, answer: ExtractionAnswer) -> None:
         """Take what workers send until a node of this answer has come, or its end."""
-        since = time.monotonic()
         while not (answer.waiting or answer.is_over):
             self._give()
             may_send = answer in self._asked or self.n_held < _HELD_BYTES * self.n_workers
@@ -164,12 +161,11 @@ class ExtractionPool:
             polled = {one.fileno(): one for one in self.workers if one.given and (may_send or answer in one.given)}
             for descriptor in polled:
                 poll.register(descriptor, select.POLLIN)
-            patience_s = self.limits.time + _GRACE_S
-            for descriptor, _ in poll.poll(1000 * patience_s):
+            ready = poll.poll(1000 * (self.limits.time + _GRACE_S))
+            for descriptor, _ in ready:
                 self._receive(polled[descriptor])
-            for worker in polled.values():
-                if worker in self.workers and time.monotonic() - max(since, worker.heard_at) > patience_s:
-                    self._end(worker, TimeoutError())
+            for worker in () if ready else polled.values():  # none of them has ended itself in time
+                self._end(worker, TimeoutError())
 
     def drop(self, answer: ExtractionAnswer) -> None:
         """End the reading of a file that nobody reads any more."""
@@ -192,26 +188,21 @@ class ExtractionPool:
         self.workers.clear()
 
     def _give(self) -> None:
-        """Send files to workers that have room; short ones together."""
+        """Send files to workers that have room."""
         while self._asked:
             worker = min(self.workers, key=lambda one: len(one.given), default=None)
             if worker is None or (worker.given and len(self.workers) < self.n_workers):
                 worker = WorkerProcess(self.limits, self._ocr)
                 self.workers.append(worker)
-            n_most = -(-len(self._asked) // self.n_workers)
-            if sum(answer.size for answer in worker.given) >= min(_REQUEST_BYTES, 4 * n_most * _LEAST_BYTES):
+            if len(worker.given) >= _REQUEST_FILES:
                 return
             descriptors = dict[ExtractionAnswer, int]()
-            n_bytes = 0
-            while self._asked and n_bytes < _REQUEST_BYTES and len(descriptors) < n_most:
+            for _ in range(min(_REQUEST_FILES, -(-len(self._asked) // self.n_workers))):
                 answer = self._asked.popleft()
                 try:
                     descriptors[answer] = answer.opened()
                 except OSError as error:
                     answer.error, answer.is_over = error, True
-                    continue
-                answer.size = min(max(_LEAST_BYTES, os.fstat(descriptors[answer]).st_size), _MOST_BYTES)
-                n_bytes += answer.size
             is_sent = worker.ask(descriptors)
             for descriptor in descriptors.values():
                 os.close(descriptor)
@@ -270,12 +261,12 @@ class WorkerProcess:
     def __init__(self, limits: ExtractionLimits, ocr: LanguageData | None = None) -> None:
         self.given: deque[ExtractionAnswer] = deque()
         self.sandbox: Sandbox | None = None
-        self.heard_at = time.monotonic()
         self._n_given = 0
         self._limits = limits
         self._directory = tempfile.mkdtemp(prefix="nearkin-worker-")
         self._stderr, self._place = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  (`close` closes)
         self._socket, theirs = socket.socketpair()
+        self._socket.settimeout(limits.time + _GRACE_S)
         place, shared = self._directory, (theirs.fileno(), self._place.fileno())
         languages = None if ocr is None else asdict(ocr)
         told = {
@@ -330,7 +321,6 @@ class WorkerProcess:
         """Return the next answer; EOFError or OSError if the process ended, else WorkerFault."""
         is_new = self.sandbox is None
         self.started()
-        self.heard_at = time.monotonic()
         return [] if is_new else received(self._socket, Answer)
 
     @property
