@@ -49,18 +49,16 @@ _MOST_DEATHS = 8
 
 
 class ExtractionAnswer:
-    """Nodes of one file, on their way from a worker to the reader."""
+    """Nodes of one file, on their way from a worker to the reader; if it dies, the next one begins again."""
 
     def __init__(self, request: ExtractionRequest, source: str | bytes, pool: ExtractionPool) -> None:
+        self.request = replace(request, name=request.name.encode("utf-8", "replace").decode())
         self.error: OSError | None = None
         self.is_over = False
-        self.source = source
         self.waiting: deque[ExtractedNode] = deque()
-        self._pool = pool
-        self._request = replace(request, name=request.name.encode("utf-8", "replace").decode())
-        self._n_nodes = 0
-        self._parents: dict[int, None] = {}
-        self._given_up: dict[int, tuple[Reason, str]] = {}
+        self._source, self._pool = source, pool
+        self._n_nodes = self._n_of_worker = 0
+        self._parents = {0}
 
     def nodes(self) -> Iterator[ExtractedNode]:
         """Yield the nodes as they come."""
@@ -79,45 +77,43 @@ class ExtractionAnswer:
         self._pool.drop(self)
 
     def opened(self) -> int:
-        """Return a descriptor of the bytes."""
-        if isinstance(self.source, str):
-            return os.open(self.source, os.O_RDONLY | os.O_CLOEXEC)
+        """Return a descriptor of the bytes, for a worker."""
+        self._n_of_worker = 0
+        if isinstance(self._source, str):
+            return os.open(self._source, os.O_RDONLY | os.O_CLOEXEC)
         descriptor = os.memfd_create("page")
         with open(descriptor, "wb", closefd=False) as file:
-            file.write(self.source)
+            file.write(self._source)
         return descriptor
 
     def add(self, node: ExtractedNode) -> None:
-        """Add the next node; `WorkerFault` if it cannot be the next one."""
+        """Add the next node of a worker, unless another one sent it; `WorkerFault` if it cannot be the next one."""
         number, parent = node.number, node.parent
         is_in_place = parent is None if number == 0 else parent in self._parents
-        if number != self._n_nodes or not is_in_place:
+        if number != self._n_of_worker or not is_in_place:
             raise WorkerFault("the worker sent a document out of its place")
+        self._n_of_worker += 1
+        if number == self._n_nodes:
+            self._append(node)
+
+    def _append(self, node: ExtractedNode) -> None:
         self._n_nodes += 1
-        if node.has_members or number == 0:
-            self._parents[number] = None
+        if node.has_members:
+            self._parents.add(node.number)
         self.waiting.append(node)
         self._pool.n_held += len(node.text or b"")
 
     def give_up(self, number: int, exception: Reason, sentence: str) -> None:
         """Ask for all but the document that killed a worker; if that did not help before, for nothing more."""
-        number = max(number, self._n_nodes)
-        if number in self._given_up or sum(other >= self._n_nodes for other in self._given_up) >= _MOST_DEATHS:
+        number, given_up = max(number, self._n_nodes), self.request.given_up
+        if number in given_up or sum(other >= self._n_nodes for other in given_up) >= _MOST_DEATHS:
             origin = Origin(
                 sha256=None, size_bytes=None, kind="unknown", extractor="none", exception=exception,
                 sentence=sentence, position=self._n_nodes or None,
             )  # fmt: skip
-            self.add(ExtractedNode(number=self._n_nodes, parent=0 if self._n_nodes else None, origin=origin))
+            self._append(ExtractedNode(number=self._n_nodes, parent=0 if self._n_nodes else None, origin=origin))
             self.is_over = True
-        self._given_up[number] = (exception, sentence)
-
-    @property
-    def request(self) -> ExtractionRequest:
-        """The request for what has not come yet."""
-        if not (self._n_nodes or self._given_up):
-            return self._request
-        parents = tuple(self._parents)
-        return replace(self._request, first=self._n_nodes, parents=parents, given_up=self._given_up)
+        self.request = replace(self.request, given_up={**given_up, number: (exception, sentence)})
 
 
 class ExtractionPool:
