@@ -136,7 +136,7 @@ def _in_archive(blob: Blob) -> _Embedded:
 def _in_compound_file(data: bytes) -> _Embedded:
     try:
         file = OleFile(data)
-        paths = {"/".join(path).lower() for path in (*file.streams, *file.storages)}
+        paths = file.paths
         word = file.stream("WordDocument") if file.is_whole else None
     except (OleError, struct.error):
         return _Embedded(is_whole=False)
