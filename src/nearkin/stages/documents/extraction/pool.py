@@ -39,7 +39,7 @@ from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.members import Origin
 from nearkin.stages.documents.streams import keep_memory
 
-_REQUEST_FILES = 8
+_REQUEST_FILES = 16
 """Files of one request at most; a worker that has fewer gets the next one."""
 _HELD_BYTES = 64 << 20
 """Texts for each worker that wait for the files before them; then the workers wait, too."""
