@@ -81,16 +81,12 @@ def _opened(path: Path, progress: Progress, *, takes_damaged: bool) -> Iterator[
 def _articles(stream: ByteStream, name: str, language: str) -> Iterator[tuple[str, int | None, list[str]]]:
     inline = re.compile(rf"\[\[[ \t_]*+{language}[ \t_]*+:([^\[\]{{}}|<>\n]++)", re.IGNORECASE)
     reader = PageReader(stream, name)
-    pages = reader.pages()
-    while True:
-        try:
-            page = next(pages, None)
-        except StreamFault as fault:
-            raise StreamFault(f"{fault}, after line {reader.line:,}") from fault
-        if page is None:
-            return
-        if not page.namespace and not page.is_redirect and page.problem is None:
-            yield page.title, page.number, inline.findall(without_comments(page.wikitext))
+    try:
+        for page in reader.pages():
+            if not page.namespace and not page.is_redirect and page.problem is None:
+                yield page.title, page.number, inline.findall(without_comments(page.wikitext))
+    except StreamFault as fault:
+        raise StreamFault(f"{fault}, after line {reader.line:,}") from fault
 
 
 def _title(linked: str) -> str:

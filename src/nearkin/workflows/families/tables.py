@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -83,39 +82,32 @@ N_FAMILIES = 200
 N_MEMBERS = 50
 
 
-@dataclass(slots=True)
 class PageKin:
-    """Documents shown on the page, and the number of others by their relation."""
+    """Documents shown on the page, with the number of members by their relation."""
 
-    families: list[list[Kin]] = field(default_factory=list)
-    relations: list[Counter[str]] = field(default_factory=list)
-    n_families: int = 0
-    n_by_relation: Counter[str] = field(default_factory=Counter)
+    def __init__(self) -> None:
+        self.families: list[tuple[list[Kin], Counter[str]]] = []
+        self._n_by_relation: Counter[str] = Counter()
 
     def passing(self, kin: Iterable[Kin]) -> Iterator[Kin]:
         """Yield all documents, in the order of the table, and keep what the page shows of them."""
+        n_families = 0
         for one in kin:
-            self._take(one)
+            relation = None if one.comparison is None else one.comparison.judgement.relation
+            n_families += relation is None
+            if relation is None and n_families <= N_FAMILIES:
+                self.families.append(([one], Counter()))
+            elif relation is not None:
+                self._n_by_relation[relation] += 1
+                if n_families <= N_FAMILIES:
+                    shown, n_by_relation = self.families[-1]
+                    n_by_relation[relation] += 1
+                    shown += [one] if len(shown) <= N_MEMBERS else []
             yield one
 
     def all_relations(self) -> dict[str, int]:
         """Return the number of members of each relation, of those that passed."""
-        return {relation: self.n_by_relation[relation] for relation in RELATIONS}
-
-    def _take(self, one: Kin) -> None:
-        if one.comparison is None:
-            self.n_families += 1
-        else:
-            self.n_by_relation[one.comparison.judgement.relation] += 1
-        if self.n_families > N_FAMILIES:
-            return
-        if one.comparison is None:
-            self.families.append([one])
-            self.relations.append(Counter())
-            return
-        self.relations[-1][one.comparison.judgement.relation] += 1
-        if len(self.families[-1]) <= N_MEMBERS:
-            self.families[-1].append(one)
+        return {relation: self._n_by_relation[relation] for relation in RELATIONS}
 
 
 def render_page(
@@ -128,7 +120,7 @@ def render_page(
     """Return ``report.html``."""
     return render_families_report(
         manifest,
-        cards=[_card(kin, counts) for kin, counts in zip(page.families, page.relations, strict=True)],
+        cards=[_card(kin, counts) for kin, counts in page.families],
         rules=RULES,
         problems=problems,
         exceptions=first_exceptions(exceptions),

@@ -6,7 +6,6 @@ import io
 
 import pytest
 
-from nearkin.errors import SourceError
 from nearkin.stages.documents.readers.lines import read_plain_lines
 from nearkin.stages.documents.streams import ByteStream, StreamFault
 from nearkin.stages.documents.tmx import TmxReader
@@ -69,15 +68,3 @@ def test_a_file_cut_short_hands_out_what_was_whole():
     _, found, fault = read(text + "</wrong>")
     assert len(found) == 2
     assert "the XML is not well-formed in line 5, column" in fault
-
-
-BOMB = '<!DOCTYPE tmx [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]>'
-FILE = '<!DOCTYPE tmx [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
-PARAMETER = '<!DOCTYPE tmx SYSTEM "x.dtd" [<!ENTITY % a SYSTEM "http://localhost/a">%a;]>'
-
-
-@pytest.mark.parametrize("doctype", [BOMB, FILE, PARAMETER])
-def test_a_file_with_a_document_type_of_its_own_is_refused(doctype):
-    text = HEAD.replace("<tmx", f"{doctype}<tmx") + units(("de", "&a;"), ("en", "&a;"))
-    with pytest.raises(SourceError, match=r"a\.tmx declares its own document type"):
-        read(text)

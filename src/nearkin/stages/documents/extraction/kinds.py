@@ -148,7 +148,7 @@ def _ole_kind(blob: Blob, declared: str | None) -> str:
     of_name = declared if declared in ("doc", "xls", "ppt", "msg") else "unsupported"
     try:
         file = OleFile(blob.held(blob.size))
-        names = file.names
+        names = file.paths
     except (OleError, struct.error, MemoryError):
         return of_name
     if "encryptedpackage" in names:

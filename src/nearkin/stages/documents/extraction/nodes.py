@@ -41,10 +41,6 @@ class ExtractionRequest:
     ----------
     is_page
         Whether it came over the network: ``kind`` is certain, and ``charset`` what its headers say.
-    first
-        Number of the first node to send: those before it were received from a worker that died.
-    parents
-        Those before it that have members; others are not read again, as they may show members to another look.
     given_up
         Exceptions and sentences of documents that killed a worker, by their numbers.
     """
@@ -54,8 +50,6 @@ class ExtractionRequest:
     encoding: str = "utf-8"
     is_page: bool = False
     charset: str | None = None
-    first: int = 0
-    parents: tuple[int, ...] = ()
     given_up: Mapping[int, tuple[Reason, str]] = field(default_factory=dict)
 
 

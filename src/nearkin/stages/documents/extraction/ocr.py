@@ -50,8 +50,7 @@ def language_data(languages: str, folders: Sequence[str] = FOLDERS) -> LanguageD
         data = LanguageData(languages, folder)
         if all(map(os.path.isfile, data.files)):
             return data
-    known = {name for folder in folders for name in names if os.path.isfile(LanguageData(name, folder).files[0])}
-    files = ", ".join(f"{one}.traineddata" for one in names if one not in known) or "the data of all languages together"
+    files = ", ".join(f"{name}.traineddata" for name in names)
     packages = " ".join(f"tesseract-ocr-{name.lower().replace('_', '-')}" for name in names)
     raise ParameterError(
         f"needs the language data of tesseract: {files} not found in {', '.join(folders)}. Put the files into one of "

@@ -57,8 +57,6 @@ _LOSS = re.compile(
 def read_office(given: Given) -> DocumentRead:
     """Return the text of an office file, and the files that are embedded in it."""
     inside = _inside(given)
-    if inside.is_encrypted:
-        raise ExtractionError("encrypted", "encrypted with a password")
     members = (lambda: iter(inside.members)) if inside.members else None
     try:
         text, warnings, n_objects = text_of_office(given.data, given.kind, given.limits)
@@ -92,7 +90,6 @@ class _Embedded:
     members: list[Member] = field(default_factory=list)
     n_lost: int = 0
     has_images: bool = False
-    is_encrypted: bool = False
     is_whole: bool = True
 
 
@@ -113,37 +110,39 @@ def _inside(given: Given) -> _Embedded:
 
 
 def _in_archive(blob: Blob) -> _Embedded:
-    entries, inside = blob.archive.infolist(), _Embedded()
-    inside.is_encrypted = any(entry.flag_bits & 1 for entry in entries)
-    for entry in (entry for entry in entries if _NOTED.match(entry.filename)):
-        name = entry.filename
+    inside = _Embedded()
+    if any(entry.flag_bits & 1 for entry in blob.archive.infolist()):
+        raise _encrypted()
+    for name in filter(_NOTED.match, blob.archive.namelist()):
         inside.has_images |= _IMAGES.fullmatch(name) is not None
         inside.n_lost += _OBJECTS.fullmatch(name) is not None
-        if _EMBEDDINGS.fullmatch(name) is not None and not inside.is_encrypted:
+        if name == "META-INF/manifest.xml" and b"encryption-data" in blob.archive.read(name):
+            raise _encrypted()
+        if _EMBEDDINGS.fullmatch(name) is not None:
             try:
-                member = unwrapped(name.rpartition("/")[2], blob.archive.read(entry))
+                member = unwrapped(name.rpartition("/")[2], blob.archive.read(name))
             except ARCHIVE_FAULTS:
                 member = None
-            if member is None:
-                inside.n_lost += 1
-            else:
-                inside.members.append(member)
-        if name == "META-INF/manifest.xml" and not inside.is_encrypted:
-            inside.is_encrypted = b"encryption-data" in blob.archive.read(entry)
+            inside.n_lost += member is None
+            inside.members += [] if member is None else [member]
     return inside
 
 
 def _in_compound_file(data: bytes) -> _Embedded:
     try:
         file = OleFile(data)
-        paths = {"/".join(path).lower() for path in (*file.streams, *file.storages)}
         word = file.stream("WordDocument") if file.is_whole else None
     except (OleError, struct.error):
         return _Embedded(is_whole=False)
-    objects = {match[0] for path in paths if (match := re.match(r"objectpool/_\d+|mbd[0-9a-f]{8}", path))}
     is_encrypted_word = word is not None and len(word) >= 12 and bool(word[11] & 1)
-    is_encrypted = is_encrypted_word or not paths.isdisjoint(("encryptedpackage", "encryptedsummary"))
-    return _Embedded(n_lost=len(objects), is_encrypted=is_encrypted, is_whole=file.is_whole)
+    if is_encrypted_word or not file.paths.isdisjoint(("encryptedpackage", "encryptedsummary")):
+        raise _encrypted()
+    objects = {match[0] for path in file.paths if (match := re.match(r"objectpool/_\d+|mbd[0-9a-f]{8}", path))}
+    return _Embedded(n_lost=len(objects), is_whole=file.is_whole)
+
+
+def _encrypted() -> ExtractionError:
+    return ExtractionError("encrypted", "encrypted with a password")
 
 
 _NOTE = r"\[\^[\w-]+\]"
@@ -231,7 +230,7 @@ def settings_of_xberg(limits: ExtractionLimits, kind: str) -> xberg.ExtractionCo
 def _in_words(message: str) -> ExtractionError:
     why = re.sub(r"^(?:Parsing|Validation|IO|Security) error: ", "", message.splitlines()[0] if message else "")[:300]
     if _ENCRYPTED.search(why):
-        return ExtractionError("encrypted", "encrypted with a password")
+        return _encrypted()
     if _BOMB.search(why) and not _DAMAGED.search(why):
         advice = "" if _OWN_LIMIT in why else raised_by("ratio" if "ratio" in why else "size")
         return ExtractionError("too large", f"refused: {why}{advice}")

@@ -18,7 +18,7 @@ from typing import Any
 from nearkin.nouns import counted
 from nearkin.stages.documents.extraction.mail import MailReading
 from nearkin.stages.documents.extraction.office import rtf_text
-from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile
+from nearkin.stages.documents.extraction.ole import CUT_OFF, OleError, OleFile, Path
 from nearkin.stages.documents.extraction.plain import decoded
 from nearkin.stages.documents.extraction.reading import (
     Blob,
@@ -81,7 +81,6 @@ _SUBMITTED, _DELIVERED, _CODE_PAGE, _INTERNET_CODE_PAGE, _RECIPIENT_TYPE = 0x003
 _RECIPIENT_NAME, _RECIPIENT_SMTP, _RECIPIENT_ADDRESS = "3001", "39FE", "3003"
 _TYPES = {1: "To", 2: "Cc", 3: "Bcc"}
 _EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
-Path = tuple[str, ...]
 
 
 def read_message(given: Given) -> DocumentRead:
@@ -145,21 +144,21 @@ class _MessageReader:
         return []
 
     def _attached(self, path: Path, level: int) -> Message | None:
-        inner = (*path, f"__substg1.0_{_DATA}000D")
+        inner = (*path, f"__substg1.0_{_DATA}000d")
         name = next(filter(None, (self._text(path, code) for code in _FILE_NAMES)), None)
         if (data := self._bytes(path, _DATA, "0102")) is not None:
             return _attachment(name, data, self._text(path, _MIME))
-        if level < _MAX_LEVELS and self.file.is_storage(inner):
+        if level < _MAX_LEVELS and inner in self.file.storages:
             return _attachment(name, self.mail(inner, _NESTED_HEADER, level + 1))
         return None
 
     def _inside(self, place: Path, kind: str) -> list[Path]:
         prefix = f"__{kind}_version1.0_#"
-        return sorted(path for path in self.file.storages if path[:-1] == place and path[-1].lower().startswith(prefix))
+        return sorted(path for path in self.file.storages if path[:-1] == place and path[-1].startswith(prefix))
 
     def _bytes(self, place: Path, code: str, kind: str) -> bytes | None:
-        path = (*place, f"__substg1.0_{code}{kind}")
-        return None if self.file.size(path) is None else self.file.available(path)
+        path = (*place, f"__substg1.0_{code}{kind}".lower())
+        return self.file.available(path) if path in self.file.sizes else None
 
     def _text(self, place: Path, code: str) -> str | None:
         if (wide := self._bytes(place, code, "001F")) is not None:

@@ -140,16 +140,15 @@ def _guessed(data: bytes) -> str | None:
 
 
 _HIDDEN = ["script", "style", "template", "title", "object", "svg", "math", "iframe", "noembed", "noframes"]
-_TAG = re.compile(
-    r"</?(?:(td|th|button|input|meter|progress|textarea)|p|div|br|li|tr|h[1-6r]|ul|ol|table|d[dlt]|pre|blockquote|body"
+_BLOCK = re.compile(
+    r"<(?=/?(?:p|div|br|li|tr|h[1-6r]|ul|ol|table|d[dlt]|pre|blockquote|body"
     r"|address|article|aside|caption|center|details|dialog|dir|fieldset|figcaption|figure|footer|form|header|hgroup"
-    r"|legend|listing|main|menu|nav|optgroup|option|plaintext|search|section|select|summary|xmp)(?=[\s/>])",
+    r"|legend|listing|main|menu|nav|optgroup|option|plaintext|search|section|select|summary|xmp)[\s/>])",
     re.IGNORECASE,
 )
-"""Tag of an element in a line that is apart from the words beside it, or else of one in lines of its own.
-
-Source: HTML Standard, 15.3 Non-replaced elements.
-"""
+"""Beginning of a tag of an element in lines of its own. Source: HTML Standard, 15.3 Non-replaced elements."""
+_CELL = re.compile(r"<(?=/?(?:td|th|button|input|meter|progress|textarea)[\s/>])", re.IGNORECASE)
+"""Beginning of a tag of an element in a line that is apart from the words beside it."""
 _BREAK, _KEPT_SPACE = "\f", "\x1f"
 """Marks: white space of HTML, which may stand between the rows of a table, and a space that is shown as it is."""
 _AS_IS = {ord("\n"): _BREAK + _KEPT_SPACE, ord("\t"): _KEPT_SPACE, ord(" "): _KEPT_SPACE}
@@ -185,9 +184,8 @@ def text_of_html(page: str) -> str:
     from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
     page = page.replace(_BREAK, " ").replace("\0", "")
-    marked = _TAG.sub(lambda tag: f"{' ' if tag[1] else _BREAK}{tag[0]}", page)
     try:
-        tree = LexborHTMLParser(marked)
+        tree = LexborHTMLParser(_CELL.sub(" <", _BLOCK.sub(f"{_BREAK}<", page)))
     except SelectolaxError as error:  # any characters are a page
         raise MemoryError from error
     tree.strip_tags(_HIDDEN)
@@ -198,5 +196,5 @@ def text_of_html(page: str) -> str:
     shown = shown.replace("\n", " ").replace("\t", " ").replace("\r", " ")
     while "  " in shown:  # a pattern would take ten times as long
         shown = shown.replace("  ", " ")
-    lines = (line.strip(" ") for line in shown.split(_BREAK))
-    return "\n".join(line.replace(_KEPT_SPACE, " ").strip(" ") for line in lines if line).strip("\n")
+    lines = [line.strip(" ") for line in shown.split(_BREAK)]
+    return "\n".join([line.replace(_KEPT_SPACE, " ").strip(" ") for line in lines if line]).strip("\n")

@@ -1,6 +1,6 @@
 """Pool of extraction workers, whatever their number: nodes in the order of the files.
 
-Short files go to a worker together. A worker that dies, hangs or exceeds a limit costs the document that it was at:
+Files go to a worker a few at a time. A worker that dies, hangs or exceeds a limit costs the document that it was at:
 another one continues after it. Workers read on until the buffers of their sockets are full.
 """
 
@@ -16,7 +16,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
@@ -40,9 +39,8 @@ from nearkin.stages.documents.faults import Reason
 from nearkin.stages.documents.members import Origin
 from nearkin.stages.documents.streams import keep_memory
 
-_REQUEST_BYTES, _LEAST_BYTES, _MOST_BYTES = 1 << 18, 1 << 13, 1 << 16
-"""Size of the files of one request, and the least and the most that each counts: so they are 4 to 32. A worker gets the
-next request when it has less than one; or than four short files, if few wait."""
+_REQUEST_FILES = 16
+"""Files of one request at most; a worker that has fewer gets the next one."""
 _HELD_BYTES = 64 << 20
 """Texts for each worker that wait for the files before them; then the workers wait, too."""
 _GRACE_S = 10
@@ -51,18 +49,16 @@ _MOST_DEATHS = 8
 
 
 class ExtractionAnswer:
-    """Nodes of one file, on their way from a worker to the reader."""
+    """Nodes of one file, on their way from a worker to the reader; if it dies, the next one begins again."""
 
     def __init__(self, request: ExtractionRequest, source: str | bytes, pool: ExtractionPool) -> None:
+        self.request = replace(request, name=request.name.encode("utf-8", "replace").decode())
         self.error: OSError | None = None
         self.is_over = False
-        self.source, self.size = source, 0
         self.waiting: deque[ExtractedNode] = deque()
-        self._pool = pool
-        self._request = replace(request, name=request.name.encode("utf-8", "replace").decode())
-        self._n_nodes = 0
-        self._parents: dict[int, None] = {}
-        self._given_up: dict[int, tuple[Reason, str]] = {}
+        self._source, self._pool = source, pool
+        self._n_nodes = self._n_of_worker = 0
+        self._parents = {0}
 
     def nodes(self) -> Iterator[ExtractedNode]:
         """Yield the nodes as they come."""
@@ -81,45 +77,43 @@ class ExtractionAnswer:
         self._pool.drop(self)
 
     def opened(self) -> int:
-        """Return a descriptor of the bytes."""
-        if isinstance(self.source, str):
-            return os.open(self.source, os.O_RDONLY | os.O_CLOEXEC)
+        """Return a descriptor of the bytes, for a worker."""
+        self._n_of_worker = 0
+        if isinstance(self._source, str):
+            return os.open(self._source, os.O_RDONLY | os.O_CLOEXEC)
         descriptor = os.memfd_create("page")
         with open(descriptor, "wb", closefd=False) as file:
-            file.write(self.source)
+            file.write(self._source)
         return descriptor
 
     def add(self, node: ExtractedNode) -> None:
-        """Add the next node; `WorkerFault` if it cannot be the next one."""
+        """Add the next node of a worker, unless another one sent it; `WorkerFault` if it cannot be the next one."""
         number, parent = node.number, node.parent
         is_in_place = parent is None if number == 0 else parent in self._parents
-        if number != self._n_nodes or not is_in_place:
+        if number != self._n_of_worker or not is_in_place:
             raise WorkerFault("the worker sent a document out of its place")
+        self._n_of_worker += 1
+        if number == self._n_nodes:
+            self._append(node)
+
+    def _append(self, node: ExtractedNode) -> None:
         self._n_nodes += 1
-        if node.has_members or number == 0:
-            self._parents[number] = None
+        if node.has_members:
+            self._parents.add(node.number)
         self.waiting.append(node)
         self._pool.n_held += len(node.text or b"")
 
     def give_up(self, number: int, exception: Reason, sentence: str) -> None:
         """Ask for all but the document that killed a worker; if that did not help before, for nothing more."""
-        number = max(number, self._n_nodes)
-        if number in self._given_up or sum(other >= self._n_nodes for other in self._given_up) >= _MOST_DEATHS:
+        number, given_up = max(number, self._n_nodes), self.request.given_up
+        if number in given_up or sum(other >= self._n_nodes for other in given_up) >= _MOST_DEATHS:
             origin = Origin(
                 sha256=None, size_bytes=None, kind="unknown", extractor="none", exception=exception,
                 sentence=sentence, position=self._n_nodes or None,
             )  # fmt: skip
-            self.add(ExtractedNode(number=self._n_nodes, parent=0 if self._n_nodes else None, origin=origin))
+            self._append(ExtractedNode(number=self._n_nodes, parent=0 if self._n_nodes else None, origin=origin))
             self.is_over = True
-        self._given_up[number] = (exception, sentence)
-
-    @property
-    def request(self) -> ExtractionRequest:
-        """The request for what has not come yet."""
-        if not (self._n_nodes or self._given_up):
-            return self._request
-        parents = tuple(self._parents)
-        return replace(self._request, first=self._n_nodes, parents=parents, given_up=self._given_up)
+        self.request = replace(self.request, given_up={**given_up, number: (exception, sentence)})
 
 
 class ExtractionPool:
@@ -156,7 +150,6 @@ class ExtractionPool:
 
     def wait_for(self, answer: ExtractionAnswer) -> None:
         """Take what workers send until a node of this answer has come, or its end."""
-        since = time.monotonic()
         while not (answer.waiting or answer.is_over):
             self._give()
             may_send = answer in self._asked or self.n_held < _HELD_BYTES * self.n_workers
@@ -164,12 +157,11 @@ class ExtractionPool:
             polled = {one.fileno(): one for one in self.workers if one.given and (may_send or answer in one.given)}
             for descriptor in polled:
                 poll.register(descriptor, select.POLLIN)
-            patience_s = self.limits.time + _GRACE_S
-            for descriptor, _ in poll.poll(1000 * patience_s):
+            ready = poll.poll(1000 * (self.limits.time + _GRACE_S))
+            for descriptor, _ in ready:
                 self._receive(polled[descriptor])
-            for worker in polled.values():
-                if worker in self.workers and time.monotonic() - max(since, worker.heard_at) > patience_s:
-                    self._end(worker, TimeoutError())
+            for worker in () if ready else polled.values():  # none of them has ended itself in time
+                self._end(worker, TimeoutError())
 
     def drop(self, answer: ExtractionAnswer) -> None:
         """End the reading of a file that nobody reads any more."""
@@ -192,26 +184,21 @@ class ExtractionPool:
         self.workers.clear()
 
     def _give(self) -> None:
-        """Send files to workers that have room; short ones together."""
+        """Send files to workers that have room."""
         while self._asked:
             worker = min(self.workers, key=lambda one: len(one.given), default=None)
             if worker is None or (worker.given and len(self.workers) < self.n_workers):
                 worker = WorkerProcess(self.limits, self._ocr)
                 self.workers.append(worker)
-            n_most = -(-len(self._asked) // self.n_workers)
-            if sum(answer.size for answer in worker.given) >= min(_REQUEST_BYTES, 4 * n_most * _LEAST_BYTES):
+            if len(worker.given) >= _REQUEST_FILES:
                 return
             descriptors = dict[ExtractionAnswer, int]()
-            n_bytes = 0
-            while self._asked and n_bytes < _REQUEST_BYTES and len(descriptors) < n_most:
+            for _ in range(min(_REQUEST_FILES, -(-len(self._asked) // self.n_workers))):
                 answer = self._asked.popleft()
                 try:
                     descriptors[answer] = answer.opened()
                 except OSError as error:
                     answer.error, answer.is_over = error, True
-                    continue
-                answer.size = min(max(_LEAST_BYTES, os.fstat(descriptors[answer]).st_size), _MOST_BYTES)
-                n_bytes += answer.size
             is_sent = worker.ask(descriptors)
             for descriptor in descriptors.values():
                 os.close(descriptor)
@@ -270,12 +257,12 @@ class WorkerProcess:
     def __init__(self, limits: ExtractionLimits, ocr: LanguageData | None = None) -> None:
         self.given: deque[ExtractionAnswer] = deque()
         self.sandbox: Sandbox | None = None
-        self.heard_at = time.monotonic()
         self._n_given = 0
         self._limits = limits
         self._directory = tempfile.mkdtemp(prefix="nearkin-worker-")
         self._stderr, self._place = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115  (`close` closes)
         self._socket, theirs = socket.socketpair()
+        self._socket.settimeout(limits.time + _GRACE_S)
         place, shared = self._directory, (theirs.fileno(), self._place.fileno())
         languages = None if ocr is None else asdict(ocr)
         told = {
@@ -330,7 +317,6 @@ class WorkerProcess:
         """Return the next answer; EOFError or OSError if the process ended, else WorkerFault."""
         is_new = self.sandbox is None
         self.started()
-        self.heard_at = time.monotonic()
         return [] if is_new else received(self._socket, Answer)
 
     @property

@@ -129,29 +129,25 @@ class _Worker:
         signal.setitimer(signal.ITIMER_REAL, self._limits.time)
 
     def _visit(self, member: Member, parent: int | None, position: int, level: int) -> None:
-        """Add the nodes of a document and its members that have not been sent yet."""
+        """Add the nodes of a document and its members."""
         request, number = self._request, self._n_nodes
         self._n_nodes += 1
-        is_sent = number < request.first
-        if is_sent and number not in request.parents:
-            return
         name = request.name if parent is None else member.name or ""
         kind, blob = declared_kind(name) or "unknown", member.blob
         read = DocumentRead(exception=member.exception, sentence=member.sentence, extractor="none")
-        if not is_sent and number in request.given_up:
+        if number in request.given_up:
             exception, sentence = request.given_up[number]
             read = DocumentRead(exception=exception, sentence=sentence, extractor="none")
         elif blob is not None:
             kind, blob, read = self._read(blob, member.kind, name, number)
-        is_kept = read.members is not None and read.exception in _KEEP_MEMBERS
-        if not is_sent:
-            node = self._node(member, number, parent, position, kind, blob, read, has_members=is_kept)
-            self._answer.append(node)
-            self._n_bytes += len(node.text or b"")
-            if self._n_bytes >= _ANSWER_BYTES:
-                self._send()
-        if read.members is not None and (is_kept or is_sent):
-            self._visit_members(read.members, number, level)
+        members = read.members if read.exception in _KEEP_MEMBERS else None
+        node = self._node(member, number, parent, position, kind, blob, read, has_members=members is not None)
+        self._answer.append(node)
+        self._n_bytes += len(node.text or b"")
+        if self._n_bytes >= _ANSWER_BYTES:
+            self._send()
+        if members is not None:
+            self._visit_members(members, number, level)
 
     def _read(self, blob: Blob, kind: str | None, name: str, number: int) -> tuple[str, Blob, DocumentRead]:
         """Return the kind, the unpacked bytes and what was read of them."""

@@ -108,6 +108,7 @@ def _shown(values: Iterable[str]) -> str | None:
 
 
 _BRACKETED = re.compile(r"<([^<>]*)>")
+_IDENTIFIER = re.compile(r"<([^<>]*)>|([^\s<>,]+)")
 _MESSAGE_FROM = re.compile(
     r"\b(?:message|mail|note|letter)\b[^<>]{0,40}\bfrom\b(?:(?!\bof\b)[^<>]){0,200}<[^<>]*>", re.IGNORECASE
 )
@@ -139,13 +140,10 @@ def references_of(values: Iterable[str]) -> tuple[str, ...]:
     ('a@b', 'cd@e', 'f@g', 'cut@off')
     """
     found: dict[str, None] = {}
-    for value in values:
-        end = 0
-        for match in _BRACKETED.finditer(value):
-            found |= dict.fromkeys(_bare(value[end : match.start()]))
-            found |= dict.fromkeys(_bracketed(match[0]))
-            end = match.end()
-        found |= dict.fromkeys(_bare(value[end:]))
+    for inside, bare in (one for value in values for one in _IDENTIFIER.findall(value)):
+        identifier = "".join(inside.split()) or bare.strip(_AROUND)
+        if identifier and (inside or "@" in identifier.strip("@")):
+            found[identifier] = None
     return tuple(found)
 
 
@@ -159,7 +157,7 @@ def in_reply_to_of(values: Iterable[str], addresses: Collection[str]) -> tuple[s
     for value in values:
         own = _bracketed(_MESSAGE_FROM.sub(" ", value))
         if not own and "<" not in value and all("@" in word for word in value.split()):
-            own = _bare(value)
+            own = [*references_of([value])]
         found |= dict.fromkeys(one for one in own if one.lower() not in addresses)
     return tuple(found)
 
@@ -167,13 +165,6 @@ def in_reply_to_of(values: Iterable[str], addresses: Collection[str]) -> tuple[s
 def _bracketed(value: str) -> list[str]:
     joined = ["".join(inside.split()) for inside in _BRACKETED.findall(value)]
     return [one for one in joined if one]
-
-
-def _bare(value: str) -> list[str]:
-    if "@" not in value:
-        return []
-    words = (word.strip(_AROUND) for word in value.replace("<", " ").replace(">", " ").replace(",", " ").split())
-    return [word for word in words if "@" in word.strip("@")]
 
 
 _WORD = r"=\?[^?]*\?[qb]\?.*?\?="

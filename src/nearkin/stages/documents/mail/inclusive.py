@@ -385,14 +385,11 @@ class _LineIndex:
     def __init__(self) -> None:
         self.places: dict[int, PassagePlaces] = {}
         self._by_first: dict[tuple[int, ...], list[int]] = {}
-        self._by_last: dict[tuple[int, ...], list[int]] = {}
 
     def add(self, number: int, mail: MailWords) -> None:
         places = self.places[number] = PassagePlaces(mail)
         for key in places.starts:
             self._by_first.setdefault(key, []).append(number)
-        for key in {mail.words[max(0, end - n) : end] for end in places.ends for n in range(1, N_KEY_WORDS + 1)}:
-            self._by_last.setdefault(key, []).append(number)
 
     def hold_each(self, passages: Iterable[tuple[int, ...]]) -> bool:
         return all(
@@ -400,9 +397,7 @@ class _LineIndex:
         )
 
     def candidates(self, passages: Sequence[tuple[int, ...]]) -> list[int]:
-        """Return the mails with the rarest beginning or end of a passage, the latest first."""
-        if not passages:
-            return list(self.places)
-        found = [self._by_first.get(passage[:N_KEY_WORDS], []) for passage in passages]
-        found += [self._by_last.get(passage[-N_KEY_WORDS:], []) for passage in passages]
-        return min(found, key=lambda mails: len(mails))
+        """Return the mails with the rarest beginning of a passage, the latest first."""
+        return min(
+            (self._by_first.get(passage[:N_KEY_WORDS], []) for passage in passages), key=len, default=[*self.places]
+        )

@@ -39,24 +39,16 @@ class MembersReader(Reader):
             yield rows.batch()
 
     def whole_documents(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """Yield the documents; a too long text is a problem, as is a file without any."""
-        longest = opened.source.max_document_bytes
-        for one in self._until_fault(opened):
-            if one.text is not None and len(one.text) > longest:
-                yield replace(one, text=None, problem=str(too_long(len(one.text), longest)))
-            else:
-                yield one
-
-    def _until_fault(self, opened: OpenedSource) -> Iterator[InnerDocument]:
-        """A truncation becomes a document with this problem, because a file never stops a run."""
-        name, n_documents = opened.source.name, 0
+        """Yield the documents; a too long text is a problem, as is a truncated file, or one without any document."""
+        name, longest, n_documents = opened.source.name, opened.source.max_document_bytes, 0
         try:
             for one in self.documents(opened):
-                yield one
                 n_documents += 1
+                if (n_bytes := len(one.text or b"")) > longest:
+                    one = replace(one, text=None, problem=str(too_long(n_bytes, longest)))
+                yield one
         except StreamFault as fault:
-            place = n_documents + 1
-            doc_id = MemberIds().of(name, None, place) if n_documents else name
+            doc_id = MemberIds().of(name, None, n_documents + 1) if n_documents else name
             yield InnerDocument(doc_id, name if n_documents else None, problem=problem_of("damaged", str(fault)))
             return
         if not n_documents:

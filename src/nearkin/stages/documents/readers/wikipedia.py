@@ -67,28 +67,24 @@ def read_wikipedia(stream: ByteStream, opened: OpenedSource) -> Iterator[pa.Reco
     reader = PageReader(stream, opened.source.name, opened.source.max_document_bytes)
     counts: Counter[str] = Counter()
     rows = RowList(batch_bytes=opened.batch_bytes)
-    pages = reader.pages()
     fault: StreamFault | None = None
-    while True:
-        try:
-            page = next(pages, None)
-        except StreamFault as broken:
-            fault, page = broken, None
-        if page is None:
-            break
-        text, kind = _read_page(page, reader.hidden)
-        counts[kind] += 1
-        if page.problem is not None:
-            rows.add(page.line, page.title or None, problem=page.problem)
-        elif text is not None:
-            rows.add(page.line, page.title, text.encode())
-        if rows.is_full:
-            yield rows.batch()
+    try:
+        for page in reader.pages():
+            text, kind = _read_page(page, reader.hidden)
+            counts[kind] += 1
+            if page.problem is not None:
+                rows.add(page.line, page.title or None, problem=page.problem)
+            elif text is not None:
+                rows.add(page.line, page.title, text.encode())
+            if rows.is_full:
+                yield rows.batch()
+    except StreamFault as broken:
+        fault = broken
+        fault.line = reader.line
     if rows.lines:
         yield rows.batch()
     opened.note(_told(opened.source.name, counts))
     if fault is not None:
-        fault.line = reader.line
         raise fault
 
 

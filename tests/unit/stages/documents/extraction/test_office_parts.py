@@ -71,12 +71,6 @@ def test_words_that_were_not_extracted_are_counted():
     assert parts_checked("docx", in_pieces, "torrents x").exception is None
 
 
-@pytest.mark.parametrize("part", [words_of_word(TOLD)[:-5], ""], ids=["cut", "empty"])
-def test_a_part_that_cannot_be_read_is_an_exception(part):
-    lacking = parts_checked("docx", {"word/document.xml": part}, TOLD)
-    assert (lacking.exception, "word/document.xml" in (lacking.sentence or "")) == ("damaged", True)
-
-
 def test_a_document_inside_a_document_is_not_read(pool, tmp_path):
     with zipfile.ZipFile(io.BytesIO(make.docx([TOLD]))) as archive:
         parts = {one: archive.read(one) for one in archive.namelist()}
