@@ -20,7 +20,7 @@ def main() -> None:
     texts = [text.encode() for file in sorted(folder.glob("*.parquet"))
              for text in pq.read_table(file, columns=["text"])["text"].to_pylist()]  # fmt: skip
     starts = np.cumsum([0, *(len(text) + 1 for text in texts)])
-    data = np.frombuffer(b"\xff".join([*texts, b""]), np.uint8)
+    data = np.frombuffer(bytearray(b"\xff".join([*texts, b""])), np.uint8)
     suffixes = divsufsort(data)
     common = kasai(data, suffixes)
     ends = starts[1:][np.searchsorted(starts, suffixes, side="right") - 1] - 1  # of the document of each suffix

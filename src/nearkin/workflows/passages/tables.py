@@ -82,15 +82,10 @@ class OriginalTexts:
             some = slice(*np.searchsorted(document, [first, first + len(offsets) - 1]))
             if some.start == some.stop:
                 continue
-            if data[offsets[0] : offsets[-1]].max(initial=0) < 128:
-                continue  # a character is a byte
             base = offsets[document[some] - first]
-            places = base[:, None] + at[some]
-            begins = np.append((data & 0xC0) != 0x80, True).view(np.uint8)
-            points, inverse = np.unique(np.column_stack([base, places]), return_inverse=True)
-            before = np.append(0, np.cumsum(np.add.reduceat(begins, points, dtype=np.int64))[:-1])
-            counted = before[inverse].reshape(-1, 3)
-            characters[some] = counted[:, 1:] - counted[:, :1]
+            follows = np.flatnonzero((data & 0xC0) == 0x80)  # bytes of a character after its first
+            before = np.searchsorted(follows, np.column_stack([base, base[:, None] + at[some]]))
+            characters[some] -= before[:, 1:] - before[:, :1]
         return TextParts(
             row=self.rows[document], start=characters[:, 0], end=characters[:, 1], start_byte=start, end_byte=end
         )
