@@ -190,7 +190,7 @@ def _show_list(console: Printer, found: ListedDocuments) -> None:
         rows.append(
             (
                 one["n_characters"], one["n_copies"], one["group"], minute(one["added_at"]), one["date"], one["kind"],
-                one["doc_id"] + version + " (principal)" * one["is_principal"], one["wave"],
+                one["doc_id"] + version + " (principal)" * bool(one["is_principal"]), one["wave"],
                 origin_text(one["doc_id"], one["source"], one["line"]),
             )
         )  # fmt: skip
