@@ -355,8 +355,8 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
 
 
 def _show_result(console: Printer, found: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
-    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.activities import change_cells, result_facts
+    from nearkin.reports.facts.fact import Table
 
     if found.is_dry_run:
         changes = [change_cells(one) for one in found.changes[:limit]]
@@ -432,8 +432,8 @@ def _show_tags(console: Printer, found: Tags) -> None:
 
 
 def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
-    from nearkin.reports.facts.fact import Table, not_shown
     from nearkin.reports.facts.activities import activity_in_words
+    from nearkin.reports.facts.fact import Table, not_shown
     from nearkin.reports.quantities import minute
 
     rows = []
