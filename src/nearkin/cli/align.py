@@ -296,15 +296,12 @@ def show(job: TranslationsCommand) -> None:
 
 
 def _show_translations(console: Printer, found: LookedUp) -> None:
-    from nearkin.cli.printing import shown
-    from nearkin.cli.printing import table as lines
+    from nearkin.reports.facts.fact import Table
 
     word, language, into = found.word, found.language, found.into
-    if not found.translations:
-        console.print(f"The table has no translation of {shown(word)} ({shown(language)})", highlight=False)
-        return
-    given = shown(f"p({into} given {language})"), shown(f"p({language} given {into})")
-    rows = lines(*given, "count", shown(word), numbers=3)
-    for one in found.translations:
-        rows.add_row(f"{one.probability:.3f}", f"{one.back_probability:.3f}", f"{one.count:,.1f}", shown(one.word))
-    console.print(rows)
+    columns = f"p({into} given {language})", f"p({language} given {into})", "count", word
+    rows = [
+        (f"{one.probability:.3f}", f"{one.back_probability:.3f}", f"{one.count:,.1f}", one.word)
+        for one in found.translations
+    ]
+    console.show(Table(columns, rows, 3, empty=f"The table has no translation of {word} ({language})"))

@@ -120,15 +120,17 @@ def batches(job: BatchesCommand) -> None:
 
 
 def _show_batches(console: Printer, found: list[Batch], limit: int) -> None:
-    from nearkin.cli.printing import shown, table
-    from nearkin.reports.facts.fact import not_shown
+    from nearkin.reports.facts.fact import Table, not_shown
 
-    rows = table("documents", "done", "left", "batch", "held by", "done by", numbers=3)
-    for one in found[:limit]:
-        done_by = ", ".join(f"{shown(by)} {n:,}" for by, n in one.done_by.items())
-        numbers = (f"{n:,}" for n in (one.n_documents, one.n_done, one.n_left))
-        rows.add_row(*numbers, shown(one.tag), shown(one.holder), done_by)
-    console.print(rows if found else "There are no batches.")
+    rows = [
+        (
+            one.n_documents, one.n_done, one.n_left, one.tag, one.holder or "",
+            ", ".join(f"{by} {n:,}" for by, n in one.done_by.items()),
+        )
+        for one in found[:limit]
+    ]  # fmt: skip
+    columns = ("documents", "done", "left", "batch", "held by", "done by")
+    console.show(Table(columns, rows, 3, empty="There are no batches."))
     console.say(not_shown(len(found) - limit))
 
 
@@ -161,15 +163,16 @@ def second_look(job: SecondLookCommand) -> None:
 
 
 def _show_looks(console: Printer, found: list[SecondLook]) -> None:
-    from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.fact import Table
 
-    rows = table("number", "calls", "sample", "coded again", "overturned", "rate", "interval", "of", numbers=7)
+    rows = []
     for one in found:
         counts = one.number, one.n_calls, one.n_documents, one.n_coded, one.n_overturned
         rate = "" if one.rate is None else f"{one.rate:.3f}"
         interval = "" if one.low is None or one.high is None else f"{one.low:.3f} to {one.high:.3f}"
-        rows.add_row(*(f"{n:,}" for n in counts), rate, interval, shown(one.of))
-    console.print(rows if found else "There are no second looks.")
+        rows.append((*counts, rate, interval, one.of))
+    columns = ("number", "calls", "sample", "coded again", "overturned", "rate", "interval", "of")
+    console.show(Table(columns, rows, 7, empty="There are no second looks."))
 
 
 class PrivilegeLogCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -207,13 +210,9 @@ def privilege_log(job: PrivilegeLogCommand) -> None:
 
 
 def _show_log(console: Printer, found: pa.Table, limit: int) -> None:
-    from nearkin.cli.printing import shown, table
-    from nearkin.reports.facts.fact import Fact, not_shown
+    from nearkin.reports.facts.fact import Fact, Table, not_shown
 
     names = ("date", "from", "subject", "privilege", "reason", "id")
-    rows = table(*names)
-    for one in found.slice(0, limit).to_pylist():
-        rows.add_row(*(shown(one[name] or "") for name in names))
-    if len(found):
-        console.print(rows)
+    rows = [[one[name] or "" for name in names] for one in found.slice(0, limit).to_pylist()]
+    console.show(Table(names, rows))
     console.say([Fact("privileged documents", len(found)), *not_shown(len(found) - limit)])

@@ -178,36 +178,25 @@ def list_documents(job: ListCommand) -> None:
 
 
 def _show_list(console: Printer, found: ListedDocuments) -> None:
-    from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.stored import listed_facts
     from nearkin.reports.quantities import minute
     from nearkin.stages.documents.members import origin_text
 
-    listed = found.table.to_pylist()
-    has = {name: any(one[name] is not None for one in listed) for name in ("group", "date", "kind")}
-    names = "characters", "copies", *_if(has, "group"), "added", *_if(has, "date", "kind"), "id", "wave", "from"
-    rows = table(*names, numbers=2 + has["group"])
-    for one in listed:
+    rows = []
+    for one in found.table.to_pylist():
         ended = "" if one["is_current"] else ", replaced" if one["removed_at"] is None else ", removed"
-        version = f" [dim](version {one['version']}{ended})[/]" if one["version"] > 1 or ended else ""
-        principal = " [green](principal)[/]" if one["is_principal"] else ""
-        rows.add_row(
-            f"{one['n_characters']:,}",
-            f"{one['n_copies']:,}",
-            *("" if one[name] is None else str(one[name]) for name in _if(has, "group")),
-            minute(one["added_at"]),
-            *("" if one[name] is None else shown(one[name]) for name in _if(has, "date", "kind")),
-            shown(one["doc_id"]) + version + principal,
-            shown(one["wave"]),
-            shown(origin_text(one["doc_id"], one["source"], one["line"])),
-        )
-    if len(found.table):
-        console.print(rows)
+        version = f" (version {one['version']}{ended})" if one["version"] > 1 or ended else ""
+        rows.append(
+            (
+                one["n_characters"], one["n_copies"], one["group"], minute(one["added_at"]), one["date"], one["kind"],
+                one["doc_id"] + version + " (principal)" * bool(one["is_principal"]), one["wave"],
+                origin_text(one["doc_id"], one["source"], one["line"]),
+            )
+        )  # fmt: skip
+    columns = ("characters", "copies", "group", "added", "date", "kind", "id", "wave", "from")
+    console.show(Table(columns, rows, 3))
     console.say(listed_facts(found))
-
-
-def _if(has: dict[str, bool], *names: str) -> list[str]:
-    return [name for name in names if has[name]]
 
 
 class HistoryCommand(ListOptions, ReadOnlyOptions, PlaceOptions):
@@ -297,20 +286,18 @@ def exceptions(job: ExceptionsCommand) -> None:
 
 
 def _show(console: Printer, found: StoredExceptions, limit: int) -> None:
-    from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.stored import exceptions_facts
 
     if len(found.counts) > 1:
-        not_stored = ["not stored"] if found.n_not_stored else []
-        counts = table("no text", "partial", *not_stored, "reason", "wave", numbers=2 + len(not_stored))
-        for count in found.counts:
-            numbers = [count.n_no_text, count.n_partial, *([count.n_not_stored] if not_stored else [])]
-            counts.add_row(*(f"{n:,}" for n in numbers), count.exception, shown(count.wave))
-        console.print(counts)
-    rows = table("reason", "wave", "id", "what is wrong")
-    for one in found.exceptions[:limit]:
-        partial = " [dim](partial)[/]" if one.is_partial else ""
-        rows.add_row(one.exception + partial, shown(one.wave), shown(one.doc_id), shown(one.sentence))
-    if found.exceptions:
-        console.print(rows)
+        counts = [
+            (one.n_no_text, one.n_partial, one.n_not_stored if found.n_not_stored else None, one.exception, one.wave)
+            for one in found.counts
+        ]
+        console.show(Table(("no text", "partial", "not stored", "reason", "wave"), counts, 3))
+    rows = [
+        (one.exception + " (partial)" * one.is_partial, one.wave, one.doc_id, one.sentence)
+        for one in found.exceptions[:limit]
+    ]
+    console.show(Table(("reason", "wave", "id", "what is wrong"), rows))
     console.say(exceptions_facts(found, limit))

@@ -98,19 +98,22 @@ def check(job: CheckCommand) -> None:
 
 
 def _show(console: Printer, job: CheckCommand, found: Checked, *, is_empty: bool) -> None:
-    from nearkin.cli.printing import say_passage, shown, table
+    from nearkin.cli.printing import say_passage
+    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import check_facts, copy_in_words, verdict_fact
     from nearkin.wording import share_text
 
     console.say([verdict_fact(found, "standard input" if str(job.checked_file) == "-" else str(job.checked_file))])
-    if found.documents:
-        rows = table("Jaccard", "yours in it", "it in yours", "edit", "relation", "differs", "id", "wave", numbers=4)
-        for one in found.documents:
-            measured = one.jaccard, one.contained, one.contains, one.edit_similarity
-            numbers = [share_text(value) for value in measured]
-            same = f" [dim]({copy_in_words(one)})[/]" if one.relation == "exact" else ""
-            rows.add_row(*numbers, one.relation, one.differs, shown(one.document) + same, shown(one.document.wave))
-        console.print(rows)
+    rows = [
+        (
+            *map(share_text, (one.jaccard, one.contained, one.contains, one.edit_similarity)), one.relation,
+            one.differs or "", f"{one.document}{f' ({copy_in_words(one)})' * (one.relation == 'exact')}",
+            one.document.wave,
+        )
+        for one in found.documents
+    ]  # fmt: skip
+    columns = ("Jaccard", "yours in it", "it in yours", "edit", "relation", "differs", "id", "wave")
+    console.show(Table(columns, rows, 4))
     if found.passage:
         say_passage(console, found.passage, n_differences=found.n_differences or 0, n_moves=found.n_moves or 0)
     console.say(check_facts(found, is_storing=job.store, is_read_only=job.read_only, is_empty=is_empty))

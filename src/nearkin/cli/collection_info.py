@@ -97,13 +97,15 @@ def waves(job: WavesCommand) -> None:
 
 
 def _show_waves(console: Printer, listed: Sequence[Wave]) -> None:
-    from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.fact import Table
+    from nearkin.reports.quantities import minute
 
-    rows = table("current", "new", "changed", "failed", "added", "wave", numbers=4)
-    for one in listed:
-        figures = (one.n_current, one.n_new, one.n_new_versions, one.n_problems)
-        rows.add_row(*(f"{n:,}" for n in figures), one.first_added_at.replace("T", " ")[:16], shown(one.name))
-    console.print(rows if listed else "There are no waves yet.")
+    rows = [
+        (one.n_current, one.n_new, one.n_new_versions, one.n_problems, minute(one.first_added_at), one.name)
+        for one in listed
+    ]
+    columns = ("current", "new", "changed", "failed", "added", "wave")
+    console.show(Table(columns, rows, 4, empty="There are no waves yet."))
 
 
 class FsckCommand(ThreadOptions, ReadOnlyOptions, CacheOptions, WaitOptions, PlaceOptions):

@@ -355,22 +355,18 @@ def _values(file: Path, column: str, id_column: str | None, encoding: str) -> di
 
 
 def _show_result(console: Printer, found: ActivityResult, limit: int, *, is_asked_dry: bool) -> None:
-    from nearkin.cli.printing import shown, table
     from nearkin.reports.facts.activities import change_cells, result_facts
+    from nearkin.reports.facts.fact import Table
 
-    if found.is_dry_run and found.changes:
-        rows = table("document", "changes", "from", "to")
-        for one in found.changes[:limit]:
-            document, what, was, now = change_cells(one)
-            rows.add_row(shown(document), shown(what), _value(was), _value(now))
-        console.print(rows)
+    if found.is_dry_run:
+        changes = [change_cells(one) for one in found.changes[:limit]]
+        rows = [(document, what, *map(_value, values)) for document, what, *values in changes]
+        console.show(Table(("document", "changes", "from", "to"), rows))
     console.say(result_facts(found, limit, is_asked_dry=is_asked_dry))
 
 
 def _value(value: str | None) -> str:
-    from nearkin.cli.printing import shown
-
-    return "[dim]–[/]" if value is None else shown(value) or "[dim]set[/]"
+    return "–" if value is None else value or "set"
 
 
 TAGS_HELP = """
@@ -429,23 +425,20 @@ def log(job: LogCommand) -> None:
 
 
 def _show_tags(console: Printer, found: Tags) -> None:
-    from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.fact import Table
 
-    rows = table("documents", "removed", "field", "value", numbers=2)
-    for one in found.counts:
-        rows.add_row(f"{one.n_documents:,}", f"{one.n_removed:,}", shown(one.field), shown(one.value))
-    console.print(rows if found.counts else "There are no tags yet.")
+    rows = [(one.n_documents, one.n_removed, one.field, one.value) for one in found.counts]
+    console.show(Table(("documents", "removed", "field", "value"), rows, 2, empty="There are no tags yet."))
 
 
 def _show_log(console: Printer, listed: Sequence[Activity], limit: int) -> None:
-    from nearkin.cli.printing import shown, table
     from nearkin.reports.facts.activities import activity_in_words
-    from nearkin.reports.facts.fact import not_shown
+    from nearkin.reports.facts.fact import Table, not_shown
+    from nearkin.reports.quantities import minute
 
-    rows = table("number", "at (UTC)", "by", "activity", numbers=1)
+    rows = []
     for one in listed[-limit:]:
-        undone = f" [yellow](undone by {one.undone_by})[/]" if one.undone_by else ""
-        at = one.at.replace("T", " ")[:16]
-        rows.add_row(f"{one.number}", at, shown(one.by), shown(activity_in_words(one)) + undone)
-    console.print(rows if listed else "There are no activities.")
+        undone = f" (undone by {one.undone_by})" if one.undone_by else ""
+        rows.append((str(one.number), minute(one.at), one.by, activity_in_words(one) + undone))
+    console.show(Table(("number", "at (UTC)", "by", "activity"), rows, 1, empty="There are no activities."))
     console.say(not_shown(len(listed) - limit))

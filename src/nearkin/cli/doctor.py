@@ -32,19 +32,15 @@ _REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[[^\]]*\])?[^;]*(?:;\s*extra\s*==\s*['
 
 def doctor(job: PrintOptions) -> None:
     """Show what is installed."""
-    from nearkin.cli.printing import table
-
     machine, libraries, extras = _machine(), _libraries(""), {name: _libraries(name) for name in _EXTRAS}
 
     def show(console: Printer) -> None:
-        shown = table("", "")
-        for name, value in machine.items():
-            shown.add_row(name, str(value))
-        shown.add_row("libraries", _in_words(libraries))
+        from nearkin.reports.facts.fact import Fact
+
+        told = {name: str(value) for name, value in machine.items()} | {"libraries": _in_words(libraries)}
         for extra, found in extras.items():
-            is_there = all(found.values())
-            shown.add_row(f"extra {extra}", _in_words(found) if is_there else _missing(found))
-        console.print(shown)
+            told[f"extra {extra}"] = _in_words(found) if all(found.values()) else _missing(found)
+        console.say(Fact(name, value) for name, value in told.items())
 
     answer(job, lambda: {"machine": machine, "libraries": libraries, "extras": extras}, show)
 

@@ -112,33 +112,28 @@ def groups(job: GroupsCommand) -> None:
 
 
 def _show(console: Printer, found: CollectionGroups, limit: int) -> None:
-    from nearkin.cli.printing import shown, table
     from nearkin.collection.tolerance import LETTERS_ONLY
+    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import groups_facts, letters_only_groups
 
-    if found.groups:
-        unlike = letters_only_groups(found)
-        rows = table("group", "documents", "texts", "indirect", "principal", numbers=4)
-        for one in found.groups[:limit]:
-            proposed = f" [yellow](proposed: {shown(one.proposed_principal)})[/]" if one.proposed_principal else ""
-            figures = (one.number, one.n_documents, one.n_texts, one.n_chained)
-            badge = f" [yellow]({LETTERS_ONLY})[/]" if one.number in unlike else ""
-            rows.add_row(*(f"{n:,}" for n in figures), shown(one.principal) + proposed + badge)
-        console.print(rows)
+    rows, unlike = [], letters_only_groups(found)
+    for one in found.groups[:limit]:
+        proposed = f" (proposed: {one.proposed_principal})" if one.proposed_principal else ""
+        badge = f" ({LETTERS_ONLY})" if one.number in unlike else ""
+        rows.append((one.number, one.n_documents, one.n_texts, one.n_chained, f"{one.principal}{proposed}{badge}"))
+    console.show(Table(("group", "documents", "texts", "indirect", "principal"), rows, 4))
     console.say(groups_facts(found, limit))
 
 
 def _show_since(console: Printer, found: GroupsSince, limit: int) -> None:
-    from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.fact import Table
     from nearkin.reports.facts.queries import change_words, groups_since_facts
 
-    if found.changes:
-        rows = table("group", "documents", "were", "principal", "change", numbers=3)
-        for one in found.changes[:limit]:
-            figures = (one.number, one.n_documents, one.n_documents_were)
-            principal = one.principal if one.principal is not None else one.principal_was
-            rows.add_row(*(f"{n:,}" for n in figures), shown(principal), shown(change_words(one)))
-        console.print(rows)
+    rows = []
+    for one in found.changes[:limit]:
+        principal = one.principal if one.principal is not None else one.principal_was
+        rows.append((one.number, one.n_documents, one.n_documents_were, principal, change_words(one)))
+    console.show(Table(("group", "documents", "were", "principal", "change"), rows, 3))
     console.say(groups_since_facts(found, limit))
 
 

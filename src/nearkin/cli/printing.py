@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Literal
 
 import click
 from rich.cells import cell_len
@@ -17,13 +17,14 @@ from rich.table import Table
 from rich.text import Text
 
 from nearkin.cli.command_line import is_unicode
+from nearkin.reports.facts.fact import Fact
 from nearkin.wording import WarningMessage, reveal, reveal_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from nearkin.reports.facts import fact as facts
-    from nearkin.reports.facts.fact import Fact, Tone
+    from nearkin.reports.facts.fact import Tone
     from nearkin.stages.differences.comparison import Piece
 
 _NO_LIMIT = (10_000, 24)
@@ -70,13 +71,20 @@ class Printer(Console):
                 label.pad_right(width - cell_len(label.plain))
                 self.print(Text("  ").join((label, said)), soft_wrap=True)
 
-    def show(self, rows: facts.Table) -> None:
-        """Print a table, or nothing if it has no rows."""
-        printed = table(*rows.columns, numbers=rows.n_numbers)
-        for row in rows.rows:
-            printed.add_row(*map(shown, row))
-        if rows.rows:
-            self.print(printed)
+    def show(self, table: facts.Table) -> None:
+        """Print a table without lines; long text is wrapped, never cut."""
+        if not table.rows:
+            self.say([Fact(table.empty)] if table.empty else [])
+            return
+        made = _AlignedTable(box=None, pad_edge=False, header_style="bold")
+        used = [i for i in range(len(table.columns)) if any(row[i] is not None for row in table.rows)]
+        for i in used:
+            is_number = i < table.n_numbers
+            justify: Literal["right", "left"] = "right" if is_number else "left"
+            made.add_column(shown(table.columns[i]), justify=justify, no_wrap=is_number, overflow="fold")
+        for row in table.rows:
+            made.add_row(*(_cell(row[i]) for i in used))
+        self.print(made)
 
 
 class WarningsOnly(Printer):
@@ -144,13 +152,8 @@ def say_passage(console: Console, pieces: Sequence[Piece], *, n_differences: int
         console.print(f"    [dim]{said}[/]", highlight=False, soft_wrap=True)
 
 
-def table(*columns: str, numbers: int = 0) -> Table:
-    """Make a table without lines; its first ``numbers`` columns hold numbers. Long text is wrapped, never cut."""
-    made = _AlignedTable(box=None, pad_edge=False, header_style="bold")
-    for place, column in enumerate(columns):
-        is_number = place < numbers
-        made.add_column(column, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
-    return made
+def _cell(value: object) -> str:
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else shown(value)
 
 
 class _AlignedTable(Table):

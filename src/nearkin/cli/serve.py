@@ -235,14 +235,12 @@ def _password(name: str) -> str:
 
 
 def _show(console: Printer, found: Users, path: Path) -> None:
-    from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.fact import Fact, Table
 
-    if found.users:
-        rows = table("name", "role", "tokens", numbers=0)
-        for one in found.users:
-            tokens = ", ".join(f"{it.label} ({it.role}, {it.made_at[:10]})" for it in one.tokens)
-            rows.add_row(shown(one.name), one.role, shown(tokens))
-        console.print(rows)
-    else:
-        console.print("There are no users. Add one: nearkin users COLLECTION add NAME --role ROLE")
-    console.print(f"File: {shown(path)}", style="dim", soft_wrap=True)
+    rows = [
+        (one.name, one.role, ", ".join(f"{it.label} ({it.role}, {it.made_at[:10]})" for it in one.tokens))
+        for one in found.users
+    ]
+    none = "There are no users. Add one: nearkin users COLLECTION add NAME --role ROLE"
+    console.show(Table(("name", "role", "tokens"), rows, empty=none))
+    console.say([Fact("File", str(path), tone="quiet")])

@@ -175,11 +175,12 @@ def index(job: IndexCommand) -> None:
     import sys
 
     from nearkin.cli.command_line import is_unicode
-    from nearkin.cli.printing import Printer, shown, table
+    from nearkin.cli.printing import Printer
+    from nearkin.reports.facts.fact import Table
     from nearkin.workflows.collection.indexing import index_files
     from nearkin.workflows.reading.request import ReadingRequest
 
-    console, rows = Printer(), table("similarity index", "bands", "samples", "key of the text", "id", numbers=4)
+    rows: list[tuple[object, ...]] = []
     is_ascii = not is_unicode(sys.stdout)
     with working(job) as bars:
         try:
@@ -188,14 +189,12 @@ def index(job: IndexCommand) -> None:
                 if job.as_json:
                     click.echo(json.dumps(one.to_dict(), ensure_ascii=is_ascii))
                 elif one.problem is not None:
-                    rows.add_row("", "", "", "", f"{shown(one.doc_id)}: {shown(one.problem)}")
+                    rows.append(("", "", "", "", f"{one.doc_id}: {one.problem}"))
                 else:
                     number = "" if one.similarity_index is None else str(one.similarity_index)
-                    n_keys = str(len(one.band_keys)), str(len(one.sample_keys))
-                    rows.add_row(number, *n_keys, str(one.text_key), shown(one.doc_id))
+                    rows.append((number, len(one.band_keys), len(one.sample_keys), str(one.text_key), one.doc_id))
         finally:  # also before the error that too much was unreadable, as --json does
-            if rows.row_count:
-                console.print(rows)
+            Printer().show(Table(("similarity index", "bands", "samples", "key of the text", "id"), rows, 4))
 
 
 NEIGHBOURS_HELP = """
@@ -282,10 +281,7 @@ def _show_pairs(console: Printer, found: NeighboursFound, out: Path) -> None:
 
 
 def _show_neighbours(console: Printer, found: pa.Table) -> None:
-    from nearkin.cli.printing import shown, table
+    from nearkin.reports.facts.fact import Table
 
-    rows = table("distance", "id", "from", numbers=1)
-    rows.columns[-1].style = "dim"
-    for row in found.to_pylist():
-        rows.add_row(str(row["distance"]), shown(row["name"]), shown(f"{row['source']}:{row['line']}"))
-    console.print(rows if len(found) else "No document is within this distance.")
+    rows = [(row["distance"], row["name"], f"{row['source']}:{row['line']}") for row in found.to_pylist()]
+    console.show(Table(("distance", "id", "from"), rows, 1, empty="No document is within this distance."))

@@ -114,29 +114,22 @@ def _similar(opened: Collection, doc_id: str | None, **asked: Any) -> SimilarDoc
 
 
 def _show(console: Printer, found: SimilarDocuments, name: str, *, missing: str | None) -> None:
-    from nearkin.cli.printing import shown, table
-    from nearkin.reports.facts.fact import Fact, missing_facts, not_shown
+    from nearkin.reports.facts.fact import Fact, Table, missing_facts, not_shown
     from nearkin.reports.facts.queries import similar_facts, time_ms
     from nearkin.wording import distance_text, share_text
 
-    if found.documents:
-        by_index = found.tolerance.measure == "index"
-        by_share = found.tolerance.measure == "containment"
-        names = (*["index"] * by_index, "Jaccard", *["query in it", "it in query"] * by_share, "edit", "γ", "bits")
-        rows = table(*names, "id", "wave", numbers=len(names))
-        for one in found.documents:
-            document = one.document
-            rows.add_row(
-                *[str(one.similarity_index)] * by_index,
-                share_text(one.jaccard),
-                *[share_text(one.contained), share_text(one.contains)] * by_share,
-                share_text(one.edit_similarity),
-                distance_text(one.relative_distance),
-                "–" if one.n_bits is None else str(one.n_bits),
-                shown(document) + _remark(one),
-                shown(document.wave),
-            )
-        console.print(rows)
+    by_index, by_share = (found.tolerance.measure == measure for measure in ("index", "containment"))
+    rows = [
+        (
+            str(one.similarity_index) if by_index else None, share_text(one.jaccard),
+            *(share_text(share) if by_share else None for share in (one.contained, one.contains)),
+            share_text(one.edit_similarity), distance_text(one.relative_distance),
+            "–" if one.n_bits is None else one.n_bits, f"{one.document}{_remark(one)}", one.document.wave,
+        )
+        for one in found.documents
+    ]  # fmt: skip
+    columns = ("index", "Jaccard", "query in it", "it in query", "edit", "γ", "bits", "id", "wave")
+    console.show(Table(columns, rows, 7))
     console.say(
         [
             Fact(f"similar to {name}", found.n_found, found.tolerance.in_words()),
@@ -152,8 +145,8 @@ def _remark(one: SimilarDocument) -> str:
     from nearkin.collection.tolerance import LETTERS_ONLY
 
     if one.is_same_text:
-        return " [dim](same text)[/]"
-    return f" [yellow]({LETTERS_ONLY})[/]" if one.is_letters_only else ""
+        return " (same text)"
+    return f" ({LETTERS_ONLY})" if one.is_letters_only else ""
 
 
 SEARCH_HELP = """
@@ -225,13 +218,11 @@ def _show_saved(job: SearchCommand, saved: Sequence[SavedSearch]) -> None:
     listed = [one.to_dict() for one in saved]
 
     def show(console: Printer) -> None:
-        from nearkin.cli.printing import shown, table
+        from nearkin.reports.facts.fact import Table
         from nearkin.reports.quantities import minute
 
-        shown_rows = table("name", "query", "by", "saved (UTC)")
-        for one in saved:
-            shown_rows.add_row(shown(one.name), shown(one.query), shown(one.by), minute(one.at))
-        console.print(shown_rows)
+        rows = [(one.name, one.query, one.by, minute(one.at)) for one in saved]
+        console.show(Table(("name", "query", "by", "saved (UTC)"), rows))
 
     def rows() -> pa.Table:
         import pyarrow as pa

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from nearkin.manifests.pairs import SIDES, KnownFound, PairsManifest, Side
 from nearkin.nouns import counted
 from nearkin.options.pairs import PairOptions
-from nearkin.planning.pairs.search import Prediction
 from nearkin.reports.dedup import DocId, RunNote
 from nearkin.reports.facts.fact import Fact, Table, damage_facts, nonzero
 from nearkin.reports.figures import Figure, at_both_widths, bins_from, bins_in_words
 from nearkin.reports.pages import render_page
 from nearkin.reports.quantities import (
-    magnitude_text,
+    about_text,
     parameter_text,
     percent_text,
     recall_text,
@@ -151,9 +150,9 @@ def methods_table(told: PairsManifest) -> Table | None:
     """Tabulate the chosen method and the alternatives, as predicted before the search; None if there were none."""
     rows = [
         (
-            band_text(way.predicted),
-            magnitude_text(way.predicted.n_comparisons),
-            f"{100 * way.predicted.relative_cost:,.1f}%",
+            recall_text(way.predicted.recall_low, way.predicted.recall_high),
+            about_text(way.predicted.n_comparisons),
+            percent_text(way.predicted.relative_cost),
             time_text(way.predicted.elapsed_s),
             "chosen" if way is told.plan else "",
             way.search.describe(),
@@ -169,7 +168,7 @@ def way_facts(told: PairsManifest) -> Iterator[Fact]:
     side = told.right if told.table is not None and told.table.translated == "right" else told.left
     for way, (words, meaning) in WAYS.items():
         if way in side.ways:
-            yield Fact(words, percent_text(side.ways[way], 1), meaning)
+            yield Fact(words, percent_text(side.ways[way]), meaning)
 
 
 def parameter_facts(told: PairsManifest) -> Iterator[Fact]:
@@ -186,12 +185,6 @@ def stages_table(told: PairsManifest) -> Table:
     """Tabulate the costs of the stages."""
     rows = [(time_text(one.elapsed_s), size_text(one.peak_memory_bytes), one.name) for one in told.stages]
     return Table(("time", "peak memory", "stage"), rows, 2, "The time for this page is not included.")
-
-
-def band_text(predicted: Prediction) -> str:
-    """Write the range of a predicted recall, or the recall if there is no range."""
-    low, high = (recall_text(one, 2) for one in (predicted.recall_low, predicted.recall_high))
-    return low if low == high else f"{low.removesuffix('%')} to {high}"
 
 
 def sides_table(run: PairsManifest) -> Table:
@@ -211,17 +204,17 @@ def pairs_facts(run: PairsManifest) -> Iterator[Fact]:
     yield Fact("pairs", run.counts.pairs, f"cosine ≥ {parameter_text(run.threshold)}{at_most}")
     yield Fact("search", run.plan.search.method, f"{run.plan.in_words}; {run.plan.why}")
     predicted = run.plan.predicted
-    low, high = map(share_percent_text, (predicted.recall_low, predicted.recall_high))  # as nearkin audit writes it
-    yield Fact("predicted recall", low if low == high else f"{low} to {high}", "to measure it: nearkin audit")
+    expected = recall_text(predicted.recall_low, predicted.recall_high)
+    yield Fact("predicted recall", expected, "to measure it: nearkin audit")
     if (n_pairs := run.counts.pairs_at_threshold) and predicted.recall_low < 1:
         fewest, expected, most = (
-            f"{round(n_pairs * (1 - recall) / max(recall, 1e-9)):,}"
+            about_text(n_pairs * (1 - recall) / max(recall, 1e-9))
             for recall in (predicted.recall_high, predicted.recall, predicted.recall_low)
         )
         yield Fact("expected missed pairs", expected, f"{fewest} to {most}")
-    n_all = magnitude_text(run.left.n_vectors * run.right.n_vectors)
-    cost = f"of {n_all} pairs; relative cost {100 * predicted.relative_cost:,.1f}%"
-    yield Fact("comparisons", magnitude_text(run.counts.comparisons), cost)
+    n_all = about_text(run.left.n_vectors * run.right.n_vectors)
+    cost = f"of {n_all} pairs; relative cost {percent_text(predicted.relative_cost)}"
+    yield Fact("comparisons", run.counts.comparisons, cost)
     if (table := run.table) is not None:
         yield Fact("translated side", table.translated or "left", f"table of {table.source} and {table.target}")
     least = run.parameters.get("min_occurrences", 1)
@@ -232,7 +225,7 @@ def pairs_facts(run: PairsManifest) -> Iterator[Fact]:
                 f"rare words, {side}", record.n_rare_words, f"of {record.n_words:,}, in fewer than {least} places"
             )
         if ways := record.ways:
-            yield Fact(f"translated words, {side}", f"{1 - ways['unknown']:.1%}", _ways_text(ways))
+            yield Fact(f"translated words, {side}", percent_text(1 - ways["unknown"]), _ways_text(ways))
     if run.known:
         yield from known_facts(run.known)
     for side in SIDES:
@@ -245,7 +238,7 @@ def pairs_facts(run: PairsManifest) -> Iterator[Fact]:
         advice = "translations often have a cosine of 0.3 to 0.6" if run.table else "for two languages: --table"
         yield Fact("no pair reaches the threshold", note=f"lower --threshold; {advice}", tone="warning")
     if not run.plan.reaches_recall:
-        wanted = recall_text(run.parameters["recall"])
+        wanted = share_percent_text(run.parameters["recall"], 1)
         yield Fact("the options do not reach the recall", wanted, "the requested one", "warning")
 
 
@@ -259,12 +252,12 @@ WAYS = {
 
 
 def _ways_text(ways: Mapping[str, float]) -> str:
-    return ", ".join(f"{ways[way]:.1%} {words}" for way, (words, _) in WAYS.items() if way != "unknown")
+    return ", ".join(f"{percent_text(ways[way])} {words}" for way, (words, _) in WAYS.items() if way != "unknown")
 
 
 def known_facts(known: KnownFound) -> Iterator[Fact]:
     """Give the recall of known pairs, and the precision of reported ones."""
-    recall = "" if known.recall is None else f"recall {recall_text(known.recall)}; "
+    recall = "" if known.recall is None else f"recall {share_percent_text(known.recall, 1)}; "
     yield Fact("known pairs found", known.n_found, f"of {known.n_known:,}; {recall}{known.told_by}: known.tsv")
     yield Fact("found first", known.n_first, "the most similar pair of their left document")
     for label, precision, n in (
@@ -272,7 +265,7 @@ def known_facts(known: KnownFound) -> Iterator[Fact]:
         ("precision of known documents", known.precision_of_known_left, known.n_pairs_of_known_left),
     ):
         if precision is not None:
-            yield Fact(label, recall_text(precision), f"of {n:,} pairs; a pair that is not known may be right")
+            yield Fact(label, share_percent_text(precision), f"of {n:,} pairs; a pair that is not known may be right")
     if known.mean_cosine is not None:
         yield Fact("mean cosine of known pairs", share_text(known.mean_cosine))
     yield from nonzero("known pairs skipped", known.n_told - known.n_known, "repeated, or not in the input")

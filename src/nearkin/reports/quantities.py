@@ -26,15 +26,15 @@ def parameter_text(value: float) -> str:
 
 
 def share_percent_text(value: float, digits: int = 2) -> str:
-    """Write a share in per cent, never rounded up: only 1, or a value within 1e-12 of it, is 100 %.
+    """Write a share in per cent, never rounded up: only 1, or a value within 1e-12 of it, is 100%.
 
     Examples
     --------
     >>> share_percent_text(0.99999), share_percent_text(1), share_percent_text(0.5), share_percent_text(1 - 0.1 - 0.1)
-    ('99.99%', '100.00%', '50.00%', '80.00%')
+    ('99.99%', '100%', '50.00%', '80.00%')
     """
     exact = Decimal(repr(round(float(value), 12))) * 100  # sums of shares are off by some 1e-16
-    return f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR)}%"
+    return "100%" if exact == 100 else f"{exact.quantize(Decimal(1).scaleb(-digits), ROUND_FLOOR)}%"
 
 
 def recall_at_text(recall: float, threshold: float, *, at: str = "") -> str:
@@ -43,7 +43,7 @@ def recall_at_text(recall: float, threshold: float, *, at: str = "") -> str:
     Examples
     --------
     >>> recall_at_text(0.9935, 0.7, at="Jaccard "), recall_at_text(1.0, 0.99)
-    ('99.3% at Jaccard 0.7, higher above', '100.0% at 0.99')
+    ('99.3% at Jaccard 0.7, higher above', '100% at 0.99')
     """
     above = ", higher above" if round(recall, 12) < 1 else ""
     return f"{share_percent_text(recall, 1)} at {at}{threshold:g}{above}"
@@ -79,53 +79,31 @@ def word_changes_text(n_removed: int, n_added: int, n_moved: int, n_differences:
     return f"−{n_removed:,} +{counted(n_added, 'word')}{moved}"
 
 
-def nearest_percent_text(value: float, digits: int = 2) -> str:
-    """Write a share in per cent, rounded to the nearest; below 1 it is never 100 %.
+def recall_text(low: float, high: float) -> str:
+    """Write an expected recall, or the range from its lowest to its highest value.
 
     Examples
     --------
-    >>> nearest_percent_text(0.99999), nearest_percent_text(1), nearest_percent_text(0.98766), nearest_percent_text(0)
-    ('99.99%', '100.00%', '98.77%', '0.00%')
+    >>> recall_text(0.9712, 0.98333), recall_text(1, 1)
+    ('97.12% to 98.33%', '100%')
     """
-    nearest = f"{value:.{digits}%}"
-    return share_percent_text(value, digits) if value < 1 and nearest.startswith("100") else nearest
+    return " to ".join(dict.fromkeys(map(share_percent_text, (low, high))))
 
 
-def percent_text(part: float, whole: float) -> str:
-    """Write a share in per cent with one decimal; 0 of 0 is 0.
+def percent_text(part: float, whole: float = 1, digits: int = 1) -> str:
+    """Write a share in per cent, rounded to the nearest: only all is 100%, only none 0%; 0 of 0 is 0%.
 
     Examples
     --------
-    >>> percent_text(935, 12345), percent_text(1, 100_000)
-    ('7.6%', '< 0.1%')
+    >>> percent_text(935, 12345), percent_text(1, 100_000), percent_text(99_999, 100_000), percent_text(0.98766, 1, 2)
+    ('7.6%', '< 0.1%', '99.9%', '98.77%')
     """
-    percent = 100.0 * part / whole if whole else 0.0
-    return "< 0.1%" if 0 < percent < 0.05 else f"{percent:.1f}%"
-
-
-def estimate_text(value: float) -> str:
-    """Write an estimated count: without decimals from 10, with one decimal below, "less than" if small.
-
-    Examples
-    --------
-    >>> estimate_text(1234.4), estimate_text(1.3), estimate_text(0.02), estimate_text(0)
-    ('1,234', '1.3', 'less than 0.1', '0')
-    """
-    if value >= 10:
-        return f"{value:,.0f}"
-    return "less than 0.1" if 0 < value < 0.1 else f"{value:.1f}" if value else "0"
-
-
-def missed_pairs_text(n_missed: float, recall: float | None) -> str:
-    """Write an estimated number of missed pairs; 0, as manifests round it, is "less than" if the recall is below 1.
-
-    Examples
-    --------
-    >>> missed_pairs_text(0.0, 0.999998), missed_pairs_text(0.0, 1.0), missed_pairs_text(1.26, 0.99)
-    ('less than 0.1', '0', '1.3')
-    """
-    is_rounded = not n_missed and recall is not None and recall < 1
-    return estimate_text(0.05 if is_rounded else n_missed)
+    if not part or part == whole:
+        return "100%" if part else "0%"
+    percent, least = 100 * part / whole, 10**-digits
+    if percent < least / 2:
+        return f"< {least:g}%"
+    return f"{min(percent, 100 - least) if percent < 100 else percent:,.{digits}f}%"
 
 
 def size_text(size_bytes: int) -> str:
@@ -146,29 +124,21 @@ def size_text(size_bytes: int) -> str:
     return f"{size / 1024:,.1f} TiB"
 
 
-def recall_text(value: float, digits: int = 1) -> str:
-    """Write a recall in per cent, never rounded up.
+def about_text(n: float) -> str:
+    """Write an estimated count with the two digits that are known of it.
 
     Examples
     --------
-    >>> [recall_text(value) for value in (0.91999, 0.9999, 1)], recall_text(0.92666, 2)
-    (['91.9%', '99.9%', '100%'], '92.66%')
+    >>> [about_text(n) for n in (0, 0.02, 1.26, 15_129, 901_408, 383_667_000, 5.0568e12)]
+    ['0', 'under 0.1', '1.3', '15,000', '900,000', '380 million', '5.1 trillion']
     """
-    return "100%" if value >= 1 else share_percent_text(value, digits)
-
-
-def magnitude_text(n: float) -> str:
-    """Write a large count approximately: in full up to a million, in millions or more above.
-
-    Examples
-    --------
-    >>> [magnitude_text(n) for n in (0.02, 15_129, 383_667_000, 5.0568e12)]
-    ['under 1', '15,129', '383.7 million', '5.1 trillion']
-    """
-    for least, name in ((1e12, "trillion"), (1e9, "billion"), (1e6, "million")):
-        if n >= least:
-            return f"{n / least:,.1f} {name}"
-    return "under 1" if 0 < n < 0.5 else f"{n:,.0f}"
+    if 0 < n < 0.1:
+        return "under 0.1"
+    known = float(f"{n:.2g}")
+    for least, name in ((1e12, " trillion"), (1e9, " billion"), (1e6, " million"), (1, "")):
+        if known >= least:
+            return f"{known / least:,.10g}{name}"
+    return f"{known:g}"
 
 
 def minute(time: str) -> str:

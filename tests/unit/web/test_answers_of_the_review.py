@@ -181,7 +181,7 @@ def test_audits_are_made_by_a_job_and_are_part_of_the_digest(
     assert (words["n_sampled"], words["n_true"], words["recall"]) == (3, 2, 1.0)
     page = words_of(visit.get("/defensibility").text)
     assert after["sha256"] in page
-    assert "100.00% exact: every document was sampled" in page
+    assert "100% exact: every document was sampled" in page
     made = visit.service.audits.made
     assert made is not None
     missing = replace(made.audits[1].estimate, n_found=1, recall=0.5, low=0.5, high=0.5)

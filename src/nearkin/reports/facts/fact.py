@@ -56,12 +56,16 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of an answer, unescaped; the first ``n_numbers`` columns are right-aligned."""
+    """Rows of an answer, unescaped; the first ``n_numbers`` columns are right-aligned.
+
+    In the terminal a column without any value, only None, is left out, and ``empty`` stands for a table without rows.
+    """
 
     columns: tuple[str, ...]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[object]]
     n_numbers: int = 0
     caption: str = ""
+    empty: str = ""
 
 
 BY_DIFFERENCE = {

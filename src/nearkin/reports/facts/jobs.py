@@ -17,12 +17,7 @@ from nearkin.reports.facts.fact import (
     time_facts,
     warning,
 )
-from nearkin.reports.quantities import (
-    criterion_text,
-    missed_pairs_text,
-    parameter_text,
-    share_percent_text,
-)
+from nearkin.reports.quantities import about_text, criterion_text, parameter_text, percent_text, share_percent_text
 
 if TYPE_CHECKING:
     from nearkin.manifests.dedup import MemoryUse
@@ -73,12 +68,12 @@ def reasons_table(run: DedupManifest) -> Table:
     """Tabulate the documents by reason."""
     n_all = max(1, run.count("documents"))
     rows = [
-        (f"{n:,}", f"{n / n_all:.1%}", reason, outcome_of(reason), reason_in_words(run, reason))
+        (f"{n:,}", percent_text(n, n_all), reason, outcome_of(reason), reason_in_words(run, reason))
         for reason, n in run.by_reason.items()
     ]
     n_in_families = run.count("kept") - sum(n for reason, n in run.by_reason.items() if outcome_of(reason) == "kept")
     if n_in_families > 0:
-        row = f"{n_in_families:,}", f"{n_in_families / n_all:.1%}", "of a kept mail"
+        row = f"{n_in_families:,}", percent_text(n_in_families, n_all), "of a kept mail"
         rows.append((*row, "kept", "of the copies and near-duplicates above: a mail and its attachments stay together"))
     return Table(("documents", "share", "reason", "outcome", "meaning"), rows, 2)
 
@@ -233,7 +228,8 @@ def recall_facts(run: DedupManifest) -> Iterator[Fact]:
         how = "a higher --recall finds more" if is_low else "to measure it: nearkin audit"
         yield Fact("estimated recall", share_percent_text(recall), how, "warning" if is_low else "plain")
     if run.estimated_missed_pairs is not None:
-        expected = missed_pairs_text(run.estimated_missed_pairs, recall)
+        least = 0.05 if recall is not None and recall < 1 else 0  # the manifest rounds to 0
+        expected = about_text(run.estimated_missed_pairs or least)
         is_unknown = recall is None and not run.estimated_missed_pairs
         yield Fact("expected missed pairs", "–" if is_unknown else expected, "no verified pair" if is_unknown else "")
     if (at_threshold := run.plan_numbers.get("recall_at_threshold")) is not None:
@@ -269,7 +265,7 @@ def relations_table(run: DedupManifest) -> Table:
     """Tabulate the members of form groups by their relation to the principal."""
     counts = run.families or FamilyCounts()
     n_members = max(1, counts.documents - counts.families)
-    rows = [(f"{n:,}", f"{n / n_members:.1%}", relation) for relation, n in counts.relations.items()]
+    rows = [(f"{n:,}", percent_text(n, n_members), relation) for relation, n in counts.relations.items()]
     return Table(("members", "share", "relation to the principal"), rows, 2)
 
 
@@ -306,7 +302,7 @@ def results_table(run: ThreadsManifest) -> Table:
     rows.append((counts.included, "not inclusive", f"{whole} in a later mail, word for word"))
     rows.append((counts.duplicate_spares, "duplicate spare", "same Message-ID, date, subject, text and attachments"))
     shown = [
-        (f"{n:,}", f"{n / max(1, counts.mails):.1%}", result, meaning)
+        (f"{n:,}", percent_text(n, counts.mails), result, meaning)
         for n, result, meaning in rows
         if n or result != "inclusive: not read"
     ]
@@ -362,7 +358,7 @@ def passages_facts(run: PassagesManifest) -> Iterator[Fact]:
         ("in an earlier document", counts.copied_characters),
         ("repeated inside their document", counts.own_characters),
     ):
-        yield Fact(label, f"{n / max(counts.characters, 1):.1%}", f"{n:,} of {counts.characters:,}")
+        yield Fact(label, percent_text(n, counts.characters), f"{n:,} of {counts.characters:,}")
     yield from nonzero("boilerplate", counts.boilerplate, "proposed in boilerplate.txt, for dedup --ignore")
     if counts.cut_characters is not None:
         yield Fact("characters cut", counts.cut_characters, "cut.parquet has them")

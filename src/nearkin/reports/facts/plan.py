@@ -9,7 +9,7 @@ from nearkin.planning.pairs.search import QUICK_S, Plan, Prediction, Question
 from nearkin.planning.search import EVERY_SIZE, BandPlan
 from nearkin.reports.facts.fact import Fact, Table
 from nearkin.reports.quantities import (
-    magnitude_text,
+    about_text,
     percent_text,
     recall_text,
     share_percent_text,
@@ -41,8 +41,8 @@ def plan_facts(
 ) -> Iterator[Fact]:
     """Name the chosen method, the reason, the basis of the prediction, and its limits."""
     least = f"cosine ≥ {question.threshold:g}"
-    yield Fact("documents", f"{question.n_left:,} × {question.n_right:,}", f"{magnitude_text(question.n_pairs)} pairs")
-    yield Fact("expected pairs", magnitude_text(question.n_sought), least)
+    yield Fact("documents", f"{question.n_left:,} × {question.n_right:,}", f"{about_text(question.n_pairs)} pairs")
+    yield Fact("expected pairs", about_text(question.n_sought), least)
     fastest = (
         f"exact, and under {QUICK_S:g} s"
         if planned.is_quick
@@ -56,7 +56,7 @@ def plan_facts(
     yield Fact("costs", "measured", "on an AMD EPYC at 2.6 GHz")
     yield from _basis(question, sampled, min_pairs)
     if not planned.reaches:
-        best = _recall(planned.prediction.recall_low)
+        best = share_percent_text(planned.prediction.recall_low)
         yield Fact("the fixed options do not reach", f"{question.recall:.3g}", f"the best is {best}", "warning")
     if planned.prediction.n_pairs > max_pairs:
         yield Fact("more pairs than are reported", max_pairs, "raise --threshold, or use --top", "warning")
@@ -66,30 +66,19 @@ def methods_table(question: Question, planned: Plan) -> Table:
     """Tabulate the methods, one column each, the chosen one first."""
     ways = ((planned.search, planned.prediction), *planned.alternatives)
     cells: dict[str, list[str]] = {
-        "recall": [predicted_recall_text(told) for _, told in ways],
+        "recall": [recall_text(told.recall_low, told.recall_high) for _, told in ways],
         "bits, distance": [f"{way.bits:,}, {way.distance:,}" if way.bits else "–" for way, _ in ways],
         "orders × window": [f"{way.permutations:,} × {way.window:,}" if way.window else "–" for way, _ in ways],
-        "comparisons": [magnitude_text(told.n_comparisons) for _, told in ways],
+        "comparisons": [about_text(told.n_comparisons) for _, told in ways],
         "relative cost": [percent_text(told.relative_cost, 1) for _, told in ways],
-        "candidates": [magnitude_text(told.n_candidates) if way.bits else "–" for way, told in ways],
-        "pairs found": [magnitude_text(told.n_pairs) for _, told in ways],
+        "candidates": [about_text(told.n_candidates) if way.bits else "–" for way, told in ways],
+        "pairs found": [about_text(told.n_pairs) for _, told in ways],
         "memory": [size_text(told.memory_bytes) for _, told in ways],
     }
     if question.cores > 1:
         cells["time on one core"] = [time_text(told.core_s) for _, told in ways]
     cells["time"] = [time_text(told.elapsed_s) for _, told in ways]
     return Table(("", *(way.method for way, _ in ways)), [(name, *row) for name, row in cells.items()])
-
-
-def predicted_recall_text(told: Prediction) -> str:
-    """Write the recall of a method, from the lowest to the highest expected."""
-    low, high = _recall(told.recall_low), _recall(told.recall_high)
-    return low if low == high else f"{low.removesuffix('%')} to {high}"
-
-
-def _recall(value: float) -> str:
-    """Write a recall, with more digits near 0 and 100."""
-    return recall_text(value, 1 if 0.005 <= value < 0.995 else 2)
 
 
 def _basis(question: Question, sampled: PairForecast | None, min_pairs: int) -> Iterator[Fact]:
@@ -126,7 +115,7 @@ def corpus_plan_facts(told: CorpusForecast, planned: str) -> Iterator[Fact]:
     yield Fact("sample", told.n_sampled, f"{n_compared:,} distinct texts compared{without}")
     yield Fact("shingles of a text", f"{told.sample.mean_size:,.0f}", "on average")
     if told.n_documents > told.n_sampled:
-        yield Fact("distinct texts", f"about {magnitude_text(told.n_texts)}", "fewer if there are more copies", "quiet")
+        yield Fact("distinct texts", f"about {about_text(told.n_texts)}", "fewer if there are more copies", "quiet")
     yield Fact("plan", planned)
     yield from _ways_to_search(told)
     yield from _unrelated_facts(told)
@@ -140,16 +129,12 @@ def _unrelated_facts(told: CorpusForecast) -> Iterator[Fact]:
         yield Fact("unrelated pairs", "not predicted", "the sample has no two different texts", "quiet")
         return
     low, high = told.candidates_range() or (n_unrelated, n_unrelated)
-    between = (
-        ""
-        if magnitude_text(low) == magnitude_text(high)
-        else f"; probably {magnitude_text(low)} to {magnitude_text(high)}"
-    )
+    between = "" if about_text(low) == about_text(high) else f"; probably {about_text(low)} to {about_text(high)}"
     each = f"{n_unrelated / told.n_documents:,.1f} per document"
-    yield Fact("predicted unrelated pairs", magnitude_text(n_unrelated), each + between)
+    yield Fact("predicted unrelated pairs", about_text(n_unrelated), each + between)
     if (core_days := n_unrelated / _A_SECOND / 86_400) >= _TOO_MANY_CORE_DAYS:
         how = "a higher --threshold, a lower --recall, a longer --shingle, or fewer documents"
-        yield Fact("not feasible", f"{magnitude_text(core_days)} days of one core", how, "warning")
+        yield Fact("not feasible", f"{about_text(core_days)} days of one core", how, "warning")
 
 
 def _ways_to_search(told: CorpusForecast) -> Iterator[Fact]:

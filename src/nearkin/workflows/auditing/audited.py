@@ -16,7 +16,7 @@ from nearkin.errors import check_int
 from nearkin.planning.audit import AuditEstimate, ProposedSample, estimate_recall, propose_samples
 from nearkin.records import F64, I64, Bool
 from nearkin.reports.facts.fact import Fact
-from nearkin.reports.quantities import nearest_percent_text, share_percent_text, time_text
+from nearkin.reports.quantities import percent_text, share_percent_text, time_text
 
 SAMPLE = 500
 MAX_MISSED = 1_000_000
@@ -69,7 +69,7 @@ def audit_recall(estimate: AuditEstimate) -> tuple[str, str]:
     recall = share_percent_text(estimate.recall)
     if estimate.is_exact:
         return recall, "exact: every document was sampled"
-    low, high = share_percent_text(estimate.low), nearest_percent_text(estimate.high)
+    low, high = share_percent_text(estimate.low), percent_text(estimate.high, digits=2)
     return recall, f"{estimate.confidence:.0%} interval {low} to {high}"
 
 
@@ -98,7 +98,7 @@ def prediction_fact(
         return Fact(label, value, "consistent: none of these pairs was missed")
     high = predicted if high is None else high
     if high > predicted:
-        value = f"{value} to {nearest_percent_text(high)}"
+        value = f"{value} to {percent_text(high, digits=2)}"
         if estimate.high >= predicted and estimate.low <= high:
             is_inside = predicted <= estimate.recall <= high
             return Fact(label, value, "the recall is in the range" if is_inside else "the interval meets the range")

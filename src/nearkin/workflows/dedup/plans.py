@@ -16,7 +16,7 @@ from nearkin.nouns import agreeing, counted
 from nearkin.options.dedup import DedupOptions
 from nearkin.planning.search import EVERY_SIZE, KEYS_OF_A_LEAD, PLANNERS, BandPlan, Sample, SamplingPlan
 from nearkin.records import F64, I64, U8, U32, U64, Bool, Candidates, Matches, ShingleSets
-from nearkin.reports.quantities import magnitude_text, measure_name, parameter_text, percent_text, share_percent_text
+from nearkin.reports.quantities import about_text, measure_name, parameter_text, percent_text, share_percent_text
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.text_kinds import kinds_in
 from nearkin.stages.search.exhaustive import common_counts
@@ -80,7 +80,7 @@ def describe_plan(
         return sentence
     n_unrelated = round(plan.expected_candidates)
     return (
-        f"{sentence}; cost: about {magnitude_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} "
+        f"{sentence}; cost: about {about_text(n_unrelated)} unrelated {agreeing(n_unrelated, 'pair', 'pairs')} "
         "compared (similarity below the threshold)"
     )
 

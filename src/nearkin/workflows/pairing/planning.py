@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from nearkin.engines.local import map_ordered
 from nearkin.kernels.cosines import Sparse, block_by_terms, near_in_block, spread_in_block
 from nearkin.manifests.pairs import PairPlanRecord, WayRecord
-from nearkin.nouns import counted
 from nearkin.options.pairs import PairOptions
 from nearkin.planning.pairs.assurance import SamplePairs, assured
 from nearkin.planning.pairs.calibration import Prefix, calibrated
@@ -23,7 +22,7 @@ from nearkin.planning.pairs.chances import CosineSpread
 from nearkin.planning.pairs.costs import Costs, machine_costs
 from nearkin.planning.pairs.search import PairSearch, Plan, Prediction, Question, choose, exact_is_quick, predict
 from nearkin.records import F64, I64, U64, BitSignatures, WeightedVectors
-from nearkin.reports.quantities import recall_text, share_percent_text, time_text
+from nearkin.reports.quantities import about_text, recall_text, share_percent_text, time_text
 from nearkin.runs.progress import Meter
 from nearkin.stages.search.sliding_window import SlidingWindow
 from nearkin.stages.search.stretches import keys_of, rows_of
@@ -224,14 +223,13 @@ def _choose(question: Question, options: PairOptions) -> Plan:
 
 def _say(plan: PairPlanRecord, options: PairOptions, meter: Meter) -> None:
     prediction, say = plan.predicted, meter.progress.say
-    low, high = map(share_percent_text, (prediction.recall_low, prediction.recall_high))
-    band = low if low == high else f"{low} to {high}"
-    say(f"search: {plan.search.describe()} ({plan.why}); predicted recall {band}")
+    expected = recall_text(prediction.recall_low, prediction.recall_high)
+    say(f"search: {plan.search.describe()} ({plan.why}); predicted recall {expected}")
     if not plan.reaches_recall:
-        say(f"requested recall {recall_text(options.recall)}: not reachable with the given options")
+        say(f"requested recall {share_percent_text(options.recall, 1)}: not reachable with the given options")
     if options.top is None and prediction.n_pairs > MAX_PAIRS:
         say(
-            f"about {counted(round(prediction.n_pairs), 'pair')} are expected, but the limit is {MAX_PAIRS:,}: "
+            f"about {about_text(prediction.n_pairs)} pairs are expected, but the limit is {MAX_PAIRS:,}: "
             "raise --threshold, or keep the best of each document with --top"
         )
 

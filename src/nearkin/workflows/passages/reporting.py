@@ -19,6 +19,7 @@ from nearkin.paths import file_sha256
 from nearkin.records import I64, Bool
 from nearkin.reports.facts.fact import Table
 from nearkin.reports.families import PassagePlace, ShownPassage, render_passages_report
+from nearkin.reports.quantities import percent_text
 from nearkin.runs.run import JobRun
 from nearkin.runs.spool import Chunk, texts_of
 from nearkin.stages.documents.annotating import Shortened
@@ -118,7 +119,7 @@ def _groups_table(shares: RepeatedCharacters, places: Places) -> Table:
     rows = [
         (
             f"{row['characters_count']:,}", f"{row['characters_sum']:,}",
-            *(f"{row[name] / max(row['characters_sum'], 1):.1%}" for name in ("repeated_sum", "copied_sum")),
+            *(percent_text(row[name], row["characters_sum"]) for name in ("repeated_sum", "copied_sum")),
             "none" if row["group"] is None else str(row["group"]),
         )
         for row in sums
