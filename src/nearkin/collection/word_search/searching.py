@@ -212,17 +212,9 @@ def snippets(texts: Sequence[str], terms: Sequence[Term]) -> list[tuple[SnippetP
     return [_snippet(text, passage) for text, passage in zip(texts, best, strict=True)]
 
 
-def marked(connection: Connection, text: str, query: str) -> list[SnippetPiece]:
-    """Return a text in pieces, with the words of a query marked."""
-    terms, spans = tuple(terms_of(parse(query, connection))), dict[int, int]()
-    for start in range(0, len(text), _CHARACTERS_AT_A_TIME):
-        for words, occurrences in _occurrences([text], start, terms):
-            spans |= {words[i][0]: words[i][1] for first, after, _ in occurrences for i in range(first, after)}
-    pieces, at = list[SnippetPiece](), 0
-    for begin, after in sorted(spans.items()):
-        pieces += [SnippetPiece(text[at:begin], False), SnippetPiece(text[begin:after], True)]
-        at = after
-    return [*pieces, SnippetPiece(text[at:], False)]
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the words of a text begin and end."""
+    return [(begin, end) for begin, end in _spans([text], 0)[0]]
 
 
 def _snippet(text: str, found: _Passage) -> tuple[SnippetPiece, ...]:

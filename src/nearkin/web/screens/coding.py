@@ -28,7 +28,7 @@ from nearkin.collection.listing.details import DocumentDetails, details, family_
 from nearkin.collection.listing.lists import listed_ids
 from nearkin.collection.stored.contents import texts_of
 from nearkin.collection.stored.documents import current_rows
-from nearkin.collection.word_search.searching import found_ids, marked
+from nearkin.collection.word_search.searching import found_ids
 from nearkin.errors import ParameterError, RefusedError, UnknownDocumentError
 from nearkin.nouns import counted
 from nearkin.reports.facts.activities import in_words
@@ -38,9 +38,8 @@ from nearkin.web.queries import parameters_in
 from nearkin.web.queries import parsed as parsed_query
 from nearkin.web.screen import ChangeForm, NoQuery, Screen
 from nearkin.web.screens.decisions import back_to
-from nearkin.web.screens.document import MAX_TEXT
 from nearkin.web.screens.lists import ListQuery
-from nearkin.web.service import GoTo, ReviewService, ScreenAnswer
+from nearkin.web.service import MAX_TEXT, GoTo, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor, own_address
 
 _MAX_OF_A_THREAD = 10_000
@@ -146,7 +145,7 @@ def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
         index = ids.index(at) if at in ids else None
         rows = list(_rows(connection, ids, index or 0, done))
         found = details(connection, at, None)
-        pieces = marked(connection, found.text[:MAX_TEXT], asked.q) if asked.q.strip() else None
+        pieces = service.marked(connection, found.text[:MAX_TEXT], asked.q)
         holder = None if asked.batch is None else holder_of(connection, asked.batch)
         two = [] if asked.look else two_values(connection, of=at)
     if asked.look:  # blind: without what was set, and by whom
@@ -163,7 +162,6 @@ def coding(service: ReviewService, asked: CodeQuery) -> ScreenAnswer:
         "seconds": {one.field: one.second for one in two},
         "chosen": {one.name: one.chosen(found.tags.get(one.name)) for one in layout.fields},
         "pieces_of_text": pieces,
-        "text": found.text[:MAX_TEXT],
         "n_hidden": max(0, len(found.text) - MAX_TEXT),
         "title": _title(found),
         "facts": [] if found.origin is None else list(origin_facts(found.origin)),

@@ -38,12 +38,11 @@ from nearkin.web.later import NotYet
 from nearkin.web.queries import SLIDER_MEASURES, GroupingQuery, ListPage, SliderMeasure, ToleranceQuery
 from nearkin.web.screen import Screen, ScreenFile
 from nearkin.web.screens.groups import compared, quick_tags, state_and_length
-from nearkin.web.service import ReviewService, ScreenAnswer
+from nearkin.web.service import MAX_TEXT, ReviewService, ScreenAnswer
 from nearkin.web.sign_in import Visitor
 from nearkin.wording import distance_text, share_text
 
 _MAX_LISTED, _MAX_COUNTED = 50, 500
-MAX_TEXT = 200_000  # characters: a browser is slow with more
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +69,12 @@ _N_BINS = 20
 
 
 class DocumentQuery(ToleranceQuery, kw_only=True):
-    """A document, and the tolerance of similar documents."""
+    """A document, the tolerance of similar documents, and the query whose words are marked."""
 
     id: str
     version: int | None = None
     is_whole: bool = msgspec.field(default=False, name="whole")
+    q: str = ""
 
 
 def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
@@ -86,11 +86,12 @@ def document(service: ReviewService, asked: DocumentQuery) -> ScreenAnswer:
     except NotYet:
         beside = ScreenAnswer("", {}, None)
     with service.collection.opened.store.reading() as connection:
+        pieces = service.marked(connection, found.text[:MAX_TEXT] if is_cut else found.text, asked.q)
         family, keyed = family_of(connection, found), quick_tags(connection)
     values = {
         **beside.values,
         "found": found,
-        "text": found.text[:MAX_TEXT] if is_cut else found.text,
+        "pieces_of_text": pieces,
         "n_hidden": len(found.text) - MAX_TEXT if is_cut else 0,
         "quick_tags": keyed,
         "family": family,
