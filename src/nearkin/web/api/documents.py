@@ -31,8 +31,6 @@ from nearkin.collection.results import SimilarDocuments
 from nearkin.collection.similar import similar_documents
 from nearkin.collection.stored.group_state import GroupState
 from nearkin.collection.stored.passages import DocumentsOfPassage, PassagesOfDocument
-from nearkin.collection.word_search.saved import SavedSearch
-from nearkin.collection.word_search.searching import SearchResult
 from nearkin.errors import ParameterError, UnknownDocumentError
 from nearkin.planning.part_recall import PartRecall
 from nearkin.stages.documents.rules import ReadingRules
@@ -134,42 +132,6 @@ class RemovalAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 def delete_document(service: ReviewService, visitor: Visitor, asked: RemovalAsked, _: object) -> Removed:
     """Remove a document; its versions stay in the history."""
     return service.collection.remove([asked.id], by=visitor.name)
-
-
-class SearchAsked(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Words to search for."""
-
-    q: Annotated[str, Meta(description='Words, "phrases", beginnings of words*, fields; AND, OR, NOT and parentheses.')]
-    wave: str | None = None
-    limit: Limit = 50
-
-
-def get_search(service: ReviewService, _: Visitor, asked: SearchAsked, __: object) -> SearchResult:
-    """Find documents by their words."""
-    return service.collection.search(asked.q, wave=asked.wave, limit=asked.limit)
-
-
-def get_searches(service: ReviewService, _: Visitor, __: NoParameters, ___: object) -> dict[str, object]:
-    """List the saved searches."""
-    return {"searches": [one.to_dict() for one in service.collection.saved_searches()]}
-
-
-class SaveBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A query and its name; null forgets it."""
-
-    name: Annotated[str, Meta(min_length=1, max_length=100)]
-    query: str | None
-    dry_run: bool = False
-
-    @property
-    def changes(self) -> bool:
-        """Whether it is to be saved."""
-        return not self.dry_run
-
-
-def post_searches(service: ReviewService, visitor: Visitor, _: NoParameters, body: SaveBody) -> ActivityResult:
-    """Save a query under a name, or forget it."""
-    return service.collection.save_search(body.name, body.query, by=visitor.name, dry_run=body.dry_run)
 
 
 class SimilarAsked(ToleranceQuery, kw_only=True, forbid_unknown_fields=True):
@@ -499,9 +461,6 @@ OPERATIONS = (
     operation("PUT", "/documents/{id}", put_document, _STORED, statuses=(200, 201)),
     operation("GET", "/documents/{id}", get_document),
     operation("DELETE", "/documents/{id}", delete_document, _REMOVED),
-    operation("GET", "/search", get_search),
-    operation("GET", "/searches", get_searches, answer_of("Searches", searches=list[answer_type(SavedSearch)])),  # type: ignore[misc]
-    operation("POST", "/searches", post_searches, answer_type(ActivityResult, data=JSONValues)),
     operation("GET", "/documents/{id}/similar", get_similar),
     operation("GET", "/documents/{id}/passages", get_passages),
     operation("GET", "/passages/{passage}", get_passage),
