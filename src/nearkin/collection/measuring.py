@@ -15,7 +15,7 @@ from nearkin.collection.results import AnswerRecord, SimilarDocument, StoredDocu
 from nearkin.collection.stored.contents import Content, contents_of
 from nearkin.collection.stored.documents import document
 from nearkin.collection.stored.profiles import similarity_indexes
-from nearkin.collection.stored.word_sets import Shares, shares, some_at_a_time, word_sets
+from nearkin.collection.stored.word_sets import Shares, in_lots, shares, word_sets
 from nearkin.records import U64
 from nearkin.stages.differences.comparing import compare_texts
 from nearkin.stages.differences.comparison import Comparison
@@ -41,13 +41,14 @@ def compare_with(
     known: Mapping[int, Shares] | None = None,
 ) -> list[SimilarDocument]:
     """Compare each document with the query by every measure; ``known`` has overlaps by content."""
-    known, numbers = known or {}, list(dict.fromkeys(one.content for one in found))
-    indexes, measures = similarity_indexes(connection, numbers), dict[int, dict[str, object]]()
-    (words,) = word_sets(counting, [query.text])
-    unknown = some_at_a_time(connection, sorted(one for one in numbers if one not in known))
-    for content, overlap in verified(connection, counting, words, unknown):
-        measures[content.number] = _measures(query, content, overlap)
-    for some in some_at_a_time(connection, [one for one in numbers if one in known]):
+    known, sizes = known or {}, {one.content: one.n_characters for one in found}
+    indexes, measures = similarity_indexes(connection, list(sizes)), dict[int, dict[str, object]]()
+    unknown = [one for one in sorted(sizes.items()) if one[0] not in known]
+    if unknown:
+        (words,) = word_sets(counting, [query.text])
+        for content, overlap in verified(connection, counting, words, in_lots(unknown)):
+            measures[content.number] = _measures(query, content, overlap)
+    for some in in_lots(one for one in sizes.items() if one[0] in known):
         for content in contents_of(connection, some).values():
             measures[content.number] = _measures(query, content, known[content.number])
     return [

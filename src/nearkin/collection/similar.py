@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 from sqlalchemy import select
@@ -15,9 +16,9 @@ from nearkin.collection.measuring import compare_with, verified
 from nearkin.collection.opened import OpenedCollection, Snapshot, StaleIndexError
 from nearkin.collection.results import SimilarDocument, SimilarDocuments, StoredDocument
 from nearkin.collection.stored.contents import Content, content_of, contents_of
-from nearkin.collection.stored.documents import current_documents, document, of_current_documents
+from nearkin.collection.stored.documents import current_documents, document, sizes_of_current
 from nearkin.collection.stored.key_table import KEYS
-from nearkin.collection.stored.word_sets import Shares, some_at_a_time, word_sets
+from nearkin.collection.stored.word_sets import Shares, in_lots, word_sets
 from nearkin.collection.tolerance import Tolerance, check_limit, is_letters_only
 from nearkin.kernels.buffers import strings
 from nearkin.planning.part_recall import PartRecall
@@ -83,8 +84,8 @@ def by_jaccard(collection: OpenedCollection, seen: Snapshot, query: Content, tol
         bits.append(distances[has_features])
     all_rows, all_bits = np.concatenate(rows), np.concatenate(bits)
     nearest = all_rows[np.lexsort((all_rows, all_bits))]
-    candidates = of_current_documents(seen.connection, nearest.tolist())
-    lots = some_at_a_time(seen.connection, sorted(candidates[:MAX_COMPARED]))
+    candidates = sizes_of_current(seen.connection, nearest.tolist())
+    lots = in_lots(sorted(islice(candidates.items(), MAX_COMPARED)))
     (own,) = word_sets(collection.counting, [query.text])
     matches = {
         content.number: shares

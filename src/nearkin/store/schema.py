@@ -178,9 +178,11 @@ _MEMORY_FOR_WORDS = f"INSERT INTO search_words (search_words, rank) VALUES ('has
 """Bytes of new words that SQLite gathers before it writes them: the default of a megabyte takes twice the time."""
 SEARCH_WORDS_OF_POSTGRESQL = (
     "CREATE TABLE search_words (content BIGINT NOT NULL, part INTEGER NOT NULL, words TSVECTOR NOT NULL, "
-    "PRIMARY KEY (content, part)); CREATE INDEX search_words_by_word ON search_words USING gin (words)"
+    "PRIMARY KEY (content, part)); ALTER TABLE search_words ALTER words SET STORAGE MAIN; "
+    "CREATE INDEX search_words_by_word ON search_words USING gin (words)"
 )
-"""Words of the contents as Nearkin splits them; a long text has several parts, as PostgreSQL limits each."""
+"""Words of the contents as Nearkin splits them; a long text has several parts, as PostgreSQL limits each. They stay in
+their rows: pieces in a table beside it (TOAST) take more space, and more time to rank."""
 
 checked_contents = sa.Table(
     "checked_contents",

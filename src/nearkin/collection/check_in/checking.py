@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection
+from sqlalchemy import ColumnElement, Connection, Select
 
 from nearkin.collection.check_in.candidates import CheckCandidates, Query, candidates_by_index, candidates_by_keys
 from nearkin.collection.check_in.results import MIN_COMMON, VERDICTS, Checked, CheckedDocument, CheckOptions, Verdict
 from nearkin.collection.counting import SHINGLES, TextCounting
 from nearkin.collection.measuring import verified
 from nearkin.collection.results import StoredDocument
-from nearkin.collection.stored.documents import stored_documents, with_documents
+from nearkin.collection.stored.documents import current_with, stored_documents
 from nearkin.collection.stored.keys import BANDS
 from nearkin.collection.stored.word_sets import Shares
 from nearkin.kernels.buffers import strings
@@ -66,7 +66,7 @@ class TextCheck:
         alike = self._alike(connection, candidates)
         found, places = [], {content: place for place, content in enumerate(alike)}
         if alike:
-            found = _current(connection, documents.c.content.in_(list(alike)))
+            found = _current(connection, _with_index(documents.c.content), list(alike))
             found.sort(key=lambda one: places[one[0].content])  # those of one text stay in order
         listed = dict.fromkeys(document.content for document, _ in found[: self._options.limit])
         self._compare([alike[content] for content in listed])
@@ -172,7 +172,8 @@ class TextCheck:
             return checked
         if not isinstance(doc_id, str) or not is_storable(doc_id):
             return checked
-        found = _current(connection, (contents.c.digest == self.query.digest) & (documents.c.doc_id == doc_id))
+        has_text = contents.c.digest == self.query.digest
+        found = _current(connection, _with_index(documents.c.doc_id).where(has_text), [doc_id])
         if not found:
             return checked
         if is_compared:
@@ -190,10 +191,16 @@ def expected_recall(options: CheckOptions) -> float | None:
     return rounded_down(float(BANDS.probability(options.threshold)), 4)
 
 
-def _current(connection: Connection, condition: ColumnElement[bool]) -> list[tuple[StoredDocument, int | None]]:
-    query = with_documents().outerjoin(profiles, profiles.c.content == documents.c.content)
-    query = query.add_columns(profiles.c.similarity_index).where(documents.c.is_current & condition)
-    rows = connection.execute(query.order_by(documents.c.row)).all()
+@cache
+def _with_index(column: ColumnElement[Any]) -> Select[Any]:
+    found = current_with(column).outerjoin(profiles, profiles.c.content == documents.c.content)
+    return found.add_columns(profiles.c.similarity_index)
+
+
+def _current(
+    connection: Connection, query: Select[Any], values: Sequence[object]
+) -> list[tuple[StoredDocument, int | None]]:
+    rows = connection.execute(query, {"values": values}).all()
     return [(document, row.similarity_index) for document, row in zip(stored_documents(rows), rows, strict=True)]
 
 

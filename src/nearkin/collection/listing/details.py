@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from sqlalchemy import Connection, exists, or_, select
+from sqlalchemy import Connection, bindparam, exists, or_, select
 
 from nearkin.collection.decisions.log import GROUP_NOTE, NOTE, activities_of, current_tags, values_of
 from nearkin.collection.decisions.principals import n_later_decisions, shown_principals
@@ -16,7 +16,7 @@ from nearkin.collection.stored.contents import stored_text
 from nearkin.collection.stored.group_state import NO_GROUP, GroupState, stored_tolerances
 from nearkin.collection.stored.origins import AFTER, COLUMNS, IS_EXCEPTION, origin_of, with_origins
 from nearkin.stages.documents.members import BETWEEN, Origin
-from nearkin.store.bulk import by_bytes, n_rows
+from nearkin.store.bulk import among, by_bytes, n_rows
 from nearkin.store.schema import documents, loads, origins, tags
 
 MAX_COPIES = 1_000
@@ -99,17 +99,22 @@ class DocumentDetails(AnswerRecord):
         return {**AnswerRecord.to_dict(self), "origin": self.origin and as_json(self.origin.as_row())}
 
 
+_VERSIONS = stored.with_documents().add_columns(loads.c.added_at).where(among(documents.c.doc_id))
+_VERSIONS = _VERSIONS.order_by(documents.c.version)
+_COPIES = select(documents.c.doc_id).where(among(documents.c.content) & documents.c.is_current)
+_COPIES = _COPIES.where(documents.c.doc_id != bindparam("own")).order_by(documents.c.row).limit(MAX_COPIES)
+
+
 def details(connection: Connection, doc_id: str, version: int | None) -> DocumentDetails:
     """Return a document with its text; see `Collection.details`."""
     own = stored.document(connection, doc_id, version)
-    rows = connection.execute(stored.with_documents().add_columns(loads.c.added_at).where(documents.c.doc_id == doc_id))
-    versions = {one.version: one for one in sorted(rows, key=lambda one: int(one.version))}
+    versions = {one.version: one for one in connection.execute(_VERSIONS, {"values": [doc_id]})}
     row = versions[own.version]
     is_copy = (documents.c.content == own.content) & documents.c.is_current & (documents.c.doc_id != doc_id)
-    first_copies = stored.with_documents().where(is_copy).order_by(documents.c.row).limit(MAX_COPIES)
     text = stored_text(connection, own.content)
     # empty documents are no copies of one another
-    copies = stored.stored_documents(connection.execute(first_copies)) if text.strip() else []
+    is_blank, values = not text.strip(), {"values": [own.content], "own": doc_id}
+    copies = [] if is_blank else connection.execute(_COPIES, values).scalars().all()
     n_copies = len(copies) if len(copies) < MAX_COPIES else n_rows(connection, documents, is_copy)
     parent, origin = origin_of(connection, row.row)
     return DocumentDetails(
@@ -118,7 +123,7 @@ def details(connection: Connection, doc_id: str, version: int | None) -> Documen
         added_at=row.added_at,
         removed_at=row.removed_at,
         versions=tuple(versions),
-        copies=tuple(one.doc_id for one in copies),
+        copies=tuple(copies),
         n_copies=n_copies,
         tags={field: value for _, field, value, _ in current_tags(connection, tags.c.doc_id == doc_id)},
         note=values_of(connection, [(NOTE, doc_id, "")]).get((NOTE, doc_id, "")),

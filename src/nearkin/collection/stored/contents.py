@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, exists, select
+from sqlalchemy import Connection, Select, exists, select
 
 from nearkin.collection.counting import TextCounting
 from nearkin.errors import CollectionError, ParameterError, UnknownDocumentError
@@ -18,7 +18,7 @@ from nearkin.kernels.letters import N_BUCKETS, N_LATIN
 from nearkin.records import I64, U8, U32
 from nearkin.runs.progress import Progress
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices
+from nearkin.store.bulk import among, in_slices
 from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, purges
 
@@ -74,13 +74,13 @@ class Content:
     text: str
 
 
+_TEXTS = select(contents.c.content, contents.c.text, contents.c.digest).where(among(contents.c.content))
+_CONTENTS = _TEXTS.add_columns(contents.c.counts, contents.c.is_counted, contents.c.signature)
+
+
 def contents_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Content]:
     """Return contents by number; CollectionError if one is damaged or missing."""
-    columns = (
-        contents.c.content, contents.c.digest, contents.c.counts, contents.c.is_counted, contents.c.signature,
-        contents.c.text,
-    )  # fmt: skip
-    return {row.content: _content(row, text) for row, text in _with_texts(connection, columns, numbers)}
+    return {row.content: _content(row, text) for row, text in _with_texts(connection, _CONTENTS, numbers)}
 
 
 def stored_text(connection: Connection, number: int) -> str:
@@ -90,16 +90,13 @@ def stored_text(connection: Connection, number: int) -> str:
 
 def texts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, str]:
     """Return texts by number, even if their counts are damaged; CollectionError if one is itself."""
-    columns = contents.c.content, contents.c.text, contents.c.digest
-    return {row.content: text for row, text in _with_texts(connection, columns, numbers)}
+    return {row.content: text for row, text in _with_texts(connection, _TEXTS, numbers)}
 
 
-def _with_texts(
-    connection: Connection, columns: Sequence[ColumnElement[Any]], numbers: Sequence[int]
-) -> Iterator[tuple[Any, str]]:
+def _with_texts(connection: Connection, query: Select[Any], numbers: Sequence[int]) -> Iterator[tuple[Any, str]]:
     found = set[int]()
     for some in in_slices(numbers):
-        for row in connection.execute(select(*columns).where(contents.c.content.in_(some))):
+        for row in connection.execute(query, {"values": some}):
             text, reason = unpacked(row.text, row.digest)
             if text is None:
                 raise _damaged_text_of(connection, row.content, reason)

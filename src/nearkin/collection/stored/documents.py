@@ -7,13 +7,13 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Select, exists, func, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, exists, select, true, update
 
 from nearkin.collection.results import StoredDocument
 from nearkin.collection.stored.origins import IS_EXCEPTION
 from nearkin.errors import ParameterError, UnknownDocumentError, quoted
 from nearkin.nouns import counted, first_of
-from nearkin.store.bulk import in_slices, is_name, is_storable
+from nearkin.store.bulk import among, in_slices, is_name, is_storable, n_rows
 from nearkin.store.damage import damaged_collection
 from nearkin.store.schema import contents, documents, loads, origins, waves
 
@@ -33,6 +33,12 @@ def with_documents() -> Select[Any]:
     joined = documents.outerjoin(contents, documents.c.content == contents.c.content)
     joined = joined.outerjoin(loads, documents.c.load == loads.c.load).outerjoin(waves, loads.c.wave == waves.c.wave)
     return select(*columns).select_from(joined)
+
+
+@cache
+def current_with(column: ColumnElement[Any]) -> Select[Any]:
+    """Return the query for current documents with one of some values, as they were added."""
+    return with_documents().where(among(column) & documents.c.is_current).order_by(documents.c.row)
 
 
 def stored_documents(rows: Iterable[Any]) -> list[StoredDocument]:
@@ -66,25 +72,26 @@ def current_documents(connection: Connection, numbers: Sequence[int], limit: int
     found: list[StoredDocument] = []
     n_found = 0
     for some in in_slices(numbers):
-        is_wanted = documents.c.content.in_(some) & documents.c.is_current
         if len(found) < limit:
             places = {number: place for place, number in enumerate(some)}
-            rows = connection.execute(with_documents().where(is_wanted).order_by(documents.c.row)).all()
+            rows = connection.execute(current_with(documents.c.content), {"values": some}).all()
             records = sorted(stored_documents(rows), key=lambda one: places[one.content])
             found += records[: limit - len(found)]
             n_found += len(records)
         else:
-            n_found += connection.execute(select(func.count()).select_from(documents).where(is_wanted)).scalar_one()
+            n_found += n_rows(connection, documents, documents.c.content.in_(some), documents.c.is_current)
     return found, n_found
 
 
-def of_current_documents(connection: Connection, numbers: Sequence[int]) -> list[int]:
-    """Return the contents that a current document has, in the same order."""
-    current = set[int]()
-    for some in in_slices(numbers):
-        is_wanted = documents.c.content.in_(some) & documents.c.is_current
-        current.update(connection.execute(select(documents.c.content).where(is_wanted)).scalars())
-    return [number for number in numbers if number in current]
+_SIZES = select(documents.c.content, contents.c.n_bytes).select_from(documents.outerjoin(contents))
+_SIZES = _SIZES.where(among(documents.c.content) & documents.c.is_current)
+
+
+def sizes_of_current(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
+    """Return the contents that a current document has, in the same order, with the bytes of their texts."""
+    rows = (row for some in in_slices(numbers) for row in connection.execute(_SIZES, {"values": some}))
+    sizes = {content: n_bytes if isinstance(n_bytes, int) else 0 for content, n_bytes in rows}
+    return {number: sizes[number] for number in numbers if number in sizes}
 
 
 def document(connection: Connection, doc_id: str, version: int | None = None) -> StoredDocument:
@@ -93,9 +100,11 @@ def document(connection: Connection, doc_id: str, version: int | None = None) ->
     is_int = isinstance(version, int) and not isinstance(version, bool)
     if version is not None and not (is_int and 0 < version < 2**31):
         raise ParameterError.of("version", "an int from 1 to 2**31 - 1", version)
-    is_wanted = documents.c.doc_id == doc_id
-    is_wanted &= documents.c.is_current if version is None else documents.c.version == version
-    row = connection.execute(with_documents().where(is_wanted)).first() if is_storable(doc_id) else None
+    if version is None:
+        query = current_with(documents.c.doc_id)
+    else:
+        query = with_documents().where(among(documents.c.doc_id) & (documents.c.version == version))
+    row = connection.execute(query, {"values": [doc_id]}).first() if is_storable(doc_id) else None
     if row is not None:
         return _stored_document(row)
     raise UnknownDocumentError(_unknown(connection, doc_id, version))

@@ -214,10 +214,12 @@ def _last_load_before(connection: Connection, seen_row: int) -> int:
     return int(first_unseen) - 1 if first_unseen is not None else -1 if last is None else int(last)
 
 
+_STORED = select(groupings.c.tolerance).where(groupings.c.call == 1).order_by(groupings.c.tolerance)
+
+
 def stored_tolerances(connection: Connection) -> list[str]:
     """Return the tolerances at which groups are stored."""
-    query = select(groupings.c.tolerance).where(groupings.c.call == 1).order_by(groupings.c.tolerance)
-    return list(connection.execute(query).scalars())
+    return list(connection.execute(_STORED).scalars())
 
 
 def no_groups_text(connection: Connection, tolerance: str) -> str:

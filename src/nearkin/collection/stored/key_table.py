@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import Connection, Select, bindparam, func, select, text
 
 from nearkin.collection.counting import SIGNATURE, TextCounting
 from nearkin.collection.stored.contents import texts_from
@@ -52,12 +52,8 @@ class DerivedData:
 
     def _state(self, connection: Connection) -> tuple[int | None, int]:
         """Return the end of the stored data and the number of contents, which one statement reads."""
-        method, end = (
-            select(facts.c.value).where(facts.c.name == name).scalar_subquery()
-            for name in (self.name, f"{self.name}_end")
-        )
-        last = select(func.coalesce(func.max(contents.c.content) + 1, 0)).scalar_subquery()
-        fingerprint, said, n_stored = connection.execute(select(method, end, last)).one()
+        names = {"name": self.name, "end": f"{self.name}_end"}
+        fingerprint, said, n_stored = connection.execute(_STATE, names).one()
         is_number = said is not None and said.isascii() and said.isdecimal() and len(said) < 19
         is_usable = fingerprint == self.fingerprint and is_number and int(said) <= n_stored
         return int(said) if is_usable else None, int(n_stored)
@@ -72,6 +68,10 @@ def n_contents(connection: Connection) -> int:
     return number_after_last(connection, contents.c.content)
 
 
+_STATE: Select[Any] = select(
+    *(select(facts.c.value).where(facts.c.name == bindparam(name)).scalar_subquery() for name in ("name", "end")),
+    select(func.coalesce(func.max(contents.c.content) + 1, 0)).scalar_subquery(),
+)
 KEYS = DerivedData("check_keys", FINGERPRINT)
 _NAME = "index of nearkin check"
 _ROWS_AT_A_TIME = 1 << 16

@@ -20,7 +20,7 @@ from nearkin.collection.stored.contents import PURGED
 from nearkin.stages.documents.faults import reason_of, sentence_of
 from nearkin.stages.documents.members import BETWEEN, MailHeaders, Origin
 from nearkin.stages.documents.preparing import ORIGIN, PARENT
-from nearkin.store.bulk import by_bytes, in_slices, is_storable
+from nearkin.store.bulk import among, by_bytes, in_slices, is_storable
 from nearkin.store.schema import documents, origins
 
 COLUMNS = [column.name for column in origins.columns]
@@ -107,6 +107,9 @@ def with_origins() -> Select[Any]:
     return select(origins)
 
 
+_OF_ROWS = with_origins().where(among(origins.c.row))
+
+
 def own_values(row: Sequence[Any]) -> OriginValues:
     """Return the origin in a row of `with_origins`."""
     return tuple(row[FIRST : FIRST + len(NAMES)])
@@ -125,11 +128,8 @@ def headers_of(values: OriginValues | None) -> Mapping[str, Any]:
 
 def origins_of(connection: Connection, rows: Sequence[int]) -> dict[int, OriginValues]:
     """Return the origins of documents, by the numbers of their rows."""
-    found = dict[int, OriginValues]()
-    for some in in_slices(rows):
-        for one in connection.execute(with_origins().where(origins.c.row.in_(some))):
-            found[one.row] = own_values(one)
-    return found
+    found = (one for some in in_slices(rows) for one in connection.execute(_OF_ROWS, {"values": some}))
+    return {one.row: own_values(one) for one in found}
 
 
 def origin_of(connection: Connection, row: int) -> tuple[str | None, Origin | None]:

@@ -19,12 +19,14 @@ from nearkin.kernels.letters import LATIN, N_LATIN
 from nearkin.kernels.plain.mixing import mix
 from nearkin.records import I64, U32, Bool
 from nearkin.store import schema
-from nearkin.store.bulk import in_slices
+from nearkin.store.bulk import among, in_slices
 
 MEASURED = tuple(column.name for column in schema.contents.columns)[2:-1]
 """Columns of ``contents`` that are derived from the text."""
 COLUMNS = tuple(column.name for column in schema.profiles.columns)[1:]
 """Row of a profile, without the number of its content."""
+_INDEXES = select(schema.profiles.c.content, schema.profiles.c.similarity_index)
+_INDEXES = _INDEXES.where(among(schema.profiles.c.content))
 Profile = tuple[int | None, ...]
 _PLACES = tuple(LATIN.index(letter) for letter in schema.LETTERS)
 _OTHER_PLACES = tuple(N_LATIN + (mix(ord(letter)) >> 58) for letter in schema.OTHER_LETTERS)
@@ -88,8 +90,5 @@ def whole_roots(squares: I64) -> I64:
 
 def similarity_indexes(connection: Connection, numbers: Sequence[int]) -> dict[int, int | None]:
     """Return the similarity indexes of stored contents, by number."""
-    profiles, found = schema.profiles.c, dict[int, int | None]()
-    for some in in_slices(numbers):
-        query = select(profiles.content, profiles.similarity_index).where(profiles.content.in_(some))
-        found |= {row.content: row.similarity_index for row in connection.execute(query)}
-    return found
+    rows = (row for some in in_slices(numbers) for row in connection.execute(_INDEXES, {"values": some}))
+    return {row.content: row.similarity_index for row in rows}

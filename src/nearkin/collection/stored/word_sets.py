@@ -17,7 +17,7 @@ from nearkin.kernels.buffers import strings
 from nearkin.kernels.overlap import n_common
 from nearkin.records import F64, I64, U64, ShingleSets
 from nearkin.stages.verification.difference_names import Difference
-from nearkin.store.bulk import in_slices
+from nearkin.store.bulk import among, in_slices
 from nearkin.store.schema import contents
 
 _TEXT_BYTES_AT_A_TIME, _TEXTS_AT_A_TIME = 1 << 24, 1 << 10
@@ -26,6 +26,7 @@ _MAX_HASHES = 1 << 24
 """Maximum number of hashes kept for further pairs, 128 MiB."""
 _FIRST_ROOM = 1 << 16
 _NOT_HELD = -1
+_LENGTHS = select(contents.c.content, contents.c.n_bytes).where(among(contents.c.content))
 Item = TypeVar("Item")
 
 
@@ -66,11 +67,8 @@ def some_at_a_time(connection: Connection, numbers: Sequence[int]) -> Iterator[l
 
 def lengths_of(connection: Connection, numbers: Iterable[int]) -> dict[int, int]:
     """Return the bytes of the texts of contents; 0 if that is damaged, as reading the text reports it."""
-    found = dict[int, int]()
-    for some in in_slices(sorted(set(numbers))):
-        query = select(contents.c.content, contents.c.n_bytes).where(contents.c.content.in_(some))
-        found |= {row[0]: row[1] if isinstance(row[1], int) else 0 for row in connection.execute(query)}
-    return found
+    rows = (row for some in in_slices(sorted(set(numbers))) for row in connection.execute(_LENGTHS, {"values": some}))
+    return {row[0]: row[1] if isinstance(row[1], int) else 0 for row in rows}
 
 
 def in_lots(

@@ -51,13 +51,10 @@ class Term:
     def places_in(self, words: Sequence[str]) -> list[int]:
         """Return where it begins among the words of a text."""
         *first, last = self.words
+        is_last = {word for word in set(words) if word == last or (self.is_prefix and word.startswith(last))}
+        ends = [place for place, word in enumerate(words) if word in is_last] if is_last else []
         n = len(first)
-        return [
-            place
-            for place in range(len(words) - n)
-            if (words[place + n].startswith(last) if self.is_prefix else words[place + n] == last)
-            and words[place : place + n] == first
-        ]
+        return [end - n for end in ends if end >= n and words[end - n : end] == first]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from nearkin.collection.word_search.query import compiled, parse
 from nearkin.errors import ParameterError
 from nearkin.kernels.characters import ALONE, FORMAT, MARK, WORD, character_classes
 from nearkin.nouns import counted
+from nearkin.records import I64
 from nearkin.stages.differences.passages import LONGEST_WORD
 from nearkin.store.bulk import n_rows
 from nearkin.store.schema import documents, loads
@@ -193,7 +194,7 @@ class _Passage:
     n_terms: int = -1
     start: int = 0
     first: int = 0
-    spans: list[list[int]] = field(default_factory=list)
+    spans: I64 = field(default_factory=lambda: np.zeros((0, 2), np.int64))
     occurrences: list[Occurrence] = field(default_factory=list)
 
 
@@ -214,18 +215,18 @@ def snippets(texts: Sequence[str], terms: Sequence[Term]) -> list[tuple[SnippetP
 
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Return where the words of a text begin and end."""
-    return [(begin, end) for begin, end in _spans([text], 0)[0]]
+    return [(begin, end) for begin, end in _spans([text], 0)[0].tolist()]
 
 
 def _snippet(text: str, found: _Passage) -> tuple[SnippetPiece, ...]:
     spans, first = found.spans, found.first
-    if not spans:
+    if not len(spans):
         return _in_one_line([SnippetPiece(text[: _WORDS * LONGEST_WORD], False)])
     low = max(0, min(first - _WORDS_BEFORE, len(spans) - _WORDS))
-    shown = spans[low : low + _WORDS]
+    shown = spans[low : low + _WORDS].tolist()
     is_first = low == found.start == 0
     is_last = low + _WORDS >= len(spans) and found.start + _READ_AT_A_TIME >= len(text)
-    start = max(0 if is_first else shown[0][0], spans[first][0] - _WORDS_BEFORE * LONGEST_WORD)
+    start = max(0 if is_first else shown[0][0], int(spans[first, 0]) - _WORDS_BEFORE * LONGEST_WORD)
     end = min(len(text) if is_last else shown[-1][1], start + _WORDS * LONGEST_WORD)
     marked = {place for begin, after, _ in found.occurrences for place in range(begin, after)}
     pieces, at = [SnippetPiece("…", False)] * (start > 0), start
@@ -237,21 +238,19 @@ def _snippet(text: str, found: _Passage) -> tuple[SnippetPiece, ...]:
     return _in_one_line([*pieces, *[SnippetPiece("…", False)] * (end < len(text))])
 
 
-def _occurrences(
-    texts: Sequence[str], start: int, terms: Sequence[Term]
-) -> Iterator[tuple[list[list[int]], list[Occurrence]]]:
+def _occurrences(texts: Sequence[str], start: int, terms: Sequence[Term]) -> Iterator[tuple[I64, list[Occurrence]]]:
     """Yield the words of a part of each text, and where the terms occur; the words of all are split at once."""
     end = start + _READ_AT_A_TIME
     of_texts = _spans([text[start:end] for text in texts], start)
     # words at the edges of a part may be cut
     of_texts = [own[start > 0 : len(own) - (end < len(text))] for text, own in zip(texts, of_texts, strict=True)]
-    written = [[text[begin:end] for begin, end in own] for text, own in zip(texts, of_texts, strict=True)]
-    distinct = list({word for own in written for word in own})
+    written = [[text[a:b] for a, b in zip(*own.T.tolist())] for text, own in zip(texts, of_texts, strict=True)]
+    distinct = list(set(chain.from_iterable(written)))
     words_in = dict(zip(distinct, words_of(distinct), strict=True))
     for spans, own in zip(of_texts, written, strict=True):
         by_span = [words_in[word] for word in own]
-        words = [word for split in by_span for word in split]
-        owners = [place for place, split in enumerate(by_span) for _ in split]
+        words = list(chain.from_iterable(by_span))
+        owners = np.repeat(np.arange(len(own)), [len(split) for split in by_span]).tolist()
         found = [
             (owners[at], owners[at + len(term.words) - 1] + 1, number)
             for number, term in enumerate(terms)
@@ -272,7 +271,7 @@ def _densest(occurrences: Sequence[Occurrence]) -> tuple[int, int]:
     return best, n_best
 
 
-def _spans(parts: Sequence[str], start: int) -> list[list[list[int]]]:
+def _spans(parts: Sequence[str], start: int) -> list[I64]:
     """Return where the words of each part begin and end, counted from ``start``; no word contains a line break."""
     text = "\n".join(parts)
     kinds = character_classes()[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)]
@@ -286,7 +285,7 @@ def _spans(parts: Sequence[str], start: int) -> list[list[list[int]]]:
     bounds = np.stack([places[starts], np.append(places, len(text))[after]], axis=1)
     begins = np.cumsum([0, *(len(part) + 1 for part in parts)])
     cuts = np.searchsorted(bounds[:, 0], begins)
-    return [(bounds[i:j] + (start - at)).tolist() for at, (i, j) in zip(begins[:-1].tolist(), pairwise(cuts.tolist()))]
+    return [bounds[i:j] + (start - at) for at, (i, j) in zip(begins[:-1].tolist(), pairwise(cuts.tolist()))]
 
 
 _SPACES = re.compile(r"\s+")
