@@ -1,7 +1,7 @@
 """JSON Lines: one object per line.
 
-Arrow reads a block of lines at a time. If it refuses a block, the block is halved until the refused lines are nearly
-alone; those are parsed by Python's own ``json``, which names the fault. A line is bad only if both refuse it.
+Arrow reads a block of lines at a time. If it refuses a block, its lines are parsed one by one, which names the fault. A
+line is bad only if Arrow and Python's ``json`` refuse it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,7 +26,7 @@ from nearkin.stages.documents.faults import RecordFault
 from nearkin.stages.documents.head import SAMPLE_RECORDS, Head
 from nearkin.stages.documents.keeping import KeepColumn
 from nearkin.stages.documents.readers.lines import LineReader
-from nearkin.stages.documents.readers.records import LineSplitter, Records, read_pieces, read_records
+from nearkin.stages.documents.readers.records import LineSplitter, Records, read_records
 from nearkin.stages.documents.rows import IdType, RowList, RowPiece, ids_from_characters, one_batch, problem_piece
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
@@ -154,11 +155,8 @@ def read_jsonl(
             continue
         lines = _without_white_space(block)
         if len(lines):
-            pieces = read_pieces(
-                lines, partial(_read_fast, wanted=wanted), partial(_read_slow, wanted=wanted),
-                is_fast=not wanted.is_inside,
-            )  # fmt: skip
-            yield one_batch(list(pieces), ids)
+            piece = _read_fast(lines, wanted)
+            yield one_batch([*_read_slow(lines, wanted)] if piece is None else [piece], ids)
 
 
 def _without_white_space(block: Records) -> Records:
@@ -322,7 +320,13 @@ def _with_bytes(characters: str) -> bytes:
 
 
 def _record(line: bytes) -> tuple[dict[str, object], bool]:
-    """Parse one line with Python's ``json``, and return whether it is UTF-8; other bytes become surrogates."""
+    """Parse one line, and return whether it is UTF-8; Python's ``json`` takes other bytes, as surrogates, and more."""
+    try:
+        record = msgspec.json.decode(line)
+        if isinstance(record, dict):
+            return record, True
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
     try:
         characters, is_utf8 = line.decode(), True
     except UnicodeDecodeError:
