@@ -42,12 +42,10 @@ from nearkin.stages.documents.readers.records import (
 from nearkin.stages.documents.rows import (
     IdType,
     RowList,
-    RowPiece,
+    documents_batch,
     integers_or_strings,
     named,
-    one_batch,
-    problem_piece,
-    with_integer_ids,
+    problem_batch,
 )
 from nearkin.stages.documents.source import OpenedSource, Source
 from nearkin.stages.documents.streams import ByteStream
@@ -97,9 +95,9 @@ class DelimitedReader(StreamReader):
                 header, records = _split_header(block, splitter, source.name)
                 layout = Layout.of(header, opened, "text")
             if records.fault is not None:
-                yield one_batch([problem_piece(int(records.lines[0]), records.fault)], ids)
+                yield problem_batch(ids, int(records.lines[0]), records.fault)
             elif len(records):
-                yield one_batch(with_integer_ids([_read(records, layout, splitter, opened.keep)]), ids)
+                yield _read(records, layout, splitter, opened.keep, ids)
         if layout is None and has_lines:
             raise SourceError(f"{source.name} has no header: all lines are blank.")
 
@@ -265,14 +263,30 @@ def _scanned(records: Records, splitter: FieldSplitter) -> Sequence[ScannedRecor
     return [record for record in splitter.scan(data, is_all=True) if record.fields or record.fault]
 
 
-def _read(records: Records, layout: Layout, splitter: FieldSplitter, keep: KeepColumn | None) -> RowPiece:
-    piece = _read_fast(records, layout, splitter.delimiter, keep) if records.scanned is None else None
-    if piece is None:
-        return _piece_of_scanned(_scanned(records, splitter), records.lines.tolist(), layout, keep)
-    return piece
+def _read(
+    records: Records, layout: Layout, splitter: FieldSplitter, keep: KeepColumn | None, ids: IdType
+) -> pa.RecordBatch:
+    table = _arrow_table(records, layout, splitter.delimiter) if records.scanned is None else None
+    if table is None:
+        return _one_by_one(_scanned(records, splitter), records.lines.tolist(), layout, keep, ids)
+
+    def column(index: int) -> pa.Array:
+        return pa.concat_arrays(table.column(str(index)).chunks)
+
+    return documents_batch(
+        ids,
+        doc_id=None if layout.doc_id is None else integers_or_strings(named(column(layout.doc_id))),
+        text=joined_columns([column(index) for index in layout.text]).cast(pa.large_binary()).fill_null(b""),
+        line=records.lines,
+        keep_value=None if keep is None or layout.keep is None else keep.of_characters(column(layout.keep)),
+        carried=[
+            pa.nulls(len(records)) if index is None else integers_or_strings(named(column(index)))
+            for index in layout.carry
+        ],
+    )
 
 
-def _read_fast(records: Records, layout: Layout, delimiter: str, keep: KeepColumn | None) -> RowPiece | None:
+def _arrow_table(records: Records, layout: Layout, delimiter: str) -> pa.Table | None:
     start, end = int(records.starts[0]), int(records.ends[-1])
     if bytes(records.data[start : start + len(_BOM)]) == _BOM:  # Arrow would remove it even in the middle of the file
         return None
@@ -293,29 +307,13 @@ def _read_fast(records: Records, layout: Layout, delimiter: str, keep: KeepColum
         )
     except (pa.ArrowInvalid, UnicodeDecodeError):  # the latter if the message quotes invalid UTF-8
         return None
-    if len(table) != len(records):
-        return None
-
-    def column(index: int) -> pa.Array:
-        return pa.concat_arrays(table.column(str(index)).chunks)
-
-    kept = None if keep is None or layout.keep is None else keep.of_characters(column(layout.keep))
-    return RowPiece(
-        doc_id=None if layout.doc_id is None else named(column(layout.doc_id)),
-        text=joined_columns([column(index) for index in layout.text]).cast(pa.large_binary()).fill_null(b""),
-        line=records.lines,
-        keep_value=kept,
-        carried=[
-            pa.nulls(len(records)) if index is None else integers_or_strings(named(column(index)))
-            for index in layout.carry
-        ],
-    )
+    return table if len(table) == len(records) else None
 
 
-def _piece_of_scanned(
-    records: Sequence[ScannedRecord], lines: list[int], layout: Layout, keep: KeepColumn | None
-) -> RowPiece:
-    rows = RowList(keep=keep, are_characters=True)
+def _one_by_one(
+    records: Sequence[ScannedRecord], lines: list[int], layout: Layout, keep: KeepColumn | None, ids: IdType
+) -> pa.RecordBatch:
+    rows = RowList(keep=keep, are_characters=True, ids=ids)
     for record, line in zip(records, lines, strict=True):
         n_fields, fault = len(record.fields), record.fault
         if fault is None and n_fields != layout.n_columns:
@@ -325,4 +323,4 @@ def _piece_of_scanned(
             continue
         fields = [_bytes(value) for value in record.fields]
         layout.add(rows, line, fields, joined_fields([fields[index] for index in layout.text]))
-    return rows.piece()
+    return rows.batch()

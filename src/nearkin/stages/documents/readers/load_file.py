@@ -140,7 +140,7 @@ class LoadFile(StreamReader):
                 rows.add(record.line, problem=record.fault)
             if rows.is_full:
                 yield rows.batch()
-        if rows.lines:
+        if rows.rows:
             yield rows.batch()
 
     def digest_of_texts(self, source: Source) -> str | None:

@@ -256,9 +256,9 @@ class FieldSplitter(LineSplitter):
             pieces.pop()
         lines = _Lines([self.unified(piece.decode("utf-8", "surrogateescape")) for piece in pieces])
         csv.field_size_limit(max(csv.field_size_limit(), len(data) + 1))
-        quoting = csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE
         rows = csv.reader(
-            lines, delimiter=self.delimiter, quotechar=self.quote or None, quoting=quoting, strict=True
+            lines, delimiter=self.delimiter, quotechar=self.quote or None, strict=True,
+            quoting=csv.QUOTE_MINIMAL if self.quote else csv.QUOTE_NONE,
         )  # fmt: skip
         end = 0
         while lines.at < len(pieces):
